@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from flow import errors
-from flow.cli import evaluate
+from flow.cli.goal import evaluate
 from flow.cli.main import COMMANDS, ELSEWHERE
 from flow.cli.parsing import Parser
 from flow.core import layout

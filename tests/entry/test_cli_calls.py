@@ -292,7 +292,7 @@ def test_only_the_parser_that_is_needed_is_loaded(repo: GitRepo) -> None:
         "import sys; before = set(sys.modules)  # a *.pth file of the environment may load some\n"
         "from flow.cli.main import run; code = run(['goal', 'list'])\n"
         "slow = {'rich', 'dataclasses', 'pathlib', 'subprocess', 'transitions', 'filelock', 'git',"
-        " 'jsonschema', 'flow.cli.evaluate', 'flow.cli.goal_move', 'flow.cli.trust'}\n"
+        " 'jsonschema', 'flow.cli.goal.evaluate', 'flow.cli.goal.move', 'flow.cli.trust'}\n"
         "sys.exit(code or ' '.join(slow & (set(sys.modules) - before)) or 0)"
     )
     done = run([sys.executable, "-c", code], cwd=repo.path, env={"PYTHONPATH": ROOT})

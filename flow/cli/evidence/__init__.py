@@ -7,7 +7,7 @@ from importlib import import_module
 
 from flow.adapters.fs import files, inputs
 from flow.app.overview import fresh_fields
-from flow.cli.evidence_verify import HEAD, VERIFY
+from flow.cli.evidence.verify import HEAD, VERIFY
 from flow.cli.parsing import CommandSpec, goal_argument, plain, usage_error
 from flow.core import layout
 from flow.core.goal import ids
@@ -147,9 +147,9 @@ _TABLE = {
     "head": HEAD,
 }
 _ELSEWHERE = {
-    "export": ("evidence_export", "write in-toto Statements of a goal's evidence, signed if asked"),
+    "export": ("export", "write in-toto Statements of a goal's evidence, signed if asked"),
     "import": (
-        "evidence_import",
+        "import_results",
         "record results that other tools produced; they count for nothing",
     ),
 }
@@ -164,5 +164,5 @@ def load(name: str) -> CommandSpec:
     if name in _TABLE:
         return _TABLE[name]
     module, help = _ELSEWHERE[name]
-    command = import_module(f"flow.cli.{module}")
+    command = import_module(f"flow.cli.evidence.{module}")
     return CommandSpec(help, command.arguments, command.run)

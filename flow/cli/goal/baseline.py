@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.cli.evaluate import listener
+from flow.cli.goal.evaluate import listener
 from flow.cli.parsing import CommandSpec, goal_argument, listed, seconds, whole
 from flow.render import baseline as render
 from flow.startup.typing import TYPE_CHECKING

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.app.evaluation.protected_files import PROTECTED
 from flow.app.transitions.moves import GUARDS
-from flow.cli.confirming import proposal_to_confirm
+from flow.cli.goal.confirming import proposal_to_confirm
 from flow.cli.parsing import CommandSpec, goal_argument, yes_argument
 from flow.core.goal.lifecycle import check_move
 from flow.core.text import display

@@ -31,22 +31,22 @@ COMMANDS = {
 }
 
 _MODULES = {
-    "create": "goal_create",
+    "create": "create",
     "evaluate": "evaluate",
-    "baseline": "goal_baseline",
-    "status": "goal_show",
-    "list": "goal_show",
-    "history": "goal_show",
-    "inspect": "goal_show",
-    "amend": "goal_amend",
-    "claim": "goal_loop",
-    "wait": "goal_loop",
-    "forget": "goal_loop",
+    "baseline": "baseline",
+    "status": "show",
+    "list": "show",
+    "history": "show",
+    "inspect": "show",
+    "amend": "amend",
+    "claim": "loop",
+    "wait": "loop",
+    "forget": "loop",
 }
 
 
 def load(name: str) -> CommandSpec:
     """The command ``name`` of this group."""
-    module = import_module(f"flow.cli.{_MODULES.get(name, 'goal_move')}")
+    module = import_module(f"flow.cli.goal.{_MODULES.get(name, 'move')}")
     command: CommandSpec = module.COMMANDS[name]
     return command

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.cli import evidence_bundle
+from flow.cli.evidence import bundle as evidence_bundle
 from flow.cli.parsing import CommandSpec, plain, usage_error, yes_argument
 from flow.core.chain.entries import TRAILER
 from flow.core.goal import ids

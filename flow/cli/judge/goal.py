@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.cli.evaluate import listener
+from flow.cli.goal.evaluate import listener
 from flow.core.decision.decide import Opinion
 from flow.core.judging.goal import reply
 from flow.core.text.display import visible

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from flow.adapters.fs import clock
 from flow.app import goal_views
 from flow.app.evaluation.values import Quiet, Request
-from flow.cli.confirming import AGAIN, CONFIRM, ask_person
+from flow.cli.goal.confirming import AGAIN, CONFIRM, ask_person
 from flow.cli.parsing import CommandSpec, goal_argument, listed, seconds, usage_error, whole
 from flow.core.goal import ids
 from flow.errors import FlowError, InputError

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from flow.adapters.fs import inputs
-from flow.cli import judge_debate, judge_goal, judge_scorecard
+from flow.cli.judge import debate, scorecard
+from flow.cli.judge import goal as judge_goal
 from flow.cli.parsing import CommandSpec, usage_error, whole
 from flow.core.text import display
 from flow.errors import NoUsableAnswer
@@ -162,12 +163,12 @@ def _calibrate(args: argparse.Namespace, out: Output) -> int:
 
 
 def _scorecard_arguments(parser: argparse.ArgumentParser) -> None:
-    judge_scorecard.arguments(parser)
+    scorecard.arguments(parser)
     _backend_argument(parser)
 
 
 def _scorecard(args: argparse.Namespace, out: Output) -> int:
-    return judge_scorecard.run(args, out)
+    return scorecard.run(args, out)
 
 
 def _history_arguments(parser: argparse.ArgumentParser) -> None:
@@ -182,8 +183,8 @@ def _history(args: argparse.Namespace, out: Output) -> int:
         raise usage_error("--card belongs to a skill: flow judge history SKILL", _HISTORY)
     if args.SKILL is not None:
         if args.card is not None:
-            return judge_scorecard.one_card(args.SKILL, args.card, out)
-        return judge_scorecard.history(args.SKILL, out)
+            return scorecard.one_card(args.SKILL, args.card, out)
+        return scorecard.history(args.SKILL, out)
     from flow.render import judgement
 
     document = calibrating.history()
@@ -228,5 +229,5 @@ COMMANDS = {name: command.help for name, command in _TABLE.items()} | {
 def load(name: str) -> CommandSpec:
     """The command ``name`` of this group."""
     if name == "debate":
-        return judge_debate.COMMAND
+        return debate.COMMAND
     return _TABLE[name]
