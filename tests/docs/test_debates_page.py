@@ -24,7 +24,7 @@ def test_numbers_and_sets_are_those_of_the_code() -> None:
 def test_the_tests_that_its_rules_name_exist() -> None:
     debate = "core/judging/debate/"
     named = (debate + "test_model", debate + "test_reply", debate + "test_report")
-    named += ("app/judging/test_debate", "entry/test_cli_debate", "entry/test_judge_debate")
+    named += ("app/judging/test_debate", "cli/judge/test_debate", "api/test_debate")
     files = [f"{name}.py" for name in named]
     modules = {name.rpartition("/")[2] for name in named}
     code = "\n".join(Path(ROOT, "tests", name).read_text(encoding="utf-8") for name in files)

@@ -8,9 +8,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from flow.core.stop import policy as core
-from tests.entry import scene
-from tests.entry.hooks import settings, stop, verdict
-from tests.support import ROOT, GitRepo
+from tests.support import ROOT, GitRepo, scene
+from tests.support.stops import settings, stop, verdict
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from tests.support.messages_api import Call, MessagesApi, Reply
+from tests.support.judges.messages_api import Call, MessagesApi, Reply
 
 if TYPE_CHECKING:
     import socket

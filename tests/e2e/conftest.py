@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.entry.scene import create, flow, meet, start
 from tests.support import GitRepo
+from tests.support.scene import create, flow, meet, start
 
 
 @pytest.fixture

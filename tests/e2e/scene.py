@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from tests.entry.scene import run_dir
+from tests.support.scene import run_dir
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,11 +11,11 @@ import pytest
 
 from tests.e2e.agent import Agent, bash, heard, says, uses
 from tests.e2e.session import SECONDS, Session, allow, refuse, start_cli
-from tests.entry.scene import PASSES, flow, run_dir, start, status
 from tests.support import ROOT, GitRepo
+from tests.support.scene import PASSES, flow, run_dir, start, status
 
 if TYPE_CHECKING:
-    from tests.support.messages_api import Call, Reply
+    from tests.support.judges.messages_api import Call, Reply
 
 pytestmark = pytest.mark.needs_tool("claude")
 

@@ -10,13 +10,13 @@ import pytest
 from tests.e2e.agent import Agent, bash, says, uses
 from tests.e2e.scene import APPROVE, BLOCK, TOOLS, mode, stops, verdict
 from tests.e2e.session import Session, allow
-from tests.entry.scene import flow, start, status
 from tests.support import GitRepo
+from tests.support.scene import flow, start, status
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.messages_api import Reply
+    from tests.support.judges.messages_api import Reply
 
 pytestmark = pytest.mark.needs_tool("claude")
 

@@ -9,8 +9,8 @@ import pytest
 from tests.e2e.agent import Agent, bash, heard, says
 from tests.e2e.scene import APPROVE, BLOCK, TOOLS, mode, stops, verdict
 from tests.e2e.session import Session, allow
-from tests.entry.scene import create, flow, status
 from tests.support import GitRepo
+from tests.support.scene import create, flow, status
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,10 +12,10 @@ import pytest
 from flow.adapters.user_state.auto_judge import Memory
 from tests.e2e.agent import Agent, bash, says, uses
 from tests.e2e.session import Session, Turn, refuse
-from tests.entry.scene import start
 from tests.support import GitRepo
 from tests.support.goal_judge import GoalJudge
-from tests.support.score_replies import reply
+from tests.support.judges.score_replies import reply
+from tests.support.scene import start
 
 if TYPE_CHECKING:
     from collections.abc import Callable

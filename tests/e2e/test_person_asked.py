@@ -11,13 +11,13 @@ import pytest
 from tests.e2e.agent import Agent, bash, heard, says, uses
 from tests.e2e.scene import APPROVE, BLOCK, TOOLS, mode, stops, verdict
 from tests.e2e.session import Session, allow, refuse
-from tests.entry.scene import create, flow, meet, status
+from tests.support.scene import create, flow, meet, status
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.support import GitRepo
-    from tests.support.messages_api import Call, Reply
+    from tests.support.judges.messages_api import Call, Reply
 
 pytestmark = [pytest.mark.needs_tool("claude"), pytest.mark.slow]
 

@@ -10,7 +10,7 @@ from tests.e2e.agent import Agent, bash, says
 from tests.e2e.scene import mode, stops
 from tests.e2e.terminal import ENTER, Terminal
 from tests.e2e.test_goal_command import EVALUATE, confirm
-from tests.entry.scene import status
+from tests.support.scene import status
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,13 +12,13 @@ from flow.core.transcript.model import Transcript, has_ended
 from flow.errors import InputError
 from tests.e2e.agent import Agent, bash, says, uses
 from tests.e2e.session import Session
-from tests.entry.scene import start
 from tests.support import GitRepo
+from tests.support.scene import start
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.messages_api import Call, Reply
+    from tests.support.judges.messages_api import Call, Reply
 
 pytestmark = pytest.mark.needs_tool("claude")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.faults.scenes import GOAL, ISSUE, RUN, TEXT, must
 from tests.support.debate_judge import reply as debate_reply
-from tests.support.score_replies import reply as score_reply
+from tests.support.judges.score_replies import reply as score_reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable

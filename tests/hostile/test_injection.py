@@ -18,9 +18,9 @@ from flow.app.judging.port import Question
 from flow.core.untrusted.fences import FencedPart, fence
 from tests.app.fakes import World, criterion, goal_document
 from tests.app.judge_fakes import Court, FakeJudge, reply, row
-from tests.entry.scene import flow, meet, run_dir, start
 from tests.support.goal_judge import GoalJudge
 from tests.support.goal_judge import reply as said
+from tests.support.scene import flow, meet, run_dir, start
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,11 +15,11 @@ from flow.core.judging.scorecard.prompt import CardQuestion
 from flow.core.transcript.layout import lay_out
 from flow.core.transcript.model import Transcript, TranscriptEntry, quotable_text
 from tests.app.judge_fakes import FakeJudge
-from tests.entry import scene
 from tests.hostile import test_injection
 from tests.hostile.test_injection import ATTEMPTS, FAKE, WORD
+from tests.support import scene
 from tests.support.goal_judge import GoalJudge
-from tests.support.score_replies import reply
+from tests.support.judges.score_replies import reply
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING, Any
 
-from tests.entry import scene
+from tests.support import scene
 
 if TYPE_CHECKING:
     from collections.abc import Callable

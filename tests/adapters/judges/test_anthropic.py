@@ -9,7 +9,7 @@ import pytest
 from flow.app.judging.port import JudgeAnswer, NoAnswer
 from flow.core.settings import JudgeSettings
 from tests.adapters.judges.scene import ANSWER, KEY, QUESTION, SECONDS, judge
-from tests.support.messages_api import MessagesApi, Reply, raw, structured, tool
+from tests.support.judges.messages_api import MessagesApi, Reply, raw, structured, tool
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,7 +95,7 @@ def test_a_limit_in_dollars_cannot_be_kept_and_nothing_is_asked(tmp_path: Path) 
 
 
 def test_a_model_that_is_not_there(tmp_path: Path) -> None:
-    from tests.support.messages_api import error
+    from tests.support.judges.messages_api import error
 
     with MessagesApi(error(404, "not_found_error", "model: m-1")) as api:
         found = ask(api, tmp_path)

@@ -12,13 +12,13 @@ from flow.adapters.judges.budget import Budget
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Question
 from flow.core.settings import JudgeSettings
 from tests.adapters.judges.scene import ANSWER, KEY, QUESTION, SCHEMA, SECONDS, judge
-from tests.support.messages_api import STRUCTURED, MessagesApi, Reply, structured, tool
+from tests.support.judges.messages_api import STRUCTURED, MessagesApi, Reply, structured, tool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from tests.support.messages_api import Call
+    from tests.support.judges.messages_api import Call
 
 pytestmark = pytest.mark.slow
 

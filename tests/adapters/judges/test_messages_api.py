@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.support.loopback import ScriptedServer
-from tests.support.messages_api import (
+from tests.support.judges.messages_api import (
     STRUCTURED,
     MessagesApi,
     cut,
@@ -19,9 +18,10 @@ from tests.support.messages_api import (
     text,
     tool,
 )
+from tests.support.loopback import ScriptedServer
 
 if TYPE_CHECKING:
-    from tests.support.messages_api import Call, Reply
+    from tests.support.judges.messages_api import Call, Reply
 
 
 def ask(api: MessagesApi, **more: Any) -> tuple[int, dict[str, str], bytes]:

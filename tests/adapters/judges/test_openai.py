@@ -12,7 +12,7 @@ from flow.adapters.judges.budget import Budget
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Question
 from flow.core.settings import JudgeSettings
 from tests.adapters.judges.scene import ANSWER, KEY, QUESTION, SCHEMA, SECONDS, judge
-from tests.support.judge_servers import ChatApi, chat, refuse
+from tests.support.judges.judge_servers import ChatApi, chat, refuse
 from tests.support.loopback import Response, json_response
 
 if TYPE_CHECKING:

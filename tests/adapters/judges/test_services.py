@@ -28,9 +28,8 @@ from tests.adapters.judges.scene import (
     WOULD_WAIT,
     judge,
 )
-from tests.support.judge_servers import ChatApi, chat, refuse
-from tests.support.loopback import Response
-from tests.support.messages_api import (
+from tests.support.judges.judge_servers import ChatApi, chat, refuse
+from tests.support.judges.messages_api import (
     STRUCTURED,
     MessagesApi,
     Reply,
@@ -41,6 +40,7 @@ from tests.support.messages_api import (
     structured,
     text,
 )
+from tests.support.loopback import Response
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

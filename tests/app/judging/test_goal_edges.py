@@ -20,7 +20,7 @@ from flow.core.goal.model import canonical_digest
 from flow.core.judging.rubric.model import Rubric, RubricCriterion
 from tests.app.fakes import NOW, World, criterion, goal_document, sidecar
 from tests.app.judge_fakes import Court, FakeJudge, reply, row, silent
-from tests.support.rubric_replies import reply as marks
+from tests.support.judges.rubric_replies import reply as marks
 
 QUOTE = "The guide greets the reader."
 PASS = reply("achieved", row("AC2", "pass", QUOTE))

@@ -10,7 +10,7 @@ from flow.app.judging.port import NoAnswer
 from flow.app.judging.rubric import Judged, RubricRequest, judge_by_rubric
 from flow.core.judging.rubric.model import Rubric, RubricCriterion
 from flow.core.untrusted.fences import FencedPart
-from tests.support.rubric_replies import Scripted, reply
+from tests.support.judges.rubric_replies import Scripted, reply
 
 RUBRIC = Rubric("R", [RubricCriterion("a", "first"), RubricCriterion("b", "second")])
 GOOD = reply({"a": 0.9, "b": 0.9}, "the subject")

@@ -15,7 +15,7 @@ from flow.core.judging.goal.reply import Ballot
 from flow.core.judging.rubric.model import Rubric, RubricCriterion
 from flow.core.untrusted.fences import FencedPart
 from tests.app.fakes import criterion, goal_document
-from tests.support.rubric_replies import Scripted, reply
+from tests.support.judges.rubric_replies import Scripted, reply
 
 RUBRIC = Rubric("Greeting", [RubricCriterion("polite", "d"), RubricCriterion("short", "d")])
 GOOD = reply({"polite": 0.9, "short": 0.9}, "give me that, please")

@@ -16,7 +16,7 @@ from flow.core.judging.scorecard.prompt import CardQuestion
 from flow.core.transcript.model import Laid
 from flow.core.untrusted.fences import FencedPart
 from tests.app.judge_fakes import FakeJudge, silent
-from tests.support.score_replies import reply
+from tests.support.judges.score_replies import reply
 
 QUOTE = "all 5 tests passed"
 TRANSCRIPT = f"commit my work\n{QUOTE}\nthe token is hunter2hunter2\n"

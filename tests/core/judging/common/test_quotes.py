@@ -14,7 +14,8 @@ from flow.core.judging.rubric.model import Rubric, RubricBallot, RubricCriterion
 from flow.core.judging.scorecard import reply as scorecard_reply
 from flow.core.judging.scorecard.model import NAMES
 from flow.core.untrusted.fences import FencedPart, fence
-from tests.support import debate_judge, rubric_replies, score_replies
+from tests.support import debate_judge
+from tests.support.judges import rubric_replies, score_replies
 
 TEXT = """\
 def area(r):

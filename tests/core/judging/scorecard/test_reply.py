@@ -10,7 +10,7 @@ from flow.core.judging.scorecard import reply as replies
 from flow.core.judging.scorecard.model import NAMES, CardBallot
 from flow.core.judging.scorecard.reply import Quotes, read_reply
 from flow.core.text.display import visible
-from tests.support.score_replies import reply
+from tests.support.judges.score_replies import reply
 
 TRANSCRIPT = """\
 commit my work

@@ -1,0 +1,196 @@
+"""What commands leave behind, through ``flow goal evaluate``: data is named, the rest counts."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from tests.support import GitRepo, Ran
+from tests.support.scene import flow, start
+
+GOAL = ("goal", "create", "greet", "--outcome", "o", "--allow", "src/**", "--deny", "secret/**")
+
+
+@pytest.fixture
+def work(repo: GitRepo) -> GitRepo:
+    return start(repo)
+
+
+def evaluated(work: GitRepo, *made: str) -> tuple[Ran, Ran]:
+    """Two evaluations of a goal whose command makes these files anew."""
+    if not (work.path / ".flow/goals/greet.goal.yaml").exists():
+        names = " ".join(map(shlex.quote, made))
+        command = (
+            f'for f in {names}; do mkdir -p "$(dirname "$f")" && echo "{{}}" > "$f" || exit 1; done'
+        )
+        assert flow(work, *GOAL, "--criterion", f"AC1: x :: {command}").status == 0
+    runs = [flow(work, "goal", "evaluate", "greet", "--json") for _ in range(2)]
+    return runs[0], runs[1]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "conftest.py",
+        "tests/test_ok.py",
+        "sitecustomize.py",
+        "evil.pth",
+        "pytest.ini",
+        "package.json",
+        "Makefile",
+        "run.sh",
+        ".cargo/config.toml",
+        "target/conftest.py",
+        ".claude/settings.flow.json",
+        ".flow/rubrics/login.md",
+        ".flow/runners.yaml",
+        "skills/judge/judge-config.json",
+        "secret/out.log",
+        "secret/build/x.o",
+    ],
+)
+def test_what_steers_or_is_denied_counts(work: GitRepo, name: str) -> None:
+    first, second = evaluated(work, name)
+    assert first.json["proposed_transition"] is None
+    assert first.status != 0
+    if name == ".flow/runners.yaml" and second.status == 2:
+        return  # it holds no rules, which stops all that would read it
+    assert second.status == 3, second.json
+    assert name in " ".join(second.json["path_violations"])
+
+
+def test_inside_the_paths_a_source_is_a_change_that_is_allowed(work: GitRepo) -> None:
+    first, second = evaluated(work, "src/generated.py")
+    assert first.status == 1
+    assert "src/generated.py" in first.json["reason"]
+    assert second.status == 0
+
+
+def test_what_real_runs_leave_is_named_and_does_not_count(work: GitRepo) -> None:
+    names = (
+        "tests/__pycache__/test_a.cpython-311.pyc", ".pytest_cache/v/cache/lastfailed", ".coverage",
+        "coverage.xml", "htmlcov/index.html", "pkg.egg-info/PKG-INFO", "build/lib/pkg/mod.py",
+        "dist/index.js", "target/debug/app", "node_modules/.cache/x/a.json", "junit.xml", "run.log",
+        ".tox/py/lib/x.pth", "coverage/lcov-report/sorter.js", "secret/__pycache__/a.pyc",
+    )  # fmt: skip
+    for done in evaluated(work, *names):
+        assert done.status == 0, done.json
+        assert any("left" in text for text in done.json["warnings"])
+
+
+def test_what_an_older_record_took_for_a_by_product_counts_now(work: GitRepo) -> None:
+    """Runs that were begun before may have one on record."""
+    from flow.core.boundary import rules as b
+
+    entry = b.ContentState("100644", "1" * 40)
+    for path in ("conftest.py", ".claude/settings.flow.json"):
+        change = b.PathChange(path, None, None, None, entry)
+        assert not b.is_by_product(change, {path: b.entry_digest(entry)})
+
+
+@pytest.mark.parametrize("kind", ["denied", "a symlink", "executable", "deleted"])
+def test_a_journal_s_name_alone_makes_no_file_flow_s(work: GitRepo, kind: str) -> None:
+    name = ".decisions/issue-99.md"
+    deny = ("--deny", ".decisions/issue-9*.md") if kind == "denied" else ()
+    if kind == "deleted":
+        work.commit("journal", **{name: "---\nissue: 99\n---\n"})
+    words = ("--criterion", "AC1: x :: true", "--issue", "7", *deny)
+    assert flow(work, *GOAL, *words).status == 0
+    assert flow(work, "goal", "evaluate", "greet").status == 0
+    path = work.path / name
+    if kind == "a symlink":
+        path.symlink_to("issue-7.md")
+    elif kind == "deleted":
+        path.unlink()
+    else:
+        work.write(name, "---\nissue: 99\n---\n", mode=0o755 if kind == "executable" else 0o644)
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    assert done.status == 3, done.json
+    assert name in " ".join(done.json["path_violations"])
+
+
+def reporting(work: GitRepo, report: str, path: str, command: str = "") -> list[Ran]:
+    """Two evaluations of a goal whose command writes ``path`` and declares ``report``."""
+    command = command or f"cp src/greet.xml {path}"
+    (work.path / path).parent.mkdir(parents=True, exist_ok=True)
+    made = flow(work, *GOAL, "--criterion", f"AC1: x :: {command}", "--draft")
+    assert made.status == 0, made
+    file = work.path / ".flow/goals/greet.goal.yaml"
+    line = "      verification_command:"
+    file.write_text(file.read_text().replace(line, f"      report: {report!r}\n{line}"))
+    assert flow(work, "goal", "activate", "greet", "--json").status == 0
+    return [flow(work, "goal", "evaluate", "greet", "--json") for _ in range(2)]
+
+
+JUNIT = '<testsuites><testsuite tests="1"><testcase name="{}"/></testsuite></testsuites>\n'
+
+
+@pytest.fixture
+def reported(work: GitRepo) -> GitRepo:
+    work.commit("a report", **{"src/greet.xml": JUNIT.format("a")})
+    return work
+
+
+@pytest.mark.parametrize(
+    ("report", "path"),
+    [
+        ("r.xml", "r.xml"),
+        ("out-*.xml", "out-1.xml"),
+        ("r.json", "r.json"),
+        ("sub/a/*.xml", "sub/a/greeting.xml"),
+        ("a.xml", "a.xml"),
+        ("unit tests.xml", "'unit tests.xml'"),
+    ],
+)
+def test_a_declared_report_counts_whatever_its_name(
+    reported: GitRepo, report: str, path: str
+) -> None:
+    first, second = reporting(reported, report, path)
+    for done in (first, second):
+        assert done.status == 0, done.json
+        assert any("left" in text and report[:1] in text for text in done.json["warnings"])
+    assert first.json["proposed_transition"]["to"] == "achieved"
+
+
+def test_a_report_that_is_written_anew_by_a_failing_run_too(reported: GitRepo) -> None:
+    reported.write("src/state", "1")
+    command = (
+        "cp src/greet.xml r.xml; cat src/state | sed 's/^/<!-- /; s/$/ -->/' >> r.xml; "
+        "test -f src/done"
+    )
+    first, second = reporting(reported, "r.xml", "r.xml", command)
+    assert (first.status, second.status) == (1, 1)
+    assert "stale" not in first.json["reason"]
+    reported.write("src/done", "")
+    done = flow(reported, "goal", "evaluate", "greet", "--json")
+    assert (done.status, done.json["path_violations"]) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("report", "path", "command"),
+    [
+        ("*.json", "package.json", ""),
+        ("package.json", "package.json", ""),
+        ("*.xml", "pom.xml", ""),
+        ("conftest.py", "conftest.py", ""),
+        ("*", ".mocharc.json", ""),
+        ("r.xml", "r.xml", "cp src/greet.xml r.xml && chmod +x r.xml"),
+        ("r.xml", "other.xml", "cp src/greet.xml r.xml && cp r.xml other.xml"),
+        ("r.xml", "r.xml", "ln -sf src/greet.xml r.xml"),
+        ("secret/r.xml", "secret/r.xml", ""),
+    ],
+)
+def test_a_declared_report_that_steers_is_denied_or_is_no_file_counts(
+    reported: GitRepo, report: str, path: str, command: str
+) -> None:
+    _, second = reporting(reported, report, path, command)
+    assert second.status == 3, second.json
+    assert path in " ".join(second.json["path_violations"])
+
+
+def test_a_declared_report_that_is_staged_or_edited_counts(reported: GitRepo) -> None:
+    reporting(reported, "r.xml", "r.xml")
+    reported.git("add", "r.xml")
+    done = flow(reported, "goal", "evaluate", "greet", "--json")
+    assert done.status == 3, done.json

@@ -1,0 +1,136 @@
+"""What was pinned at activation lies in the checkout, and is believed only as Flow left it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support import scene
+from tests.support.scene import flow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.support import GitRepo
+
+ALTERED = "baseline.json, which is missing or was altered"
+
+
+@pytest.fixture
+def work(repo: GitRepo) -> GitRepo:
+    """The goal is met, and a file outside of its paths was changed as well."""
+    scene.create(scene.start(repo))
+    scene.meet(repo)
+    repo.write("secret/outside.txt", "not allowed\n")
+    done = evaluate(repo)
+    assert done["verdict"] == "blocked", done
+    return repo
+
+
+def evaluate(repo: GitRepo) -> dict[str, Any]:
+    done = flow(repo, "goal", "evaluate", "greet", "--json", "--no-input")
+    found: dict[str, Any] = done.json
+    return found
+
+
+def baseline(repo: GitRepo) -> Path:
+    return scene.run_dir(repo) / "baseline.json"
+
+
+def forge(repo: GitRepo) -> dict[str, Any]:
+    """A baseline that says: the file outside was there before, just so."""
+    document: dict[str, Any] = json.loads(baseline(repo).read_text())
+    digest = repo.git("hash-object", "secret/outside.txt").strip()
+    document["dirty"]["secret/outside.txt"] = f"100644:{digest} absent absent"
+    document["by_products"]["secret/outside.txt"] = f"100644:{digest}"
+    return document
+
+
+def written_over(repo: GitRepo) -> None:
+    """The attack that went through before."""
+    baseline(repo).write_text(json.dumps(forge(repo)))
+
+
+def in_another_run(repo: GitRepo) -> None:
+    """A run that Flow never made; the run's id is no part of the contract."""
+    document = forge(repo)
+    folder = scene.run_dir(repo).with_name("another")
+    shutil.copytree(scene.run_dir(repo), folder)
+    document["run_id"] = "another"
+    (folder / "baseline.json").write_text(json.dumps(document))
+    file = repo.path / ".flow/goals/greet.goal.yaml"
+    file.write_text(re.sub(r"run_id: .*", "run_id: another", file.read_text()))
+
+
+def removed(repo: GitRepo) -> None:
+    os.unlink(baseline(repo))
+
+
+@pytest.mark.parametrize("attack", [written_over, in_another_run, removed])
+def test_a_better_baseline_is_not_believed(
+    attack: Callable[[GitRepo], None], work: GitRepo
+) -> None:
+    attack(work)
+    done = evaluate(work)
+    assert done["verdict"] == "blocked"
+    assert done["proposed_transition"] is None
+    assert done["path_violations"] == ["secret/outside.txt"]
+    shutil.rmtree(work.path / "secret")
+    done = evaluate(work)
+    assert done["verdict"] == "needs_human_review"
+    assert ALTERED in done["reason"]
+    assert done["proposed_transition"] is None
+
+
+def test_a_person_has_it_pinned_anew(work: GitRepo) -> None:
+    written_over(work)
+    shutil.rmtree(work.path / "secret")
+    words = ("goal", "approve", "greet", "guards", "--by", "me", "--note", "seen", "--yes")
+    assert flow(work, *words).status == 0
+    assert evaluate(work)["verdict"] == "achieved"
+
+
+def test_what_the_state_folder_announced_is_believed(work: GitRepo, home: Path) -> None:
+    """A kill may come after baseline.json was replaced and before its digest is the kept one."""
+    from flow.adapters.chain.pinned_heads import COMING
+
+    shutil.rmtree(work.path / "secret")
+    kept = next((home / "flow-state" / "chains").glob("*/*.json"))
+    document = json.loads(kept.read_text())
+    files = document["files"]
+    files["baseline.json" + COMING] = files["baseline.json"]
+    files["baseline.json"] = "0" * 64
+    kept.write_text(json.dumps(document))
+    assert evaluate(work)["verdict"] == "achieved"
+
+
+def test_without_a_state_folder_nobody_vouches(work: GitRepo, home: Path) -> None:
+    shutil.rmtree(work.path / "secret")
+    shutil.rmtree(home / "flow-state" / "chains")
+    assert ALTERED in evaluate(work)["reason"]
+
+
+def test_each_worktree_has_heads_of_its_own(repo: GitRepo) -> None:
+    """The goal is tracked, so a linked worktree names the same run, and has none of its files."""
+    scene.create(scene.start(repo))
+    scene.meet(repo)
+    repo.git("add", "-A")
+    repo.git("commit", "-q", "-m", "the goal and the work")
+    assert evaluate(repo)["verdict"] == "achieved"
+    there = repo.path.with_name("there")
+    repo.git("worktree", "add", "-q", "--detach", str(there))
+    words = ("goal", "evaluate", "greet", "--json", "--no-input")
+    assert ALTERED in flow(repo, *words, cwd=there).json["reason"]
+    person = ("goal", "approve", "greet", "guards", "--by", "me", "--note", "seen", "--yes")
+    assert flow(repo, *person, cwd=there).status == 0
+    assert flow(repo, *words, cwd=there).json["verdict"] == "achieved"
+    for place in (there, repo.path):
+        done = flow(repo, "evidence", "verify", cwd=place)
+        assert done.status == 0, done
+    assert evaluate(repo)["verdict"] == "achieved"

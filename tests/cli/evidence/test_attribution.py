@@ -1,0 +1,218 @@
+"""Vacuous and masked commands through ``flow`` itself: they never achieve a goal."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from flow.adapters.contracts import formats
+from tests.support import ROOT, GitRepo, scene
+from tests.support.scene import create, flow, meet, run_dir, start, status
+from tests.support.stops import settings, stop
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PY = sys.executable
+PYTEST = f"{PY} -B -m pytest -p no:cacheprovider"
+SKIPPED = (
+    "import unittest\n\n\nclass T(unittest.TestCase):\n"
+    '    @unittest.skip("later")\n    def test_a(self):\n        self.fail()\n'
+)
+PASSES = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        pass\n"
+
+VACUOUS = {
+    "unittest, all skipped": f"{PY} -B -m unittest src/skipped.py",
+    "pytest, all skipped": f"{PY} -B -m pytest -q -p no:cacheprovider src/skipped.py",
+    "pytest, none": f"{PY} -B -m pytest -p no:cacheprovider -k unnamed src/passes.py || [ $? = 5 ]",
+    "pytest, listed only": f"{PY} -B -m pytest --co -q -p no:cacheprovider src/passes.py",
+    "a JUnit report": "cp src/report src/new.xml",
+    "pytest, not run": f"{PYTEST} src/unrun.py",
+    "pytest, expected to fail": f"{PYTEST} -q src/expected.py",
+    "unittest, expected to fail": f"{PY} -B -m unittest src/expected.py",
+    "pytest, quiet count": f"{PYTEST} -qq -o console_output_style=count src/skipped.py",
+    "pytest, quiet classic": f"{PYTEST} -qq -o console_output_style=classic src/skipped.py",
+    "pytest, no terminal": f"{PYTEST} -p no:terminal src/passes.py",
+    "pytest, --help": f"{PYTEST} --help",
+    "pytest, --version": f"{PYTEST} --version",
+    "pytest, --fixtures": f"{PYTEST} --fixtures src/passes.py",
+    "pytest, --setup-plan": f"{PYTEST} --setup-plan -q src/passes.py",
+    "pytest, --markers": f"{PYTEST} --markers",
+    "to a file": f"{PYTEST} -q src/passes.py > src/log",
+    "to nowhere": f"{PY} -B -m unittest src/passes.py 2> /dev/null",
+    "under a condition": f'if [ -n "$NO_SUCH" ]; then {PYTEST} src/passes.py; fi',
+    "never called": f"check() {{ {PYTEST} src/passes.py; }}; test -d src",
+    "one of two": f"{PYTEST} --version && {PY} -B -m unittest --help",
+}
+MASKED = {
+    "or true": "grep -q please src/greet.txt || true",
+    "then true": "grep -q please src/greet.txt; true",
+    "then exit 0": "grep -q please src/greet.txt; exit 0",
+    "in the background": "grep -q please src/greet.txt &",
+    "in a condition": "if grep -q please src/greet.txt; then :; fi",
+    "another shell": "bash -c 'grep -q please src/greet.txt | cat'",
+    "set +e": "set -e; set +e; grep -q please src/greet.txt; echo done",
+    "a runner's status": f"{PY} -B -m pytest src/passes.py; ls src",
+}
+
+
+@pytest.fixture
+def work(repo: GitRepo) -> GitRepo:
+    start(repo)
+    repo.write("src/skipped.py", SKIPPED)
+    repo.write("src/passes.py", PASSES)
+    repo.write(
+        "src/expected.py",
+        PASSES.replace("    def", "    @unittest.expectedFailure\n    def").replace(
+            "pass", "self.fail()"
+        ),
+    )
+    repo.write("src/unrun.py", "import pytest\n@pytest.mark.xfail(run=False)\ndef test_a(): pass\n")
+    repo.write("src/fails.py", PASSES.replace("pass", "self.fail()"))
+    repo.write("src/hide.sh", f"{PYTEST} -q src/fails.py\necho done\n")
+    repo.write("src/report", '<testsuite tests="1"><testcase><skipped/></testcase></testsuite>\n')
+    repo.commit("tests")
+    meet(repo)
+    return repo
+
+
+def sidecar(repo: GitRepo, criterion: str = "ac1") -> dict[str, Any]:
+    path = run_dir(repo) / "evidence" / f"evidence-{criterion}-eval-1.evidence.yaml"
+    body: dict[str, Any] = formats.parse_yaml(path.read_bytes(), file="x")["evidence"]
+    return body
+
+
+@pytest.mark.parametrize("command", VACUOUS.values(), ids=list(VACUOUS))
+def test_a_vacuous_run_never_achieves(work: GitRepo, command: str) -> None:
+    create(work, criterion=f"AC1: x :: {command}")
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    assert done.status == 1
+    (row,) = done.json["criterion_results"]
+    assert (row["outcome"], row["exit_code"], row["status"]) == (
+        "inconclusive", 0, "evidence_collected"
+    )  # fmt: skip
+    assert row["reason"].startswith("vacuous: ")
+    assert done.json["verdict"] == "not_achieved"
+    assert done.json.get("proposed_transition") is None
+    body = sidecar(work)
+    assert (body["outcome"], body["result"], body["exit_code"]) == ("inconclusive", "exit 0", 0)
+    assert body["reason"] == row["reason"]
+    assert (body["attribution"]["kind"], body["attribution"]["tests"]) == ("vacuous", 0)
+    assert status(work) == "active"
+
+
+@pytest.mark.parametrize("command", MASKED.values(), ids=list(MASKED))
+def test_a_masked_command_is_told_at_creation_and_never_achieves(
+    work: GitRepo, command: str
+) -> None:
+    words = ("goal", "create", "greet", "--outcome", "polite", "--allow", "src/**")
+    made = flow(work, *words, "--criterion", f"AC1: x :: {command}", "--json")
+    assert made.status == 0
+    assert [text for text in made.json["warnings"] if text.startswith("AC1: masked: ")]
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    assert done.status == 1
+    (row,) = done.json["criterion_results"]
+    assert row["outcome"] == "inconclusive"
+    assert row["reason"].startswith("masked: ")
+    assert sidecar(work)["attribution"] == {"kind": "masked"}
+    assert done.json.get("proposed_transition") is None
+
+
+@pytest.mark.parametrize("command", ["sh src/hide.sh", "! false && sh src/hide.sh"])
+def test_a_failure_that_a_runner_reports_is_no_pass(work: GitRepo, command: str) -> None:
+    create(work, criterion=f"AC1: x :: {command}")
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    (row,) = done.json["criterion_results"]
+    assert (done.status, row["outcome"], row["exit_code"]) == (1, "inconclusive", 0)
+    assert row["reason"].startswith("masked: pytest reports that 1 test failed (1 failed")
+    body = sidecar(work)
+    assert (body["attribution"]["kind"], body["attribution"]["tests"]) == ("masked", 1)
+
+
+def test_the_same_work_honestly_checked_achieves(work: GitRepo) -> None:
+    tests = f"{PY} -B -m unittest src/passes.py src/skipped.py"
+    create(work, "greet", "--criterion", f"AC2: y :: {tests}")
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    assert done.status == 0
+    assert done.json["verdict"] == "achieved"
+    assert "attribution" not in sidecar(work)
+
+
+def test_what_failed_stays_failed(work: GitRepo) -> None:
+    create(work, criterion=f"AC1: x :: {PY} -B -m unittest src/skipped.py; exit 3")
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    (row,) = done.json["criterion_results"]
+    assert (done.status, row["outcome"], row["exit_code"]) == (1, "failed", 3)
+
+
+def test_a_rule_of_the_project_can_only_hold_back(work: GitRepo) -> None:
+    create(work, "greet", "--allow", ".flow/runners.yaml", criterion="AC1: x :: sh src/house.sh")
+    work.write("src/house.sh", "echo house: 0 of 0\n")
+    assert flow(work, "goal", "evaluate", "greet").status == 0
+    work.write(
+        ".flow/runners.yaml",
+        "runners:\n  - name: house\n    command: [sh src/house.sh]\n"
+        '    nothing_ran: ["house: 0 of *"]\n',
+    )
+    held = flow(work, "goal", "evaluate", "greet", "--json")
+    (row,) = held.json["criterion_results"]
+    assert row["reason"] == "vacuous: house reports that no test ran (house: 0 of 0)"
+    work.write(".flow/runners.yaml", "runners: [{name: house, outcome: passed}]\n")
+    broken = flow(work, "goal", "evaluate", "greet")
+    assert broken.status == 2
+    assert ".flow/runners.yaml: runners[0]" in broken.stderr
+
+
+def test_a_rule_file_is_a_change_like_any_other(work: GitRepo) -> None:
+    """Written or taken away, it is outside the goal's paths."""
+    create(work)
+    work.write(
+        ".flow/runners.yaml", "runners:\n  - {name: x, command: [x], nothing_ran: [nothing]}\n"
+    )
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    assert done.json["verdict"] == "blocked"
+    assert ".flow/runners.yaml" in done.json["reason"]
+
+
+def test_the_hook_lets_go_and_names_it(
+    work: GitRepo, home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    create(work, criterion=f"AC1: x :: {MASKED['or true']}")
+    settings(home, stopHookEnforcement="block")
+    answer = stop(work, capfd)
+    assert answer.get("decision") != "block"
+    assert "AC1" in str(answer)
+
+
+def test_a_known_command_does_without_the_parser(work: GitRepo) -> None:
+    create(work, criterion=f"AC1: x :: {MASKED['or true']}")
+    words = [PY, "-X", "importtime", "-m", "flow", "goal", "evaluate", "greet"]
+    env = {**scene.os.environ, "PYTHONPATH": ROOT}
+    loaded = []
+    for _ in range(2):
+        done = subprocess.run(words, cwd=work.path, env=env, capture_output=True, text=True)
+        assert done.returncode == 1
+        loaded.append("tree_sitter" in done.stderr)
+    assert loaded == [True, False]
+
+
+def test_the_report_that_a_criterion_names(work: GitRepo) -> None:
+    """Written into the goal file; it needs trust like any change of the contract."""
+    command = f"{PYTEST} --junit-xml=src/junit.xml src/passes.py > /dev/null"
+    create(work, criterion=f"AC1: x :: {command}")
+    path = work.path / ".flow/goals/greet.goal.yaml"
+    line = "      verification_command:"
+    path.write_text(path.read_text().replace(line, f"      report: src/*.xml\n{line}"))
+    assert flow(work, "trust", "record", "greet", "--yes").status == 0
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    (row,) = done.json["criterion_results"]
+    assert (row["outcome"], row["reason"]) == ("passed", "")
+    path.write_text(path.read_text().replace("src/*.xml", "src/none.xml"))
+    assert flow(work, "trust", "record", "greet", "--yes").status == 0
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    (row,) = done.json["criterion_results"]
+    assert row["outcome"] == "inconclusive"
+    assert row["reason"].startswith("vacuous: the criterion's report src/none.xml is not there")

@@ -1,0 +1,260 @@
+"""Amending, in this process: what moves meanwhile, and what is taken back."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from flow.adapters.ledger import transaction
+from flow.core.boundary.rules import Baseline
+from flow.errors import InputError, StateError, StorageError
+from flow.wiring import Checkout
+from flow.wiring.amending import Amending
+from tests.cli.goal.test_amend import STRONGER, TEXT, WEAKER
+from tests.support import scene
+
+if TYPE_CHECKING:
+    from flow.adapters.chain.run_record import RunRecord
+    from flow.app.transitions.amend import AmendmentPlan
+    from tests.support import GitRepo
+
+
+@pytest.fixture
+def work(repo: GitRepo) -> GitRepo:
+    scene.start(repo)
+    here(repo).create(TEXT, "goal.yaml", as_draft=False, base=None, source="a test")
+    return repo
+
+
+def here(repo: GitRepo) -> Checkout:
+    return Checkout(str(repo.path))
+
+
+def amending(repo: GitRepo) -> Amending:
+    return Amending(str(repo.path))
+
+
+def plan(repo: GitRepo, text: str) -> AmendmentPlan:
+    return amending(repo).plan_amend("greet", text, "new.yaml")
+
+
+def do(repo: GitRepo, made: AmendmentPlan) -> None:
+    amending(repo).do_amend(made, who=None, asked="a test", reason=None)
+
+
+def trusted(repo: GitRepo) -> bool:
+    return here(repo).trust_check("greet")[0]
+
+
+def pause(repo: GitRepo) -> None:
+    here(repo).pause("greet", "later")
+
+
+def evaluate(repo: GitRepo) -> None:
+    from flow.app.evaluation.values import Request
+
+    here(repo).evaluate(Request("greet"))
+
+
+def edit(repo: GitRepo) -> None:
+    file = repo.path / ".flow/goals/greet.goal.yaml"
+    file.write_text(file.read_text().replace("says please", "says anything"))
+
+
+@pytest.mark.parametrize("meanwhile", [pause, evaluate, edit])
+def test_what_moves_between_question_and_answer_is_refused(work, meanwhile) -> None:
+    made = plan(work, WEAKER)
+    meanwhile(work)
+    before, was_trusted = scene.goal_file(work), trusted(work)
+    with pytest.raises(StateError) as refused:
+        do(work, made)
+    assert refused.value.code == "moved"
+    assert scene.goal_file(work) == before
+    assert trusted(work) is was_trusted
+    entries = (scene.run_dir(work) / "events.jsonl").read_text()
+    assert "contract-amended" not in entries
+
+
+def test_a_comment_or_an_approval_meanwhile_is_kept(work) -> None:
+    made = plan(work, STRONGER)
+    file = work.path / ".flow/goals/greet.goal.yaml"
+    evidence = ".flow/runs/r/evidence/x.evidence.yaml"
+    file.write_text(
+        file.read_text().replace(
+            "status: pending", f"status: fail\n      evidence_ref: {evidence}", 1
+        )
+    )
+    do(work, made)
+    assert f"evidence_ref: {evidence}" in scene.goal_file(work)
+    assert trusted(work)
+
+
+def test_trust_is_taken_back_where_the_goal_cannot_be_written(work, monkeypatch) -> None:
+    made = plan(work, WEAKER)
+
+    def full(*_: object) -> None:
+        raise StorageError("no space left on device")
+
+    monkeypatch.setattr(transaction, "commit", full)
+    with pytest.raises(StorageError):
+        do(work, made)
+    assert trusted(work)
+    assert "true ||" not in scene.goal_file(work)
+    how = [entry["how"] for entry in here(work).trust_list()]
+    assert how == ["flow goal amend, taken back"]
+
+
+def test_trust_stays_where_the_change_was_decided(work, monkeypatch) -> None:
+    """The intent is published, and writing the goal fails: the next command completes it."""
+    made = plan(work, WEAKER)
+    commit = transaction.commit
+
+    def late(record: RunRecord, intent: transaction.Intent, *_: object) -> None:
+        transaction.publish(record.root, intent)
+        raise StorageError("the disk went away")
+
+    monkeypatch.setattr(transaction, "commit", late)
+    with pytest.raises(StorageError):
+        do(work, made)
+    monkeypatch.setattr(transaction, "commit", commit)
+    assert "true ||" in scene.goal_file(work)
+    assert trusted(work)
+
+
+def test_nothing_can_be_taken_back_where_nothing_can_be_read(work, monkeypatch) -> None:
+    made = plan(work, WEAKER)
+
+    def gone(record: RunRecord, intent: transaction.Intent, *_: object) -> None:
+        (work.path / ".flow/goals/greet.goal.yaml").unlink()
+        raise StorageError("the disk went away")
+
+    monkeypatch.setattr(transaction, "commit", gone)
+    with pytest.raises(StorageError):
+        do(work, made)
+    with pytest.raises(InputError):
+        trusted(work)
+
+
+def test_an_untrusted_goal_that_cannot_be_written_stays_untrusted(work, monkeypatch) -> None:
+    edit(work)
+    made = plan(work, WEAKER)
+
+    def full(*_: object) -> None:
+        raise StorageError("no space left on device")
+
+    monkeypatch.setattr(transaction, "commit", full)
+    with pytest.raises(StorageError):
+        do(work, made)
+    assert not trusted(work)
+
+
+def test_a_rubric_that_moves_meanwhile_is_refused(repo: GitRepo) -> None:
+    scene.start(repo)
+    rubric = repo.write(".flow/rubrics/tone.yaml", "name: tone\n")
+    text = TEXT.replace(
+        "      verification_command: test -s src/greet.txt\n", "      rubric: tone\n"
+    )
+    here(repo).create(text, "goal.yaml", as_draft=False, base=None, source="a test")
+    made = plan(repo, text.replace("repo: demo", "repo: renamed"))
+    rubric.write_text("name: another\n")
+    with pytest.raises(StateError):
+        do(repo, made)
+
+
+def test_a_goal_without_a_run_gets_one(work) -> None:
+    """A file that somebody wrote as active, trusted as it is."""
+    other = TEXT.replace("id: greet", "id: other")
+    work.write(".flow/goals/other.goal.yaml", other)
+    here(work).trust_record("other", how="a test")
+    made = amending(work).plan_amend(
+        "other", STRONGER.replace("id: greet", "id: other"), "new.yaml"
+    )
+    assert made.kind == "strengthening"
+    amending(work).do_amend(made, who=None, asked="a test", reason=None)
+    assert here(work).load("other").goal.run_id is not None
+
+
+def test_protecting_without_a_record_of_the_start_leaves_it_unrecorded(work) -> None:
+    (scene.run_dir(work) / "baseline.json").unlink()
+    made = plan(
+        work, TEXT.replace('["src/**"]', '["src/**"]\n  protected_paths: ["src/greet.txt"]')
+    )
+    do(work, made)
+    assert not (scene.run_dir(work) / "baseline.json").exists()
+
+
+def test_a_baseline_of_no_git_can_be_relocked(work) -> None:
+    from flow.adapters.baseline.pinned import replace_protected
+
+    none = Baseline(None, {}, {}, {}, {}, {})
+    made = replace_protected(here(work).repo, none, ["tests/**"], [], denied=())
+    assert (made.protected, made.protected_patterns) == ({}, ("tests/**",))
+
+
+def test_hundreds_of_changes_are_counted_in_the_journal(work) -> None:
+    paths = json.dumps([f"src/{n}" for n in range(250)])
+    made = plan(work, TEXT.replace('["src/**"]', f'["src/**"]\n  denied_paths: {paths}'))
+    assert len(made.changes) == 250
+    do(work, made)
+    text = (work.path / ".decisions/issue-7.md").read_text()
+    assert "and 50 more" in text
+    assert "src/199 added" in text
+    assert "src/200 added" not in text
+
+
+def test_a_trusted_copy_of_the_live_file_is_the_live_one(work, tmp_path) -> None:
+    edit(work)
+    live = work.path / ".flow/goals/greet.goal.yaml"
+    here(work).trust_record(goal_file=str(live), how="a test")
+    assert "contract-amended" in (scene.run_dir(work) / "events.jsonl").read_text()
+    other = tmp_path / "other.yaml"
+    other.write_text(live.read_text().replace("says anything", "says nothing"))
+    before = scene.goal_file(work)
+    here(work).trust_record(goal_file=str(other), how="a test")
+    assert scene.goal_file(work) == before
+    stranger = tmp_path / "stranger.yaml"
+    stranger.write_text(live.read_text().replace("id: greet", "id: stranger"))
+    here(work).trust_record(goal_file=str(stranger), how="a test")
+    assert here(work).trust_changes(None, str(stranger)) == ()
+
+
+def test_what_a_plan_says_of_what_is_not_its_to_change(work) -> None:
+    given = STRONGER.replace("issue: 7}", f"issue: 7, run_id: other, base_commit: {'a' * 40}}}")
+    made = plan(work, given)
+    assert [warning.partition(" ")[0] for warning in made.warnings] == [
+        "scope.base_commit",
+        "scope.run_id",
+    ]
+    assert not made.empty
+    assert plan(work, TEXT).empty
+    document = made.to_document()
+    assert (document["class"], document["needs_person"]) == ("strengthening", False)
+    with pytest.raises(InputError):
+        plan(work, TEXT.replace("id: greet", "id: other"))
+
+
+def test_a_draft_is_written_and_not_trusted(repo: GitRepo) -> None:
+    scene.start(repo)
+    here(repo).create(TEXT, "goal.yaml", as_draft=True, base=None, source="a test")
+    locked = '["src/**"]\n  protected_paths: ["src/greet.txt"]'
+    made = plan(repo, WEAKER.replace('["src/**"]', locked))
+    assert (made.kind, made.weakening) == ("weakening", False)
+    do(repo, made)
+    assert not trusted(repo)
+    assert "protected_paths" in scene.goal_file(repo)
+
+
+def test_what_is_protected_anew_is_recorded_with_it(work) -> None:
+    scene.meet(work)
+    locked = '["src/**"]\n  protected_paths: ["src/greet.txt"]'
+    do(work, plan(work, TEXT.replace('["src/**"]', locked)))
+    document = json.loads((scene.run_dir(work) / "baseline.json").read_text())
+    assert list(document["protected"]) == ["src/greet.txt"]
+    assert document["protected_patterns"] == ["src/greet.txt"]
+    assert here(work).protected_changes("greet") is None
+    work.write("src/greet.txt", "other\n")
+    found = here(work).protected_changes("greet")
+    assert found is not None
+    assert found.paths == ("src/greet.txt",)

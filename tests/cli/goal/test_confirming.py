@@ -1,0 +1,309 @@
+"""The question before a goal is closed tells what a person must know, and Flow itself says it."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from flow.wiring import Checkout
+from tests.support import scene
+from tests.support.scene import ended, flow
+
+if TYPE_CHECKING:
+    from tests.support import GitRepo
+
+GOAL = """\
+apiVersion: flow.synapti.ai/v1
+kind: FlowGoal
+metadata: {id: strict, created_at: "2026-03-01T10:15:00Z"}
+scope: {repo: demo, branch: main, issue: 7}
+objective:
+  outcome: dates are strict
+  acceptance_criteria:
+    - id: AC1
+      text: the tests pass
+      status: pending
+      verification_command: sh tests/all.sh
+    - id: AC2
+      text: the types hold
+      status: pending
+      verification_command: "true || true"
+    - id: AC3
+      text: it is fast
+      status: pending
+      must_pass: false
+      verification_command: "false"
+constraints:
+  allowed_paths: ["src/**", "tests/**"]
+evaluator:
+  type: deterministic
+lifecycle:
+  status: active
+"""
+
+
+@pytest.fixture
+def work(repo: GitRepo) -> GitRepo:
+    files = {"src/a.py": "1\n", "tests/all.sh": "exit 1\n", "tests/old.sh": "exit 1\n"}
+    repo.commit("start", **files, **{".gitignore": ".flow/runs/\n"})
+    repo.write("../goal.yaml", GOAL)
+    scene.create_from(repo, "../goal.yaml")
+    return repo
+
+
+def amend(repo: GitRepo, *edits: tuple[str, str]) -> None:
+    text = scene.goal_file(repo, "strict")
+    for old, new in edits:
+        assert old in text, text
+        text = text.replace(old, new)
+    repo.write("../goal.yaml", text)
+    words = ("goal", "amend", "strict", "--file", "../goal.yaml", "--yes")
+    done = flow(repo, *words, "--by", "R. Viewer", "--reason", "mypy could not fail")
+    assert done.status == 0, done.stderr
+
+
+def cheat(repo: GitRepo) -> None:
+    """Every kind of change that a person must be told."""
+    repo.write("tests/all.sh", "exit 0\nexit 0\n")
+    os.unlink(repo.path / "tests/old.sh")
+    repo.write("tests/new.sh", "exit 0\n")
+    amend(
+        repo,
+        ("true || true", "sh tests/all.sh && touch left.log"),
+        ('["src/**",', '["src/**", "docs/**",'),
+    )
+
+
+def evaluate(repo: GitRepo) -> dict[str, Any]:
+    done = flow(repo, "goal", "evaluate", "strict", "--json")
+    assert done.status == 0, done
+    found: dict[str, Any] = done.json["proposed_transition"]
+    return found
+
+
+def test_the_verdict_has_everything_as_data(work: GitRepo) -> None:
+    cheat(work)
+    confirm = evaluate(work)["confirm"]
+
+    rows = {row["id"]: row for row in confirm["criteria"]}
+    assert [row["command"] for row in rows.values()] == [
+        "sh tests/all.sh",
+        "sh tests/all.sh && touch left.log",
+        "false",
+    ]
+    assert [row["text"] for row in rows.values()] == [
+        "the tests pass",
+        "the types hold",
+        "it is fast",
+    ]
+    assert [row["by"] for row in rows.values()] == ["command", "command", "nothing"]
+    assert rows["AC1"]["result"] == "exit 0"
+    assert rows["AC3"]["result"] == "exit 1"
+    assert confirm["not_proved"] == ["AC3"]
+    assert {f["path"]: f["change"] for f in confirm["proof"]["files"]} == {
+        "tests/all.sh": "changed",
+        "tests/new.sh": "new",
+        "tests/old.sh": "gone",
+    }
+    (step,) = confirm["contract"]
+    assert (step["by"], step["reason"], step["kind"]) == (
+        "R. Viewer",
+        "mypy could not fail",
+        "weakening",
+    )
+    assert step["said_from"] in ("pipe", "agent")
+    assert "  - true || true" in step["lines"]
+    assert "  + sh tests/all.sh && touch left.log" in step["lines"]
+    assert "  + docs/**" in step["lines"]
+    assert confirm["left_behind"] == {"count": 1, "paths": ["left.log"]}
+    assert confirm["files"]["outside"] == []
+    assert confirm["trust"]["trusted"]
+    assert confirm["trust"]["how"] == "flow goal amend"
+    assert confirm["unknown"] == []
+    assert confirm["moved"] == []
+
+
+def test_the_question_at_a_terminal(work: GitRepo) -> None:
+    cheat(work)
+    evaluate(work)
+    child = scene.at_terminal(work, ["goal", "confirm", "strict"], columns=100)
+    child.expect("Enter leave it as it is")
+    shown = child.before
+    child.sendline("c")
+    code, said = ended(child)
+    assert (code, scene.status(work, "strict")) == (0, "achieved"), said
+    for text in (
+        "Before you say yes",
+        "AC1  the tests pass: sh tests/all.sh",
+        "AC3  it is fast: exit 1, not required",
+        "- true || true",
+        "+ docs/**",
+        "R. Viewer",
+        "tests/all.sh  +2 -1",
+        "tests/new.sh  +1 -0  not there when the goal began",
+        "tests/old.sh  +0 -1  is gone",
+        "left.log",
+        "flow goal amend",
+    ):
+        assert text in shown, shown
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    assert all(len(line) < 100 for line in plain.splitlines())
+
+
+def test_the_diff_is_one_key_away_and_comes_back(work: GitRepo) -> None:
+    cheat(work)
+    work.write("src/a.py", "2 \x1b[31m\n")
+    evaluate(work)
+    child = scene.at_terminal(work, ["goal", "confirm", "strict"], columns=100, PAGER="cat")
+    child.expect("Enter leave it as it is")
+    child.sendline("d")
+    child.expect("Enter leave it as it is")
+    shown = child.before
+    assert shown.index("=== tests/all.sh (changed)") < shown.index("=== src/a.py (changed)")
+    assert "+exit 0" in shown
+    assert "+2 \\x1b[31m" in shown
+    child.sendline("")
+    code, _ = ended(child)
+    assert (code, scene.status(work, "strict")) == (4, "active")
+
+
+def test_off_a_terminal_the_proposal_must_be_named(work: GitRepo) -> None:
+    cheat(work)
+    proposal = evaluate(work)["proposal_id"]
+    done = flow(work, "goal", "confirm", "strict")
+    assert done.status == 2
+    assert f"flow goal confirm strict --proposal {proposal[:12]}" in done.stderr
+    done = flow(work, "goal", "confirm", "strict", "--proposal", proposal[:12])
+    assert done.status == 0, done.stderr
+
+
+def lines_of(repo: GitRepo) -> list[str]:
+    return Checkout(str(repo.path)).confirm_lines("strict")
+
+
+def test_the_prompt_of_a_host_is_plain_and_bounded(work: GitRepo) -> None:
+    cheat(work)
+    for number in range(100):
+        work.write(f"tests/more{number:03}.sh", "exit 0\n")
+    work.write("tests/bad\x1b[31m\u202e.sh", "exit 0\n")
+    evaluate(work)
+    lines = lines_of(work)
+    text = "\n".join(lines)
+    assert len(lines) <= 40
+    assert lines[0] == "Close goal strict as achieved?"
+    assert lines[-1].endswith("lines more are not shown here: flow goal confirm strict")
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    for known in ("sh tests/all.sh && touch left.log", "- true || true", "left.log", "it is fast"):
+        assert known in text
+
+
+def test_nothing_of_a_kind_is_said_or_left_out(work: GitRepo) -> None:
+    amend(work, ("sh tests/all.sh", "sh src/a.py"), ("true || true", "test -e src/a.py"))
+    work.write("src/a.py", "exit 0\n")
+    evaluate(work)
+    text = "\n".join(lines_of(work))
+    assert "Not proved\n  AC3" in text
+    assert "Left behind" not in text
+
+
+def test_what_flow_found_on_the_way_is_in_the_question(work: GitRepo) -> None:
+    """A proof that shows nothing, a file that was swapped, and no work but on the proof itself."""
+    swap = "cp src/a.py kept; echo 2 > src/a.py; cp kept src/a.py; rm kept; test -e src/a.py"
+    amend(work, ("sh tests/all.sh", "sh tests/new.sh"), ("true || true", swap))
+    work.write("tests/new.sh", "exit 0\n")
+    flow(work, "goal", "baseline", "strict")
+    confirm = evaluate(work)["confirm"]
+    assert "written to while the commands ran, now as before: src/a.py" in confirm["reason"]
+    assert confirm["files"] == {"changed": 1, "only_proof": True, "outside": []}
+    (limitation,) = next(row["limitations"] for row in confirm["criteria"] if row["id"] == "AC2")
+    assert "says nothing about the change" in limitation
+    assert all("nothing more" not in text for r in confirm["criteria"] for text in r["limitations"])
+    prompt = "\n".join(lines_of(work))
+    child = scene.at_terminal(work, ["goal", "confirm", "strict"], columns=100)
+    child.expect("Enter leave it as it is")
+    screen = re.sub(r"\x1b\[[0-9;]*m", "", child.before)
+    child.sendline("")
+    assert ended(child)[0] == 4
+    for text in (prompt, re.sub(r"\s+", " ", screen)):
+        assert "written to while the commands ran" in text
+        assert "does not show: " in text
+        assert "nothing changed but files that the proof rests on" in text
+
+
+def test_other_work_than_on_the_proof_is_not_denied(work: GitRepo) -> None:
+    amend(work, ("sh tests/all.sh", "sh tests/new.sh"), ("true || true", "test -e src/b.py"))
+    work.write("tests/new.sh", "exit 0\n")
+    work.write("src/b.py", "2\n")
+    assert not evaluate(work)["confirm"]["files"]["only_proof"]
+
+
+def test_without_a_proposal_that_is_said(work: GitRepo) -> None:
+    assert lines_of(work) == ["Goal strict has no live proposal; nothing can be confirmed."]
+    assert flow(work, "goal", "confirm", "strict").status == 2
+
+
+def test_a_hand_edit_that_was_trusted_is_a_change_of_the_contract(work: GitRepo) -> None:
+    cheat(work)
+    scene.edit(work, ("it is fast", "it is quick"), goal="strict")
+    steps = evaluate(work)["confirm"]["contract"]
+    assert len(steps) == 2
+    assert "  + it is quick" in steps[1]["lines"]
+
+
+def test_a_start_that_is_not_on_record_is_said(work: GitRepo, tmp_path: Any) -> None:
+    from flow.adapters.fs.state_folder import state_dir
+
+    cheat(work)
+    proposal = evaluate(work)
+    assert proposal["confirm"]["unknown"] == []
+    folder = state_dir(os.environ, os.environ.get("HOME"), str(work.path), None)
+    ledger = os.path.join(folder, "goal-trust.jsonl")
+    with open(ledger) as file:
+        rest = file.readlines()[1:]
+    with open(ledger, "w") as file:
+        file.writelines(rest)
+    question = Checkout(str(work.path)).confirm_question("strict")
+    assert question is not None
+    assert any("the contract that the goal began with" in text for text in question.unknown)
+
+
+def test_an_approval_of_protected_files_is_named(work: GitRepo) -> None:
+    amend(work, ("  allowed_paths:", "  protected_paths:\n    - tests/**\n  allowed_paths:"))
+    cheat(work)
+    words = ("goal", "approve", "strict", "protected", "--by", "A. Colleague", "--note", "read")
+    assert flow(work, *words, "--yes").status == 0
+    files = evaluate(work)["confirm"]["proof"]["files"]
+    assert all(file["approved"].startswith("A. Colleague, ") for file in files)
+    assert all("said from" in file["approved"] for file in files)
+
+
+def test_other_goals_that_are_not_done_are_named(work: GitRepo) -> None:
+    more = ("--outcome", "the first\x1b[31m task", "--criterion", "AC1: t :: false", "--allow", "x")
+    assert flow(work, "goal", "create", "first", *more).status == 0
+    assert flow(work, "goal", "pause", "first", "--reason", "later").status == 0
+    flow(work, "goal", "create", "draft", "--draft", *more)
+    flow(work, "goal", "create", "gone", *more)
+    flow(work, "goal", "clear", "gone", "--yes")
+    amend(work, ("sh tests/all.sh", "test -e src/a.py"), ("true || true", "test -e src/a.py"))
+    others = evaluate(work)["confirm"]["other_goals"]
+    assert others == ["first: waiting_for_user, the first\\x1b[31m task"]
+    assert "Not done on this branch\n  first: waiting_for_user" in "\n".join(lines_of(work))
+
+
+@pytest.mark.parametrize("columns", [60, 80, 160])
+def test_no_text_pushes_a_command_or_a_result_out(work: GitRepo, columns: int) -> None:
+    edits = [("the tests pass", "t " * 900), ("sh tests/all.sh", "test -e src/a.py")]
+    amend(work, *edits, ("true || true", "test -e src/a.py"))
+    evaluate(work)
+    (row,) = [line for line in lines_of(work) if line.startswith("  AC1")]
+    assert row.endswith("…: test -e src/a.py  (exit 0)")
+    child = scene.at_terminal(work, ["goal", "confirm", "strict"], columns=columns)
+    child.expect("Enter leave it as it is")
+    screen = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", child.before).split())
+    assert screen.count("test -e src/a.py (exit 0)") == 2
+    child.sendline("")
+    ended(child)

@@ -1,0 +1,472 @@
+"""Flaky commands through ``flow`` itself: runs that disagree on the same files are no pass."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from flow import hook
+from flow.adapters.contracts import formats
+from flow.adapters.verification import supervisor as verification_supervisor
+from tests.support import GitRepo
+from tests.support.scene import create, edit, flow, goal_file, meet, run_dir, start, status
+from tests.support.stops import events, settings, stop
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EVALUATE = ("goal", "evaluate", "greet", "--json")
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """A file outside the checkout: what lies there is no part of the subject."""
+    return tmp_path / "log"
+
+
+def alternating(log: Path, fails: str = "even") -> str:
+    """Exits 0 in every other run, and says which one it is."""
+    test = {"even": "n % 2 == 1", "odd": "n % 2 == 0"}[fails]
+    return f"echo x >> {log}; n=$(wc -l < {log}); echo this is run $n; (({test}))"
+
+
+def scripted(log: Path, *codes: int | str) -> str:
+    """Does in its n-th run what the n-th code says: an exit status, or a shell text."""
+    lines = [f"echo x >> {log}", f"n=$(wc -l < {log})", "echo this is run $n", "case $n in"]
+    for number, code in enumerate(codes, 1):
+        does = f"exit {code}" if isinstance(code, int) else code
+        lines.append(f"{number}) {does} ;;")
+    script = log.with_suffix(".sh")
+    script.write_text("\n".join([*lines, "esac"]))
+    return f"bash {script}"
+
+
+def runs(log: Path) -> int:
+    return len(log.read_text().splitlines()) if log.exists() else 0
+
+
+def sidecars(repo: GitRepo) -> dict[str, dict[str, Any]]:
+    """Every sidecar of the run by its id."""
+    found = {}
+    for path in sorted((run_dir(repo) / "evidence").glob("*.evidence.yaml")):
+        document = formats.parse_yaml(path.read_bytes(), file=path.name)
+        formats.check("evidence", document, file=path.name)
+        found[document["metadata"]["id"]] = document["evidence"]
+    return dict(sorted(found.items()))
+
+
+def output(repo: GitRepo, evidence_id: str) -> str:
+    return (run_dir(repo) / "evidence" / f"{evidence_id}.txt").read_text()
+
+
+def ready(repo: GitRepo, command: str, *more: str) -> GitRepo:
+    create(start(repo), "greet", *more, criterion=f"AC1: x :: {command}")
+    meet(repo)
+    return repo
+
+
+def test_the_attack_it_is_for(repo: GitRepo, log: Path) -> None:
+    """A command that passes every other time: once it was achieved, now it is inconclusive."""
+    ready(repo, alternating(log))
+    done = flow(repo, *EVALUATE, "--repeat", "3")
+    assert done.status == 1
+    assert runs(log) == 3
+    (row,) = done.json["criterion_results"]
+    assert (row["outcome"], row["status"]) == ("inconclusive", "evidence_collected")
+    assert row["reason"] == "flaky: passed 2 of 3 runs, failed 1"
+    assert done.json["verdict"] == "not_achieved"
+    assert "passed 2 of 3 runs" in done.json["reason"]
+    assert done.json["proposed_transition"] is None
+    assert status(repo) == "active"
+
+
+def test_every_run_is_kept(repo: GitRepo, log: Path) -> None:
+    ready(repo, alternating(log))
+    done = flow(repo, *EVALUATE, "--repeat", "3")
+    found = sidecars(repo)
+    assert list(found) == [
+        "evidence-ac1-eval-1", "evidence-ac1-eval-1-run-1", "evidence-ac1-eval-1-run-2",
+    ]  # fmt: skip
+    last = found["evidence-ac1-eval-1"]
+    assert done.json["criterion_results"][0]["evidence_ref"].endswith(
+        "/evidence-ac1-eval-1.evidence.yaml"
+    )
+    assert last["outcome"] == "inconclusive"
+    assert last["reason"] == "flaky: passed 2 of 3 runs, failed 1"
+    assert last["proves"] == ["AC1"]
+    assert last["repeat"] == {
+        "criterion": "AC1", "run": 3, "runs": 3,
+        "passed": 2, "failed": 1, "inconclusive": 0, "flaky": True,
+        "others": ["evidence-ac1-eval-1-run-1", "evidence-ac1-eval-1-run-2"],
+    }  # fmt: skip
+    for number, outcome in ((1, "passed"), (2, "failed")):
+        one = found[f"evidence-ac1-eval-1-run-{number}"]
+        assert (one["outcome"], one["proves"]) == (outcome, [])
+        assert one["repeat"] == {"criterion": "AC1", "run": number, "runs": 3}
+        assert f"this is run {number}\n" == output(repo, f"evidence-ac1-eval-1-run-{number}")
+    assert output(repo, "evidence-ac1-eval-1") == "this is run 3\n"
+    assert len(events(repo, "evidence")) == 3
+
+
+AGREE = {
+    "all pass": ((0, 0, 0), "passed", "pass", "", (3, 0, 0), 0),
+    "all fail": ((1, 1, 1), "failed", "fail", "", (0, 3, 0), 1),
+    "all fail, each in its way": ((1, 2, 3), "failed", "fail", "", (0, 3, 0), 1),
+    "none can run": (
+        (127, 127, 127), "inconclusive", "evidence_collected",
+        "a command was not found (exit 127)", (0, 0, 3), 1,
+    ),
+    "one cannot run": (
+        (0, 127, 0), "inconclusive", "evidence_collected",
+        "flaky: passed 2 of 3 runs, inconclusive 1", (2, 0, 1), 1,
+    ),
+    "all differ": (
+        (0, 1, 126), "inconclusive", "evidence_collected",
+        "flaky: passed 1 of 3 runs, failed 1, inconclusive 1", (1, 1, 1), 1,
+    ),
+    "the last one fails": (
+        (0, 0, 1), "inconclusive", "evidence_collected",
+        "flaky: passed 2 of 3 runs, failed 1", (2, 1, 0), 1,
+    ),
+    "only the last one passes": (
+        (1, 1, 0), "inconclusive", "evidence_collected",
+        "flaky: passed 1 of 3 runs, failed 2", (1, 2, 0), 1,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", AGREE.values(), ids=list(AGREE))
+def test_what_three_runs_come_to(repo: GitRepo, log: Path, case: Any) -> None:
+    codes, outcome, state, reason, counts, code = case
+    ready(repo, scripted(log, *codes))
+    done = flow(repo, *EVALUATE, "--repeat", "3")
+    (row,) = done.json["criterion_results"]
+    assert (row["outcome"], row["status"], done.status) == (outcome, state, code)
+    assert reason in row["reason"]
+    assert bool(reason) == bool(row["reason"])
+    told = sidecars(repo)["evidence-ac1-eval-1"]["repeat"]
+    assert (told["passed"], told["failed"], told["inconclusive"]) == counts
+    assert told["flaky"] is (len({c for c in counts if c}) > 1 or max(counts) < 3)
+    assert runs(log) == 3
+
+
+def test_the_contract_says_how_often(repo: GitRepo, log: Path) -> None:
+    ready(repo, alternating(log))
+    edit(repo, ("evaluator:\n", "evaluator:\n  repeat: 2\n"))
+    done = flow(repo, *EVALUATE)
+    assert done.json["criterion_results"][0]["reason"] == "flaky: passed 1 of 2 runs, failed 1"
+    assert runs(log) == 2
+
+
+@pytest.mark.parametrize(("flag", "times"), [("1", 2), ("3", 3)])
+def test_the_flag_asks_for_no_less_than_the_contract(
+    repo: GitRepo, log: Path, flag: str, times: int
+) -> None:
+    ready(repo, scripted(log, 0, 0, 0, 0))
+    edit(repo, ("evaluator:\n", "evaluator:\n  repeat: 2\n"))
+    done = flow(repo, *EVALUATE, "--repeat", flag)
+    assert (done.status, runs(log)) == (0, times)
+    assert sidecars(repo)["evidence-ac1-eval-1"]["repeat"]["runs"] == times
+
+
+FORGOTTEN = {
+    "its results": lambda text: re.sub(
+        r"\n +(evidence_ref|last_evaluated_at|last_result):.*", "", text
+    ).replace("status: fail", "status: pending"),
+    "its status": lambda text: text.replace("status: fail", "status: pass"),
+}
+
+
+@pytest.mark.parametrize("how", [*FORGOTTEN, "another run", "more asked for"])
+def test_a_failure_that_the_goal_file_forgot_is_known(repo: GitRepo, log: Path, how: str) -> None:
+    """Its results are no part of the contract; and a run may have another name."""
+    ready(repo, alternating(log, "odd"))
+    assert flow(repo, *EVALUATE).json["criterion_results"][0]["outcome"] == "failed"
+    if how in FORGOTTEN:
+        path = repo.path / ".flow/goals/greet.goal.yaml"
+        path.write_text(FORGOTTEN[how](path.read_text()))
+    if how == "more asked for":  # an amendment that needs nobody's yes
+        text = goal_file(repo)
+        more = text.replace("constraints:", "constraints:\n  denied_paths: [secret.txt]")
+        repo.write("../new.yaml", more)
+        done = flow(repo, "goal", "amend", "greet", "--file", "../new.yaml")
+        assert done.status == 0, done
+    done = flow(repo, *EVALUATE, *(("--run-id", "r2") if how == "another run" else ()))
+    row = done.json["criterion_results"][0]
+    assert (row["outcome"], row["reason"]) == (
+        "inconclusive",
+        "flaky: passed 1 of 2 runs, failed 1",
+    )
+
+
+def test_an_older_pass_does_not_stand_for_a_newer_failure(
+    repo: GitRepo, log: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """On the same files; the goal file is made to name the older one."""
+    ready(repo, scripted(log, 0, 1, 0, 1))
+    assert flow(repo, *EVALUATE).json["verdict"] == "achieved"
+    before = goal_file(repo)
+    assert flow(repo, *EVALUATE).json["verdict"] == "not_achieved"
+    repo.write(".flow/goals/greet.goal.yaml", before)
+    answer = stop(repo, capfd)
+    assert runs(log) == 4
+    assert "flaky: passed 1 of 2 runs, failed 1" in json.dumps(answer)
+
+
+@pytest.mark.parametrize("times", ["0", "-1", "1001", "two", "1.5", ""])
+def test_how_often_is_bounded(repo: GitRepo, times: str) -> None:
+    create(start(repo))
+    done = flow(repo, *EVALUATE, "--repeat", times)
+    assert done.status == 2
+    assert done.json["error"]["code"] == "usage"
+
+
+@pytest.mark.parametrize("times", ["0", "1001", '"two"'])
+def test_the_contract_is_bounded_too(repo: GitRepo, times: str) -> None:
+    create(start(repo))
+    text = goal_file(repo).replace("evaluator:\n", f"evaluator:\n  repeat: {times}\n")
+    repo.write(".flow/goals/greet.goal.yaml", text)
+    done = flow(repo, *EVALUATE)
+    assert done.status == 2
+    assert "evaluator.repeat" in json.dumps(done.json["error"])
+
+
+@pytest.mark.parametrize("jobs", ["1", "4"])
+def test_a_command_never_runs_beside_itself(repo: GitRepo, tmp_path: Path, jobs: str) -> None:
+    """Others run beside it where ``--jobs`` says so."""
+    once = f"mkdir {tmp_path}/%s || exit 9; sleep 0.1; rmdir {tmp_path}/%s"
+    start(repo)
+    words = [f"AC{n}: x :: {once % (f'a{n}', f'a{n}')}" for n in (1, 2, 3)]
+    more = [part for word in words[1:] for part in ("--criterion", word)]
+    create(repo, "greet", *more, criterion=words[0])
+    done = flow(repo, *EVALUATE, "--repeat", "3", "--jobs", jobs)
+    assert done.status == 0
+    assert [row["outcome"] for row in done.json["criterion_results"]] == ["passed"] * 3
+    assert len(sidecars(repo)) == 9
+
+
+class Hang:
+    """A step of :func:`scripted` that takes an hour, by the clocks that were told of it."""
+
+    def __init__(self, log: Path) -> None:
+        self.began = log.with_suffix(".late")
+        self.step = f"touch {self.began}; echo late; sleep 3600"
+
+    def monotonic(self) -> float:
+        return time.monotonic() + 3600 * self.began.exists()
+
+
+def test_each_run_has_the_time_limit_for_itself(
+    repo: GitRepo, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hang = Hang(log)
+    later = SimpleNamespace(monotonic=hang.monotonic)
+    monkeypatch.setattr(verification_supervisor, "time", later)
+    ready(repo, scripted(log, 0, hang.step, 0))
+    done = flow(repo, *EVALUATE, "--repeat", "3", "--timeout", "600")
+    (row,) = done.json["criterion_results"]
+    assert row["reason"] == "flaky: passed 2 of 3 runs, inconclusive 1"
+    assert sidecars(repo)["evidence-ac1-eval-1-run-2"]["result"] == "timeout"
+
+
+def test_no_other_run_makes_good_what_one_must_not_do(repo: GitRepo, log: Path) -> None:
+    """A run that changes HEAD has failed, and so has all of it."""
+    commit = "git commit -q --allow-empty -m sneaky"
+    ready(repo, scripted(log, 0, commit, 0))
+    done = flow(repo, *EVALUATE, "--repeat", "3")
+    (row,) = done.json["criterion_results"]
+    assert row["outcome"] == "failed"
+    assert row["reason"] == "it changed HEAD, which only Flow or a person may change"
+
+
+def test_a_vacuous_run_among_passes_is_no_pass(repo: GitRepo, log: Path) -> None:
+    report = "<testsuite><testcase><skipped/></testcase></testsuite>"
+    script = log.with_suffix(".sh")
+    script.write_text(f"echo x >> {log}\n[ $(wc -l < {log}) = 2 ] && echo '{report}' || echo ok\n")
+    ready(repo, f"bash {script}")
+    done = flow(repo, *EVALUATE, "--repeat", "2")
+    (row,) = done.json["criterion_results"]
+    assert row["reason"] == "flaky: passed 1 of 2 runs, inconclusive 1"
+    body = sidecars(repo)["evidence-ac1-eval-1"]
+    assert "attribution" not in body  # of the last run alone
+
+
+def test_what_it_looks_like(repo: GitRepo, log: Path) -> None:
+    ready(repo, alternating(log))
+    done = flow(repo, "goal", "evaluate", "greet", "--repeat", "2")
+    why = "because     inconclusive: AC1 (flaky: passed 1 of 2 runs, failed 1)"
+    assert why in done.stdout.splitlines()
+    assert done.stdout.count("flaky") == 1
+    assert re.search(r"^\S AC1  exit 0 .*\[1/2\]$", done.stderr, re.M)
+    assert re.search(r"^\? AC1  exit 1 .*: flaky: passed 1 of 2 runs.*\[2/2\]$", done.stderr, re.M)
+
+
+# --- the same files, another evaluation ------------------------------------------------------
+
+
+def test_two_evaluations_that_disagree_are_both_kept_and_flaky(repo: GitRepo, log: Path) -> None:
+    """HAZARD E68. Asking again until it passes does not make it a pass."""
+    ready(repo, alternating(log, fails="odd"))
+    assert flow(repo, *EVALUATE).status == 1
+    second = flow(repo, *EVALUATE)
+    (row,) = second.json["criterion_results"]
+    assert (second.status, row["outcome"]) == (1, "inconclusive")
+    assert row["reason"] == "flaky: passed 1 of 2 runs, failed 1"
+    assert runs(log) == 3
+    assert list(sidecars(repo)) == [
+        "evidence-ac1-eval-1", "evidence-ac1-eval-2", "evidence-ac1-eval-2-run-1",
+    ]  # fmt: skip
+    assert sidecars(repo)["evidence-ac1-eval-1"]["outcome"] == "failed"
+
+
+def test_it_takes_as_many_passes_as_there_were_runs(repo: GitRepo, log: Path) -> None:
+    ready(repo, scripted(log, 0, 0, 1, 0, 0, 0, 0, 0))
+    flow(repo, *EVALUATE, "--repeat", "5")
+    done = flow(repo, *EVALUATE)
+    assert (done.status, runs(log)) == (0, 10)
+    (row,) = done.json["criterion_results"]
+    assert row["outcome"] == "passed"
+    told = [text for text in row["limitations"] if text.startswith("flaky: ")]
+    (text,) = told
+    assert text == (
+        "flaky: on the same files it was flaky before (evidence-ac1-eval-1); "
+        "5 runs in a row have passed now."
+    )
+    assert f"AC1: {told[0]}" in done.json["warnings"]
+    assert told[0] in sidecars(repo)["evidence-ac1-eval-2"]["limitations"]
+
+
+def test_what_was_put_right_outside_the_files_passes(repo: GitRepo, tmp_path: Path) -> None:
+    """A service that was down, a package that was missing: an honest second evaluation works."""
+    ready(repo, f"test -e {tmp_path}/service")
+    assert flow(repo, *EVALUATE).status == 1
+    (tmp_path / "service").touch()
+    done = flow(repo, *EVALUATE)
+    assert done.status == 0
+    assert "AC1: flaky: on the same files it was failed before" in done.json["warnings"][0]
+    assert sidecars(repo)["evidence-ac1-eval-2"]["repeat"]["passed"] == 2
+    third = flow(repo, *EVALUATE)
+    assert third.status == 0
+    assert len(sidecars(repo)) == 4  # once is enough again
+    assert not [text for text in third.json["warnings"] if "flaky" in text]
+
+
+def test_a_failure_after_a_pass_says_so_too(repo: GitRepo, tmp_path: Path) -> None:
+    (tmp_path / "service").touch()
+    ready(repo, f"test -e {tmp_path}/service")
+    assert flow(repo, *EVALUATE).status == 0
+    (tmp_path / "service").unlink()
+    done = flow(repo, *EVALUATE)
+    (row,) = done.json["criterion_results"]
+    assert (done.status, row["outcome"]) == (1, "failed")
+    text = "flaky: on the same files it was passed before (evidence-ac1-eval-1)."
+    assert text in row["limitations"]
+    assert f"AC1: {text}" in done.json["warnings"]
+
+
+def test_a_failure_that_stays_runs_once(repo: GitRepo, log: Path) -> None:
+    ready(repo, scripted(log, 1, 1, 1))
+    for number in (1, 2, 3):
+        done = flow(repo, *EVALUATE)
+        assert (done.status, runs(log)) == (1, number)
+        assert not [text for text in done.json["warnings"] if "flaky" in text]
+
+
+def test_other_files_are_another_matter(repo: GitRepo, log: Path) -> None:
+    ready(repo, scripted(log, 1, 0))
+    assert flow(repo, *EVALUATE).status == 1
+    repo.write("src/greet.txt", "please, please\n")
+    done = flow(repo, *EVALUATE)
+    assert (done.status, runs(log)) == (0, 2)
+    assert not [text for text in done.json["warnings"] if "flaky" in text]
+
+
+def test_another_command_is_another_matter(repo: GitRepo, log: Path) -> None:
+    ready(repo, scripted(log, 1, 0))
+    assert flow(repo, *EVALUATE).status == 1
+    edit(repo, ("bash ", "bash -e "))
+    done = flow(repo, *EVALUATE)
+    assert (done.status, runs(log)) == (0, 2)
+
+
+def test_what_rests_on_more_than_files_is_not_doubted(repo: GitRepo, log: Path) -> None:
+    ready(repo, scripted(log, 1, 0))
+    edit(repo, ("verification_command:", "hermetic: false\n      verification_command:"))
+    assert flow(repo, *EVALUATE).status == 1
+    done = flow(repo, *EVALUATE)
+    assert (done.status, runs(log)) == (0, 2)
+    assert not [text for text in done.json["warnings"] if "flaky" in text]
+
+
+def test_one_run_of_several_never_stands_for_the_criterion(
+    repo: GitRepo, log: Path, home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The goal's file is edited to name the run that passed; the hook does not take it."""
+    settings(home, stopHookEnforcement="evaluator-loop")
+    ready(repo, scripted(log, 0, 1, 1))
+    flow(repo, *EVALUATE, "--repeat", "2")
+    text = goal_file(repo)
+    assert "evidence-ac1-eval-1.evidence.yaml" in text
+    forged = text.replace("eval-1.evidence.yaml", "eval-1-run-1.evidence.yaml")
+    repo.write(".flow/goals/greet.goal.yaml", forged)
+    answer = stop(repo, capfd)
+    assert runs(log) == 3
+    assert answer["decision"] == "block"
+    assert "AC1" in answer["reason"]
+
+
+def test_the_hook_doubts_what_was_flaky(
+    repo: GitRepo, log: Path, home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    settings(home, stopHookEnforcement="evaluator-loop")
+    ready(repo, scripted(log, 0, 1, 0, 0, 1))
+    flow(repo, *EVALUATE, "--repeat", "3")
+    answer = stop(repo, capfd)
+    assert runs(log) == 5  # it failed in the second of the three that it needed
+    assert answer["decision"] == "approve"
+    assert "inconclusive: AC1 (flaky: passed 1 of 2 runs, failed 1)" in json.dumps(answer)
+
+
+def test_the_hook_repeats_as_the_contract_says(
+    repo: GitRepo, log: Path, home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    settings(home, stopHookEnforcement="block")
+    ready(repo, scripted(log, 0, 0, 0))
+    edit(repo, ("evaluator:\n", "evaluator:\n  repeat: 3\n"))
+    assert stop(repo, capfd)["decision"] == "approve"
+    assert runs(log) == 3
+    assert stop(repo, capfd)["decision"] == "approve"
+    assert runs(log) == 3  # unchanged work is not run again
+    assert events(repo, "stop")[-1]["reused"] == ["AC1"]
+
+
+def test_runs_that_the_hook_has_no_time_for_decide_nothing(
+    repo: GitRepo,
+    log: Path,
+    home: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings(home, stopHookEnforcement="evaluator-loop", hookTimeoutSeconds=600)
+    hang = Hang(log)
+    monkeypatch.setattr(hook, "monotonic", hang.monotonic)
+    ready(repo, scripted(log, 0, hang.step, 0))
+    edit(repo, ("evaluator:\n", "evaluator:\n  repeat: 3\n"))
+    answer = stop(repo, capfd)
+    assert "not reached in the hook's time: AC1" in json.dumps(answer)
+    assert list(sidecars(repo)) == ["evidence-ac1-eval-1-run-1"]
+    assert status(repo) == "active"
+
+
+def test_python_can_ask_for_it(repo: GitRepo, log: Path) -> None:
+    from flow import evaluate
+
+    ready(repo, alternating(log))
+    found = evaluate("greet", cwd=os.fspath(repo.path), repeat=2)
+    assert found.criterion_results[0].reason == "flaky: passed 1 of 2 runs, failed 1"

@@ -1,0 +1,135 @@
+"""What an agent's shell may not say, and what a terminal and a pipe may."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support import run_helper, scene
+from tests.support.scene import flow
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support import GitRepo
+
+AGENTS = ("CLAUDECODE", "GEMINI_CLI", "CURSOR_AGENT", "CODEX_SANDBOX", "OPENCODE", "AI_AGENT")
+AGENT = {"CLAUDECODE": "1"}
+SECOND = ("goal", "create", "second", "--outcome", "o", "--criterion", scene.PASSES)
+
+
+@pytest.fixture
+def work(repo: GitRepo) -> GitRepo:
+    return scene.create(scene.start(repo))
+
+
+def allow(folder: Path, value: bool = True) -> None:
+    (folder / ".claude").mkdir(exist_ok=True)
+    document = {"flow": {"goals": {"agentMayNameTrust": value}}}
+    (folder / ".claude/settings.flow.json").write_text(json.dumps(document))
+
+
+def contract(repo: GitRepo) -> str:
+    return str(flow(repo, "goal", "status", "greet", "--json").json["contract"])
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_no_agents_shell_names_the_contract(work: GitRepo, agent: str) -> None:
+    scene.meet(work)
+    words = ("goal", "evaluate", "greet", "--json", "--trust-digest", contract(work))
+    done = flow(work, *words, env={agent: "1"})
+    assert (done.status, done.json["error"]["code"]) == (4, "agent_names_trust")
+    assert "flow trust record greet" in done.json["error"]["remedy"]
+    assert not list(scene.run_dir(work).glob("evidence/*"))
+    assert flow(work, *words).status == 0, "a pipeline may"
+
+
+def test_the_users_own_settings_allow_it_and_no_checkouts_do(work: GitRepo, home: Path) -> None:
+    scene.meet(work)
+    words = ("goal", "evaluate", "greet", "--json", "--trust-digest", contract(work))
+    allow(work.path)
+    assert flow(work, *words, env=AGENT).status == 4
+    (work.path / ".claude/settings.flow.json").unlink()
+    allow(home)
+    assert flow(work, *words, env=AGENT).status == 0
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_no_second_goal_beside_an_active_one(work: GitRepo, agent: str) -> None:
+    done = flow(work, *SECOND, "--json", env={agent: "1"})
+    error = done.json["error"]
+    assert (done.status, error["code"]) == (4, "beside_active")
+    line = "flow goal create second --outcome o --criterion"
+    assert f"a person, at a terminal: {line}" in error["remedy"]
+    assert not (work.path / ".flow/goals/second.goal.yaml").exists()
+    assert flow(work, *SECOND).status == 0, "a pipe may"
+
+
+def test_a_draft_begins_nothing_and_activating_it_does(work: GitRepo) -> None:
+    assert flow(work, *SECOND, "--draft", env=AGENT).status == 0
+    done = flow(work, "goal", "activate", "second", "--json", env=AGENT)
+    assert (done.status, done.json["error"]["code"]) == (4, "beside_active")
+    assert done.json["error"]["remedy"].endswith("flow goal activate second")
+    assert scene.status(work, "second") == "draft"
+    assert flow(work, "goal", "activate", "second").status == 0
+
+
+def test_a_file_is_named_in_the_line(work: GitRepo) -> None:
+    text = scene.goal_file(work).replace("id: greet", "id: second", 1)
+    work.write("../second.yaml", text)
+    done = flow(work, "goal", "create", "--file", "../second.yaml", "--json", env=AGENT)
+    assert done.status == 4
+    assert done.json["error"]["remedy"].endswith("flow goal create --file ../second.yaml")
+
+
+def test_the_helpers_keep_the_same_rule(work: GitRepo) -> None:
+    text = scene.goal_file(work).replace("id: greet", "id: second", 1)
+    work.write("../second.yaml", text)
+    words = ("--create", "--goal-file", "../second.yaml")
+    done = run_helper("flow-goal-record", *words, cwd=work.path, env=AGENT)
+    assert (done.status, "at a terminal" in done.stderr) == (1, True)
+    assert flow(work, *SECOND, "--draft", env=AGENT).status == 0
+    work.write("../life.json", '{"status": "active"}')
+    words = ("--update-lifecycle", "--goal-id", "second", "--lifecycle-file", "../life.json")
+    done = run_helper("flow-goal-record", *words, "--merge", cwd=work.path, env=AGENT)
+    assert (done.status, scene.status(work, "second")) == (1, "draft")
+
+
+def test_a_goal_that_cannot_be_read_may_be_active(work: GitRepo) -> None:
+    work.write(".flow/goals/greet.goal.yaml", "lifecycle: [\n")
+    done = flow(work, *SECOND, "--json", env=AGENT)
+    assert (done.status, done.json["error"]["code"]) == (4, "beside_active")
+
+
+@pytest.mark.parametrize("goal", ["second", "greet"])
+def test_a_goal_that_was_moved_away_is_not_replaced(work: GitRepo, goal: str) -> None:
+    os.rename(work.path / ".flow", work.path.parent / "aside")
+    words = tuple(goal if word == "second" else word for word in SECOND)
+    done = flow(work, *words, "--json", env=AGENT)
+    error = done.json["error"]
+    assert (done.status, error["code"]) == (4, "beside_active")
+    assert "goal greet is open in this checkout, and its file is gone" in error["message"]
+    assert "flow goal forget greet" in error["message"]
+    assert not (work.path / ".flow/goals").exists()
+    assert flow(work, "goal", "forget", "greet").status == 0
+    assert flow(work, *words, env=AGENT).status == 0
+
+
+@pytest.mark.parametrize("how", ["closed", "waiting", "elsewhere", "draft"])
+def test_beside_a_goal_that_is_not_active_here_it_begins(repo: GitRepo, how: str) -> None:
+    scene.start(repo)
+    if how == "draft":
+        scene.create(repo, "greet", "--draft")
+    else:
+        scene.create(repo)
+    if how == "closed":
+        assert flow(repo, "goal", "clear", "greet", "--yes").status == 0
+    if how == "waiting":
+        assert flow(repo, "goal", "pause", "greet").status == 0
+    if how == "elsewhere":
+        repo.git("switch", "-qc", "other")
+    done = flow(repo, *SECOND, env=AGENT)
+    assert done.status == 0, done.stderr

@@ -1,0 +1,298 @@
+"""How ``flow`` is called: commands, options, help, ``--json`` at any place, and wrong calls."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+
+import pytest
+
+from flow.cli import main
+from tests.support import ROOT, GitRepo, run, scene
+
+COMMANDS = [
+    ["init"],
+    *(["goal", name] for name in (
+        "create", "activate", "evaluate", "confirm", "status", "list", "history", "inspect",
+        "pause", "resume", "approve", "amend", "rebase", "clear", "claim", "wait", "forget",
+        "baseline",
+    )),
+    *(
+        ["evidence", name]
+        for name in ("record", "list", "show", "verify", "head", "export", "import")
+    ),
+    *(["verdict", name] for name in ("record", "show")),
+    *(["journal", name] for name in ("record", "show")),
+    *(["trust", name] for name in ("record", "check", "list", "revoke")),
+    *(
+        ["judge", name]
+        for name in ("run", "scorecard", "debate", "rubrics", "calibrate", "history")
+    ),
+    ["config", "list"],
+    ["schema"], ["report"],
+    ["doctor"],
+    ["gc"],
+    ["demo"],
+]  # fmt: skip
+
+
+def test_the_list_above_is_whole() -> None:
+    from importlib import import_module
+
+    found: list[list[str]] = []
+    for name in main.COMMANDS:
+        module = import_module(f"flow.cli.{name}")
+        found += (
+            [[name, sub] for sub in module.COMMANDS] if hasattr(module, "COMMANDS") else [[name]]
+        )
+    assert sorted(found) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_tells_about_itself(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for option in ("--help", "-h"):
+        assert main.run([*words, option]) == 0
+        shown = capsys.readouterr()
+        assert shown.out.startswith(f"usage: flow {' '.join(words)}")
+        assert "--json" in shown.out
+        assert max(map(len, shown.out.splitlines())) <= 100
+        assert shown.err == ""
+    assert main.run([*words, "--json", "--help"]) == 0
+    assert list(json.loads(capsys.readouterr().out)) == ["help"]
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["-h"], ["help"], ["goal", "--help"], ["trust", "-h"]]
+)
+def test_help_lists_the_commands(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(words) == 0
+    shown = capsys.readouterr().out
+    assert "commands:" in shown
+    assert max(map(len, shown.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("option", ["--version", "-V"])
+def test_version(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    from flow.version import __version__
+
+    assert main.run([option]) == 0
+    assert capsys.readouterr().out == f"flow {__version__}\n"
+    assert main.run([option, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"version": __version__}
+
+
+def test_a_wrong_argument_is_named_as_other_errors_name_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["goal", "evaluate", "a", "--jobs", "two"]
+    assert main.run(words) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("flow: --jobs: 'two' is not a number of jobs")
+    assert told.endswith("(see flow goal evaluate --help)\n")
+    assert main.run([*words, "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["error"]["key"] == "--jobs"
+
+
+WRONG = [
+    [],
+    ["nonsense"],
+    ["goal"],
+    ["goal", "nonsense"],
+    ["goal", "evaluate"],
+    ["goal", "evaluate", "a", "b"],
+    ["goal", "evaluate", "a", "--nonsense"],
+    ["goal", "evaluate", "a", "--repeat", "0"],
+    ["goal", "evaluate", "a", "--repeat", "1001"],
+    ["goal", "evaluate", "a", "--repeat", "x"],
+    ["goal", "evaluate", "a", "--confirm", "--no-input"],
+    ["goal", "evaluate", "a", "--confirm", "--dry-run"],
+    ["goal", "evaluate", "a", "--confirm", "--only", "AC1"],
+    ["goal", "evaluate", "a", "--trigger", "whim"],
+    ["goal", "evaluate", "a", "--jobs", "0"],
+    ["goal", "evaluate", "a", "--jobs", "-1"],
+    ["goal", "evaluate", "a", "--jobs", "two"],
+    ["goal", "evaluate", "a", "--timeout", "0"],
+    ["goal", "evaluate", "a", "--timeout", "nan"],
+    ["goal", "evaluate", "a", "--timeout", "inf"],
+    ["goal", "evaluate", "a", "--run-id", "../x"],
+    ["goal", "evaluate", "../a"],
+    ["goal", "evaluate", "A"],
+    ["goal", "create"],
+    ["goal", "create", "a", "--file", "f"],
+    ["goal", "create", "--file", "f", "--outcome", "o"],
+    ["goal", "create", "a", "--issue", "0"],
+    ["goal", "confirm", "a"],
+    ["goal", "approve", "a", "AC1"],
+    ["goal", "approve", "a", "AC1", "--by", "me"],
+    ["goal", "amend", "a"],
+    ["goal", "amend", "--file", "f"],
+    ["evidence", "record", "--run-id", "r"],
+    ["evidence", "show"],
+    ["evidence", "list", "a", "--run-id", "r"],
+    ["evidence", "verify", "a", "--goal", "a"],
+    ["evidence", "verify", "../a"],
+    ["evidence", "verify", "--forget"],
+    ["evidence", "verify", "a", "--forget", "--against", "HEAD"],
+    ["evidence", "verify", "--yes"],
+    ["evidence", "head", "a", "--run-id", "a"],
+    ["gc", "--older-than", "-1"],
+    ["gc", "--keep", "x"],
+    ["verdict", "record", "--run-id", "r"],
+    ["verdict", "show", "a", "--run-id", "r"],
+    ["journal", "record", "--issue", "x", "--type", "t"],
+    ["journal", "show", "--issue", "1", "--goal", "a"],
+    ["trust", "record", "a", "--goal-file", "f"],
+    ["trust", "revoke"],
+    ["config"],
+    ["config", "list", "extra"],
+    ["schema"],
+    ["schema", "nonsense"],
+    ["judge"],
+    ["judge", "debate"],
+    ["judge", "debate", "--solution", "x"],
+    ["judge", "debate", "--task", "x"],
+    ["judge", "run"],
+    ["judge", "run", "--rubric", "security"],
+    ["judge", "run", "--subject", "f"],
+    ["judge", "run", "a", "--rubric", "security", "--subject", "f"],
+    ["judge", "run", "a", "--subject", "f"],
+    ["judge", "run", "--rubric", "security", "--subject", "-", "--subject", "f"],
+    ["judge", "run", "--rubric", "security", "--subject", "f", "--samples", "0"],
+    ["judge", "run", "--rubric", "../x", "--subject", "f"],
+    ["judge", "rubrics", "nonsense"],
+    ["judge", "calibrate"],
+    ["judge", "calibrate", "--cases", "missing.yaml"],
+    ["judge", "history", "a", "b"],
+    ["judge", "history", ""],
+    ["judge", "scorecard"],
+    ["judge", "scorecard", "a", "b"],
+    ["judge", "scorecard", "a", "--file", "missing.jsonl"],
+    ["judge", "scorecard", "a", "--samples", "0"],
+    ["goal", "amend", "a", "--file", "f"],
+    ["goal", "claim"],
+    ["goal", "claim", "a", "--session", ""],
+    ["goal", "claim", "a", "--session", "x\ny"],
+    ["goal", "forget"],
+    ["goal", "forget", "../a"],
+    ["goal", "wait"],
+    ["goal", "wait", "a"],
+    ["goal", "wait", "a", "--until", " "],
+    ["goal", "wait", "a", "--until", "true", "--every", "0"],
+    ["goal", "baseline", "a"],
+    ["evidence", "verify", "--key", "k.pub"],
+    ["evidence", "verify", "a", "--bundle", "missing.jsonl"],
+    ["evidence", "verify", "--bundle", "missing.jsonl"],
+    ["evidence", "export"],
+    ["evidence", "export", "a", "--format", "xml"],
+    ["evidence", "export", "a", "--sign", "gpg:key"],
+    ["evidence", "export", "a", "--sign", "ssh:"],
+    ["evidence", "export", "a", "--sign", "ssh:missing"],
+    ["evidence", "export", "a", "--key", "missing.pem"],
+    ["evidence", "export", "a", "--format", "statements", "--sign", "ssh:k"],
+    ["evidence", "export", "a", "--resource-uri", "no uri"],
+    ["evidence", "import"],
+    ["evidence", "import", "missing.xml", "--goal", "a"],
+    ["evidence", "import", "f", "--format", "xunit"],
+]
+
+
+@pytest.mark.parametrize("words", WRONG, ids=" ".join)
+def test_a_wrong_call_is_exit_2_in_words_and_in_json(
+    words: list[str], repo: GitRepo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with contextlib.chdir(repo.path):
+        assert main.run(words) == 2
+        told = capsys.readouterr()
+        assert main.run([*words, "--json"]) == 2
+    assert told.out == ""
+    assert told.err.startswith("flow: ")
+    assert told.err.count("\n") == 1
+    shown = capsys.readouterr()
+    error = json.loads(shown.out)["error"]
+    assert {"code", "message", "file", "key", "value", "remedy"} <= set(error)
+    assert error["remedy"]
+    assert shown.err == ""
+
+
+def test_a_misspelt_command_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["goal", "evalute"]) == 2
+    assert "did you mean evaluate?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--json", "goal", "list"],
+        ["goal", "--json", "list"],
+        ["goal", "list", "--json"],
+        ["goal", "list", "--json", "--json"],
+    ],
+)
+def test_json_at_any_place(words: list[str], repo: GitRepo) -> None:
+    done = scene.flow(repo, *words)
+    assert done.status == 0
+    assert done.json == {"goals": [], "unreadable": []}
+
+
+def test_options_may_stand_around_the_other_words(repo: GitRepo) -> None:
+    scene.create(scene.start(repo), "greet", "--fuzzy", scene.FUZZY)
+    words = ["--by", "Reader", "AC2", "--json", "--note", "read it", "--yes"]
+    done = scene.flow(repo, "goal", "approve", "greet", *words)
+    assert done.status == 0, done
+    listed = scene.flow(repo, "evidence", "list", "--json", "greet")
+    assert [row["type"] for row in listed.json["evidence"]] == ["human_approval"]
+
+
+def test_words_after_two_hyphens_are_no_options(repo: GitRepo) -> None:
+    done = scene.flow(repo, "goal", "status", "--", "--json")
+    assert done.status == 2
+    assert "'--json' is not a goal id" in done.stderr
+
+
+@pytest.mark.parametrize("folder", [".", "src", "src/deep"])
+def test_from_any_folder(folder: str, repo: GitRepo) -> None:
+    scene.start(repo).write("src/deep/x")
+    scene.create(repo)
+    done = scene.flow(repo, "goal", "status", "--json", cwd=repo.path / folder)
+    assert (done.status, done.json["goal_id"]) == (0, "greet")
+
+
+def test_from_a_linked_worktree(repo: GitRepo) -> None:
+    scene.create(scene.start(repo))
+    repo.commit("the goal")
+    repo.git("worktree", "add", "-q", "-b", "other", "../linked")
+    linked = repo.path.parent / "linked"
+    done = scene.flow(repo, "goal", "status", "greet", "--json", cwd=linked)
+    assert done.status == 0
+    assert done.json["trusted"] is True  # the same repository
+    wrong = scene.flow(repo, "goal", "evaluate", "greet", "--json", cwd=linked)
+    assert (wrong.status, wrong.json["error"]["code"]) == (2, "wrong_branch")
+
+
+def test_outside_a_repository(tmp_path: object, repo: GitRepo) -> None:
+    outside = repo.path.parent / "outside"
+    outside.mkdir()
+    done = scene.flow(repo, "goal", "list", "--json", cwd=outside)
+    assert (done.status, done.json["error"]["code"]) == (2, "no_repository")
+    assert "git init" in done.json["error"]["remedy"]
+
+
+def test_as_a_module(repo: GitRepo) -> None:
+    done = run([sys.executable, "-m", "flow", "--version"], cwd=repo.path, env={"PYTHONPATH": ROOT})
+    assert (done.status, done.stdout[:5]) == (0, "flow ")
+
+
+def test_only_the_parser_that_is_needed_is_loaded(repo: GitRepo) -> None:
+    scene.start(repo)
+    code = (
+        "import sys; before = set(sys.modules)  # a *.pth file of the environment may load some\n"
+        "from flow.cli.main import run; code = run(['goal', 'list'])\n"
+        "slow = {'rich', 'dataclasses', 'pathlib', 'subprocess', 'transitions', 'filelock', 'git',"
+        " 'jsonschema', 'flow.cli.goal.evaluate', 'flow.cli.goal.move', 'flow.cli.trust'}\n"
+        "sys.exit(code or ' '.join(slow & (set(sys.modules) - before)) or 0)"
+    )
+    done = run([sys.executable, "-c", code], cwd=repo.path, env={"PYTHONPATH": ROOT})
+    assert done.status == 0, done.stderr

@@ -1,0 +1,85 @@
+"""Odd words and odd places at the command line: each is answered for what it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support import GitRepo, scene
+from tests.support.scene import flow
+
+
+@pytest.fixture
+def work(repo: GitRepo) -> GitRepo:
+    return scene.create(scene.start(repo))
+
+
+@pytest.mark.parametrize("ref", ["HEAD^{tree}", "@{u}", "main..main", ""])
+def test_a_base_that_names_no_commit_is_bad_input(work: GitRepo, ref: str) -> None:
+    done = flow(work, "goal", "evaluate", "greet", "--base", ref, "--json")
+    assert (done.status, done.json["error"]["code"]) == (2, "no_base"), done
+
+
+@pytest.mark.parametrize("words", ["", ",", " , "])
+@pytest.mark.parametrize("command", ["evaluate", "baseline"])
+def test_an_only_that_names_nothing_is_not_everything(
+    work: GitRepo, command: str, words: str
+) -> None:
+    scene.meet(work)
+    done = flow(work, "goal", command, "greet", "--only", words, "--json")
+    assert (done.status, done.json["error"]["code"]) == (2, "usage"), done
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "a\ttab", "red\x1b[31m", "half\udcff", "\u202e"])
+def test_a_checkout_in_a_folder_with_an_odd_name(repo: GitRepo, name: str) -> None:
+    odd = GitRepo.init(repo.path.parent / name)
+    scene.create(scene.start(odd))
+    scene.propose(odd)
+
+
+def test_a_draft_cannot_be_approved_and_says_what_to_do(repo: GitRepo) -> None:
+    scene.create(scene.start(repo), "greet", "--fuzzy", scene.FUZZY, "--draft")
+    words = ("AC2", "--by", "Reader", "--note", "n", "--yes")
+    done = flow(repo, "goal", "approve", "greet", *words, "--json")
+    assert (done.status, done.json["error"]["code"]) == (2, "wrong_state")
+    assert done.json["error"]["remedy"] == "flow goal activate greet"
+
+
+def test_confirming_a_closed_goal_does_not_say_to_evaluate_it(work: GitRepo) -> None:
+    proposal = scene.propose(work)
+    confirm = ("goal", "confirm", "greet", "--proposal", proposal)
+    assert flow(work, *confirm).status == 0
+    done = flow(work, *confirm, "--json")
+    assert (done.status, done.json["error"]["code"]) == (2, "stale_proposal")
+    assert "achieved" in done.json["error"]["message"]
+    assert done.json["error"]["remedy"].endswith("flow goal create NEW --from greet")
+
+
+def test_a_goal_file_that_results_would_make_too_large(work: GitRepo) -> None:
+    text = (
+        scene.goal_file(work).replace("greet", "large").replace("status: active", "status: draft")
+    )
+    lines = [line for line in text.splitlines() if "run_id" not in line and "_commit" not in line]
+    text = "\n".join(lines) + "\n#"
+    work.write("large.yaml", text + "x" * ((1 << 20) - len(text)))
+    assert flow(work, "goal", "create", "--file", "large.yaml", "--draft").status == 2
+    done = flow(work, "goal", "create", "--file", "large.yaml", "--draft", "--json")
+    assert "1048576 bytes" in done.json["error"]["message"], done
+
+
+def test_the_verdict_that_is_printed_is_the_one_on_record(work: GitRepo) -> None:
+    done = flow(work, "goal", "evaluate", "greet", "--json").json
+    assert done == flow(work, "verdict", "show", "greet", "--json").json
+    assert done["recorded_at"]
+    kept = flow(work, "goal", "evaluate", "greet", "--json", "--no-record").json
+    assert (kept["source"], kept["recorded_at"]) == (None, None)
+
+
+@pytest.mark.parametrize("kind", ["a link", "a folder"])
+def test_a_verdict_that_cannot_be_read_or_written_stands(work: GitRepo, kind: str) -> None:
+    place = scene.run_dir(work) / "last-verdict.json"
+    place.mkdir() if kind == "a folder" else place.symlink_to(work.path / "README")
+    scene.meet(work)
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    assert (done.status, done.json["verdict"]) == (0, "achieved"), done
+    assert "last-verdict.json" in " ".join(done.json["warnings"])
+    assert not (work.path / "README").exists()

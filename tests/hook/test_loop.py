@@ -1,0 +1,517 @@
+"""The loop of SPEC 6 over several stops: limits, ownership, waits, what is written."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from flow import hook
+from flow.app.evaluation import measure
+from flow.wiring import stopping
+from tests.support import ROOT, GitRepo, scene
+from tests.support.stops import event, events, loop, settings, stop, verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def looping(repo: GitRepo, home: Path) -> GitRepo:
+    """A goal that is not met, and the loop turned on."""
+    scene.create(scene.start(repo))
+    settings(home, stopHookEnforcement="evaluator-loop")
+    return repo
+
+
+def journal(repo: GitRepo) -> str:
+    return repo.read(".decisions/issue-7.md")
+
+
+def test_it_goes_on_until_the_commands_pass_then_a_person_confirms(
+    looping: GitRepo, capfd: Capture
+) -> None:
+    assert stop(looping, capfd)["decision"] == "block"
+    assert verdict(looping)["verdict"] == "not_achieved"
+    assert verdict(looping)["source"] == "evaluator-loop"
+    scene.meet(looping)
+    answer = stop(looping, capfd, stop_hook_active=True)
+    assert answer["decision"] == "approve"
+    assert answer["next_step_hint"] == "/flow:goal evaluate greet"
+    assert "a person confirms" in answer["systemMessage"]
+    assert scene.status(looping) == "active"  # never achieved by itself
+    found = verdict(looping)
+    assert (found["verdict"], found["source"]) == ("achieved", "evaluator-loop")
+    proposal = found["proposed_transition"]["proposal_id"]
+    done = scene.flow(looping, "goal", "confirm", "greet", "--proposal", proposal)
+    assert done.status == 0, done.stderr
+    assert scene.status(looping) == "achieved"
+    assert [e["answer"] for e in events(looping)] == ["continue", "let_go"]
+
+
+def test_the_fourth_equal_stop_is_stuck(looping: GitRepo, capfd: Capture) -> None:
+    answers = [stop(looping, capfd, stop_hook_active=n > 0) for n in range(4)]
+    assert [a["decision"] for a in answers] == ["block", "block", "block", "approve"]
+    assert "stuck_no_progress" in answers[3]["systemMessage"]
+    assert scene.status(looping) == "failed"
+    assert "stuck_no_progress" in scene.goal_file(looping)
+    text = journal(looping)
+    assert "to: failed" in text
+    assert "stuck_no_progress" in text
+    assert "Stop hook" in text
+    found = verdict(looping)
+    assert found["lifecycle"]["to"] == "failed"
+    assert found["reason"].startswith("stuck_no_progress")
+    assert events(looping)[-1]["limit"] == "stuck_no_progress"
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_the_setting_says_after_how_many_turns(
+    limit: int, looping: GitRepo, home: Path, capfd: Capture
+) -> None:
+    settings(home, stopHookEnforcement="evaluator-loop", failAfterStuckTurns=limit)
+    answers = [stop(looping, capfd)["decision"] for _ in range(limit + 1)]
+    assert answers == ["block"] * limit + ["approve"]
+    assert scene.status(looping) == "failed"
+
+
+def test_onstuck_propose_leaves_it_a_proposal(looping: GitRepo, home: Path, capfd: Capture) -> None:
+    settings(home, stopHookEnforcement="evaluator-loop", failAfterStuckTurns=1, onStuck="propose")
+    stop(looping, capfd)
+    answer = stop(looping, capfd)
+    assert "stuck_no_progress" in answer["systemMessage"]
+    assert scene.status(looping) == "active"
+    proposed = verdict(looping)["proposed_transition"]
+    assert proposed["to"] == "failed"
+    words = ("goal", "confirm", "greet", "--proposal", proposed["proposal_id"])
+    done = scene.flow(looping, *words)
+    assert done.status == 0, done.stderr
+    assert scene.status(looping) == "failed"
+
+
+def test_progress_and_a_prompt_of_the_users_start_the_count_again(
+    looping: GitRepo, home: Path, capfd: Capture
+) -> None:
+    settings(home, stopHookEnforcement="evaluator-loop", failAfterStuckTurns=2)
+    for turn, prompt in enumerate(("p1", "p1", "p2", "p2", "p3", "p3")):
+        looping.write("src/other.txt", f"{turn}")  # no throttle
+        answer = stop(looping, capfd, prompt_id=prompt, stop_hook_active=prompt != "p1")
+        assert answer["decision"] == "block", (turn, answer)
+    assert scene.status(looping) == "active"
+    assert loop(looping)["stuck_turns"] == 1
+
+
+def test_without_prompt_ids_the_hosts_flag_counts(looping: GitRepo, capfd: Capture) -> None:
+    for turn, active in enumerate((False, True, False, True, False)):
+        looping.write("src/other.txt", f"{turn}")
+        assert stop(looping, capfd, prompt_id=None, stop_hook_active=active)["decision"] == "block"
+    assert scene.status(looping) == "active"
+
+
+def test_stops_that_decide_nothing_are_not_counted(
+    repo: GitRepo, home: Path, capfd: Capture
+) -> None:
+    scene.create(scene.start(repo), criterion="AC1: there is :: no-such-program-here")
+    settings(home, stopHookEnforcement="evaluator-loop", failAfterStuckTurns=1)
+    for _ in range(4):
+        assert stop(repo, capfd, stop_hook_active=True)["decision"] == "approve"
+    assert scene.status(repo) == "active"
+
+
+def budgeted(repo: GitRepo, iterations: int) -> None:
+    scene.create(scene.start(repo), "greet", "--draft")
+    path = repo.path / ".flow/goals/greet.goal.yaml"
+    text = path.read_text()
+    block = f"continuation:\n  max_iterations: {iterations}\nlifecycle:"
+    path.write_text(text.replace("lifecycle:", block, 1))
+    assert scene.flow(repo, "goal", "activate", "greet").status == 0
+
+
+def test_a_spent_budget_waits_for_the_user_and_proposes_failed(
+    repo: GitRepo, home: Path, capfd: Capture
+) -> None:
+    budgeted(repo, 2)
+    settings(home, stopHookEnforcement="evaluator-loop", failAfterStuckTurns=9)
+    answers = [stop(repo, capfd) for _ in range(3)]
+    assert [a["decision"] for a in answers] == ["block", "block", "approve"]
+    assert "The goal's budget ends it after 2 more stops." in answers[0]["reason"]
+    assert "the last time that Flow asks you to go on" in answers[1]["reason"]
+    assert "budget_exhausted" in answers[2]["systemMessage"]
+    assert scene.status(repo) == "waiting_for_user"
+    proposed = verdict(repo)["proposed_transition"]
+    assert proposed["to"] == "failed"
+    assert "budget_exhausted" in journal(repo)
+    done = scene.flow(repo, "goal", "confirm", "greet", "--proposal", proposed["proposal_id"])
+    assert done.status == 0, done.stderr
+    assert scene.status(repo) == "failed"
+
+
+@pytest.mark.parametrize("mode", ["block", "evaluator-loop"])
+def test_three_continuations_that_change_nothing_are_throttled(
+    mode: str, looping: GitRepo, home: Path, capfd: Capture
+) -> None:
+    settings(home, stopHookEnforcement=mode, failAfterStuckTurns=9)
+    answers = [stop(looping, capfd) for _ in range(4)]
+    assert [a["decision"] for a in answers] == ["block", "block", "block", "approve"]
+    assert "throttled" in answers[3]["systemMessage"]
+    assert scene.status(looping) == "active"
+    looping.write("src/more.txt", "x")
+    assert stop(looping, capfd)["decision"] == "block"
+
+
+def test_the_last_block_before_the_hosts_cap_says_so(
+    looping: GitRepo, home: Path, capfd: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings(home, stopHookEnforcement="block")
+    monkeypatch.setenv(hook.CAP, "2")
+    answers = [stop(looping, capfd) for _ in range(3)]
+    assert [a["decision"] for a in answers] == ["block", "block", "approve"]
+    assert "the host lets Flow ask for more" not in answers[0]["reason"]
+    assert "the host lets Flow ask for more" in answers[1]["reason"]
+    assert "host_cap" in answers[2]["systemMessage"]
+
+
+def test_an_unchanged_result_does_not_touch_the_goal_or_its_journal(
+    looping: GitRepo, capfd: Capture
+) -> None:
+    stop(looping, capfd)
+    before = scene.goal_file(looping), journal(looping), looping.git("status", "--porcelain")
+    stop(looping, capfd)
+    looping.write("src/other.txt", "still not")
+    stop(looping, capfd)
+    after = scene.goal_file(looping), journal(looping)
+    assert after == before[:2]
+    assert len(events(looping)) == 3
+    assert len(events(looping, "evaluated")) == 1
+    assert verdict(looping)["lifecycle"]["turns_evaluated"] == 3
+
+
+def test_unchanged_work_is_not_run_again(repo: GitRepo, home: Path, capfd: Capture) -> None:
+    scene.start(repo)
+    count = "echo run >> $HOME/runs; "
+    more = ("--criterion", f"AC2: fine :: {count}true")
+    scene.create(repo, "greet", *more, criterion=f"AC1: says please :: {count}exit 1")
+    settings(home, stopHookEnforcement="block")
+
+    def runs() -> int:
+        return (home / "runs").read_text().count("run")
+
+    for _ in range(3):
+        stop(repo, capfd)
+    assert runs() == 2
+    assert events(repo)[-1]["reused"] == ["AC1", "AC2"]
+    repo.write("src/other.txt", "x")
+    stop(repo, capfd)
+    assert runs() == 4
+    stop(repo, capfd)  # of the newest evidence, though the goal names the older
+    assert runs() == 4
+    assert scene.flow(repo, "goal", "evaluate", "greet", "--no-input").status == 1
+    assert runs() == 6  # a person's call runs everything
+
+
+def test_a_criterion_that_is_not_hermetic_runs_each_time(
+    repo: GitRepo, home: Path, capfd: Capture
+) -> None:
+    scene.create(
+        scene.start(repo), "greet", "--draft", criterion="AC1: x :: echo run >> $HOME/runs; false"
+    )
+    path = repo.path / ".flow/goals/greet.goal.yaml"
+    path.write_text(
+        re.sub(r"(\n +)(verification_command:)", r"\1hermetic: false\1\2", path.read_text())
+    )
+    assert scene.flow(repo, "goal", "activate", "greet").status == 0
+    settings(home, stopHookEnforcement="block")
+    for _ in range(3):
+        stop(repo, capfd)
+    assert (home / "runs").read_text().count("run") == 3
+
+
+FORGERIES = {
+    "its outcome": (r"outcome: failed", "outcome: passed"),
+    "its exit code": (r"exit_code: 1", "exit_code: 0"),
+}
+
+
+@pytest.mark.parametrize("how", list(FORGERIES))
+def test_evidence_that_was_altered_is_not_reused(
+    how: str, looping: GitRepo, capfd: Capture
+) -> None:
+    stop(looping, capfd)
+    [sidecar] = (scene.run_dir(looping) / "evidence").glob("*.evidence.yaml")
+    text = sidecar.read_text()
+    assert re.search(FORGERIES[how][0], text)
+    sidecar.write_text(re.sub(*FORGERIES[how], text))
+    assert stop(looping, capfd)["decision"] == "block"
+    assert events(looping)[-1]["reused"] == []
+
+
+def test_counters_that_point_elsewhere_prove_nothing(looping: GitRepo, capfd: Capture) -> None:
+    """loop.json may name any sidecar; only one that fits counts."""
+    stop(looping, capfd)
+    path = scene.run_dir(looping) / "loop.json"
+    document = json.loads(path.read_text())
+    for named in ("../../x", "/etc/passwd", document["evidence"]["AC1"].replace("ac1", "ac9")):
+        document["evidence"] = {"AC1": named}
+        path.write_text(json.dumps(document))
+        assert stop(looping, capfd)["decision"] in ("block", "approve")
+        assert verdict(looping)["verdict"] == "not_achieved"
+
+
+def test_a_violation_is_named_until_it_is_put_back(looping: GitRepo, capfd: Capture) -> None:
+    scene.meet(looping)
+    looping.write("outside.txt", "x")
+    answer = stop(looping, capfd)
+    assert answer["decision"] == "block"
+    assert "outside.txt" in answer["reason"]
+    assert scene.status(looping) == "blocked"
+    before = scene.goal_file(looping), journal(looping)
+    assert stop(looping, capfd)["decision"] == "block"
+    assert (scene.goal_file(looping), journal(looping)) == before
+    os.unlink(looping.path / "outside.txt")
+    answer = stop(looping, capfd)
+    assert answer["decision"] == "approve"
+    assert "proved" in answer["systemMessage"]
+    assert scene.status(looping) == "active"
+    assert "from: blocked" in journal(looping)
+
+
+def test_a_goal_belongs_to_the_session_that_first_went_on(
+    looping: GitRepo, capfd: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert stop(looping, capfd)["decision"] == "block"
+    other = stop(looping, capfd, session_id="s2")
+    assert other["decision"] == "approve"
+    assert "another session" in other["reason"]
+    assert stop(looping, capfd)["decision"] == "block"
+    done = scene.flow(looping, "goal", "claim", "greet", "--session", "s2", "--json")
+    assert done.json["session"] == "s2"
+    assert stop(looping, capfd)["decision"] == "approve"
+    assert stop(looping, capfd, session_id="s2")["decision"] == "block"
+    later = time.time() + stopping.IDLE_SECONDS + 60
+    monkeypatch.setattr(time, "time", lambda: later)
+    assert stop(looping, capfd)["decision"] == "block"  # idle for an hour
+
+
+def test_a_claim_without_a_session_opens_the_goal_to_the_next(
+    looping: GitRepo, capfd: Capture
+) -> None:
+    stop(looping, capfd)
+    assert scene.flow(looping, "goal", "claim", "greet").status == 0
+    assert stop(looping, capfd, session_id="s9")["decision"] == "block"
+    assert stop(looping, capfd)["decision"] == "approve"
+
+
+def test_a_warning_makes_nobody_the_owner(looping: GitRepo, home: Path, capfd: Capture) -> None:
+    settings(home, stopHookEnforcement="warn")
+    stop(looping, capfd)
+    assert "systemMessage" in stop(looping, capfd, session_id="s2")
+
+
+def test_nothing_is_run_while_the_host_has_background_work(
+    looping: GitRepo, capfd: Capture
+) -> None:
+    tasks = [{"id": "b1", "type": "shell", "status": "running", "description": "the server"}]
+    answer = stop(looping, capfd, background_tasks=tasks)
+    assert answer["decision"] == "approve"
+    assert "the server" in answer["reason"]
+    assert not (scene.run_dir(looping) / "loop.json").exists()
+
+
+# --- waiting for CI --------------------------------------------------------------------------
+
+
+def test_a_wait_is_asked_again_at_a_stop_and_resumes(looping: GitRepo, capfd: Capture) -> None:
+    scene.meet(looping)
+    done = scene.flow(looping, "goal", "wait", "greet", "--until", "test -e .git/green", "--json")
+    assert done.status == 0, done.stderr
+    assert (done.json["status"], done.json["there"]) == ("waiting_for_ci", False)
+    assert scene.status(looping) == "waiting_for_ci"
+    answer = stop(looping, capfd)
+    assert answer["decision"] == "approve"
+    assert "not there yet" in answer["systemMessage"]
+    assert scene.status(looping) == "waiting_for_ci"
+    looping.write(".git/green", "")
+    assert "proved" in stop(looping, capfd)["systemMessage"]
+    assert scene.status(looping) == "active"
+    assert "what it waited for is there" in journal(looping)
+
+
+def test_a_wait_that_is_over_already_changes_nothing(looping: GitRepo) -> None:
+    before = scene.goal_file(looping)
+    done = scene.flow(looping, "goal", "wait", "greet", "--until", "true", "--json")
+    assert (done.status, done.json["there"]) == (0, True)
+    assert scene.goal_file(looping) == before
+
+
+def test_a_wait_can_be_followed(looping: GitRepo) -> None:
+    count = "echo x >> $HOME/asked; test $(wc -l < $HOME/asked) -ge 3"
+    words = ("goal", "wait", "greet", "--until", count, "--follow", "--every", "0.05", "--json")
+    done = scene.flow(looping, *words)
+    assert (done.status, done.json["there"], done.json["status"]) == (0, True, "active")
+    words = ("goal", "wait", "greet", "--until", "false", "--follow", "--every", "0.1")
+    done = scene.flow(looping, *words, "--timeout", "0.3", "--json")
+    assert done.status == 4
+    assert "flow goal resume greet" in done.json["error"]["remedy"]
+    assert scene.status(looping) == "waiting_for_ci"
+
+
+def test_no_checkout_brings_a_wait_along(looping: GitRepo, home: Path, capfd: Capture) -> None:
+    """What is asked again comes from the user's own state folder alone."""
+    assert scene.flow(looping, "goal", "wait", "greet", "--until", "false").status == 0
+    [note] = (home / "flow-state/waits").rglob("greet.json")
+    assert not list(scene.run_dir(looping).glob("*wait*"))
+    assert note.stat().st_mode & 0o077 == 0
+    note.unlink()
+    answer = stop(looping, capfd)
+    assert answer["decision"] == "approve"
+    assert "flow goal wait greet" in answer["systemMessage"]
+
+
+@pytest.mark.parametrize("state", ["draft", "paused", "closed"])
+def test_only_an_active_goal_can_wait(state: str, repo: GitRepo) -> None:
+    scene.create(scene.start(repo), "greet", *(["--draft"] if state == "draft" else []))
+    if state == "paused":
+        scene.flow(repo, "goal", "pause", "greet")
+    if state == "closed":
+        scene.flow(repo, "goal", "clear", "greet", "--yes")
+    done = scene.flow(repo, "goal", "wait", "greet", "--until", "true")
+    assert done.status == 2
+    assert "greet" in done.stderr
+
+
+# --- time ------------------------------------------------------------------------------------
+
+
+def test_it_answers_in_its_time_and_names_what_it_did_not_get_to(
+    repo: GitRepo, home: Path, capfd: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its time is over once the first command runs: the clock is the test's own."""
+    scene.start(repo)
+    more = ("--criterion", "AC2: quick :: true", "--criterion", "AC3: never :: sleep 600")
+    scene.create(repo, "greet", *more, criterion="AC1: slow :: echo $$ > $HOME/pid; sleep 300")
+    settings(home, stopHookEnforcement="block", hookTimeoutSeconds=100)
+    pid = home / "pid"
+
+    def clock() -> float:
+        return 100 - stopping.MARGIN if pid.exists() and pid.read_text().endswith("\n") else 0.0
+
+    monkeypatch.setattr(hook, "monotonic", clock)
+    answer = stop(repo, capfd)
+    assert answer["decision"] == "approve"
+    assert "not reached in the hook's time: AC1, AC2, AC3" in answer["systemMessage"]
+    deadline = time.monotonic() + 60
+    while _cwd(pid.read_text().strip()):  # the command, or `sleep` in its place
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def _cwd(pid: str) -> str:
+    """Where a process is at work; "" once it has ended."""
+    try:
+        return os.readlink(f"/proc/{pid}/cwd")
+    except OSError:
+        return ""
+
+
+def test_what_was_fast_last_time_goes_first(
+    repo: GitRepo, home: Path, capfd: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How long each took is given here: on a busy machine `true` may take long."""
+    scene.start(repo)
+    log = "echo {0} >> $HOME/order"
+    more = ("--criterion", f"AC2: quick :: {log.format('AC2')}")
+    scene.create(repo, "greet", *more, criterion=f"AC1: slow :: {log.format('AC1')}")
+    settings(home, stopHookEnforcement="block")
+    fields = measure.run_fields
+
+    def timed(subject: Any, criterion: Any, result: Any) -> dict[str, Any]:
+        took = {"AC1": 0.5, "AC2": 0.1}[criterion.id]
+        return fields(subject, criterion, result._replace(duration_seconds=took))
+
+    monkeypatch.setattr(measure, "run_fields", timed)
+    stop(repo, capfd)
+    repo.write("src/other.txt", "x")
+    stop(repo, capfd)
+    assert (home / "order").read_text().split() == ["AC1", "AC2", "AC2", "AC1"]
+    rows = [row["criterion_id"] for row in verdict(repo)["criterion_results"]]
+    assert rows == ["AC1", "AC2"]
+
+
+def test_two_stops_at_once_measure_once(looping: GitRepo, home: Path) -> None:
+    path = looping.path / ".flow/goals/greet.goal.yaml"
+    scene.flow(looping, "goal", "clear", "greet", "--yes")
+    scene.create(looping, "two", criterion="AC1: x :: echo run >> $HOME/runs; sleep 0.5; false")
+    assert path.exists()
+    given = looping.write("../event.json", json.dumps(event(looping)))
+    flow = [os.path.join(ROOT, "bin", "flow"), "hook", "stop"]
+    env = {**os.environ, "FLOW_PYTHON": sys.executable}
+    both = []
+    for _ in range(2):
+        with given.open("rb") as file:
+            both.append(subprocess.Popen(flow, stdin=file, stdout=subprocess.PIPE, env=env))
+    answers = [json.loads(process.communicate(timeout=120)[0]) for process in both]
+    assert [a["decision"] for a in answers] == ["block", "block"]
+    assert (home / "runs").read_text().count("run") == 1
+    assert len(events(looping, goal="two")) == 2
+
+
+def test_history_tells_why_the_hook_did_what_it_did(looping: GitRepo, capfd: Capture) -> None:
+    stop(looping, capfd)
+    done = scene.flow(looping, "goal", "history", "greet")
+    assert "stop" in done.stdout
+    assert "answer=continue" in done.stdout
+    assert "mode=evaluator-loop" in done.stdout
+
+
+def test_a_verdict_that_cannot_be_kept_is_a_warning(
+    looping: GitRepo, capfd: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from flow.adapters.ledger import verdicts
+    from flow.errors import StorageError
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise StorageError("cannot write: No space left on device", file="last-verdict.json")
+
+    scene.meet(looping)
+    monkeypatch.setattr(verdicts, "write_verdict", refuse)
+    answer = stop(looping, capfd)
+    assert answer["decision"] == "approve"
+    assert "could not be recorded: last-verdict.json: cannot write" in answer["systemMessage"]
+    assert "proved" in answer["systemMessage"]
+
+
+def test_what_a_killed_stop_had_decided_is_finished_by_the_next(
+    looping: GitRepo, capfd: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The goal is closed already, so no goal is left that a stop would be about."""
+    from flow.adapters.ledger import transaction
+
+    for _ in range(3):
+        stop(looping, capfd)
+
+    def killed(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(transaction, "_complete", killed)
+        assert stop(looping, capfd)["decision"] == "approve"
+    pending = looping.path / ".flow/runs/.pending/greet.json"
+    assert pending.exists()
+    assert scene.status(looping) == "failed"
+    stop(looping, capfd)
+    assert not pending.exists()
+    assert [e["to"] for e in events(looping, "transition")] == ["failed"]
+
+
+def test_the_goal_can_be_paused_from_beside(looping: GitRepo, capfd: Capture) -> None:
+    assert stop(looping, capfd)["decision"] == "block"
+    assert scene.flow(looping, "goal", "pause", "greet").status == 0
+    assert stop(looping, capfd)["decision"] == "approve"

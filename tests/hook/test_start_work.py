@@ -1,0 +1,218 @@
+"""How much work a start does, by counts: times depend on the machine, these do not."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from flow.adapters.ledger import reader, transaction
+from flow.adapters.verification import variables as verification_variables
+from flow.adapters.worktree import change_set
+from tests.support import ROOT, scene
+from tests.support import stops as hooks
+
+if TYPE_CHECKING:
+    from tests.support import GitRepo
+
+LOADED = """
+import json, sys
+sys.path.insert(0, {root!r})
+before = set(sys.modules)
+from flow.hook import main
+main(["--", {event!r}])
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
+
+
+def loaded_by_a_stop(repo: GitRepo) -> set[str]:
+    """The modules that a stop in a process of its own loads."""
+    code = LOADED.format(root=str(ROOT), event=json.dumps(hooks.event(repo)))
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=repo.path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    answer, modules = done.stdout.splitlines()
+    assert json.loads(answer)["decision"] == "approve", answer
+    return set(json.loads(modules))
+
+
+def test_a_stop_after_a_turn_was_written_loads_only_what_it_needs(repo: GitRepo) -> None:
+    scene.create(scene.start(repo))
+    scene.meet(repo)
+    assert scene.flow(repo, "goal", "evaluate", "greet").status == 0
+    modules = loaded_by_a_stop(repo)
+    assert "flow.app.stop.turn" in modules
+    rare = {"yaml", "flow.adapters.contracts.strict_yaml", "flow.adapters.contracts.edit"}
+    rare |= {"fnmatch", "signal", "filelock", "transitions", "git", "jsonschema", "subprocess"}
+    rare |= {
+        "flow.core.evidence.proof",
+        "flow.core.evidence.protected_files",
+        "flow.adapters.process.speaker",
+        "flow.app.transitions.closing",
+    }
+    assert not rare & modules
+
+
+def test_a_command_that_is_no_stop_loads_nothing_of_the_hook(repo: GitRepo) -> None:
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import flow.wiring.stopping\n"
+    code += "print(*(name for name in sys.modules if name.startswith('flow.wiring.stop_')))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.split() == []
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Every look at the working tree."""
+    taken: list[Any] = []
+    snapshot = change_set.snapshot
+
+    def counted(*words: Any, **more: Any) -> Any:
+        taken.append(snapshot(*words, **more))
+        return taken[-1]
+
+    monkeypatch.setattr(change_set, "snapshot", counted)
+    return taken
+
+
+def test_one_decision_looks_at_the_files_before_and_after_its_commands(
+    repo: GitRepo, looks: list[Any]
+) -> None:
+    scene.create(scene.start(repo))
+    scene.meet(repo)
+    looks.clear()
+    done = scene.flow(repo, "goal", "evaluate", "greet", "--json")
+    assert done.json["proposed_transition"]["confirm"]["moved"] == []
+    assert len(looks) == 2
+
+
+def test_the_question_before_a_goal_is_closed_looks_once(repo: GitRepo, looks: list[Any]) -> None:
+    scene.create(scene.start(repo))
+    scene.meet(repo)
+    assert scene.flow(repo, "goal", "evaluate", "greet").status == 0
+    looks.clear()
+    question = parts_checkout(repo).confirm_question("greet")
+    assert question is not None
+    assert (len(looks), question.moved) == (1, ())
+
+
+def test_what_moves_after_an_evaluation_is_told_by_the_next_question(repo: GitRepo) -> None:
+    scene.create(scene.start(repo))
+    scene.meet(repo)
+    assert scene.flow(repo, "goal", "evaluate", "greet").status == 0
+    repo.write("src/other.txt", "later\n")
+    question = parts_checkout(repo).confirm_question("greet")
+    assert question is not None
+    assert question.moved == ("the files were changed since it was made",)
+
+
+def test_a_stop_with_nothing_changed_looks_once(
+    repo: GitRepo, looks: list[Any], capfd: pytest.CaptureFixture[str]
+) -> None:
+    scene.create(scene.start(repo))
+    scene.meet(repo)
+    hooks.stop(repo, capfd)
+    looks.clear()
+    assert "proved" in hooks.stop(repo, capfd)["reason"]
+    assert len(looks) == 1
+
+
+def parts_checkout(repo: GitRepo) -> Any:
+    from flow.wiring.checkout import Checkout
+
+    return Checkout(str(repo.path))
+
+
+FORMS = sorted(
+    {
+        form
+        for variable in verification_variables.VARIABLES
+        for form in (variable.name, *variable.stays, *variable.quiet)
+    }
+)
+WORDS = (
+    *("", "*", "-X", "-Xmx1g", '"-Xmx1g"', "CARGO_TARGET_A_RUNNER", "CARGO_TARGET_RUNNER"),
+    *("CARGO_TARGET__RUNNER", "CARGO_PROFILE_dev_DEBUG_ASSERTIONS", "NEXTEST_FILTER", "vstestX"),
+    *("-Dmy.logger.level=1", "-Dlogger", "-D*logger*", "-rbundler/setup", "-r/bundler/setup"),
+    *("-r/a/bundler/setup", "a.passenv+=b", "x.passenv+", "-tags=", "-count=1", "-count=12"),
+)
+
+
+@pytest.mark.parametrize("form", [*FORMS, "a*a", "*a*b*", "**", "a*b*a"])
+def test_a_form_names_what_a_shell_pattern_names(form: str) -> None:
+    more = (form, form.replace("*", ""), form.replace("*", "x"), form + "x", "x" + form, form[:-1])
+    for word in (*WORDS, *more, "a", "aa", "aba", "ab", "abba", "ba"):
+        assert verification_variables._fits(word, form) == fnmatchcase(word, form), word
+
+
+def test_a_stop_reads_all_goals_once_and_the_judged_one_again(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    scene.create(scene.start(repo))
+    scene.create(repo, "other", "--draft")
+    hooks.stop(repo, capfd)
+    goals: list[str] = []
+    read_goal = reader.read_goal
+
+    def counted(root: str, goal_id: str, *more: Any) -> Any:
+        goals.append(goal_id)
+        return read_goal(root, goal_id, *more)
+
+    monkeypatch.setattr(reader, "read_goal", counted)
+    hooks.stop(repo, capfd)
+    assert goals.count("other") == 1
+    assert goals.count("greet") <= 4  # for its settings, its trust, and the watch over its file
+
+
+def test_a_change_that_was_pending_is_seen_by_the_stop_that_completes_it(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    scene.create(scene.start(repo))
+    hooks.stop(repo, capfd)
+
+    def killed(*_: Any) -> None:
+        raise SystemExit(137)
+
+    checkout = parts_checkout(repo)
+    with monkeypatch.context() as patched:
+        patched.setattr(transaction, "_journal", killed)
+        with pytest.raises(SystemExit):
+            checkout.pause("greet", "later")
+    assert "status: active" in scene.goal_file(repo)
+    answer = hooks.stop(repo, capfd)
+    assert "status: waiting_for_user" in scene.goal_file(repo)
+    assert "greet is waiting_for_user" in answer["reason"]
+
+
+def test_a_goal_is_as_the_state_folder_left_it_at_every_look(repo: GitRepo) -> None:
+    """What is remembered of a file within a process is told by the file's bytes."""
+    scene.create(scene.start(repo))
+    checkout = parts_checkout(repo)
+    run_id = checkout.run_of("greet")
+    assert checkout.pinned(run_id) is not None
+    rel = f".flow/runs/{run_id}/baseline.json"
+    text = repo.read(rel)
+    repo.write(rel, text.replace('"base_commit"', '"base_commit" ', 1))
+    assert checkout.pinned(run_id) is None
+    repo.write(rel, text)
+    assert checkout.pinned(run_id) is not None
+    path = checkout.heads.path(run_id)
+    with open(path, encoding="utf-8") as file:
+        kept = file.read()
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("{")
+    assert checkout.pinned(run_id) is None
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(kept)
+    assert checkout.pinned(run_id) is not None
