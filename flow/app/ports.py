@@ -200,7 +200,10 @@ class Records(Protocol):
         """One sidecar; None where it is absent or unusable. Raises :class:`StorageError`."""
 
     def counted(self, evidence_ref: str) -> Evidence | None:
-        """The sidecar at this path if Flow itself wrote it and nobody altered it, else None."""
+        """The sidecar at this path if Flow itself wrote it and nobody altered it, else None.
+
+        Whether it is fresh is for the caller to ask.
+        """
 
     def mentions(self, evidence_ref: str, text: str) -> bool:
         """Whether ``text`` stands in the sidecar at this path: to choose what to ask more of."""

@@ -1,4 +1,4 @@
-"""Evaluating a goal, and the doors and moves that a person takes."""
+"""Evaluating a goal, and the closings and moves that a person makes."""
 
 from __future__ import annotations
 

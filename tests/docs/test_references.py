@@ -174,6 +174,15 @@ def test_the_modules_that_a_page_for_maintainers_names_exist(page: Path) -> None
     assert {name for name in named if not any(m.match(name) for m in MODULES)} <= OTHERS
 
 
+def test_where_a_rule_is_names_what_is_there() -> None:
+    text = Path(ROOT, "docs/maintainers/architecture.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(flow/[\w/]+\.py)::(\w+)`", text)
+    assert len(named) > 15
+    for module, name in named:
+        code = Path(ROOT, module).read_text(encoding="utf-8")
+        assert re.search(rf"^\s*(def {name}\(|class {name}\b|{name}\b.*=)", code, re.M), (module, name)
+
+
 def test_every_hazard_has_one_row_and_a_test() -> None:
     text = Path(ROOT, "docs/maintainers/hazards.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([A-Z])(\d+) \|(.*)\|$", text, re.M)

@@ -1,7 +1,8 @@
 """Proposals and approvals: what they rest on, and whether it still holds (SPEC 2).
 
-A proposal's id is a SHA-256 over the contract, the subject with git's hooks and settings, the
-sidecars counted and the verdict.
+A proposal's id is a SHA-256 over the contract, the digest of the files, git's hooks and settings,
+the verdict, the target status, and each criterion's result with the path of its sidecar. The bytes
+of sidecars are the ledger's part.
 Lifecycle fields and the journal are not in it, so a pause does not spoil a proposal; a changed
 file, contract or sidecar does.
 """

@@ -1,4 +1,4 @@
-"""The doors to a terminal status (SPEC 2). Each one needs a person's word, and says whose.
+"""The ways to a terminal status (SPEC 2). Each one needs a person's word, and says whose.
 
 An evaluation cannot come through here: it does not hold the :class:`~flow.app.ports.Ledger` these
 take.
@@ -58,7 +58,7 @@ def confirm(
 ) -> Closed:
     """Write the proposed terminal status, if nothing it rests on has moved.
 
-    ``how`` names the door (``flow goal confirm``). Raises :class:`StaleProposal` saying what moved.
+    ``how`` names the command (``flow goal confirm``). Raises :class:`StaleProposal` saying what moved.
     """
     context.ledger.finish(goal_id)
     loaded = context.records.goal(goal_id)

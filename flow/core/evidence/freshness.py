@@ -1,8 +1,9 @@
 """Whether evidence speaks of the files as they are now (SPEC 10, Subject; HAZARD H95).
 
 Fresh is what was measured on this state of the files, this contract and with this version of
-Flow. HEAD alone makes nothing stale: a commit that touches Flow's own files only moves it too. What
-is not fresh is shown, with why, and never counted.
+Flow. HEAD alone makes nothing stale: a commit that touches Flow's own files only moves it too. This
+module says so, for display; evidence that is not fresh is refused where it would decide: in
+``app/evaluation`` (``reuse``, ``proposals``), ``app/judging/bundle`` and ``app/transitions/closing``.
 """
 
 from __future__ import annotations

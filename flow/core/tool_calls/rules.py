@@ -1,7 +1,8 @@
 """Which tool calls of an agent only a person may allow (SPEC 17.3).
 
-Read from the text of the call alone. That is no wall: a text can hide what it does, and what is
-hidden is caught where the command itself refuses an agent's shell. But every plain way to a
+Read from the text of the call alone. That is no wall: a text can hide what it does. Of what is
+hidden, the commands themselves refuse ``--trust-digest``, ``evaluate --confirm`` and a second goal
+in an agent's shell; the rest is recorded with who spoke. But every plain way to a
 person's decision is asked about, and so is any text with ``flow`` in it whose meaning is not plain.
 Everything else gets no opinion, so that an agent can work for hours without a question.
 """
