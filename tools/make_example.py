@@ -151,7 +151,7 @@ class Recorder(stage.Stage):
         super().closed(goal, told)
         for folder, name in NAMES.items():
             for path in sorted(Path(self.project, folder).rglob("*")):
-                rel = path.relative_to(self.project, folder)
+                rel = path.relative_to(Path(self.project, folder))
                 if path.is_file() and not any(part.startswith(".") for part in rel.parts):
                     self.files[f"{name}/{rel.as_posix()}"] = path.read_bytes()
 

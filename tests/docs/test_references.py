@@ -180,7 +180,10 @@ def test_where_a_rule_is_names_what_is_there() -> None:
     assert len(named) > 15
     for module, name in named:
         code = Path(ROOT, module).read_text(encoding="utf-8")
-        assert re.search(rf"^\s*(def {name}\(|class {name}\b|{name}\b.*=)", code, re.M), (module, name)
+        assert re.search(rf"^\s*(def {name}\(|class {name}\b|{name}\b.*=)", code, re.M), (
+            module,
+            name,
+        )
 
 
 def test_every_hazard_has_one_row_and_a_test() -> None:

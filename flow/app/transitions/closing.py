@@ -58,7 +58,8 @@ def confirm(
 ) -> Closed:
     """Write the proposed terminal status, if nothing it rests on has moved.
 
-    ``how`` names the command (``flow goal confirm``). Raises :class:`StaleProposal` saying what moved.
+    ``how`` names the command (``flow goal confirm``). Raises :class:`StaleProposal`, which says
+    what moved.
     """
     context.ledger.finish(goal_id)
     loaded = context.records.goal(goal_id)

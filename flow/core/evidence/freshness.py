@@ -2,8 +2,8 @@
 
 Fresh is what was measured on this state of the files, this contract and with this version of
 Flow. HEAD alone makes nothing stale: a commit that touches Flow's own files only moves it too. This
-module says so, for display; evidence that is not fresh is refused where it would decide: in
-``app/evaluation`` (``reuse``, ``proposals``), ``app/judging/bundle`` and ``app/transitions/closing``.
+module says so, for display. Where it would decide, evidence that is not fresh is refused:
+``app/evaluation/reuse`` and ``proposals``, ``app/judging/bundle``, ``app/transitions/closing``.
 """
 
 from __future__ import annotations

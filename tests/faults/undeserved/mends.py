@@ -80,7 +80,7 @@ MENDS: Mapping[str, Sequence[Edit]] = {
         Edit(
             "flow.adapters.git.names:resolve",
             "suffix = _SUFFIX.search(name)",
-            "return git.commit_of(repo, name)",
+            "return repository.commit_of(repo, name)",
         ),
     ),
     "I103 origin/HEAD leads anywhere": (
@@ -113,7 +113,7 @@ MENDS: Mapping[str, Sequence[Edit]] = {
     "I107 changes of the proof are not told": (
         Edit(
             "flow.app.transitions.confirming:_proof_change",
-            "if desk.proof is None:\n",
+            "if context.proof is None:\n",
             'if True:\n        return ProofChange("", (), ())\n',
         ),
     ),
@@ -132,7 +132,7 @@ MENDS: Mapping[str, Sequence[Edit]] = {
         ),
     ),
     "I109 a goal that vanished is not missed": (
-        Edit("flow.core.stop.lost_goals:lost_goals", "found = []", "return []"),
+        Edit("flow.core.stop.lost_goals:lost_goals", "lost = []", "return []"),
     ),
     "I109 a made-up session's claim is silent": (
         Edit(
