@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.model import Goal
     from flow.core.settings import LoadedSettings
-    from flow.wiring.evaluating import Evaluating
+    from flow.wiring.parts import Parts
 
 WAIT = 1.0
 """Seconds that an evaluation waits for somebody else's base runs."""
 
 
-def bench(parts: Evaluating, listener: Listener) -> BaseTools:
+def bench(parts: Parts, listener: Listener) -> BaseTools:
     """What running commands on the base commit works with."""
 
     def note(run_id: str, goal_id: str, event: Mapping[str, Any]) -> None:
@@ -75,7 +75,7 @@ def bench(parts: Evaluating, listener: Listener) -> BaseTools:
     )
 
 
-def _links(parts: Evaluating, goal: Goal) -> BaseLinks:
+def _links(parts: Parts, goal: Goal) -> BaseLinks:
     """What is copied into each checkout; :class:`InputError` for what cannot be."""
     paths = goal.baseline_link
     if not paths:
@@ -87,7 +87,7 @@ def _links(parts: Evaluating, goal: Goal) -> BaseLinks:
     return baseline_links.BaseLinks(paths, changed)
 
 
-def baseline(parts: Evaluating, goal_id: str, listener: Listener, **how: Any) -> dict[str, Any]:
+def baseline(parts: Parts, goal_id: str, listener: Listener, **how: Any) -> dict[str, Any]:
     """See :func:`flow.app.transitions.base_runs.baseline`."""
     return base_runs.baseline(_BaseRuns(parts), goal_id, listener, **how)
 
@@ -95,7 +95,7 @@ def baseline(parts: Evaluating, goal_id: str, listener: Listener, **how: Any) ->
 class _BaseRuns:
     """A checkout as :class:`~flow.app.transitions.base_runs.BaseRunsPort` sees it."""
 
-    def __init__(self, parts: Evaluating) -> None:
+    def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self.load = parts.load
         self.take_settings_of = parts.take_settings_of

@@ -8,17 +8,20 @@ from itertools import islice
 from flow.core import layout
 from flow.core.text.display import clip
 from flow.errors import FlowError
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from flow.adapters.chain.run_record import RunRecord
+    from flow.adapters.ledger.reader import FileRecords
+    from flow.adapters.ledger.writer import FileLedger
+    from flow.adapters.user_state.checkouts import CheckoutNotes
     from flow.app.evaluation.values import Evaluated
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.model import Criterion, Goal
     from flow.core.stop.lost_goals import SessionNotes
     from flow.core.stop.policy import LoopCounters
-    from flow.wiring.stopping import Stopping
 
 OUTPUT_END = 8192
 """Bytes of the end of an output that a continuation is made from."""
@@ -29,13 +32,58 @@ LOOK_BACK = 100
 """The newest sidecars of a criterion among which one that passed or failed is looked for."""
 
 
+class StopCheckout(Protocol):
+    """What the parts of a stop need of a checkout."""
+
+    top: str
+    environ: Mapping[str, str]
+
+    @property
+    def records(self) -> FileRecords:
+        """The reading side of the ledger."""
+
+    @property
+    def ledger(self) -> FileLedger:
+        """The writing side of the ledger."""
+
+    @property
+    def run_record(self) -> RunRecord:
+        """What the user's state folder vouches for."""
+
+    @property
+    def checkout_notes(self) -> CheckoutNotes:
+        """What is remembered of this checkout."""
+
+    def owner(self, goal_id: str) -> str | None:
+        """The session a goal belongs to, if any."""
+
+    def own(self, goal_id: str, session: str) -> None:
+        """Remember that a session works on a goal."""
+
+    def left(self, goal: Goal, run_id: str, status: str, contract: str) -> None:
+        """Remember how a goal was left, so that it is missed."""
+
+    def go_on(self, goal_id: str, reason: str) -> Goal:
+        """Make a goal that has waited active again."""
+
+    def wait_for_person(self, goal_id: str, reason: str) -> None:
+        """Let an active goal wait for the user."""
+
+    def give_up(self, evaluated: Evaluated, reason: str) -> None:
+        """Close a goal whose loop is stuck as ``failed``."""
+
+    def _put_verdict(
+        self, document: Mapping[str, Any], run_id: str, source: str | None
+    ) -> tuple[str, tuple[str, ...], str]: ...
+
+
 class StopSessions:
     """Whose a goal is, and what the hook did in a session (:class:`~flow.app.stop.tools.Sessions`).
 
     What cannot be written is not remembered: a stop is answered all the same.
     """
 
-    def __init__(self, checkout: Stopping) -> None:
+    def __init__(self, checkout: StopCheckout) -> None:
         self._checkout = checkout
 
     def owner(self, goal_id: str) -> str | None:
@@ -67,7 +115,7 @@ class StopSessions:
 class StopRecord:
     """The counters and events of a goal's run (:class:`~flow.app.stop.tools.LoopRecord`)."""
 
-    def __init__(self, checkout: Stopping) -> None:
+    def __init__(self, checkout: StopCheckout) -> None:
         self._checkout = checkout
         self._top = checkout.top
 
@@ -133,7 +181,7 @@ class StopRecord:
 class StopMoves:
     """What a stop may change of a goal (:class:`~flow.app.stop.tools.GoalMoves`)."""
 
-    def __init__(self, checkout: Stopping) -> None:
+    def __init__(self, checkout: StopCheckout) -> None:
         self._checkout = checkout
 
     def resume(self, goal_id: str, reason: str) -> None:
