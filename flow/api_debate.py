@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from flow.app.judging.debate_plan import DEFAULT_ROUNDS
 from flow.core.judging.debate.result import document
-from flow.wiring import debates
+from flow.wiring.judging import debates
 
 if TYPE_CHECKING:
     import os
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from flow.app.judging.debate_plan import Criteria
     from flow.core.judging.debate.state import Held
-    from flow.wiring.rubrics import Backend
+    from flow.wiring.judging.rubrics import Backend
 
     Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 

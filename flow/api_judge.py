@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from flow.core.judging.rubric.model import CriterionResult, JudgeResult, Rubric, RubricCriterion
 from flow.errors import NotPassed, NoUsableAnswer
-from flow.wiring import rubrics
+from flow.wiring.judging import rubrics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.wiring.rubrics import Backend, RubricLike
+    from flow.wiring.judging.rubrics import Backend, RubricLike
 
 __all__ = [
     "CriterionResult",

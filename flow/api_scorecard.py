@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from flow.app.judging.scoring import ScoreRequest
 from flow.core.judging.scorecard.card import unsupported
-from flow.wiring import scorecards as wiring
+from flow.wiring.judging import scorecards as wiring
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
     from flow.app.judging.scoring import ScoredCard
-    from flow.wiring.rubrics import Backend
+    from flow.wiring.judging.rubrics import Backend
 
 __all__ = ["Scorecard", "ScoredDimension", "ascorecard", "scorecard", "scorecards"]
 

@@ -153,7 +153,7 @@ def _auto_judged(head: bytes) -> str:
     """What the user is to be told at this stop."""
     from flow.app.judging.auto_mode import Stop
     from flow.errors import InputError
-    from flow.wiring.auto_judging import on_stop
+    from flow.wiring.judging.auto_mode import on_stop
 
     document = _document(head)
     event, _ = read_event("claude", document)

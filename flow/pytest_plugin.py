@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from flow.app.judging.port import AskJudge
     from flow.core.judging.rubric.model import JudgeResult
-    from flow.wiring.rubrics import RubricLike
+    from flow.wiring.judging.rubrics import RubricLike
 
 FOLDER = "judge_recordings"
 AGENT_VARIABLE = "FLOW_AGENT_COMMAND"
@@ -151,7 +151,7 @@ class _Bench:
         """As :func:`flow.judge`; a ``backend`` of the test's own is asked as it is."""
         __tracebackhide__ = True
         from flow.errors import NoUsableAnswer
-        from flow.wiring import rubrics
+        from flow.wiring.judging import rubrics
 
         where = rubrics.place(self._folder)
         chosen, fixed = backend is None, False
@@ -199,7 +199,7 @@ class _Bench:
         """The judge to ask, and whether its replies are, or will be, on record."""
         from flow.adapters.judges.replay import Replayer
         from flow.errors import NoUsableAnswer
-        from flow.wiring import rubrics
+        from flow.wiring.judging import rubrics
 
         __tracebackhide__ = True
         recorded = os.path.lexists(self._file)

@@ -266,14 +266,14 @@ class Evaluating(Parts):
             return None
 
         def ask(case: JudgeCase) -> Opinion | NoOpinion:
-            from flow.wiring.judging import ask
+            from flow.wiring.judging.goal import ask
 
             return ask(self, case, listener)
 
         return ask
 
     def _recall(self, case: JudgeCase) -> Opinion | None:
-        from flow.wiring.judging import recall
+        from flow.wiring.judging.goal import recall
 
         return recall(self, case)
 
@@ -360,7 +360,7 @@ class Evaluating(Parts):
         It is also a label of the judges that the proposal rests on.
         """
         from flow.app.transitions import closing as transitions_closing
-        from flow.wiring import labelling
+        from flow.wiring.judging import labelling
         from flow.wiring.verifying import refuse_broken
 
         judges = labelling.behind(self, ids.goal_id(goal_id))
@@ -388,7 +388,7 @@ class Evaluating(Parts):
     def clear(self, goal_id: str, reason: str, how: str) -> Closed:
         """Cancel a goal; of judges whose proposal still holds, that is a label too."""
         from flow.app.transitions import closing as transitions_closing
-        from flow.wiring import labelling
+        from flow.wiring.judging import labelling
 
         judges = labelling.behind(self, ids.goal_id(goal_id), holds=True)
         closed = transitions_closing.cancel(self._desk(), goal_id, reason, how)

@@ -24,7 +24,7 @@ from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
 from flow.core.judging.debate.result import document
 from flow.core.untrusted.fences import FencedPart
 from flow.errors import InputError, RefusedError
-from flow.wiring import debates
+from flow.wiring.judging import debates
 from tests.adapters.judges.scene import KEY, NO_PROXIES, Sleeper
 from tests.support import ROOT, GitRepo
 from tests.support.debate_judge import reply

@@ -20,7 +20,7 @@ from flow.adapters.transcripts import reader
 from flow.app.judging.scoring import ScoreRequest
 from flow.core.judging.scorecard.model import NAMES
 from flow.errors import FlowError, InputError, StateError
-from flow.wiring import scorecards as wiring
+from flow.wiring.judging import scorecards as wiring
 from tests.adapters.judges.scene import KEY, NO_PROXIES
 from tests.support import ROOT, GitRepo, run_flow
 from tests.support.judges.messages_api import STRUCTURED, MessagesApi, structured

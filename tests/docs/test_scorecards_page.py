@@ -10,7 +10,7 @@ from flow.adapters.contracts import schemas
 from flow.adapters.rubrics.scorecard_rubrics import READY_MADE
 from flow.core.attribution.destructive import destroys
 from flow.core.judging.scorecard.model import DIMENSIONS, GRADES
-from flow.wiring.auto_judging import MOST_SECONDS
+from flow.wiring.judging.auto_mode import MOST_SECONDS
 from tests.support import ROOT
 
 PAGE = Path(ROOT, "docs", "scorecards.md")

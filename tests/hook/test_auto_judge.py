@@ -14,7 +14,7 @@ import pytest
 
 from flow.adapters.user_state.auto_judge import Memory
 from flow.app.judging.auto_mode import Stop
-from flow.wiring import auto_judging
+from flow.wiring.judging import auto_mode
 from flow.wiring.parts import Parts
 from tests.support import ROOT, GitRepo, scene
 from tests.support.goal_judge import GoalJudge
@@ -489,12 +489,12 @@ def test_the_end_of_a_transcript_that_is_still_written_is_waited_for(
         patched.setattr(time, "sleep", sleep)
         patched.setattr(time, "monotonic", lambda: sum(pauses))
         stop = Stop("s1", str(place.session.path))
-        found = auto_judging.AutoMode(parts).ended_runs(
+        found = auto_mode.AutoMode(parts).ended_runs(
             stop, Memory(parts.state_dir, parts.top).settled
         )
     assert found is not None
     assert [run.entries[-1].text for run in found.runs] == ["all is tidy now"] * waited
-    longest = auto_judging.LONGEST_STILL
+    longest = auto_mode.LONGEST_STILL
     assert (sum(pauses) < longest / 2) == waited
     assert sum(pauses) < longest + 1
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from flow.errors import FlowError
-from flow.wiring.auto_judging import AutoMode
+from flow.wiring.judging.auto_mode import AutoMode
 from flow.wiring.parts import Parts
 from tests.support import GitRepo
 

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from flow.errors import FlowError, InputError
-from flow.wiring.judging_delegated import Delegation
+from flow.wiring.judging.delegated import Delegation
 from flow.wiring.parts import Parts
 from tests.support import GitRepo
 

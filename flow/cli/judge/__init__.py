@@ -12,13 +12,13 @@ from flow.core.text import display
 from flow.errors import NoUsableAnswer
 from flow.render.judgement import judgement
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring import calibrating, rubrics
+from flow.wiring.judging import calibrating, rubrics
 
 if TYPE_CHECKING:
     import argparse
 
     from flow.cli.output import Output
-    from flow.wiring.calibrating import Tried
+    from flow.wiring.judging.calibrating import Tried
 
 NOT_PASSED = 1
 _PROG = "flow judge run"

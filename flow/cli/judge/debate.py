@@ -10,7 +10,7 @@ from flow.core.judging.debate.result import document
 from flow.errors import PersonNeeded
 from flow.render.debate import Progress
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring import debates
+from flow.wiring.judging import debates
 
 if TYPE_CHECKING:
     import argparse

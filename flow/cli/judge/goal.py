@@ -8,7 +8,8 @@ from flow.core.judging.goal import reply
 from flow.core.text.display import visible
 from flow.errors import PersonNeeded
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring import Checkout, judging
+from flow.wiring import Checkout
+from flow.wiring.judging import goal as judging_goal
 
 if TYPE_CHECKING:
     import argparse
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _show_prompt(checkout: Checkout, case: JudgeCase, out: Output, untrusted: str | None) -> int:
-    bundle, put, apart = judging.shown(checkout, case)
+    bundle, put, apart = judging_goal.shown(checkout, case)
     rows = [{"criterion_id": name, "way": way} for name, way in apart]
     document: dict[str, Any]
     if put is None:
@@ -80,7 +81,7 @@ def _ask_and_show(checkout: Checkout, case: JudgeCase, samples: int | None, out:
         for row, fact in zip(case.measurement.rows, case.measured, strict=True)
         if not fact.fuzzy and fact.must_pass and not fact.passing
     ]
-    opinion = judging.ask(checkout, case, listener(out), record=False, samples=samples)
+    opinion = judging_goal.ask(checkout, case, listener(out), record=False, samples=samples)
     document = _document(case, opinion, open_ones)
     out.result(document, list(_opinion_lines(document, out)))
     out.warn(opinion.warnings)

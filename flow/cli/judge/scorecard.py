@@ -11,7 +11,7 @@ from flow.errors import FlowError
 from flow.render import scorecard
 from flow.render.scorecard import WIDTH
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring import scorecards
+from flow.wiring.judging import scorecards
 
 if TYPE_CHECKING:
     import argparse

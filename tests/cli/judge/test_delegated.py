@@ -17,7 +17,7 @@ from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
 from flow.app.judging.scoring import ScoredCard
 from flow.core.judging.goal.delegated import DebateOrder, Heard, ScorecardOrder
 from flow.core.judging.scorecard.model import DIMENSIONS, GRADES
-from flow.wiring.judging_delegated import Delegation
+from flow.wiring.judging.delegated import Delegation
 from flow.wiring.parts import Parts
 from tests.support import GitRepo
 from tests.support.debate_judge import reply as opinion

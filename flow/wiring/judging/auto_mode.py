@@ -80,7 +80,7 @@ class AutoMode:
 
     def scored(self, transcript: Transcript) -> str:
         from flow.render import scorecard  # a stop that scores nothing needs neither
-        from flow.wiring import scorecards
+        from flow.wiring.judging import scorecards
 
         request = ScoreRequest(skill=transcript.skill, transcript=transcript, once=True)
         card = scorecards.score(request, cwd=self._parts.top, environ=self._parts.environ)

@@ -11,7 +11,7 @@ from flow.adapters.rubrics import scorecard_rubrics
 from flow.adapters.transcripts import reader
 from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring import debates, scorecards
+from flow.wiring.judging import debates, scorecards
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

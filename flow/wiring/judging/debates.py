@@ -36,8 +36,8 @@ from flow.core.judging.debate import prompt as debate_prompt
 from flow.core.judging.debate.section import DebateSubject
 from flow.core.secrets.redact import mask
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
-from flow.wiring import rubrics
-from flow.wiring.rubrics import random_nonce
+from flow.wiring.judging import rubrics
+from flow.wiring.judging.rubrics import random_nonce
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from flow.app.judging.port import AskJudge
     from flow.core.judging.debate.state import Held
     from flow.core.untrusted.fences import FencedPart
-    from flow.wiring.rubrics import Backend
+    from flow.wiring.judging.rubrics import Backend
 
 
 class DebateContext(NamedTuple):

@@ -14,13 +14,13 @@ from flow.core.judging.rubric.calibration import Label, believed, calibrate
 from flow.core.judging.rubric.calibration_cases import cases
 from flow.errors import InputError, NoUsableAnswer
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
-from flow.wiring import rubrics
+from flow.wiring.judging import rubrics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flow.core.judging.rubric.calibration_cases import Case
-    from flow.wiring.rubrics import Backend, RubricContext
+    from flow.wiring.judging.rubrics import Backend, RubricContext
 
 CASES_LIMIT = 16 << 20
 """Bytes of a file of cases in JSON or JSON Lines; YAML has its own limit of 1 MiB."""

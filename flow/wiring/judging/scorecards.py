@@ -16,8 +16,8 @@ from flow.app.judging.scoring import ScoredCard, ScoreRequest
 from flow.core.judging.scorecard.history import skill_name
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
+from flow.wiring.judging.rubrics import RubricContext, choose
 from flow.wiring.parts import Parts
-from flow.wiring.rubrics import RubricContext, choose
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop

@@ -28,7 +28,7 @@ from flow.core.judging.goal import prompt
 from flow.core.judging.rubric.calibration import believed
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
-from flow.wiring.judging_delegated import Delegation
+from flow.wiring.judging.delegated import Delegation
 
 if TYPE_CHECKING:
     from flow.app.evaluation.values import JudgeCase, Listener

@@ -1,0 +1,1 @@
+"""Asking judges with the real parts: goals, rubrics, scorecards, debates, and auto mode."""
