@@ -44,7 +44,8 @@ module.NAME = later
 """
 ENDING = "import atexit\natexit.register(now)\n"
 WORK = """
-from flow.wiring import stopping, auto_judging, recording
+from flow.wiring import stopping, recording
+from flow.wiring.judging import auto_mode as auto_judging
 def work(*_, **__):
     now()
     return "a journal"
