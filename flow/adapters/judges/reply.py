@@ -95,13 +95,13 @@ def words(text: str | bytes, secrets: tuple[str, ...] = (), *, last: int | None 
     With ``last`` only so many characters of its end. Half a key is one that nobody masks any more,
     so keys go before anything is cut.
     """
-    from flow.core.secrets.redact import mask
+    from flow.core.secrets.redact import redact
 
     if isinstance(text, bytes):
         text = text.decode("utf-8", "backslashreplace")
     for secret in secrets:
         text = text.replace(secret, "(key)")
-    text = mask(text.encode("utf-8", "surrogatepass")).data.decode("utf-8", "replace").strip()
+    text = redact(text.encode("utf-8", "surrogatepass")).data.decode("utf-8", "replace").strip()
     if last is not None:
         text = text[-last:]
     shown = visible(text.strip())

@@ -138,7 +138,7 @@ def record_foreign(
 
             masking, source = redactor(environ), os.path.abspath(raw_path or "")
             stored = files.copy_new(root, rel, source, limit=layout.OUTPUT_LIMIT, through=masking)
-            own["evidence"].setdefault("output_bytes", masking.taken)
+            own["evidence"].setdefault("output_bytes", masking.bytes_fed)
             if masking.counts:
                 earlier = own["evidence"].get("masked") or {}
                 own["evidence"]["masked"] = {

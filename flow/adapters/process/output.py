@@ -151,7 +151,7 @@ class OutputFile:
         digest = self._digest or new("sha256", 0)
         printed, masked = 0, {}
         if self._masker is not None:
-            printed, masked = self._masker.taken, self._masker.counts
+            printed, masked = self._masker.bytes_fed, self._masker.counts
         return StoredOutput(digest.hexdigest(), self._size, printed, left_out, masked, end)
 
     def _write_end(self) -> None:

@@ -32,11 +32,11 @@ def masked_value(value: Any, environ: Mapping[str, str]) -> Any:
     """A JSON value without secrets in its texts."""
     import json
 
-    from flow.core.secrets.redact import mask
+    from flow.core.secrets.redact import redact
 
     secret = secret_values(environ)
     whole = json.dumps(value, ensure_ascii=False, default=dict)
-    if not mask(whole.encode("utf-8", "surrogatepass"), secret).counts:
+    if not redact(whole.encode("utf-8", "surrogatepass"), secret).counts:
         return value
 
     def clean(part: Any) -> Any:
@@ -55,9 +55,9 @@ def masked_text(text: str, environ: Mapping[str, str]) -> str:
 
 
 def _redacted(text: str, secret: tuple[bytes, ...]) -> str:
-    from flow.core.secrets.redact import mask
+    from flow.core.secrets.redact import redact
 
-    data = mask(text.encode("utf-8", "surrogatepass"), secret).data
+    data = redact(text.encode("utf-8", "surrogatepass"), secret).data
     try:
         return data.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:  # a mask has cut a character

@@ -1,4 +1,1 @@
-"""Finding secrets in text, and redacting them.
-
-Tables of shapes with their sources; nothing is read.
-"""
+"""The search for secrets in text, and their redaction: tables of shapes with their sources."""

@@ -1,7 +1,7 @@
-"""Whether bytes look as if chance made them, or a person who keeps them to themselves.
+"""Checks whether bytes look like a random key, or like a password that a person chose.
 
-A name like ``token`` in front says little: what follows may be a type, a path or a sentence. What
-is called random here has no words, dates or counters in it, which ordinary text always has.
+A name like ``token`` in front says little: a type, a path or a sentence may follow. A random value
+has no words, dates or counters in it, which ordinary text always has.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _CLASSES = bytes.maketrans(
     ),
 )
 _WORDS = re.compile(rb"A?a{3,}|A{3,}|0{2,}")
-"""Over the classes of characters: what words, abbreviations, years and counters are made of."""
+"""Words, abbreviations, years and counters, over the classes of characters."""
 
 _EXAMPLES = frozenset(
     b"password passwd passw0rd pass pwd secret token pw test example changeme changeit user "
@@ -27,22 +27,22 @@ _EXAMPLES = frozenset(
 
 _EXPRESSION = re.compile(rb"[(){}<>\[\]]|^[A-Za-z_]+\.[A-Za-z_.]+$|^[A-Z_]{3,}$")
 
-_LOOKED_AT = 96
-_LEAST = 16
+_MOST_BYTES = 96
+_LEAST_BYTES = 16
 
 
 def base64(data: bytes) -> bytes:
-    """As much of the base64 of ``data`` as does not depend on what follows it."""
+    """The part of the base64 of ``data`` that does not depend on later bytes."""
     return binascii.b2a_base64(data, newline=False)[: len(data) * 8 // 6]
 
 
 def random(value: bytes) -> bool:
     """Whether a value of at least 16 bytes looks like a key, in base 16, 36, 62 or 64."""
-    return len(value) >= _LEAST and _is_odd(value)
+    return len(value) >= _LEAST_BYTES and _is_odd(value)
 
 
 def _is_odd(value: bytes) -> bool:
-    value = value.rstrip(b"=.?!")[:_LOOKED_AT]
+    value = value.rstrip(b"=.?!")[:_MOST_BYTES]
     if len(set(value)) < 8 or value.startswith((b"$", b"%(", b"*", b"./", b"../")):
         return False
     classes = value.translate(_CLASSES)
@@ -54,8 +54,7 @@ def _is_odd(value: bytes) -> bool:
         return size - classes.count(b"-") >= 32 and digits >= 4 and small + large >= 4
     others = size - digits - small - large
     if not small or not large:  # base 32 or 36: letters and digits take turns
-        turns = classes.count(b"a0") + classes.count(b"0a")
-        turns += classes.count(b"A0") + classes.count(b"0A")
+        turns = sum(map(classes.count, (b"a0", b"0a", b"A0", b"0A")))
         return digits >= 3 and others <= size // 8 and turns * 9 >= size * 2
     words = sum(map(len, _WORDS.findall(classes)))
     return (size - words - others) * 5 >= size
@@ -66,7 +65,7 @@ def _is_hex(value: bytes) -> bool:
 
 
 def mixed(value: bytes) -> bool:
-    """Whether what follows a short prefix has digits and letters in it that make no words."""
+    """Whether a value behind a short prefix has digits, and letters that make no words."""
     classes = value.translate(_CLASSES)
     return classes.count(b"0") >= 2 and (_is_odd(value) or _is_odd(value[3:]))
 
@@ -78,19 +77,17 @@ def cased(value: bytes) -> bool:
 
 
 def key(value: bytes) -> bool:
-    """Whether it is a line of a key in base64, and no digest, path or identifier."""
-    return len(value) >= _LEAST and not _is_hex(value) and _is_odd(value)
+    """Whether it is a line of a key in base64, not a digest, path or identifier."""
+    return len(value) >= _LEAST_BYTES and not _is_hex(value) and _is_odd(value)
 
 
 def typed(value: bytes) -> bool:
-    """Whether it is a password that somebody typed, and no example, variable or expression."""
-    if (
-        not chosen(value)
-        or value.lower() in _EXAMPLES
-        or value.startswith((b"<", b"[", b"$", b"%"))
-    ):
+    """Whether it is a typed password, not an example, variable or expression."""
+    if not chosen(value) or value.lower() in _EXAMPLES:
         return False
-    return len(set(value)) > 2 and not value.isdigit() and not _EXPRESSION.search(value)
+    if value.startswith((b"<", b"[", b"$", b"%")) or value.isdigit() or len(set(value)) <= 2:
+        return False
+    return not _EXPRESSION.search(value)
 
 
 def cookies(value: bytes) -> bool:
@@ -118,7 +115,7 @@ def basic(value: bytes) -> bool:
 
 
 def chosen(value: bytes) -> bool:
-    """Whether the password of a URL is one, and not what stands for it."""
+    """Whether the password of a URL is one, not a placeholder."""
     if value.startswith((b"[masked:", b"${", b"$(", b"{", b"%(")):
         return False
     return bool(value.strip(b"*.xX-")) and not (value[:1] == b"$" and value[1:].isupper())

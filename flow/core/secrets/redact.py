@@ -1,11 +1,11 @@
-"""Masking secrets in bytes that are kept or sent (SPEC 10, Secrets).
+"""Redaction of secrets in bytes that are stored or sent (SPEC 10, Secrets).
 
-What stands in the result does not depend on how the input was cut: each decision is made once
-everything it can depend on is there. At most ``WINDOW`` bytes are held back; a private key of any
-length is left out from its first line to its last while it passes, and never collected.
+The result does not depend on how the input was cut: each decision is made once everything it can
+depend on is there. At most ``WINDOW`` bytes are held back; a private key of any length is left out
+from its first line to its last while it passes, and never collected.
 
-Known values come first, then the table of :mod:`flow.core.secrets.shapes`. Of two secrets that
-overlap everything is masked, under the first one's name.
+Known values come first, then the shapes of :mod:`flow.core.secrets.shapes`. Of two secrets that
+overlap everything is redacted, under the first one's name.
 """
 
 from __future__ import annotations
@@ -21,142 +21,142 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 KNOWN = "known_value"
-"""The kind of a secret that was found because its value is known."""
+"""The kind of a secret whose value the environment holds."""
 
 BLOCK = 1 << 13
-"""Bytes that are collected before they are looked at, so that many small chunks cost little."""
+"""Bytes that are collected before a search, so that many small chunks cost little."""
 
 WINDOW = REACH + BLOCK
-"""More bytes than this are never held back."""
+"""The most bytes that are held back."""
 
 _GRAM = 4
 _WORD_BYTES = [bytes([c]) for c in b"abcdefghijklmnopqrstuvwxyz0123456789_-"]
-"""What follows an anchor of three bytes, in lower case."""
+"""Bytes that may follow an anchor of three, in lower case."""
 _STEP = 1 << 16
-"""Bytes of a text that are looked at together: in more of them more may be, and is looked for."""
+"""Bytes of a text that are searched together: more bytes may hold more anchors to search for."""
 RUN_AHEAD = 512
-"""No step of a run looks further than this many bytes beyond where it begins."""
+"""No step of a run reads further than this many bytes beyond where it begins."""
 
 _END_AHEAD = 32
 _UNTIL_AHEAD = 256
 
 
-class Masked(NamedTuple):
-    """Bytes without their secrets, and how many of each kind were there."""
+class Redacted(NamedTuple):
+    """Bytes without their secrets, and the number of secrets by kind."""
 
     data: bytes
     counts: Mapping[str, int]
 
 
-def mark(kind: str) -> bytes:
-    """What stands for a secret."""
+def placeholder(kind: str) -> bytes:
+    """The text in the place of a secret."""
     return b"[masked:%b]" % kind.encode()
 
 
-def mask(data: bytes, secrets: Sequence[bytes] = ()) -> Masked:
-    """Mask ``data``; values of ``secrets`` that are shorter than 6 bytes are not looked for."""
-    masker = Redactor(secrets)
-    parts = [masker.feed(data[at : at + _STEP]) for at in range(0, len(data), _STEP)]
-    return Masked(b"".join((*parts, masker.finish())), masker.counts)
+def redact(data: bytes, secrets: Sequence[bytes] = ()) -> Redacted:
+    """Redact ``data``; values of ``secrets`` that are shorter than 6 bytes are not searched for."""
+    redactor = Redactor(secrets)
+    parts = [redactor.feed(data[at : at + _STEP]) for at in range(0, len(data), _STEP)]
+    return Redacted(b"".join((*parts, redactor.finish())), redactor.counts)
 
 
 class Redactor:
-    """A stream that loses its secrets. ``counts`` grows with it, ``taken`` is what was fed."""
+    """A stream that loses its secrets, which ``counts`` counts by kind."""
 
     def __init__(self, secrets: Iterable[bytes] = ()) -> None:
         self.counts: dict[str, int] = {}
-        self.taken = 0
+        self.bytes_fed = 0
         self._chunks: list[bytes] = []
         self._waiting = 0
-        self._kept = b""
-        self._at = 0
-        """Where in ``_kept`` the first byte is that has neither gone out nor been masked."""
-        self._last = ""
-        """The kind of the secret that ends at ``_at``."""
+        self._buffer = b""
+        self._position = 0
+        """Index in ``_buffer`` of the first byte that was neither returned nor redacted."""
+        self._last_kind = ""
+        """The kind of the secret that ends at ``_position``."""
         self._run: re.Pattern[bytes] | None = None
         self._until: re.Pattern[bytes] | None = None
         self._index = _Index(secrets)
 
     def feed(self, chunk: bytes) -> bytes:
-        """Take more; returns what is sure to stay."""
-        self.taken += len(chunk)
+        """Take more bytes; returns those that are sure to stay."""
+        self.bytes_fed += len(chunk)
         self._chunks.append(bytes(chunk))
         self._waiting += len(chunk)
         return self._work(final=False) if self._waiting >= BLOCK else b""
 
     def finish(self) -> bytes:
-        """The rest. Nothing may be fed after it."""
+        """Return the rest. Nothing may be fed after it."""
         return self._work(final=True)
 
     def _work(self, *, final: bool) -> bytes:
-        text = b"".join((self._kept, *self._chunks))
+        text = b"".join((self._buffer, *self._chunks))
         self._chunks.clear()
         self._waiting = 0
         out: list[bytes] = []
         limit = len(text) if final else max(len(text) - REACH, 0)
-        if self._pass(text, final=final):
+        if self._skip_secret(text, final=final):
             finders = self._index.present(text)
             for finder in finders:
                 finder.begin(limit)
-            while (secret := self._next(finders, text)) is not None:
-                self._take(out, text, secret)
-                if not self._pass(text, final=final):
+            while (secret := self._next_span(finders, text)) is not None:
+                self._redact_span(out, text, secret)
+                if not self._skip_secret(text, final=final):
                     break
             else:
-                if limit > self._at:
-                    self._last = ""
-                    out.append(text[self._at : limit])
-                    self._at = limit
+                if limit > self._position:
+                    self._last_kind = ""
+                    out.append(text[self._position : limit])
+                    self._position = limit
         self._trim(text)
         return b"".join(out)
 
-    def _next(self, finders: Sequence[_ShapeFinder], text: bytes) -> _SecretSpan | None:
-        """The first secret that begins where everything is known, or reaches beyond ``_at``."""
+    def _next_span(self, finders: Sequence[_ShapeFinder], text: bytes) -> _SecretSpan | None:
+        """The first secret that can be told by now and ends behind ``_position``."""
         best: _SecretSpan | None = None
         for finder in finders:
-            secret = finder.next(text, self._at)
+            secret = finder.next(text, self._position)
             if secret is not None and (best is None or secret.start < best.start):
                 best = secret
         return best
 
-    def _take(self, out: list[bytes], text: bytes, secret: _SecretSpan) -> None:
-        if secret.start > self._at:
-            out.append(text[self._at : secret.start])
-            self._last = ""
-        new = secret.start >= self._at and secret.finder.kind != self._last
-        if new:
-            kind = self._last = secret.finder.kind
-            out.append(mark(kind))
+    def _redact_span(self, out: list[bytes], text: bytes, secret: _SecretSpan) -> None:
+        if secret.start > self._position:
+            out.append(text[self._position : secret.start])
+            self._last_kind = ""
+        kind = secret.finder.kind
+        if secret.start >= self._position and kind != self._last_kind:
+            self._last_kind = kind
+            out.append(placeholder(kind))
             self.counts[kind] = self.counts.get(kind, 0) + 1
-        self._at = secret.end
+        self._position = secret.end
         self._run, self._until = secret.finder.run, secret.finder.until
 
-    def _pass(self, text: bytes, *, final: bool) -> bool:
-        """Leave out what belongs to the last secret; False where its end is yet to come."""
+    def _skip_secret(self, text: bytes, *, final: bool) -> bool:
+        """Skip the rest of the last secret; False where its end is yet to come."""
         while self._run is not None:
-            if not final and self._at > len(text) - RUN_AHEAD:
+            if not final and self._position > len(text) - RUN_AHEAD:
                 return False
-            step = self._run.match(text, self._at)
+            step = self._run.match(text, self._position)
             if step is None:
                 self._run = None
             else:
-                self._at = step.end()
+                self._position = step.end()
         if self._until is not None:
-            ended = self._until.search(text, self._at)
+            ended = self._until.search(text, self._position)
             if ended is not None and not final and ended.end() > len(text) - _END_AHEAD:
                 ended = None  # more may belong to it
             if ended is None and not final:
-                self._at = max(self._at, len(text) - _UNTIL_AHEAD)
+                self._position = max(self._position, len(text) - _UNTIL_AHEAD)
                 return False
-            self._at = ended.end() if ended else len(text)
+            self._position = ended.end() if ended else len(text)
             self._until = None
         return True
 
     def _trim(self, text: bytes) -> None:
-        gone = max(self._at - REACH - BEHIND, 0)
-        self._kept = text[gone:]
-        self._at -= gone
-        for finder in self._index.used.values():
+        gone = max(self._position - REACH - BEHIND, 0)
+        self._buffer = text[gone:]
+        self._position -= gone
+        for finder in self._index.finders.values():
             finder.move(gone)
 
 
@@ -183,29 +183,29 @@ class _ShapeFinder:
         self._group = min(self._pattern.groups, 1)
         self._checked = self._pattern.groups
         self._cursor = 0
-        """Nothing that is yet to be found begins before this."""
-        self._found: _SecretSpan | None = None
+        """Every later match begins here or behind."""
+        self._span: _SecretSpan | None = None
         self._limit = 0
         self._done = False
 
     @property
     def run(self) -> re.Pattern[bytes] | None:
-        """A step over more of the secret: of bounded size, so that no run needs memory."""
+        """A step over more of the secret, of bounded size, so that no run needs memory."""
         return re.compile(run_step(self._shape)) if self._shape.run else None
 
     @property
     def until(self) -> re.Pattern[bytes] | None:
-        """What ends the secret."""
+        """The end of the secret."""
         return re.compile(self._shape.until) if self._shape.until else None
 
     def begin(self, limit: int) -> None:
-        """A new block, in which secrets before ``limit`` can be told."""
+        """Start a new block, in which secrets before ``limit`` can be told."""
         self._limit, self._done = limit, False
 
     def next(self, text: bytes, at: int) -> _SecretSpan | None:
         """The first secret that ends behind ``at``; None where none can be told yet."""
-        while not (secret := self._found) or secret.end <= at or secret.begins < at - REACH:
-            self._found = None
+        while not (secret := self._span) or secret.end <= at or secret.begins < at - REACH:
+            self._span = None
             if self._done or not self._search(text, at):
                 return None
         return secret if secret.start < self._limit else None
@@ -218,42 +218,42 @@ class _ShapeFinder:
             return False
         self._cursor = match.start() + 1
         if self._shape.check is None or self._shape.check(match[self._checked]):
-            self._found = _SecretSpan(*match.span(self._group), match.start(), self)
+            self._span = _SecretSpan(*match.span(self._group), match.start(), self)
         return True
 
     def move(self, gone: int) -> None:
-        """The first ``gone`` bytes of the text have been dropped."""
+        """Follow the text, whose first ``gone`` bytes were dropped."""
         self._cursor = max(self._cursor - gone, 0)
-        if self._found is not None:
-            start, end, begins, _ = self._found
-            self._found = _SecretSpan(start - gone, end - gone, begins - gone, self)
+        if self._span is not None:
+            start, end, begins, _ = self._span
+            self._span = _SecretSpan(start - gone, end - gone, begins - gone, self)
 
 
 class _Anchor(NamedTuple):
-    """Bytes of which some are part of every match of what has this number."""
+    """Bytes that stand in matches of the shape or value with this number."""
 
     data: bytes
     number: int
     folded: bool
 
 
-class _Asks:
-    """Which bytes have something looked for, by the number of that."""
+class _AnchorTable:
+    """Numbers of the shapes and values to search for, by the bytes that call for it."""
 
     def __init__(self) -> None:
         self.always: tuple[int, ...] = ()
         self.short: tuple[_Anchor, ...] = ()
         self.grams: dict[int, tuple[_Anchor, ...]] = {}
-        """Four bytes in lower case → what begins with them."""
+        """Four bytes in lower case → the anchors that begin with them."""
 
-    def copy(self) -> _Asks:
-        """The same, to be added to."""
-        other = _Asks()
+    def copy(self) -> _AnchorTable:
+        """An independent copy."""
+        other = _AnchorTable()
         other.always, other.short, other.grams = self.always, self.short, dict(self.grams)
         return other
 
     def add(self, number: int, anchors: Sequence[bytes], *, folded: bool) -> None:
-        """Look for ``number`` where one of ``anchors`` stands, everywhere without any."""
+        """Search for ``number`` where one of ``anchors`` stands, everywhere without any."""
         if not anchors:
             self.always += (number,)
         for anchor in anchors:
@@ -269,46 +269,46 @@ class _Asks:
 
 
 class _Index:
-    """All that is looked for, of which only what may be there is asked.
+    """Every shape and known value, of which only those that may be in a text are searched for.
 
-    Which four bytes stand in a text is found out once, whatever the number of secrets.
+    Which four bytes stand in the text is computed once, whatever the number of secrets.
     """
 
     def __init__(self, secrets: Iterable[bytes]) -> None:
-        self.used: dict[int, _ShapeFinder] = {}
+        self.finders: dict[int, _ShapeFinder] = {}
         self._variants = list(variants(secrets))
         self._shapes = _all_shapes()
-        self._asks = _asked_of_shapes()
+        self._table = _anchors_of_shapes()
         if self._variants:
-            self._asks = self._asks.copy()
+            self._table = self._table.copy()
             # Below zero: before the shapes, and as an index it is the variant's own.
             for number, variant in enumerate(self._variants, -len(self._variants)):
-                self._asks.add(number, variant.probes, folded=False)
-        self._wanted = frozenset(self._asks.grams) if self._variants else _wanted_by_shapes()
+                self._table.add(number, variant.probes, folded=False)
+        self._grams = frozenset(self._table.grams) if self._variants else _grams_of_shapes()
 
     def present(self, text: bytes) -> list[_ShapeFinder]:
-        """Whoever may find something, in the order that counts where two begin at one byte."""
+        """The finders that may match, in the order that counts where two begin at one byte."""
         low = text.lower()
         view = memoryview(low)
-        numbers = set(self._asks.always)
-        asked = set(self._asks.short)
+        numbers = set(self._table.always)
+        anchors = set(self._table.short)
         for offset in range(_GRAM):
             words = view[offset : offset + (len(low) - offset) // _GRAM * _GRAM]
-            for hit in self._wanted.intersection(words.cast("I")) if len(words) else ():
-                asked.update(self._asks.grams[hit])
-        for anchor, number, folded in asked:
+            for hit in self._grams.intersection(words.cast("I")) if len(words) else ():
+                anchors.update(self._table.grams[hit])
+        for anchor, number, folded in anchors:
             if number not in numbers and anchor in (low if folded else text):
                 numbers.add(number)
         return [self._finder(number) for number in sorted(numbers)]
 
     def _finder(self, number: int) -> _ShapeFinder:
-        if number not in self.used:
-            self.used[number] = _ShapeFinder(
+        if number not in self.finders:
+            self.finders[number] = _ShapeFinder(
                 SecretShape(KNOWN, (), self._variants[number].pattern)
                 if number < 0
                 else self._shapes[number]
             )
-        return self.used[number]
+        return self.finders[number]
 
 
 def run_step(shape: SecretShape) -> bytes:
@@ -322,24 +322,20 @@ def _gram_number(gram: bytes) -> int:
     return number
 
 
-_TABLE: list[SecretShape] = []
-
-
+@cache
 def _all_shapes() -> Sequence[SecretShape]:
-    if not _TABLE:
-        _TABLE.extend(shapes())
-    return _TABLE
+    return shapes()
 
 
 @cache
-def _asked_of_shapes() -> _Asks:
-    """What the shapes ask, which is the same for every text; nobody adds to it."""
-    asks = _Asks()
+def _anchors_of_shapes() -> _AnchorTable:
+    """The anchors of the shapes, the same for every text; not to be changed."""
+    table = _AnchorTable()
     for number, shape in enumerate(_all_shapes()):
-        asks.add(number, shape.anchors, folded=shape.folded)
-    return asks
+        table.add(number, shape.anchors, folded=shape.folded)
+    return table
 
 
 @cache
-def _wanted_by_shapes() -> frozenset[int]:
-    return frozenset(_asked_of_shapes().grams)
+def _grams_of_shapes() -> frozenset[int]:
+    return frozenset(_anchors_of_shapes().grams)

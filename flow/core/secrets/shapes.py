@@ -1,12 +1,12 @@
-"""The shapes of secrets: what a token looks like, whoever it belongs to (SPEC 10, Secrets).
+"""Shapes of secrets: the form of each kind of token (SPEC 10, Secrets).
 
-They are rows of :mod:`flow.core.secrets.table`, which are read here, the armour of keys
-(:mod:`flow.core.secrets.keys`) and what stands behind a name (:mod:`flow.core.secrets.forms`).
+Most are rows of :mod:`flow.core.secrets.table`; private keys, whose lines are told from talk about
+keys, are built here.
 
-A shape is looked for only where one of its anchors stands in the text, so that none is compiled
-for nothing. Every pattern has a bounded reach and no quantifier that can give back what it took,
-so that the time is linear in the text. A pattern matches the least that makes a token; what else
-belongs to it is a run of its alphabet, which has no bound and needs no memory.
+A shape is searched for only where one of its anchors stands in the text, so that no pattern is
+compiled for nothing. Every pattern has a bounded reach and no quantifier that can give back what it
+took, so that the time is linear in the text. A pattern matches the least that makes a token; the
+rest of the token is a run of its alphabet, which has no bound and needs no memory.
 """
 
 from __future__ import annotations
@@ -14,64 +14,219 @@ from __future__ import annotations
 import re
 
 from flow.core.secrets import chance
-from flow.core.secrets import forms as secrets_forms
-from flow.core.secrets import keys as secrets_keys
-from flow.core.secrets.shape import BEHIND, REACH, SecretShape
-from flow.core.secrets.table import ALPHABETS, FORMED, PREFIXED, rows
-from flow.startup.typing import TYPE_CHECKING
+from flow.core.secrets.table import (
+    ALPHABETS,
+    FORMED,
+    HEADERS,
+    OPTIONS,
+    PREFIXED,
+    SETTINGS,
+    rows,
+)
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from flow.core.secrets.shape import Check
+REACH = 4096
+"""No pattern reads further than this many bytes beyond where it begins."""
 
-__all__ = ["BEHIND", "REACH", "SecretShape", "shapes"]
+BEHIND = 32
+"""No pattern looks further back than this many bytes."""
+
+
+class SecretShape(NamedTuple):
+    """One kind of secret.
+
+    ``anchors`` are bytes of which one is part of every match (in lower case where ``folded``).
+    Group 1 of ``pattern``, where there is one, is the secret, and ``check`` decides about it, or
+    about group 2 where there is that. ``run`` is a pattern for one more byte of the secret, or,
+    where it begins with ``(?>``, for some more; ``until`` is one for what ends it.
+    """
+
+    kind: str
+    anchors: tuple[bytes, ...]
+    pattern: bytes
+    run: bytes = b""
+    until: bytes = b""
+    check: Callable[[bytes], bool] | None = None
+    folded: bool = False
+
+
+def shapes() -> tuple[SecretShape, ...]:
+    """All of them; where two begin at the same byte the first one counts."""
+    return (
+        *_private_keys(),
+        *_prefixed(),
+        *_composed(),
+        *_named(HEADERS),
+        *_options(),
+        *_named(SETTINGS),
+    )
+
+
+KEY_AHEAD = 3500
+"""Bytes behind BEGIN in which the lines of a private key must begin."""
+
+_SPACE = rb"(?: |%20|\+)"
+_DASHES = _SPACE + b"?-{4,5}"
+_KEY_LABEL = b"(?:[A-Z0-9]{1,12}+%b){0,3}PRIVATE%bKEY(?>%bBLOCK|)" % (_SPACE, _SPACE, _SPACE)
+_BEGIN = b"-{4,5}%b?BEGIN%b" % (_SPACE, _SPACE)
+_END = b"-{4,5}%b?END%b" % (_SPACE, _SPACE)
+
+KEY_LINES = (
+    rb"(?>[A-Za-z0-9+/=]{1,64}+|\r?+\n(?=[A-Za-z0-9+/]{20})"
+    rb"|(?<!=)[^A-Za-z0-9+/=](?:(?!----)[\s\S]){0,250}?"
+    rb"(?<![A-Za-z0-9+/-])(?![0-9a-f]{40})"
+    rb"(?=[A-Za-z0-9+/]{60}|[A-Za-z0-9+/]{12,59}+={1,2}(?![A-Za-z0-9=])))"
+)
+"""A step over base64 in lines, and over what stands between two of them."""
+
+_BASE64_RUN = re.compile(b"[A-Za-z0-9+/]{16,}+")
+_KEY_HEADER = re.compile(b"(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash|MessageID): ")
+_LOCK_DIGEST = re.compile(b"sha[0-9]{1,3}-$")
+"""Stands before the digest of a package in a lock file."""
+_LINE = 40
+_BLOCK = 600
+"""A run of this many bytes that looks random is a key by itself."""
+_NEAR = 64
+"""Bytes in which the first line follows BEGIN where nothing stands before it."""
+
+
+def _private_keys() -> Iterator[SecretShape]:
+    """Private keys in any armour, from their first line to their last."""
+    yield SecretShape(
+        "private_key",
+        (b"PRIVATE KEY", b"PRIVATE%20KEY", b"PRIVATE+KEY"),
+        rb"(%b%b%b)(?=([\s\S]{0,%d}+))" % (_BEGIN, _KEY_LABEL, _DASHES, KEY_AHEAD),
+        until=_END + _KEY_LABEL + _DASHES,
+        check=_key_follows,
+    )
+    yield SecretShape(
+        "private_key",
+        (b"Private-Lines:",),
+        rb"Private-Lines: [0-9]{1,4}+(?=[^\s0-9A-Za-z]|\s{0,2}[\r\n])",
+        until=b"Private-MAC: [0-9a-f]{40}[0-9a-f]{0,24}+",
+    )
+    armours = [
+        chance.base64(b"-----BEGIN %bPRIVATE KEY" % kind)
+        for kind in (b"", b"RSA ", b"EC ", b"DSA ", b"OPENSSH ", b"ENCRYPTED ", b"PGP ")
+    ]
+    anchors = (chance.base64(b"-----BEGIN "),)
+    yield SecretShape("private_key", anchors, b"(?:%b)" % b"|".join(armours), run=KEY_LINES)
+
+
+def _key_follows(text: bytes) -> bool:
+    """Whether the lines of a key stand in ``text``, which follows its BEGIN.
+
+    They are lines of base64 that look random, each behind any prefix (a log's, a container's JSON,
+    a list's brackets). Without them BEGIN is talk about keys, and stays.
+    """
+    other = re.search(_BEGIN, text)
+    text = text[: other.start() if other else None].replace(b"\\/", b"/")
+    end = re.search(_END, text)
+    least = 16 if end else _LINE
+    runs = [
+        run
+        for run in _BASE64_RUN.finditer(text, 0, end.start() if end else len(text))
+        if len(run[0]) >= least
+        and chance.key(run[0])
+        and not _LOCK_DIGEST.search(text, max(run.start() - 8, 0), run.start())
+    ]
+    if not runs:
+        return False
+    gap = text[: runs[0].start()]
+    if gap.count(b"\n") > 1 and not _KEY_HEADER.search(gap):
+        return False
+    if end or len(gap) <= _NEAR or len(runs[0][0]) >= _BLOCK:
+        return True
+    return len(runs) > 1 and len(runs[0][0]) == len(runs[1][0])
 
 
 def _word_edge(width: int) -> bytes:
     """A word began ``width`` bytes ago: also behind an escape or a terminal's colours.
 
-    It stands behind a literal and not before it, so that the literal is looked for.
+    It stands behind a literal and not before it, so that the literal is searched for.
     """
-    before = (
+    edges = (
         rb"(?<![A-Za-z0-9_]%b)",
         rb"(?<=\\[nrtbf]%b)",
         rb"(?<=[0-9;\[]m%b)",
         rb"(?<=%%[0-9A-Fa-f]{2}%b)",
         rb"(?<=\\u00[0-9A-Fa-f]{2}%b)",
     )
-    return b"(?:%b)" % b"|".join(way % (b"." * width) for way in before)
+    return b"(?:%b)" % b"|".join(edge % (b"." * width) for edge in edges)
 
 
 def _literal(text: str) -> bytes:
     return b"".join(b"\\" + bytes([c]) if c in b".-/+$" else bytes([c]) for c in text.encode())
 
 
+def _run(name: str) -> bytes:
+    """The run that a table names: an alphabet, a pattern, or ``-`` for none."""
+    if name in ALPHABETS:
+        return ALPHABETS[name]
+    return {"-": b"", "KEY_LINES": KEY_LINES}.get(name, name.encode())
+
+
 def _prefixed() -> Iterator[SecretShape]:
     """A prefix, then at least so many characters of an alphabet, all of which belong to it."""
-    for kind, prefixes, name, least, how, _source, _date in rows(PREFIXED, 7):
-        names, ways = prefixes.split(","), how.split("+")
-        edged = "edge" in ways
-        head = b"|".join(_literal(n) + (_word_edge(len(n)) if edged else b"") for n in names)
-        alphabet = ALPHABETS[name]
-        pattern = b"(?:%b)%b{%d}" % (head, alphabet, int(least))
-        checks = [CHECKS[way] for way in ways if way in CHECKS]
-        anchors = tuple(n.encode() for n in names)
-        yield SecretShape(kind, anchors, pattern, alphabet, check=checks[0] if checks else None)
+    for kind, names, alphabet, least, flags, _source, _date in rows(PREFIXED, 7):
+        prefixes, edged = names.split(","), flags.startswith("edge")
+        check = flags.removeprefix("edge").removeprefix("+") or "-"
+        head = b"|".join(_literal(p) + (_word_edge(len(p)) if edged else b"") for p in prefixes)
+        pattern = b"(?:%b)%b{%d}" % (head, ALPHABETS[alphabet], int(least))
+        anchors = tuple(p.encode() for p in prefixes)
+        yield SecretShape(kind, anchors, pattern, ALPHABETS[alphabet], check=_check(check))
 
 
-def _composed_shapes() -> Iterator[SecretShape]:
+def _composed() -> Iterator[SecretShape]:
     """Tokens of several parts."""
-    for kind, anchors, pattern, more, _source, _date in rows(FORMED, 6):
-        whole = re.sub(rb"<([0-9])>", lambda width: _word_edge(int(width[1])), pattern.encode())
-        run = b"" if more == "-" else {**ALPHABETS, "KEY_LINES": secrets_keys.KEY_LINES}.get(more)
-        starts = () if anchors == "-" else tuple(a.encode() for a in anchors.split(","))
-        yield SecretShape(kind, starts, whole, more.encode() if run is None else run)
+    for kind, names, text, run, _source, _date in rows(FORMED, 6):
+        pattern = re.sub(rb"<([0-9])>", lambda width: _word_edge(int(width[1])), text.encode())
+        anchors = () if names == "-" else tuple(a.encode() for a in names.split(","))
+        yield SecretShape(kind, anchors, pattern, _run(run))
 
 
-CHECKS: dict[str, Check] = {"mixed": chance.mixed, "cased": chance.cased}
+_QUOTE = r"(?:[\"']|\\[\"']|\\\\[\"']|\\\\\\[\"']|)"
+_NAME = (
+    r"(?:[pP](?i:ass(?:word|wd|phrase|code)|wd|rivate[_-]?key)|[tT](?i:oken)|[cC](?i:redential)"
+    r"|[sS](?i:ecret|(?:igning|hared)[_-]key)|[aA](?i:(?:pi|ccess|ccount|uth)[_-]?key)"
+    r"|[eE](?i:ncryption[_-]key)|[mM](?i:aster[_-]key))"
+)
 
 
-def shapes() -> tuple[SecretShape, ...]:
-    """All of them; where two begin at the same byte the first one counts."""
-    return (*secrets_keys.shapes(), *_prefixed(), *_composed_shapes(), *secrets_forms.shapes())
+def _named(table: str) -> Iterator[SecretShape]:
+    """Secrets that are known by what stands before them: headers, names, settings."""
+    for kind, names, text, run, check, _source, _date in rows(table, 7):
+        pattern = text.replace("<QUOTE>", _QUOTE).replace("<NAME>", _NAME)
+        anchors = tuple(name.encode().replace(b"~", b" ") for name in names.split(","))
+        folded = "(?i:" in pattern
+        yield SecretShape(kind, anchors, pattern.encode(), _run(run), b"", _check(check), folded)
+
+
+def _check(name: str) -> Callable[[bytes], bool] | None:
+    check: Callable[[bytes], bool] | None = None if name == "-" else getattr(chance, name)
+    return check
+
+
+def _options() -> Iterator[SecretShape]:
+    """Passwords on a command line: an option of a program, or ``USER:PASSWORD`` behind one.
+
+    Each byte is searched behind one program's name only, so that the time stays linear.
+    """
+    for program, names, form, _source, _date in rows(OPTIONS, 5):
+        name = program.replace("~", " ").encode()
+        between = b"(?:(?!%b)[^\\n]){0,300}?" % name
+        option = b"|".join(
+            n.encode().replace(b"~", rb"[ \t]").replace(b"@", rb"[ \t=]") for n in names.split(",")
+        )
+        user = rb"[^\s:\"'$\\]{0,64}+:" if form == "user" else b""
+        yield SecretShape(
+            "option",
+            (name,),
+            b"%b(?<![A-Za-z0-9_]%b)(?=[ \tdais-])" % (name, b"." * len(name))
+            + between
+            + rb"[ \t](?:%b)[\"']?%b([^\s\"'\\]{3,200}+)" % (option, user),
+            check=chance.typed,
+        )

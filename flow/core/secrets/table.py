@@ -2,8 +2,8 @@
 """What tokens look like, as data: one row for one shape, with where it is from and since when.
 
 ``gitleaks`` is that scanner's list of rules, ``vendor`` the service's own published format; the date
-is when the row was last looked at. :mod:`flow.core.secret_shapes` reads the rows. To add a shape: a row here, a
-made-up sample in the tests, its kind in docs/sandbox-secrets.md.
+is when the row was last compared with it. :mod:`flow.core.secrets.shapes` reads the rows. To add a shape: a row here,
+a made-up sample in the tests, its kind in docs/sandbox-secrets.md.
 """
 
 from __future__ import annotations
@@ -186,8 +186,8 @@ xai          xai-                                    ALNUM     60  -          ve
 yandex       AQVN                                    WORD      35  edge+cased gitleaks 2026-11
 yandex       y0_A,y0__                               WORD      55  edge+cased vendor   2026-11
 """
-"""Kind, prefixes, alphabet, least length behind them, then: ``edge`` where the prefix begins a word,
-``mixed`` and ``cased`` for a check of ``secret_chance``; source, date."""
+"""Kind, prefixes, alphabet, least length behind them, ``edge`` where the prefix begins a word and
+a check of :mod:`flow.core.secrets.chance` (``-``: neither), source, date."""
 
 FORMED = r"""
 airtable pat pat<3>[A-Za-z0-9]{14}\.[0-9a-f]{64} HEX vendor 2026-11
@@ -245,8 +245,20 @@ twilio SK SK<2>[0-9a-f]{32}(?![0-9A-Za-z]) - gitleaks 2026-11
 wireguard PresharedKey (?<=PresharedKey\s=\s)[A-Za-z0-9+/]{42} BASE64 vendor 2026-11
 zapier hooks.zapier.com/ (?<=hooks.zapier.com)/hooks/catch/[0-9]{4,12}/[a-z0-9]{6} [a-z0-9/] vendor 2026-11
 """
-"""Kind, anchors, pattern (``<4>``: a word began four bytes ago), what more of it may follow (an
-alphabet, a class, ``-``), source, date."""
+"""Kind, anchors, pattern (``<4>``: a word began four bytes ago), its run (an alphabet, a pattern, ``-``),
+source, date."""
+
+HEADERS = r"""
+jwt eyJ eyJ(?:(?:hbGciOi|0eXAiOi|raWQiOi|lbmMiOi|jdHkiOi|qa3UiOi|4NXQiOi|4NWMiOi|6aXAiOi)[A-Za-z0-9_-]{8}|[A-Za-z0-9_-]{10,1000}+\.eyJ[A-Za-z0-9_-]{10}) DOTTED - vendor 2026-11
+authorization authorization (?i:authorization)<QUOTE>\s{0,3}+[:=,]\s{0,3}+<QUOTE>(?i:bearer|token|apikey|api-key|ssws|bot|key|bearer:)\s{1,3}+([A-Za-z0-9._~+/=-]{12,512}+) [A-Za-z0-9_~+/=-] header vendor 2026-11
+authorization basic~ (?i:basic)\x20{1,3}+([A-Za-z0-9+/_-]{8,512}+={0,2}+) BASE64 basic vendor 2026-11
+authorization "auth" "auth"\s{0,3}+:\s{0,3}+"([A-Za-z0-9+/]{8,512}+={0,2}+)(?=") BASE64 basic vendor 2026-11
+authorization bearer~ (?i:bearer)\x20{1,3}+([A-Za-z0-9._~+/=-]{20,512}+) [A-Za-z0-9_~+/=-] random vendor 2026-11
+url_password :// ://[^\s/@:\"'<>?#\\]{0,128}+:([^\s/@\"'<>?#\\]{1,256}+)(?=@) - chosen vendor 2026-11
+assignment passw,passp,passc,pwd,secret,token,credential,apikey,accesskey,accountkey,authkey,privatekey,_key,-key <NAME>[A-Za-z0-9_.-]{0,32}+<QUOTE>(?:\s{0,4}+(?::=|=>|=|:)\s{0,4}+|\x20{1,2})<QUOTE>([A-Za-z0-9+/_.~!@#$%^*|?-]{16,256}+={0,2}+) [A-Za-z0-9+/_~$%^*|=-] random vendor 2026-11
+"""
+"""Secrets behind a header or a name: kind, anchors in lower case (``~`` is a blank), pattern whose
+group is the secret (``<NAME>``, ``<QUOTE>``: see the reader), its run, check, source, date."""
 
 OPTIONS = """
 curl            -u~?,--user@,--proxy-user@,-U~?       user     vendor 2026-11
@@ -259,26 +271,26 @@ docker~login    -p~,--password@                          password vendor 2026-11
 mongo           -p~?,--password@                         password vendor 2026-11
 ldapsearch      -w~                                         password vendor 2026-11
 """
-"""Program, options (``~`` is a blank, ``@`` one or ``=``), what stands behind them (``user``: USER:PASSWORD), source, date."""
+"""Program, options (``~`` is a blank, ``@`` one or ``=``), form of their value (``user`` is USER:PASSWORD), source, date."""
 
 SETTINGS = r"""
-password machine~,default~ (?:machine\s{1,4}+\S{1,255}+|default)\s{1,20}+login\s{1,4}+[\w.@+-]{1,128}+\s{1,20}+password\s{1,4}+(\S{1,128}+) typed vendor 2026-11
-password :5432:,:*: :(?:5432|\*):[^\s:]{1,64}+:[^\s:]{1,64}+:([^\s:"']{3,128}+)(?![^\s]) typed vendor 2026-11
-password @tcp(,@unix( :([^\s@:/"'\\]{3,128}+)@(?:tcp|unix)\( typed vendor 2026-11
-password jdbc:oracle jdbc:oracle:[a-z]{1,8}+:[^\s/@:]{1,64}+/([^\s@"']{1,128}+)(?=@) chosen vendor 2026-11
-password password=,passwd=,pwd= (?i:(?<=[?&;])(?:password|passwd|pwd)\s?=\s?)([^&;\s"'<>\\]{3,128}+) typed vendor 2026-11
-password _auth _auth[\x20\t]{0,2}=[\x20\t]{0,2}"?([A-Za-z0-9+/]{8,512}+={0,2}+) basic vendor 2026-11
-password _password _password[\x20\t]{0,2}=[\x20\t]{0,2}"?([A-Za-z0-9+/]{8,512}+={0,2}+) cased vendor 2026-11
-jwk "d":,"d"~,d\":,d\"~,"k":,"k"~,k\":,k\"~ \\{0,3}+"[dk]\\{0,3}+"\s{0,3}+:\s{0,3}+\\{0,3}+"([A-Za-z0-9_-]{22,1400}+)(?=\\{0,3}+") cased vendor 2026-11
-jwk "dp","dq","qi" "(?:dp|dq|qi)"\s{0,3}+:\s{0,3}+"([A-Za-z0-9_-]{40,800}+)(?=") cased vendor 2026-11
-cookie cookie:,cookie",cookie' (?i:(?:set-)?cookie)["']?\s?:\s?["']?([A-Za-z0-9_.$%!#*|~^+-]{1,128}+=(?>(?:(?![cC](?i:ookie))[^\r\n"'\\]){8,2000})) cookies vendor 2026-11
-authorization authorization (?i:authorization)["']?\s{0,3}+[:=]\s{0,3}+["']?([A-Za-z0-9._~+/-]{20,512}+={0,2}+)(?![\ta-zA-Z0-9]|\x20[a-zA-Z]) random vendor 2026-11
+password machine~,default~ (?:machine\s{1,4}+\S{1,255}+|default)\s{1,20}+login\s{1,4}+[\w.@+-]{1,128}+\s{1,20}+password\s{1,4}+(\S{1,128}+) - typed vendor 2026-11
+password :5432:,:*: :(?:5432|\*):[^\s:]{1,64}+:[^\s:]{1,64}+:([^\s:"']{3,128}+)(?![^\s]) - typed vendor 2026-11
+password @tcp(,@unix( :([^\s@:/"'\\]{3,128}+)@(?:tcp|unix)\( - typed vendor 2026-11
+password jdbc:oracle jdbc:oracle:[a-z]{1,8}+:[^\s/@:]{1,64}+/([^\s@"']{1,128}+)(?=@) - chosen vendor 2026-11
+password password=,passwd=,pwd= (?i:(?<=[?&;])(?:password|passwd|pwd)\s?=\s?)([^&;\s"'<>\\]{3,128}+) - typed vendor 2026-11
+password _auth _auth[\x20\t]{0,2}=[\x20\t]{0,2}"?([A-Za-z0-9+/]{8,512}+={0,2}+) - basic vendor 2026-11
+password _password _password[\x20\t]{0,2}=[\x20\t]{0,2}"?([A-Za-z0-9+/]{8,512}+={0,2}+) - cased vendor 2026-11
+jwk "d":,"d"~,d\":,d\"~,"k":,"k"~,k\":,k\"~ \\{0,3}+"[dk]\\{0,3}+"\s{0,3}+:\s{0,3}+\\{0,3}+"([A-Za-z0-9_-]{22,1400}+)(?=\\{0,3}+") - cased vendor 2026-11
+jwk "dp","dq","qi" "(?:dp|dq|qi)"\s{0,3}+:\s{0,3}+"([A-Za-z0-9_-]{40,800}+)(?=") - cased vendor 2026-11
+cookie cookie:,cookie",cookie' (?i:(?:set-)?cookie)["']?\s?:\s?["']?([A-Za-z0-9_.$%!#*|~^+-]{1,128}+=(?>(?:(?![cC](?i:ookie))[^\r\n"'\\]){8,2000})) - cookies vendor 2026-11
+authorization authorization (?i:authorization)["']?\s{0,3}+[:=]\s{0,3}+["']?([A-Za-z0-9._~+/-]{20,512}+={0,2}+)(?![\ta-zA-Z0-9]|\x20[a-zA-Z]) - random vendor 2026-11
 """
-"""Kind, anchors (``~`` is a blank), pattern whose group is the secret, check, source, date."""
+"""Files and connection strings; columns as in ``HEADERS``."""
 
 
 def rows(table: str, columns: int) -> Iterator[list[str]]:
-    """The rows of one of these tables."""
+    """Split one of these tables into rows of ``columns`` fields."""
     for line in table.strip().splitlines():
         row = line.split()
         if len(row) != columns:

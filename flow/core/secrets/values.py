@@ -1,9 +1,9 @@
-"""Secrets that are known: the values of secret-looking variables, and how they appear in output.
+"""Known secrets: the values of secret-looking variables, and the forms they take in output.
 
-One pattern finds a value as it is, URL-encoded, and with the backslashes that JSON, ``repr`` and
-shells put into it; three find it inside base64, wherever it begins there; one in base 16; others in
-UTF-16, and where each of its characters is escaped. None is compiled before four of its bytes stand
-in the text (SPEC 10, Secrets).
+One pattern matches a value as it is, URL-encoded, and with the backslashes of JSON, ``repr`` and
+shells; three match it inside base64, wherever it begins there; one in base 16; others in UTF-16,
+and with each character escaped. None is compiled before four of its bytes stand in the text
+(SPEC 10, Secrets).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 LEAST = 6
-"""A shorter value is not looked for: it would be found in ordinary words."""
+"""A shorter value is not searched for: it would match in ordinary words."""
 
 _WORD = 8
 """A value shorter than this has to be more than letters, or more than digits."""
 
 _PIECE = 3500
-"""A longer value is looked for in pieces that reach no further than so many bytes."""
+"""A longer value is searched for in pieces that reach no further than so many bytes."""
 
 _SIZES = (12, 8, 6, 4)
 
@@ -43,7 +43,7 @@ _DOUBTFUL = frozenset(
     {"KEY", "KEYS", "AUTH", "PAT", "COOKIE", "COOKIES", "DSN", "PRIVATE", "JWT", "SESSION"}
     | {"AUTHORIZATION", "BEARER", "SK"}
 )
-"""Words that make a secret of a value only where it looks random."""
+"""Words of a name whose value is a secret only where it looks random."""
 
 _ORDINARY_NAMES = frozenset(
     {"PWD", "OLDPWD", "INIT_CWD", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_TTY", "GPG_AGENT_INFO"}
@@ -67,12 +67,11 @@ _COMMON = frozenset(
 
 
 def values(environ: Mapping[str, str], exists: Callable[[str], bool]) -> tuple[bytes, ...]:
-    """The secrets in an environment, each once; ``exists`` says whether a path is there.
+    """The secrets in an environment, each once; ``exists`` tells whether a path exists.
 
-    Values of variables whose name says so, and the passwords of URLs whatever the name; of at
-    least 8 bytes (6, where letters and others are mixed), and not what everybody has (``true``,
-    ``localhost``, a path). The lines of a value that has several are secrets too where they look
-    random.
+    They are the values of variables whose name says so, and the passwords of URLs under any name;
+    at least 8 bytes long (6, where letters and others are mixed), and no common value (``true``,
+    ``localhost``, a path). Lines of a value with several are secrets too where they look random.
     """
     secrets: dict[bytes, None] = {}
     for name, text in environ.items():
@@ -84,16 +83,12 @@ def values(environ: Mapping[str, str], exists: Callable[[str], bool]) -> tuple[b
                 secrets[password] = None
         sure = secret_name(name)
         value = text.strip().encode("utf-8", "surrogateescape") if sure is not False else b""
-        if (
-            not _is_worth_hiding(value)
-            or _is_path(text.strip(), exists)
-            or not (sure or random(value))
-        ):
+        if not _is_worth_hiding(value) or _is_path(text.strip(), exists):
             continue
-        secrets[value] = None
-        if b"\n" in value:
-            lines = (line.strip() for line in value.splitlines())
-            secrets.update((line, None) for line in lines if random(line))
+        if not sure and not random(value):
+            continue
+        lines = [line.strip() for line in value.splitlines()] if b"\n" in value else []
+        secrets.update(dict.fromkeys((value, *filter(random, lines))))
     return tuple(secrets)
 
 
@@ -136,10 +131,10 @@ def _is_path(text: str, exists: Callable[[str], bool]) -> bool:
 
 
 class Variant(NamedTuple):
-    """One way in which a value may stand in a text: a pattern, and bytes to look for first.
+    """One form of a value in a text: its pattern, and bytes to search for first.
 
-    One of ``probes`` is part of every match; without any it must always be looked for. Each has
-    four bytes at least.
+    One of ``probes`` is part of every match; without any the pattern is always searched for. Each
+    has four bytes at least.
     """
 
     pattern: bytes
@@ -147,7 +142,7 @@ class Variant(NamedTuple):
 
 
 def variants(secrets: Iterable[bytes]) -> Iterator[Variant]:
-    """All ways to look for values; the longest value first."""
+    """All forms of the values; those of the longest value first."""
     distinct = {value for value in secrets if len(value) >= LEAST}
     for value in sorted(distinct, key=lambda v: (-len(v), v)):
         yield from _variant_pieces(_plain_variants(value))
@@ -204,7 +199,7 @@ def _plain_variants(value: bytes) -> list[_Atom]:
 
 
 def _backslashes(count: int) -> _Atom:
-    """A run of them, each perhaps written as two or four."""
+    """A run of backslashes, each perhaps written as two or four."""
     low, high = b"%d" % count, b"%d" % (4 * count)
     return _Atom(rb"(?>(?:%%5[cC]){%b}|\\{%b,%b}+)" % (low, low, high), reach=4 * count)
 
@@ -233,7 +228,7 @@ def _escaped(value: bytes) -> Iterator[Variant]:
 def _digit_variants(
     written: Sequence[bytes], before: bytes, sign: bytes, reach: int
 ) -> Iterator[Variant]:
-    """Characters that are each written as a sign and digits in base 16, of either case."""
+    """Characters written as a sign and digits in base 16, of either case."""
     ways = [b"|".join(dict.fromkeys((each, each.upper()))) for each in written]
     # Atomic, so that no end that is missing makes it try every digit both ways again.
     atoms = [_Atom(b"%b(?>%b)" % (before, way), b"", reach) for way in ways]
@@ -287,7 +282,7 @@ def _any_case(digits: bytes) -> bytes:
 
 
 def _base64_atoms(value: bytes, before: int) -> list[_Atom]:
-    """What the base64 of any text is sure to hold where ``before`` bytes (mod 3) precede."""
+    """The base64 of ``value`` that any text holds where ``before`` bytes (mod 3) precede it."""
     whole = binascii.b2a_base64(b"\0" * before + value, newline=False)
     start, end = -(-before * 8 // 6), (before + len(value)) * 8 // 6
     other = {ord("+"): rb"(?>[+-]|%2[bB])", ord("/"): rb"(?>\\?+/|_|%2[fF])"}
@@ -304,7 +299,7 @@ def _hex_digit(code: int) -> _Atom:
 def _variant_pieces(
     atoms: Sequence[_Atom], joint: bytes = b"", *, cases: bool = False
 ) -> Iterator[Variant]:
-    """Variants that reach no further than they may; ``joint`` may stand between two atoms.
+    """Variants of at most ``_PIECE`` bytes; ``joint`` may stand between two atoms.
 
     An encoder that breaks lines may break one inside a probe, never inside two of them.
     """
@@ -324,7 +319,7 @@ def _variant_pieces(
 
 
 def _sure_probes(atoms: Sequence[_Atom], wanted: int) -> tuple[bytes, ...]:
-    """The first runs of sure bytes that don't overlap, long ones if there are; else nothing."""
+    """The first runs of sure bytes that don't overlap, as long as there are; empty without any."""
     for size in _SIZES:
         probes: list[bytes] = []
         run = b""

@@ -34,7 +34,7 @@ from flow.app.judging.debate_plan import (
 from flow.app.judging.port import NoAnswer, no_answer
 from flow.core.judging.debate import prompt as debate_prompt
 from flow.core.judging.debate.section import DebateSubject
-from flow.core.secrets.redact import mask
+from flow.core.secrets.redact import redact
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 from flow.wiring.judging import rubrics
 from flow.wiring.judging.rubrics import random_nonce
@@ -135,7 +135,7 @@ def _charge(judges: Sequence[AskJudge | NoAnswer], spent: Spent) -> None:
 def _masked(part: FencedPart, environ: Mapping[str, str]) -> FencedPart:
     """The part without its secrets, so that a judge's quotes are looked up in what it saw."""
     data = part.text if isinstance(part.text, bytes) else part.text.encode("utf-8", "surrogatepass")
-    return part._replace(text=mask(data, secret_values(environ)).data)
+    return part._replace(text=redact(data, secret_values(environ)).data)
 
 
 def debate(

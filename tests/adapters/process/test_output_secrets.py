@@ -21,7 +21,7 @@ from flow.adapters.process.output import OutputFile, gap
 from flow.adapters.process.redaction import redactor
 from flow.adapters.verification.runner import CommandRunner
 from flow.app.ports import Check, CheckResult
-from flow.core.secrets.redact import BLOCK, Redactor, mark
+from flow.core.secrets.redact import BLOCK, Redactor, placeholder
 from flow.errors import ContractError
 from tests.support import secret_samples as samples
 from tests.support.patience import LONG
@@ -34,7 +34,7 @@ SECRET = MAKE.of(samples.ALNUM, 24)
 TOKENS = samples.tokens()
 GITHUB = TOKENS["github-classic"][1]
 WORK = ".flow/runs/r1/evidence"
-KNOWN = mark("known_value").decode()
+KNOWN = placeholder("known_value").decode()
 PYTHON = shlex.quote(sys.executable)
 
 TRACES = [
@@ -163,7 +163,7 @@ def test_byte_for_byte(scene: Scene, kind: str) -> None:
     result, output = scene.run(f"{command}; {WAIT}")
     expected = "github" if kind == "shape" else "known_value"
     assert result.masked == ((expected, 1),)
-    assert mark(expected) in output
+    assert placeholder(expected) in output
 
 
 def test_where_head_and_tail_meet_a_secret(scene: Scene) -> None:
@@ -186,7 +186,7 @@ def test_a_key_that_is_longer_than_all_that_is_kept(scene: Scene) -> None:
     )
     (scene.top / "key.py").write_text(code)
     result, output = scene.run(f"{PYTHON} key.py", limit=2000)
-    assert output == b"before\n" + mark("private_key") + b"\nafter\n"
+    assert output == b"before\n" + placeholder("private_key") + b"\nafter\n"
     assert result.masked == (("private_key", 1),)
     assert result.truncated_bytes == 0
     assert result.output_bytes > 300_000
@@ -233,9 +233,11 @@ def test_a_copy_is_masked_on_its_way(tmp_path: Path) -> None:
     masking = redactor({"PATH": "/bin"})
     digest, stored = copy_new(str(tmp_path), "copy", str(tmp_path / "source"), through=masking)
     data = (tmp_path / "copy").read_bytes()
-    assert data[size:] == b"\n" + mark("private_key") + b"\n" + mark("github") + b"\ny"
+    assert (
+        data[size:] == b"\n" + placeholder("private_key") + b"\n" + placeholder("github") + b"\ny"
+    )
     assert (digest, stored) == (hashlib.sha256(data).hexdigest(), len(data))
-    assert masking.taken == (tmp_path / "source").stat().st_size
+    assert masking.bytes_fed == (tmp_path / "source").stat().st_size
 
 
 def test_the_limit_of_a_copy_is_that_of_its_source(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from flow.core.secrets.redact import mark
+from flow.core.secrets.redact import placeholder
 from tests.support import GitRepo, run_helper, scene
 from tests.support import secret_samples as samples
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SECRET = samples.Maker(5).of(samples.ALNUM, 30)
 TOKEN = samples.tokens()["anthropic-api"][1]
-KNOWN = mark("known_value").decode()
+KNOWN = placeholder("known_value").decode()
 ENV = {"DEPLOY_TOKEN": SECRET}
 PRINTS = 'AC1: prints :: echo "got $DEPLOY_TOKEN"; cat src/greet.txt; grep -q please src/greet.txt'
 EVIDENCE = """\
@@ -58,7 +58,7 @@ def test_what_a_command_prints_is_stored_without_its_secrets(work: GitRepo, home
     ref = done.json["criterion_results"][0]["evidence_ref"]
     found = body(work, ref)
     output = work.read(ref.replace(".evidence.yaml", ".txt"))
-    assert output == f"got {KNOWN}\nplease\n{mark('anthropic').decode()}\n"
+    assert output == f"got {KNOWN}\nplease\n{placeholder('anthropic').decode()}\n"
     assert found["masked"] == {"anthropic": 1, "known_value": 1}
     assert found["output_sha256"] == hashlib.sha256(output.encode()).hexdigest()
     assert found["output_bytes"] == len(f"got {SECRET}\nplease\n{TOKEN}\n")
@@ -110,7 +110,7 @@ def test_what_others_record_is_masked_too(work: GitRepo, by: str) -> None:
     assert "masked a known secret in evidence.limitations" in done.stderr
     ref = ".flow/runs/r1/evidence/mine.evidence.yaml"
     found, output = body(work, ref), work.read(ref.replace(".evidence.yaml", ".txt"))
-    assert output == f"one {KNOWN}\ntwo {mark('anthropic').decode()}\n" + "x" * 20_000
+    assert output == f"one {KNOWN}\ntwo {placeholder('anthropic').decode()}\n" + "x" * 20_000
     assert found["masked"] == {"anthropic": 1, "known_value": 1}
     assert found["output_sha256"] == hashlib.sha256(output.encode()).hexdigest()
     assert found["output_bytes"] == len(printed)

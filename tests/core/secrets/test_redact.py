@@ -20,7 +20,7 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from flow.core.secrets import redact as secrets_redact
-from flow.core.secrets.redact import Redactor, mark, mask
+from flow.core.secrets.redact import Redactor, placeholder, redact
 from flow.core.secrets.shapes import BEHIND, REACH, shapes
 from flow.core.secrets.values import LEAST, secret_name, values, variants
 from tests.support import secret_samples as samples
@@ -36,13 +36,13 @@ MAKE = samples.Maker(99)
 
 
 def streamed(data: bytes, cuts: Sequence[int], known: Sequence[bytes] = ()) -> tuple[bytes, object]:
-    masker = Redactor(known)
+    redactor = Redactor(known)
     out = []
     for start, end in zip((0, *cuts), (*cuts, len(data)), strict=True):
-        out.append(masker.feed(data[start:end]))
-    out.append(masker.finish())
-    assert masker.taken == len(data)
-    return b"".join(out), masker.counts
+        out.append(redactor.feed(data[start:end]))
+    out.append(redactor.finish())
+    assert redactor.bytes_fed == len(data)
+    return b"".join(out), redactor.counts
 
 
 @pytest.fixture
@@ -69,16 +69,16 @@ def test_the_corpus_is_large() -> None:
 )
 def test_a_token_is_masked(name: str, before: str, after: str) -> None:
     kind, token = TOKENS[name]
-    found = mask(f"{before}{token}{after}".encode())
-    assert found.data.decode() == before + mark(kind).decode() + after
+    found = redact(f"{before}{token}{after}".encode())
+    assert found.data.decode() == before + placeholder(kind).decode() + after
     assert found.counts == {kind: 1}
 
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_what_stands_in_a_setting_is_masked(name: str) -> None:
     kind, before, secret, after = SETTINGS[name]
-    found = mask(f"first {before}{secret}{after} last".encode())
-    assert found.data.decode() == f"first {before}{mark(kind).decode()}{after} last"
+    found = redact(f"first {before}{secret}{after} last".encode())
+    assert found.data.decode() == f"first {before}{placeholder(kind).decode()}{after} last"
     assert found.counts == {kind: 1}
 
 
@@ -95,25 +95,25 @@ KEYED += [f"{w}{j}key" for w in ["signing", "shared", "encryption", "master"] fo
 def test_each_name_in_each_case_is_enough_by_itself(name: str, case: Callable[[str], str]) -> None:
     """Nothing else in the text has a pattern looked for."""
     value = "aB3x" + "Yz7Kq" * 4
-    found = mask(f"{case(name)}={value}".encode())
-    assert found.data == case(name).encode() + b"=" + mark("assignment")
+    found = redact(f"{case(name)}={value}".encode())
+    assert found.data == case(name).encode() + b"=" + placeholder("assignment")
 
 
 @pytest.mark.parametrize("case", [str.lower, str.upper, str.title, str.swapcase])
 def test_headers_are_found_in_any_case(case: Callable[[str], str]) -> None:
     value = "aB3x" + "Yz7Kq" * 4
     for name in ("Authorization: Bearer", "bearer", "Authorization: Token"):
-        found = mask(f"{case(name)} {value}".encode())
-        assert found.data == case(name).encode() + b" " + mark("authorization")
+        found = redact(f"{case(name)} {value}".encode())
+        assert found.data == case(name).encode() + b" " + placeholder("authorization")
     basic = base64.b64encode(f"me:{value}".encode()).decode()
-    assert mask(f"{case('Basic')} {basic}".encode()).counts == {"authorization": 1}
+    assert redact(f"{case('Basic')} {basic}".encode()).counts == {"authorization": 1}
 
 
 @pytest.mark.parametrize("name", samples.ORDINARY)
 def test_ordinary_text_stays_as_it_is(name: str) -> None:
     data = samples.ORDINARY[name].encode()
-    assert mask(data) == (data, {})
-    assert mask(b"\n".join([data] * 3)).counts == {}
+    assert redact(data) == (data, {})
+    assert redact(b"\n".join([data] * 3)).counts == {}
 
 
 @pytest.mark.usefixtures("eager")
@@ -122,7 +122,7 @@ def test_a_border_at_any_byte_of_a_token_changes_nothing(name: str) -> None:
     kind, token = TOKENS[name]
     lead = b"some words before it " * 3
     data = lead + token.encode() + b" and after it " + b"word " * 900
-    whole = lead + mark(kind) + b" and after it " + b"word " * 900
+    whole = lead + placeholder(kind) + b" and after it " + b"word " * 900
     step = max(1, len(token) // sizes(short=20, long=60))
     for cut in range(len(lead) - 2, len(lead) + len(token) + 3, step):
         assert streamed(data, [cut]) == (whole, {kind: 1}), cut
@@ -151,7 +151,7 @@ def test_all_of_it_in_chunks_of_a_size(size: int) -> None:
     data = "\n".join([*rows, *samples.ORDINARY.values()]).encode()
     if size < 64:
         data = data[: 300 * size + 6000]
-    whole = mask(data)
+    whole = redact(data)
     assert streamed(data, range(size, len(data), size)) == whole
 
 
@@ -230,14 +230,14 @@ def traces(value: str, masked: bytes) -> str:
 def test_a_known_value_is_masked_however_it_is_written(name: str, way: str) -> None:
     value = KNOWN[name]
     text = encodings(value)[way].encode()
-    found = mask(b"here: " + text + b" :there", [value.encode()])
+    found = redact(b"here: " + text + b" :there", [value.encode()])
     assert found.counts[secrets_redact.KNOWN] >= 1
     assert traces(value, found.data) == ""
     assert found.data.startswith(b"here: ")
     assert found.data.endswith(b" :there")
     if not way.startswith("base64"):
         assert found == (
-            b"here: " + mark(secrets_redact.KNOWN) + b" :there",
+            b"here: " + placeholder(secrets_redact.KNOWN) + b" :there",
             {secrets_redact.KNOWN: 1},
         )
 
@@ -247,14 +247,14 @@ def test_a_known_value_is_masked_however_it_is_written(name: str, way: str) -> N
 def test_a_known_value_is_masked_in_utf_16(name: str, order: str) -> None:
     value = KNOWN[name]
     data = f"here: {value} :there".encode(order)
-    found = mask(data, [value.encode()])
+    found = redact(data, [value.encode()])
     assert found.counts == {secrets_redact.KNOWN: 1}
     assert value.encode(order).strip(b"\0") not in found.data
     assert found.data.startswith("here: ".encode(order).rstrip(b"\0"))
     assert found.data.endswith(" :there".encode(order).lstrip(b"\0"))
     padded = data + b"." * 5000
     for cut in range(4, len(data), 7):
-        assert streamed(padded, [cut], [value.encode()]) == mask(padded, [value.encode()])
+        assert streamed(padded, [cut], [value.encode()]) == redact(padded, [value.encode()])
 
 
 @pytest.mark.usefixtures("eager")
@@ -263,7 +263,7 @@ def test_a_known_value_is_masked_in_utf_16(name: str, order: str) -> None:
 def test_a_border_inside_a_known_value_changes_nothing(name: str, way: str) -> None:
     value = KNOWN[name]
     data = b"here: " + encodings(value)[way].encode() + b" :there" + b"." * 5000
-    whole = mask(data, [value.encode()])
+    whole = redact(data, [value.encode()])
     for cut in range(4, len(data) - 4990, sizes(short=7, long=3)):
         assert streamed(data, [cut], [value.encode()]) == whole
 
@@ -275,7 +275,7 @@ def test_all_but_the_end_of_a_known_value_is_looked_at_once(name: str) -> None:
         data = b"here: " + text.encode()[:-4] + b" :there"
         for variant in variants([KNOWN[name].encode() * 8]):
             re.search(variant.pattern, data)  # ends
-        assert mask(data, [KNOWN[name].encode() * 8]).data.startswith(b"here: "), way
+        assert redact(data, [KNOWN[name].encode() * 8]).data.startswith(b"here: "), way
 
 
 @pytest.mark.usefixtures("eager")
@@ -284,7 +284,7 @@ def test_a_long_value_is_one_secret(size: int) -> None:
     value = MAKE.of(samples.ALNUM, size).encode()
     for text in (value, base64.b64encode(b"ab" + value), value.hex().encode()):
         data = b"<" + text + b">" + b" " * 5000
-        found = mask(data, [value])
+        found = redact(data, [value])
         assert found.counts == {secrets_redact.KNOWN: 1}
         assert len(found.data) < 5040
         assert streamed(data, range(1000, len(data), 1000), [value]) == found
@@ -292,31 +292,31 @@ def test_a_long_value_is_one_secret(size: int) -> None:
 
 def test_secrets_that_overlap_are_masked_to_the_last_byte() -> None:
     one, two = b"abcdefgh-ijklmnop", b"ijklmnop-qrstuvwx"
-    found = mask(b"<abcdefgh-ijklmnop-qrstuvwx>", [one, two])
-    assert found == (b"<" + mark(secrets_redact.KNOWN) + b">", {secrets_redact.KNOWN: 1})
+    found = redact(b"<abcdefgh-ijklmnop-qrstuvwx>", [one, two])
+    assert found == (b"<" + placeholder(secrets_redact.KNOWN) + b">", {secrets_redact.KNOWN: 1})
 
 
 def test_a_value_that_begins_another_hides_the_longer_one_too() -> None:
-    found = mask(b"<abcdefgh-ijklmnop>", [b"abcdefgh", b"abcdefgh-ijklmnop"])
-    assert found.data == b"<" + mark(secrets_redact.KNOWN) + b">"
+    found = redact(b"<abcdefgh-ijklmnop>", [b"abcdefgh", b"abcdefgh-ijklmnop"])
+    assert found.data == b"<" + placeholder(secrets_redact.KNOWN) + b">"
 
 
 def test_short_values_are_not_looked_for() -> None:
-    assert mask(b"a cat sat", [b"cat", b""]).counts == {}
-    assert mask(b"x" * LEAST, [b"x" * LEAST]).counts == {secrets_redact.KNOWN: 1}
+    assert redact(b"a cat sat", [b"cat", b""]).counts == {}
+    assert redact(b"x" * LEAST, [b"x" * LEAST]).counts == {secrets_redact.KNOWN: 1}
 
 
 @pytest.mark.usefixtures("eager")
 def test_a_key_of_any_length_is_left_out_to_its_end_and_never_collected() -> None:
     begin, end = (f"-----{word} RSA PRIVATE" + " KEY-----\n" for word in ("BEGIN", "END"))
-    masker = Redactor()
-    out = masker.feed(b"before\n" + begin.encode())
+    redactor = Redactor()
+    out = redactor.feed(b"before\n" + begin.encode())
     line = (MAKE.of(samples.ALNUM, 64) + "\n").encode()
     for _ in range(3000):
-        out += masker.feed(line)
-        assert len(masker._kept) <= 3 * REACH
-    out += masker.feed(end.encode() + b"after\n") + masker.finish()
-    assert out == b"before\n" + mark("private_key") + b"\nafter\n"
+        out += redactor.feed(line)
+        assert len(redactor._buffer) <= 3 * REACH
+    out += redactor.feed(end.encode() + b"after\n") + redactor.finish()
+    assert out == b"before\n" + placeholder("private_key") + b"\nafter\n"
 
 
 LONG = {
@@ -333,9 +333,9 @@ LONG = {
 def test_a_border_where_a_long_secret_goes_on_or_ends(name: str) -> None:
     secret = LONG[name].rstrip()
     data = f"x {secret}. And more, {'of words ' * 700}".encode()
-    whole = mask(data)
+    whole = redact(data)
     assert len(whole.counts) == 1
-    assert whole.data == b"x " + mark(*whole.counts) + data[2 + len(secret) :]
+    assert whole.data == b"x " + placeholder(*whole.counts) + data[2 + len(secret) :]
     end = 2 + len(secret)
     dots = [at for at in range(5000, end) if data[at : at + 1] in b".\n"]
     cuts = {at + by for at in dots for by in range(3)} | set(range(end - 90, end + 40))
@@ -346,7 +346,7 @@ def test_a_border_where_a_long_secret_goes_on_or_ends(name: str) -> None:
 def test_a_key_without_an_end_hides_the_rest() -> None:
     _, key = TOKENS["pem-rsa"]
     cut = key[: key.index("-----END")].encode()
-    assert mask(b"x\n" + cut + b"\nmore").data == b"x\n" + mark("private_key")
+    assert redact(b"x\n" + cut + b"\nmore").data == b"x\n" + placeholder("private_key")
 
 
 PIECES = st.lists(
@@ -382,7 +382,7 @@ def test_chunks_never_change_the_result(data: st.DataObject, parts: list[str], b
     text += "." * data.draw(st.sampled_from([0, 100, 4000, 5000]))
     raw = text.encode()
     known = [value.encode() for value in KNOWN.values()]
-    whole = mask(raw, known)
+    whole = redact(raw, known)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(raw)), max_size=12)))
     target(float(sum(whole.counts.values())))
     before = secrets_redact.BLOCK
@@ -475,7 +475,7 @@ def test_what_is_redacted_is_the_same_on_every_python() -> None:
     digest = hashlib.sha256()
     for _ in range(40):
         text = "".join(made.choice(pieces) for _ in range(200)).encode()
-        masked = mask(text, known)
+        masked = redact(text, known)
         digest.update(masked.data + repr(sorted(masked.counts.items())).encode())
     assert digest.hexdigest()[:8] == MIXED
 
@@ -548,7 +548,7 @@ def test_the_worst_that_can_be_printed_takes_no_longer(name: str) -> None:
     unit = HOSTILE[name]
     data = (unit * ((1 << 20) // len(unit) + 1))[: 1 << 20]
     began = time.process_time()
-    found = mask(data, known)
+    found = redact(data, known)
     assert not exceeds(time.process_time() - began, CPU)
     assert found == (data, {})
 
@@ -613,18 +613,23 @@ def test_the_lines_of_a_value_are_secrets_of_their_own() -> None:
 def test_hundreds_of_values_cost_little_more_than_none() -> None:
     """What is not there is not even compiled."""
     known = [MAKE.of(samples.ALNUM, 40).encode() for _ in range(500)]
-    masker = Redactor(known)
+    redactor = Redactor(known)
     text = b"tests/core/test_x.py::test_one PASSED\n" * 3000
-    assert masker.feed(text) + masker.finish() == text
-    assert not any(finder.kind == secrets_redact.KNOWN for finder in masker._index.used.values())
+    assert redactor.feed(text) + redactor.finish() == text
+    assert not any(
+        finder.kind == secrets_redact.KNOWN for finder in redactor._index.finders.values()
+    )
     dump = b"\n".join(b"NAME=" + value for value in known)
-    found = mask(dump, known)
-    assert found.data == b"\n".join([b"NAME=" + mark(secrets_redact.KNOWN)] * 500)
+    found = redact(dump, known)
+    assert found.data == b"\n".join([b"NAME=" + placeholder(secrets_redact.KNOWN)] * 500)
     assert found.counts == {secrets_redact.KNOWN: 500}
 
 
 def test_any_bytes_are_taken() -> None:
     data = random.Random(1).randbytes(200_000)
-    assert mask(data, [b"\xff\xfe" * 3 + b"ab", b"\0\1\2\3\4\5\6\7"]).counts == {}
+    assert redact(data, [b"\xff\xfe" * 3 + b"ab", b"\0\1\2\3\4\5\6\7"]).counts == {}
     hidden = b"\xff\xfe" * 3 + b"ab"
-    assert mask(b"\0" + hidden + b"\0", [hidden]).data == b"\0" + mark(secrets_redact.KNOWN) + b"\0"
+    assert (
+        redact(b"\0" + hidden + b"\0", [hidden]).data
+        == b"\0" + placeholder(secrets_redact.KNOWN) + b"\0"
+    )
