@@ -73,31 +73,13 @@ def status(
     goal = loaded.goal
     newest = newest or goal
     context = context._replace(snapshot=_once_per_baseline(context.snapshot))
-    proposal = (
-        transitions_closing.live_proposal(context.records, goal)
-        if goal.status not in TERMINAL
-        else None
-    )
-    protected = None
-    if goal.protected_paths and goal.status not in TERMINAL:
-        from flow.app.evaluation import protected_files
+    protected = proposal = None
+    if goal.status not in TERMINAL:
+        proposal = _shown_proposal(context, loaded)
+        if goal.protected_paths:
+            from flow.app.evaluation import protected_files
 
-        protected = protected_files.protected_status(context, loaded)
-    shown = None
-    if proposal is not None:
-        try:
-            moved = transitions_closing.what_moved(context, loaded, proposal)
-        except FlowError as error:
-            moved = [str(error)]
-        shown = {
-            "proposal_id": proposal["proposal_id"],
-            "to": proposal["to"],
-            "reason": proposal["reason"],
-            "live": not moved,
-            "moved": moved,
-        }
-    present = Present(context, loaded)
-    asked = goal.status not in TERMINAL  # what a closed goal rested on stays what it was
+            protected = protected_files.protected_status(context, loaded)
     return {
         "goal_id": goal.id,
         "status": goal.status,
@@ -108,31 +90,53 @@ def status(
         "base_commit": goal.base_commit,
         "turns_evaluated": newest.turns_evaluated,
         "last_evaluation": dict(newest.last_evaluation) if newest.last_evaluation else None,
-        "criteria": [
-            {
-                "id": c.id,
-                "text": c.text,
-                "status": c.status,
-                "must_pass": c.must_pass,
-                "fuzzy": c.fuzzy,
-                "last_result": c.last_result,
-                "evidence_ref": c.evidence_ref,
-                "last_evaluated_at": c.last_evaluated_at,
-                **fresh_fields(
-                    present.of_reference(c.evidence_ref) if asked and c.evidence_ref else None
-                ),
-            }
-            for c in newest.criteria
-        ],
+        "criteria": _criterion_rows(context, loaded, newest),
         "trusted": trusted[0],
         "trust": trusted[1],
         "contract": loaded.contract,
-        "proposal": shown,
+        "proposal": proposal,
         "protected_changes": protected,
         "unfinished_write": pending,
         "warnings": list(loaded.warnings),
-        "next": next_step(goal, trusted[0], shown, protected),
+        "next": next_step(goal, trusted[0], proposal, protected),
     }
+
+
+def _shown_proposal(context: ClosingContext, loaded: LoadedGoal) -> dict[str, Any] | None:
+    """The live proposal, with what is no longer as it saw it; None where there is none."""
+    proposal = transitions_closing.live_proposal(context.records, loaded.goal)
+    if proposal is None:
+        return None
+    try:
+        moved = transitions_closing.what_moved(context, loaded, proposal)
+    except FlowError as error:
+        moved = [str(error)]
+    shown = {key: proposal[key] for key in ("proposal_id", "to", "reason")}
+    return {**shown, "live": not moved, "moved": moved}
+
+
+def _criterion_rows(
+    context: ClosingContext, loaded: LoadedGoal, newest: Goal
+) -> list[dict[str, Any]]:
+    """Each criterion's newest result, and for an open goal whether its evidence is fresh."""
+    present = Present(context, loaded)
+    is_open = loaded.goal.status not in TERMINAL  # what a closed goal rested on stays what it was
+    return [
+        {
+            "id": c.id,
+            "text": c.text,
+            "status": c.status,
+            "must_pass": c.must_pass,
+            "fuzzy": c.fuzzy,
+            "last_result": c.last_result,
+            "evidence_ref": c.evidence_ref,
+            "last_evaluated_at": c.last_evaluated_at,
+            **fresh_fields(
+                present.of_reference(c.evidence_ref) if is_open and c.evidence_ref else None
+            ),
+        }
+        for c in newest.criteria
+    ]
 
 
 def _once_per_baseline(look: TakeSnapshot) -> TakeSnapshot:

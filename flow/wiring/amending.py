@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from flow.adapters.attribution.attribute import Attributor
-from flow.adapters.attribution.command_checks import command_warnings, syntax_faults
-from flow.adapters.attribution.programs import missing_programs
+from flow.adapters.attribution.command_checks import syntax_faults
 from flow.adapters.baseline.pinned import replace_protected
 from flow.adapters.ledger import goal_edits
 from flow.adapters.ledger.reader import parse_goal, read_goal, rubric_digests, rubrics_named
@@ -166,6 +164,4 @@ class Amending(Parts):
 
     def _lint(self, goal: Goal) -> list[str]:
         """What a careful reader would ask about the contract."""
-        missing = missing_programs(goal, self.environ, self.top)
-        missing += self._journal_denied(goal)
-        return lint_goal(goal, [*missing, *command_warnings(goal, Attributor(self.top))])
+        return lint_goal(goal, self._about_commands(goal))

@@ -57,9 +57,7 @@ class Creating(Parts):
 
         ``line`` is what a person types where an agent's shell may not.
         """
-        from flow.adapters.attribution.attribute import Attributor
-        from flow.adapters.attribution.command_checks import command_warnings, syntax_faults
-        from flow.adapters.attribution.programs import missing_programs
+        from flow.adapters.attribution.command_checks import syntax_faults
         from flow.adapters.baseline.pinned import commits_outside
         from flow.adapters.contracts import formats
         from flow.app.transitions import create
@@ -88,11 +86,7 @@ class Creating(Parts):
             write=self.ledger.create_goal,
             trust=self._trust,
             branch=self.branch,
-            missing_programs=lambda goal: [
-                *missing_programs(goal, self.environ, self.top),
-                *self._journal_denied(goal),
-            ],
-            command_warnings=lambda goal: command_warnings(goal, Attributor(self.top)),
+            about_commands=self._about_commands,
             syntax_faults=lambda goal: syntax_faults(goal, name, self.environ, self.top),
             already_green=self._already_green,
         )

@@ -455,6 +455,18 @@ class Parts:
         said = f"{path} is {why}, and every evaluation writes this journal, so it will be outside"
         return [f"{said} the paths: take the pattern out of constraints.denied_paths"]
 
+    def _about_commands(self, goal: Goal) -> list[str]:
+        """A warning for each command that cannot run or cannot show what it should."""
+        from flow.adapters.attribution.attribute import Attributor
+        from flow.adapters.attribution.command_checks import command_warnings
+        from flow.adapters.attribution.programs import missing_programs
+
+        return [
+            *missing_programs(goal, self.environ, self.top),
+            *self._journal_denied(goal),
+            *command_warnings(goal, Attributor(self.top)),
+        ]
+
     def _pin(self, goal: Goal, base: str | None) -> Baseline:
         from flow.adapters.baseline.pinned import pin_baseline
         from flow.adapters.rubrics import score_files

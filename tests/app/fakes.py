@@ -457,8 +457,7 @@ class Shop:
             write=self.write,
             trust=self.trust,
             branch=lambda: self.branch,
-            missing_programs=lambda goal: self.missing if goal.id else [],
-            command_warnings=lambda goal: self.masked if goal.id else [],
+            about_commands=lambda goal: [*self.missing, *self.masked] if goal.id else [],
             syntax_faults=lambda _goal: [],
             already_green=lambda goal: self.green if goal.id else [],
         )

@@ -61,15 +61,48 @@ def gather_record(
     """The record of an export. Raises :class:`StateError` where there is nothing to vouch for."""
     goal = loaded.goal
     closed_at = _closed_at(sources, loaded, run_id)
+    items, left_out = _attested(sources, loaded, run_id)
+    record = Record(
+        goal=goal,
+        contract=loaded.contract,
+        run_id=run_id,
+        flow_version=sources.version,
+        resource_uri=resource_uri or _goal_uri(goal),
+        closed_at=closed_at,
+        rubrics=sources.rubrics(goal),
+        left_out=left_out,
+        items=items,
+        files=(),
+    )
+    record = record._replace(files=_exported_files(sources, loaded, record, with_outputs))
+    wrong = attestation.record_faults(record)
+    if wrong:
+        raise StateError(
+            f"the record of goal {goal.id} does not hold together: {'; '.join(wrong)}",
+            code="inconsistent",
+            file=loaded.file,
+            remedy="nothing is exported that the evidence does not say; see flow goal history",
+        )
+    return record
+
+
+def _attested(
+    sources: ExportSources, loaded: LoadedGoal, run_id: str
+) -> tuple[tuple[AttestedSidecar, ...], dict[str, int]]:
+    """The sidecars that go along: those that decide, then those of others; how many do not."""
+    goal = loaded.goal
     sidecars, _ = sources.records.evidence(run_id)
     mine = [e for e in sidecars if e.goal == goal.id]
-    items: list[AttestedSidecar] = []
     commits: dict[str, str | None] = {}
-    for criterion, evidence in _deciding(sources, loaded, run_id, mine):
-        commit = _measured_commit(sources, goal, run_id, evidence, commits)
-        items.append(
-            AttestedSidecar(attestation.sidecar_name(evidence.id), evidence, criterion.id, commit)
+    items = [
+        AttestedSidecar(
+            attestation.sidecar_name(evidence.id),
+            evidence,
+            criterion.id,
+            _measured_commit(sources, goal, run_id, evidence, commits),
         )
+        for criterion, evidence in _deciding(sources, loaded, run_id, mine)
+    ]
     if not items:
         raise StateError(
             f"goal {goal.id} has no evidence of Flow's own for the files as they "
@@ -84,34 +117,12 @@ def gather_record(
     items += [
         AttestedSidecar(attestation.sidecar_name(e.id), e, None) for e in others[-OTHERS_LIMIT:]
     ]
+    unused = len(mine) - len(used) - len(others)
     left_out = {
-        "sidecars of Flow's own that are stale or decide nothing": len(mine)
-        - len(used)
-        - len(others),
+        "sidecars of Flow's own that are stale or decide nothing": unused,
         "sidecars of others, the oldest": max(0, len(others) - OTHERS_LIMIT),
     }
-    record = Record(
-        goal=goal,
-        contract=loaded.contract,
-        run_id=run_id,
-        flow_version=sources.version,
-        resource_uri=resource_uri or _goal_uri(goal),
-        closed_at=closed_at,
-        rubrics=sources.rubrics(goal),
-        left_out={what: count for what, count in left_out.items() if count},
-        items=tuple(items),
-        files=(),
-    )
-    record = record._replace(files=_exported_files(sources, loaded, record, with_outputs))
-    wrong = attestation.record_faults(record)
-    if wrong:
-        raise StateError(
-            f"the record of goal {goal.id} does not hold together: {'; '.join(wrong)}",
-            code="inconsistent",
-            file=loaded.file,
-            remedy="nothing is exported that the evidence does not say; see flow goal history",
-        )
-    return record
+    return tuple(items), {kind: count for kind, count in left_out.items() if count}
 
 
 def _closed_at(sources: ExportSources, loaded: LoadedGoal, run_id: str) -> str | None:

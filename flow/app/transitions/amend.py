@@ -189,34 +189,21 @@ def carry_out(
     and told by whoever trusts it.
     """
     live, goal = made.loaded.goal, made.goal
-    run_id = live.run_id or ""
-    baseline = _relocked(context, tools, made)
     draft = live.status == "draft"
+    by_hand = made.contract == made.loaded.contract
+    told = _told(who=who, how=how, reason=reason, by_from=by_from)
     change = Amendment(
         made.text,
         made.contract,
         made.anew,
-        _artifact(made, who=who, how=how, asked=asked, reason=reason, by_from=by_from),
-        {
-            "type": "contract-amended",
-            "class": made.kind,
-            "by": who,
-            **({"by_from": by_from} if by_from else {}),
-            "how": how,
-            "criteria": list(made.anew),
-            "turn": live.turns_evaluated,
-            **({"reason": reason} if reason else {}),
-            "changes": _change_lines(made),
-            "from_sha256": made.before,
-            "contract_sha256": made.contract,
-        },
-        baseline,
+        _artifact(made, told, asked),
+        _event(made, told),
+        _relocked(context, tools, made),
     )
-    by_hand = made.contract == made.loaded.contract
     if not draft and not by_hand:
         tools.trust(goal, how)
     try:
-        context.ledger.amend(live.id, run_id, made.loaded.seen, change)
+        context.ledger.amend(live.id, live.run_id or "", made.loaded.seen, change)
     except FlowError:
         if made.trusted and not draft:
             _take_back(context, tools, made, how)
@@ -265,23 +252,36 @@ def _change_lines(made: AmendmentPlan) -> list[str]:
     return [*said, f"and {more} more"] if more > 0 else said
 
 
-def _artifact(
-    made: AmendmentPlan, *, who: str, how: str, asked: str, reason: str | None, by_from: str | None
-) -> Artifact:
-    said = _change_lines(made)
+def _told(*, who: str, how: str, reason: str | None, by_from: str | None) -> dict[str, Any]:
+    """Who amended the contract, how and why, as every record of it says."""
+    told = {"reason": reason, "by": who, "by_from": by_from, "how": how}
+    return {key: value for key, value in told.items() if value or key in ("by", "how")}
+
+
+def _event(made: AmendmentPlan, told: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "contract-amended",
+        "class": made.kind,
+        **told,
+        "criteria": list(made.anew),
+        "turn": made.loaded.goal.turns_evaluated,
+        "changes": _change_lines(made),
+        "from_sha256": made.before,
+        "contract_sha256": made.contract,
+    }
+
+
+def _artifact(made: AmendmentPlan, told: Mapping[str, Any], asked: str) -> Artifact:
     return Artifact(
         "contract-amended",
         {
             "goal_id": made.goal.id,
             "class": made.kind,
-            "changes": said or "none",
+            "changes": _change_lines(made) or "none",
             "from": made.before,
             "to": made.contract,
             "criteria": list(made.anew) or "none",
-            **({"reason": reason} if reason else {}),
-            "by": who,
-            **({"by_from": by_from} if by_from else {}),
-            "how": how,
+            **told,
             "asked": asked,
         },
     )

@@ -157,48 +157,42 @@ def propose_failed(
     if facts is None:
         return verdict
     loaded = records.goal(verdict.goal_id)
-    goal, subject = loaded.goal, facts.facts.subject
+    goal, subject, guards = loaded.goal, facts.facts.subject, facts.report.guards
     if subject.tree is None:  # nobody could confirm it
         return verdict._replace(reason=reason)
-    said = verdict._replace(
-        reason=reason,
-        lifecycle_to="waiting_for_user" if waits else goal.status,
-        proposed_transition=ProposedTransition(
-            "failed",
-            reason,
-            verdict.turns_evaluated,
-            proposals.proposal_id(
-                subject, verdict.verdict, "failed", verdict.criterion_results, facts.report.guards
-            ),
+    proposed = ProposedTransition(
+        "failed",
+        reason,
+        verdict.turns_evaluated,
+        proposals.proposal_id(
+            subject, verdict.verdict, "failed", verdict.criterion_results, guards
         ),
+    )
+    lifecycle_to = "waiting_for_user" if waits else goal.status
+    verdict = verdict._replace(
+        reason=reason, lifecycle_to=lifecycle_to, proposed_transition=proposed
     )
     live = records.proposal(verdict.run_id)
-    proposal = proposals.document(said, subject, now, live, records.counted, facts.report.guards)
+    proposal = proposals.document(verdict, subject, now, live, records.counted, guards)
     to: NonTerminal = "waiting_for_user" if waits else "active"
-    ledger.write_turn(
-        goal.id,
-        verdict.run_id,
-        loaded.seen,
-        Turn(
-            status=to,
-            turns_evaluated=verdict.turns_evaluated,
-            last_evaluation=LastEvaluation(facts.decision.result, clip(reason, REASON_LIMIT), now),
-            criteria=(),
-            artifact=transition_artifact(goal, verdict.run_id, to, reason),
-            event={
-                "type": "transition",
-                "from": goal.status,
-                "to": to,
-                "reason": reason,
-                "proposal_id": proposal["proposal_id"],
-            },
-            proposal=proposal,
-        ),
+    turn = Turn(
+        status=to,
+        turns_evaluated=verdict.turns_evaluated,
+        last_evaluation=LastEvaluation(facts.decision.result, clip(reason, REASON_LIMIT), now),
+        criteria=(),
+        artifact=transition_artifact(goal, verdict.run_id, to, reason),
+        event={
+            "type": "transition",
+            "from": goal.status,
+            "to": to,
+            "reason": reason,
+            "proposal_id": proposal["proposal_id"],
+        },
+        proposal=proposal,
     )
-    return said._replace(
-        proposed_transition=said.proposed_transition
-        and said.proposed_transition._replace(proposal_id=proposal["proposal_id"])
-    )
+    ledger.write_turn(goal.id, verdict.run_id, loaded.seen, turn)
+    proposed = proposed._replace(proposal_id=proposal["proposal_id"])
+    return verdict._replace(proposed_transition=proposed)
 
 
 def live_proposal(records: Records, goal: Goal) -> Mapping[str, Any] | None:

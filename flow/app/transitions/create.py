@@ -55,9 +55,8 @@ class Workshop(NamedTuple):
     """(text, run id, baseline, artifact, event): publishes the goal, all or nothing."""
     trust: Callable[[Goal, str], None]
     branch: Callable[[], str | None]
-    missing_programs: Callable[[Goal], list[str]]
-    command_warnings: Callable[[Goal], list[str]]
-    """A warning for each command that cannot show what it should, by its text."""
+    about_commands: Callable[[Goal], list[str]]
+    """A warning for each command that cannot run or cannot show what it should."""
     syntax_faults: Callable[[Goal], list[Fault]]
     """A fault for each command that bash cannot read."""
     already_green: Callable[[Goal], list[str]]
@@ -96,48 +95,38 @@ def create_goal(
     """
     parsed = shop.parse(text, name)
     goal = parsed.goal
-    faults = draft.starting_faults(goal.document)
-    refused = [Fault(why, file=name, key=key) for key, why in faults]
-    refused += shop.syntax_faults(goal)
-    if refused:
-        raise ContractError(refused)
+    _refuse_faulty(shop, goal, name)
     refuse_other_branch(goal, shop.branch())
     baseline = None
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
     if not as_draft:
         baseline = shop.pin(goal, base)
         _refuse_outside(goal, shop.outside(goal, baseline), base)
-    final = shop.edit(
-        text,
-        draft.starting_changes(
-            goal.document,
-            status="draft" if as_draft else "active",
-            run_id=run_id,
-            base_commit=baseline.base_commit if baseline else None,
-        ),
+    changes = draft.starting_changes(
+        goal.document,
+        status="draft" if as_draft else "active",
+        run_id=run_id,
+        base_commit=baseline.base_commit if baseline else None,
     )
+    final = shop.edit(text, changes)
     ready = shop.parse(final, name).goal
     if not as_draft:
         shop.trust(ready, "flow goal create")  # first: a contract nobody published harms nobody
-    shop.write(
-        final,
-        run_id,
-        baseline,
-        Artifact("goal-created", {"goal_id": goal.id, "source": goal.source or source}),
-        {"type": "created", "to": ready.status, "source": source},
-    )
-    return Created(
-        goal.id,
-        ready.status,
-        layout.goal_file(goal.id),
-        ready.run_id,
-        ready.base_commit,
-        (
-            *parsed.warnings,
-            *lint_goal(ready, [*shop.missing_programs(ready), *shop.command_warnings(ready)]),
-            *(() if as_draft else shop.already_green(ready)),
-        ),
-    )
+    artifact = Artifact("goal-created", {"goal_id": goal.id, "source": goal.source or source})
+    event = {"type": "created", "to": ready.status, "source": source}
+    shop.write(final, run_id, baseline, artifact, event)
+    warnings = [*parsed.warnings, *lint_goal(ready, shop.about_commands(ready))]
+    warnings += () if as_draft else shop.already_green(ready)
+    file = layout.goal_file(goal.id)
+    return Created(goal.id, ready.status, file, ready.run_id, ready.base_commit, (*warnings,))
+
+
+def _refuse_faulty(shop: Workshop, goal: Goal, name: str) -> None:
+    """Raise :class:`ContractError` with every fault of a goal that is to begin."""
+    faults = [Fault(why, file=name, key=key) for key, why in draft.starting_faults(goal.document)]
+    faults += shop.syntax_faults(goal)
+    if faults:
+        raise ContractError(faults)
 
 
 def _refuse_outside(goal: Goal, outside: Sequence[Outside], base: str | None) -> None:

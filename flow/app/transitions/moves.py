@@ -15,16 +15,16 @@ from flow.core.goal.lifecycle import check_move
 from flow.core.stop.pause import PAUSED_STATUS
 from flow.core.text import display
 from flow.errors import GitError, InputError, StateError
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import LoadedGoal
-    from flow.core.boundary.rules import Baseline
+    from flow.core.boundary.rules import Baseline, Snapshot
     from flow.core.goal.lifecycle import NonTerminal
-    from flow.core.goal.model import Goal
+    from flow.core.goal.model import Criterion, Goal
     from flow.core.stop.pause import Pause
 
 GUARDS = "guards"
@@ -141,6 +141,23 @@ def _move_of(
     )
 
 
+class PersonsWord(NamedTuple):
+    """What a person says when they approve something."""
+
+    about: str
+    """A criterion's id, ``guards`` or ``protected``."""
+    by: str
+    by_from: str | None
+    """Where the name ``by`` comes from, unless the caller gave it."""
+    note: str
+    at: str
+
+    @property
+    def name_fields(self) -> dict[str, str]:
+        """Where the name comes from, as a record has it."""
+        return {"by_from": self.by_from} if self.by_from else {}
+
+
 def approve(
     context: ClosingContext,
     goal_id: str,
@@ -160,47 +177,25 @@ def approve(
     for key, value in (("--by", by), ("--note", note)):
         if not value.strip():
             raise InputError(f"{key} is empty", key=key, remedy="say who approves and why")
+    word = PersonsWord(criterion_id, by, by_from, note, now)
     context.ledger.finish(goal_id)
     loaded = context.records.goal(goal_id)
     goal = loaded.goal
     refuse_closed(goal, "approving")
     _refuse_draft(goal)
-    guards, protected = criterion_id == GUARDS, criterion_id == PROTECTED
-    criterion = None if guards or protected else goal.criterion(criterion_id)
-    if criterion is None and not guards and not protected:
-        fuzzy = [c.id for c in goal.criteria if c.fuzzy]
-        raise InputError(
-            f"goal {goal.id} has no criterion {criterion_id!r:.60}",
-            key="AC",
-            value=criterion_id,
-            remedy=f"fuzzy criteria here: {display.names(fuzzy) or 'none'}",
-        )
-    if criterion is not None and not criterion.fuzzy:
-        raise StateError(
-            f"{criterion.id} has a verification_command; only its exit code can prove it",
-            key="AC",
-            value=criterion.id,
-            remedy=f"flow goal evaluate {goal.id}",
-        )
+    criterion = _criterion_to_approve(goal, criterion_id)
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
     baseline, recorded = context.baseline(goal, run_id)
-    snapshot = context.snapshot(
-        baseline, (*goal.denied_paths, *context.denied_paths), deciding(goal, baseline)
-    )
-    refuse_other_branch(goal, snapshot.branch)
-    if snapshot.problems:
-        raise GitError(
-            f"the files cannot be told apart now: {display.names(snapshot.problems, 3)}",
-            remedy="an approval is tied to the files it was given for; make git answer first",
-        )
-    changes = protected_files.to_approve(goal, snapshot, baseline) if protected else None
-    if guards and not recorded:
+    snapshot = _snapshot_to_approve(context, goal, baseline)
+    files = None
+    if criterion_id == PROTECTED:
+        files = protected_files.to_approve(goal, snapshot, baseline)
+    if criterion_id == GUARDS and not recorded:
         context.keep_baseline(goal.id, run_id, baseline)  # from here on it can be compared again
-    subject = subject_of(loaded, snapshot, baseline, version)
-    name = criterion.id.lower() if criterion else criterion_id
     evidence_id, path = context.ledger.record_evidence(
         evidence_document(
-            id=f"evidence-{name}-approval-{goal.turns_evaluated}",
+            id=f"evidence-{criterion.id.lower() if criterion else criterion_id}-approval-"
+            f"{goal.turns_evaluated}",
             goal=goal.id,
             run_id=run_id,
             created_at=now,
@@ -209,46 +204,80 @@ def approve(
             body={
                 "proves": [criterion.id] if criterion else [],
                 "approved_by": by,
-                **({"by_from": by_from} if by_from else {}),
+                **word.name_fields,
                 **(context.speaker.fields() if context.speaker else {}),
                 "note": note,
                 "criterion_digest": criterion.digest if criterion else None,
-                "guards": dict(snapshot.guards) if guards else None,
-                "protected_changes": changes.to_document() if changes else None,
+                "guards": dict(snapshot.guards) if criterion_id == GUARDS else None,
+                "protected_changes": files.to_document() if files else None,
                 "limitations": [ONLY_WORD],
-                "subject": subject.to_document(),
+                "subject": subject_of(loaded, snapshot, baseline, version).to_document(),
             },
         ),
         suffix=True,
     )
-    context.ledger.approve(
-        goal.id,
-        run_id,
-        loaded.seen,
-        Approval(
-            criterion=CriterionUpdate(
-                criterion.id, "pass", path, now, f"approved by {display.visible(by)}"
-            )
-            if criterion
-            else None,
-            artifact=Artifact(
-                "evidence-captured",
-                {
-                    "evidence_id": evidence_id,
-                    "goal_id": goal.id,
-                    "proves": [criterion.id] if criterion else "none",
-                    "approved_by": by,
-                    **({"by_from": by_from} if by_from else {}),
-                    "note": note,
-                },
-            ),
-            event={
-                "type": "approved" if criterion else f"{criterion_id}-approved",
-                "criterion_id": criterion.id if criterion else None,
-                "evidence_id": evidence_id,
-                "by": by,
-                **({"by_from": by_from} if by_from else {}),
-            },
-        ),
-    )
+    approval = _approval(goal, criterion, word, evidence_id, path)
+    context.ledger.approve(goal.id, run_id, loaded.seen, approval)
     return path
+
+
+def _criterion_to_approve(goal: Goal, criterion_id: str) -> Criterion | None:
+    """The fuzzy criterion of this id; None for guards and protected files."""
+    if criterion_id in (GUARDS, PROTECTED):
+        return None
+    criterion = goal.criterion(criterion_id)
+    if criterion is None:
+        fuzzy = [c.id for c in goal.criteria if c.fuzzy]
+        raise InputError(
+            f"goal {goal.id} has no criterion {criterion_id!r:.60}",
+            key="AC",
+            value=criterion_id,
+            remedy=f"fuzzy criteria here: {display.names(fuzzy) or 'none'}",
+        )
+    if not criterion.fuzzy:
+        raise StateError(
+            f"{criterion.id} has a verification_command; only its exit code can prove it",
+            key="AC",
+            value=criterion.id,
+            remedy=f"flow goal evaluate {goal.id}",
+        )
+    return criterion
+
+
+def _snapshot_to_approve(context: ClosingContext, goal: Goal, baseline: Baseline) -> Snapshot:
+    """The files that an approval is tied to; :class:`GitError` where they cannot be told."""
+    denied = (*goal.denied_paths, *context.denied_paths)
+    snapshot = context.snapshot(baseline, denied, deciding(goal, baseline))
+    refuse_other_branch(goal, snapshot.branch)
+    if snapshot.problems:
+        raise GitError(
+            f"the files cannot be told apart now: {display.names(snapshot.problems, 3)}",
+            remedy="an approval is tied to the files it was given for; make git answer first",
+        )
+    return snapshot
+
+
+def _approval(
+    goal: Goal, criterion: Criterion | None, word: PersonsWord, evidence_id: str, path: str
+) -> Approval:
+    """What the approval writes to the goal, its journal and its events."""
+    update = None
+    if criterion is not None:
+        result = f"approved by {display.visible(word.by)}"
+        update = CriterionUpdate(criterion.id, "pass", path, word.at, result)
+    fields = {
+        "evidence_id": evidence_id,
+        "goal_id": goal.id,
+        "proves": [criterion.id] if criterion else "none",
+        "approved_by": word.by,
+        **word.name_fields,
+        "note": word.note,
+    }
+    event = {
+        "type": "approved" if criterion else f"{word.about}-approved",
+        "criterion_id": criterion.id if criterion else None,
+        "evidence_id": evidence_id,
+        "by": word.by,
+        **word.name_fields,
+    }
+    return Approval(update, Artifact("evidence-captured", fields), event)
