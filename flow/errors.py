@@ -19,6 +19,9 @@
 
 An error names the file, the key, the value and what to do. ``code`` is a stable word for programs;
 ``exit_code`` is what ``flow`` exits with, ``helper_code`` what the helpers in ``bin/`` exit with.
+
+It is built from its place: ``raise in_file(rel, "run_id", value).corrupt(message, remedy)``,
+``raise at_key("--commit", commit).invalid(message, remedy)``.
 """
 
 from __future__ import annotations
@@ -26,6 +29,9 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeVar
+
+    _Error = TypeVar("_Error", bound="FlowError")
 
 
 FEW = 10
@@ -227,3 +233,75 @@ class Interrupted(FlowError):
     code = "interrupted"
     exit_code = 130
     helper_code = 130
+
+
+class FaultPlace:
+    """A file, a key and its value; each method builds one kind of error about this place."""
+
+    __slots__ = ("file", "key", "value")
+
+    def __init__(self, file: str | None, key: str | None, value: object) -> None:
+        self.file = file
+        self.key = key
+        self.value = value
+
+    def fault(self, message: str, remedy: str | None = None) -> Fault:
+        """One of several faults that a ``ContractError`` will name."""
+        return Fault(message, file=self.file, key=self.key, value=self.value, remedy=remedy)
+
+    def corrupt(self, message: str, remedy: str | None = None) -> ContractError:
+        """The file breaks its format at this place alone."""
+        return ContractError([self.fault(message, remedy)])
+
+    def invalid(
+        self, message: str, remedy: str | None = None, *, code: str | None = None
+    ) -> InputError:
+        """The value cannot be used."""
+        return self._error(InputError, message, remedy, code)
+
+    def not_found(self, message: str, remedy: str | None = None) -> InputError:
+        """The value names nothing that is there."""
+        return self._error(InputError, message, remedy, "not_found")
+
+    def wrong_state(
+        self, message: str, remedy: str | None = None, *, code: str | None = None
+    ) -> StateError:
+        """The goal's state does not allow what was asked."""
+        return self._error(StateError, message, remedy, code)
+
+    def stale(self, message: str, remedy: str | None = None) -> StaleProposal:
+        """The proposal was made on something that is no longer so."""
+        return self._error(StaleProposal, message, remedy)
+
+    def refused(
+        self, message: str, remedy: str | None = None, *, code: str | None = None
+    ) -> RefusedError:
+        """Flow will not touch the file."""
+        return self._error(RefusedError, message, remedy, code)
+
+    def storage(
+        self, message: str, remedy: str | None = None, *, code: str | None = None
+    ) -> StorageError:
+        """The file could not be read or written."""
+        return self._error(StorageError, message, remedy, code)
+
+    def git(self, message: str, remedy: str | None = None, *, code: str | None = None) -> GitError:
+        """git could not answer about this place."""
+        return self._error(GitError, message, remedy, code)
+
+    def _error(
+        self, kind: type[_Error], message: str, remedy: str | None, code: str | None = None
+    ) -> _Error:
+        return kind(
+            message, code=code, file=self.file, key=self.key, value=self.value, remedy=remedy
+        )
+
+
+def in_file(file: str | None, key: str | None = None, value: object = None) -> FaultPlace:
+    """The place of a fault in a file."""
+    return FaultPlace(file, key, value)
+
+
+def at_key(key: str | None, value: object = None) -> FaultPlace:
+    """The place of a fault in what was asked: an option, an argument or a field."""
+    return FaultPlace(None, key, value)
