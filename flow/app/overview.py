@@ -7,7 +7,7 @@ from flow.app.transitions import closing as transitions_closing
 from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.text import display
-from flow.errors import FlowError, InputError, StateError
+from flow.errors import FlowError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,17 +38,13 @@ def choose_goal(goals: Sequence[Goal], branch: str | None) -> Goal:
     candidates = active or begun or drafts or [g for g in here if g.status in TERMINAL]
     label = display.visible(branch or "this checkout")
     if not candidates:
-        raise InputError(
-            f"no goal belongs to {label}",
-            code="not_found",
-            key="ID",
-            remedy="flow goal list shows all; flow goal create makes one",
+        raise at_key("ID").not_found(
+            f"no goal belongs to {label}", "flow goal list shows all; flow goal create makes one"
         )
     if len(candidates) > 1 and candidates[0].status not in TERMINAL:
-        raise StateError(
+        raise at_key("ID").wrong_state(
             f"several goals belong to {label}: {display.names([g.id for g in candidates])}",
-            key="ID",
-            remedy="name one of them",
+            "name one of them",
         )
     return max(candidates, key=lambda g: (_touched(g), g.created_at))
 

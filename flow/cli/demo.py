@@ -11,7 +11,7 @@ import tempfile
 
 from flow.cli.parsing import CommandSpec
 from flow.cli.stage import Stage
-from flow.errors import StorageError
+from flow.errors import in_file
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -170,10 +170,9 @@ def _temporary_folder() -> str:
     try:
         return os.path.realpath(tempfile.mkdtemp(prefix="flow-demo-"))
     except OSError as error:
-        raise StorageError(
+        raise in_file(error.filename).storage(
             f"no temporary folder can be made: {error.strerror}",
-            file=error.filename,
-            remedy="set TMPDIR to a folder that can be written",
+            "set TMPDIR to a folder that can be written",
         ) from error
 
 

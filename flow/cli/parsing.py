@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from flow.errors import InputError
+from flow.errors import InputError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _formatter(prog: str) -> argparse.HelpFormatter:
 
 def usage_error(message: str, prog: str, *, key: str | None = None) -> InputError:
     """A wrong call (exit 2)."""
-    return InputError(message, code="usage", key=key, remedy=f"see {prog} --help")
+    return at_key(key).invalid(message, f"see {prog} --help", code="usage")
 
 
 def nothing(parser: argparse.ArgumentParser) -> None:

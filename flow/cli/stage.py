@@ -14,7 +14,7 @@ import sys
 
 from flow.adapters.process.environment import clean_environment
 from flow.adapters.process.tool import run_tool
-from flow.errors import GitError, OutsideError, StorageError
+from flow.errors import GitError, OutsideError, StorageError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -69,10 +69,9 @@ class Stage:
                 os.path.realpath(sys.executable), os.path.join(self.folder, "tools", "python3")
             )
         except OSError as error:
-            raise StorageError(
+            raise in_file(self.folder).storage(
                 f"the example cannot be copied: {error}",
-                file=self.folder,
-                remedy="make room there, or set TMPDIR to another folder",
+                "make room there, or set TMPDIR to another folder",
             ) from error
         self.title("A small project in a repository of its own")
         self.say(f"It is in {self.project}; so are its home folder and trust ledger.")

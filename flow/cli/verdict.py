@@ -8,7 +8,7 @@ from flow.cli.parsing import CommandSpec, goal_argument, usage_error
 from flow.core.goal import ids
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.text import display
-from flow.errors import FlowError, InputError
+from flow.errors import FlowError, at_key
 from flow.render import verdict as render
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
@@ -53,12 +53,8 @@ def _show_verdict(args: argparse.Namespace, out: Output) -> int:
         run_id = checkout.run_of(checkout.choose() if args.ID is None else args.ID)
     document = checkout.previous_verdict(run_id)
     if document is None:
-        raise InputError(
-            f"run {run_id} has no readable verdict",
-            code="not_found",
-            key="run",
-            value=run_id,
-            remedy="evaluate the goal: flow goal evaluate ID",
+        raise at_key("run", run_id).not_found(
+            f"run {run_id} has no readable verdict", "evaluate the goal: flow goal evaluate ID"
         )
     if checkout.handed_in(document, run_id):
         document = {**document, "handed_in": True}

@@ -8,7 +8,7 @@ import stat
 from flow.adapters.fs import files
 from flow.adapters.git.find import is_git_dir
 from flow.core.text.display import visible
-from flow.errors import FlowError, InputError, StorageError
+from flow.errors import FlowError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,11 +37,8 @@ def write_out(path: str, text: str, what: str, *, off_limits: Iterable[str]) -> 
             file.write(text)
     except (OSError, ValueError, FlowError) as error:
         why = error.fault.message if isinstance(error, FlowError) else _error_reason(error)
-        raise StorageError(
-            f"cannot write the {what}: {why}",
-            file=path,
-            key="--output",
-            remedy="name a file that can be written",
+        raise in_file(path, "--output").storage(
+            f"cannot write the {what}: {why}", "name a file that can be written"
         ) from error
 
 
@@ -58,12 +55,10 @@ def refuse_own(path: str, off_limits: Iterable[str]) -> None:
     except (OSError, ValueError):  # no path at all, which the writing says
         return
     if own is not None:
-        raise InputError(
+        raise at_key("--output", path).invalid(
             f"{visible(path)!r:.200} lies in {visible(own)!r:.200}, where only Flow and git write",
+            "name a file elsewhere",
             code="own_folder",
-            key="--output",
-            value=path,
-            remedy="name a file elsewhere",
         )
 
 

@@ -16,7 +16,7 @@ from flow.core.setting_keys import (
     STOP_HOOK,
     STRICTNESS,
 )
-from flow.errors import ContractError, Fault
+from flow.errors import ContractError, Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -350,12 +350,9 @@ def _read_layer(layer: Layer, faults: list[Fault], warnings: list[str]) -> dict[
             warnings.append(f"{layer.file}: {name}: ignored, since only {OWN_FILE} may set it")
         elif not key.fits(value):
             faults.append(
-                Fault(
+                in_file(layer.file, name, _shown_value(value)).fault(
                     f"{_shown_value(value)} is not {key.expected}",
-                    file=layer.file,
-                    key=name,
-                    value=_shown_value(value),
-                    remedy="correct the value, or remove the key to use the default",
+                    "correct the value, or remove the key to use the default",
                 )
             )
         elif name == DENIED:
@@ -377,12 +374,9 @@ def _layer_values(layer: Layer, faults: list[Fault]) -> Iterator[tuple[str, Any]
     for prefix, section in queue:  # grows while it is walked; there are five sections at most
         if not isinstance(section, dict):
             faults.append(
-                Fault(
+                in_file(layer.file, prefix or None, _shown_value(section)).fault(
                     f"{_shown_value(section)} is not an object",
-                    file=layer.file,
-                    key=prefix or None,
-                    value=_shown_value(section),
-                    remedy='write it as {"flow": {"goals": {"jobs": 4}}}',
+                    'write it as {"flow": {"goals": {"jobs": 4}}}',
                 )
             )
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from flow.errors import InputError
+from flow.errors import at_key
 from flow.helpers.words import answer, need, report_error, say, wrong
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -70,11 +70,8 @@ def _update_lifecycle(options: Options) -> int:
     ids.goal_id(goal_id)
     from_status = options.get("--from-status")
     if from_status is not None and from_status not in STATUSES:
-        raise InputError(
-            f"{from_status!r:.60} is not a status",
-            key="--from-status",
-            value=from_status,
-            remedy=f"one of {', '.join(STATUSES)}",
+        raise at_key("--from-status", from_status).invalid(
+            f"{from_status!r:.60} is not a status", f"one of {', '.join(STATUSES)}"
         )
     data = inputs.read(file, "--lifecycle-file")
     checkout = Recording()
@@ -120,11 +117,8 @@ def record_journal(options: Options, _name: str) -> int:
 
     issue, type = need(options, "--issue", "--type")
     if not (issue.isascii() and issue.isdigit() and len(issue) < 17 and 1 <= int(issue) <= 2**53):
-        raise InputError(
-            f"{issue!r:.60} is not an issue's number",
-            key="--issue",
-            value=issue,
-            remedy="a whole number from 1 on",
+        raise at_key("--issue", issue).invalid(
+            f"{issue!r:.60} is not an issue's number", "a whole number from 1 on"
         )
     metadata = metadata_from_pairs(options.get("--metadata", ()))
     checkout = Recording()

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from flow.core import layout
 from flow.core.goal import ids
-from flow.errors import ContractError, FlowError, StaleProposal, StateError
+from flow.errors import ContractError, FlowError, StaleProposal, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.parts import Parts, version
 
@@ -101,12 +101,10 @@ class Evaluating(Parts):
         def trusted(loaded: LoadedGoal) -> tuple[bool, str]:
             if trust_digest is None or trust_digest.lower() == loaded.contract:
                 return self.trusted(loaded)
-            raise StateError(
+            raise at_key("--trust-digest", trust_digest).wrong_state(
                 f"goal {loaded.goal.id} has the contract {loaded.contract}, not {trust_digest:.80}",
+                "read what changed, then name the new digest",
                 code="other_contract",
-                key="--trust-digest",
-                value=trust_digest,
-                remedy="read what changed, then name the new digest",
             )
 
         def baseline(goal: Goal, run_id: str) -> RecordedBaseline:
@@ -378,11 +376,9 @@ class Evaluating(Parts):
         """Raise it with why what was recorded before does not count, if that is so."""
         troubles, fault = "; ".join(self.run_record.troubles), error.faults[0]
         if troubles:
-            raise StaleProposal(
+            raise at_key(fault.key, fault.value).stale(
                 f"{fault.message} ({troubles})",
-                key=fault.key,
-                value=fault.value,
-                remedy=f"look at it, then, at a terminal: flow goal evaluate {goal_id} --confirm",
+                f"look at it, then, at a terminal: flow goal evaluate {goal_id} --confirm",
             ) from error
 
     def clear(self, goal_id: str, reason: str, how: str) -> Closed:
@@ -442,11 +438,9 @@ class Evaluating(Parts):
 
         run_id = self.load(ids.goal_id(goal_id)).goal.run_id
         if run_id is not None and self._elsewhere(run_id):
-            raise StateError(
+            raise at_key("scope.run_id", run_id).wrong_state(
                 f"run {run_id} of goal {goal_id} was recorded in another checkout",
-                key="scope.run_id",
-                value=run_id,
-                remedy=f"begin one of this checkout: flow goal evaluate {goal_id}",
+                f"begin one of this checkout: flow goal evaluate {goal_id}",
             )
         name, by_from = self.by(by)
         return moves.approve(

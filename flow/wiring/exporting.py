@@ -23,7 +23,7 @@ from flow.core.boundary.by_products import with_guards, with_submodules
 from flow.core.evidence import attestation
 from flow.core.goal import ids
 from flow.core.layout import OUTPUT_LIMIT
-from flow.errors import InputError, StateError
+from flow.errors import StateError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 from flow.wiring.parts import version
 from flow.wiring.reading import Reading
@@ -95,11 +95,10 @@ class Exporting(Reading):
         """Raise :class:`StateError` where whoever checks the bundle would find a broken chain."""
         wrong = bundle_ledger.ledger_faults(record, dsse.strict_json)
         if wrong:
-            raise StateError(
+            raise in_file(layout.ledger_file(record.run_id)).wrong_state(
                 f"the ledger of run {record.run_id} does not hold: {'; '.join(wrong[:3])}",
+                f"see: flow evidence verify {record.run_id}",
                 code="inconsistent",
-                file=layout.ledger_file(record.run_id),
-                remedy=f"see: flow evidence verify {record.run_id}",
             )
 
     def _all_read(self) -> None:
@@ -136,11 +135,9 @@ def signer(option: str, environ: Mapping[str, str]) -> Callable[[bytes], Signatu
     """What ``--sign`` names: ``ssh:KEYFILE``."""
     kind, _, path = option.partition(":")
     if kind != "ssh" or not path:
-        raise InputError(
+        raise at_key("--sign", option).invalid(
             f"{option!r:.80} is no way to sign",
-            key="--sign",
-            value=option,
-            remedy="use --sign ssh:KEYFILE, or --key FILE for a key in PEM",
+            "use --sign ssh:KEYFILE, or --key FILE for a key in PEM",
         )
     inputs.check_file(path, "--sign")
     return lambda message: ssh_keys.sign(path, message, environ)

@@ -9,7 +9,7 @@ from flow.adapters.fs import files
 from flow.core import layout
 from flow.core.goal import ids
 from flow.core.goal.lifecycle import NON_TERMINAL
-from flow.errors import FlowError, StateError
+from flow.errors import FlowError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.parts import Parts
 
@@ -165,10 +165,9 @@ class Reading(Parts):
         """The run a goal writes to. Raises :class:`StateError` where it has none yet."""
         run_id = self.load(goal_id).goal.run_id
         if run_id is None:
-            raise StateError(
+            raise at_key("scope.run_id").wrong_state(
                 f"goal {goal_id} has no run yet",
-                key="scope.run_id",
-                remedy=f"flow goal evaluate {goal_id}, or flow goal activate {goal_id}",
+                f"flow goal evaluate {goal_id}, or flow goal activate {goal_id}",
             )
         return run_id
 

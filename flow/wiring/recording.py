@@ -7,7 +7,7 @@ from flow.adapters.journal import store as journal
 from flow.app.ports import Artifact
 from flow.core import layout
 from flow.core.goal import ids
-from flow.errors import StaleProposal
+from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.creating import Creating
 from flow.wiring.evaluating import Evaluating
@@ -100,11 +100,9 @@ class Recording(Creating, Evaluating):
             else ["there is none"]
         )
         if moved:
-            raise StaleProposal(
+            raise at_key("lifecycle.status", "achieved").stale(
                 f"no live proposal for goal {goal_id}: {'; '.join(moved)}",
-                key="lifecycle.status",
-                value="achieved",
-                remedy=f"evaluate again: flow goal evaluate {goal_id}",
+                f"evaluate again: flow goal evaluate {goal_id}",
             )
 
     def journal_record(self, issue: int | None, type: str, metadata: Mapping[str, Any]) -> str:

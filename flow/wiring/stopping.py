@@ -18,7 +18,7 @@ from flow.core import layout
 from flow.core.goal import ids
 from flow.core.stop import lost_goals
 from flow.core.text import display
-from flow.errors import FlowError, InputError
+from flow.errors import FlowError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.evaluating import Evaluating
 from flow.wiring.reading import Reading
@@ -160,12 +160,9 @@ class Stopping(Reading, Evaluating):
         """Miss the goal no longer. Raises :class:`InputError` where it is not missed."""
         known = self.checkout_notes.read().goals.get(ids.goal_id(goal_id))
         if known is None or not self.checkout_notes.forget(goal_id):
-            raise InputError(
+            raise at_key("goal id", goal_id).not_found(
                 f"no goal {goal_id} is remembered of {display.visible(self.top)}",
-                code="not_found",
-                key="goal id",
-                value=goal_id,
-                remedy="name the checkout where it was: flow goal forget ID --checkout DIR",
+                "name the checkout where it was: flow goal forget ID --checkout DIR",
             )
         self._spoken(known.run_id, goal_id, {"type": "forgotten"})
 

@@ -7,7 +7,7 @@ from flow.adapters.ledger import reader
 from flow.app.ports import LoadedGoal
 from flow.core.goal.lifecycle import NON_TERMINAL
 from flow.core.goal.model import contract
-from flow.errors import InputError
+from flow.errors import InputError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.reading import Reading
 
@@ -22,7 +22,7 @@ class Trusting(Reading):
         if goal_file is not None:
             return self._goal_in(goal_file)
         if goal_id is None:
-            raise InputError("no goal is named", key="ID", remedy="name a goal, or --goal-file F")
+            raise at_key("ID").invalid("no goal is named", "name a goal, or --goal-file F")
         return self.load(goal_id)
 
     def _goal_in(self, file: str) -> LoadedGoal:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.adapters.chain.verification import RunVerification
 from flow.core import layout
 from flow.core.goal import ids
-from flow.errors import InputError, StaleProposal, StateError
+from flow.errors import at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.reading import Reading
 
@@ -27,11 +27,9 @@ class Verifying(Reading):
         """The head of a run's chain, ``<n>:<hash>``. Raises :class:`StateError` without one."""
         head = self.records.ledger_head(ids.run_id(run_id))
         if head is None:
-            raise StateError(
+            raise at_key("run", run_id).wrong_state(
                 f"run {run_id} has no evidence in its chain yet",
-                key="run",
-                value=run_id,
-                remedy="evaluate its goal first: flow goal evaluate ID",
+                "evaluate its goal first: flow goal evaluate ID",
             )
         return head
 
@@ -42,12 +40,9 @@ class Verifying(Reading):
         """
         path = self.heads.path(run_id)
         if self.heads.read(run_id) is None:
-            raise InputError(
+            raise at_key("RUN", run_id).not_found(
                 f"your state folder keeps no head of run {run_id}",
-                code="not_found",
-                key="RUN",
-                value=run_id,
-                remedy="see the runs it knows: flow evidence verify",
+                "see the runs it knows: flow evidence verify",
             )
         self.heads.forget(run_id)
         return path
@@ -66,8 +61,7 @@ def refuse_broken(parts: Parts, goal_id: str) -> None:
     if broken:
         more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
         see = f"see all of it: flow evidence verify {run_id}; to measure anew, apart from it: "
-        raise StaleProposal(
+        raise in_file(broken[0].file).stale(
             f"the record of run {run_id} is broken: {broken[0]}{more}",
-            file=broken[0].file,
-            remedy=f"{see}flow goal evaluate {goal_id} --run-id NEW",
+            f"{see}flow goal evaluate {goal_id} --run-id NEW",
         )

@@ -12,7 +12,7 @@ from flow.adapters.contracts.text import dotted_path
 from flow.adapters.process.tool import find_program, run_tool
 from flow.core.masked_exit.runner_names import report_of, runner_of
 from flow.core.text.display import visible
-from flow.errors import Fault
+from flow.errors import Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -47,12 +47,11 @@ def syntax_faults(goal: Goal, file: str, environ: Mapping[str, str], top: str) -
                 lines = ran.stderr.decode("utf-8", "replace").splitlines() or ["it is malformed"]
                 said = visible(lines[0].removeprefix(f"{bash}: "))[:LONGEST]
                 faults.append(
-                    Fault(
+                    in_file(
+                        file, dotted_path(("objective", "acceptance_criteria", place, key)), command
+                    ).fault(
                         f"{criterion.id}: bash -n refuses it: {said}",
-                        file=file,
-                        key=dotted_path(("objective", "acceptance_criteria", place, key)),
-                        value=command,
-                        remedy="put it right: bash -n -c COMMAND says where",
+                        "put it right: bash -n -c COMMAND says where",
                     )
                 )
     return faults

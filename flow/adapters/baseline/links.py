@@ -13,7 +13,7 @@ import stat
 from flow.adapters.worktree.ignore import Rules
 from flow.core.boundary.changes import ABSENT
 from flow.core.text.display import names, visible
-from flow.errors import GitError, InputError, StorageError
+from flow.errors import InputError, StorageError, at_key, in_file
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -55,7 +55,7 @@ def refuse_unusable(
 
 
 def _refused(path: str, why: str, remedy: str) -> InputError:
-    return InputError(f"{visible(path)} {why}", key=KEY, value=path, remedy=remedy)
+    return at_key(KEY, path).invalid(f"{visible(path)} {why}", remedy)
 
 
 def _is_folder(top: str, path: str) -> bool:
@@ -80,10 +80,8 @@ def _tree_digest(root: str) -> str:
     total = sha256(b"flow-link-1")
     for count, entry in enumerate(_entry_texts(root)):
         if count > MOST_ENTRIES:
-            raise StorageError(
-                f"it holds more than {MOST_ENTRIES} files",
-                file=root,
-                remedy=f"leave it out of {KEY}",
+            raise in_file(root).storage(
+                f"it holds more than {MOST_ENTRIES} files", f"leave it out of {KEY}"
             )
         total.update(entry)
     return f"tree:{total.hexdigest()}"
@@ -165,10 +163,9 @@ def _copy_path(source: str, target: str, left: Callable[[], float]) -> list[str]
 
     def one(path: str, to: str) -> str:
         if left() <= 0:
-            raise GitError(
+            raise at_key(KEY).git(
                 f"no time was left to copy {visible(os.path.basename(source))}",
-                key=KEY,
-                remedy="give it more time, or leave it out",
+                "give it more time, or leave it out",
             )
         try:
             if stat.S_ISREG(os.lstat(path).st_mode):
@@ -195,7 +192,6 @@ def _copy_path(source: str, target: str, left: Callable[[], float]) -> list[str]
 
 
 def _no_copy(source: str, why: str) -> StorageError:
-    return StorageError(
-        f"cannot copy it: {visible(why)}", file=source, key=KEY,
-        remedy="free some disk space, or leave it out",
-    )  # fmt: skip
+    return in_file(source, KEY).storage(
+        f"cannot copy it: {visible(why)}", "free some disk space, or leave it out"
+    )

@@ -20,7 +20,7 @@ from flow.core.boundary.rules import (
     own_files,
     path_rules,
 )
-from flow.errors import GitError, InputError, StateError
+from flow.errors import GitError, at_key
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -144,25 +144,23 @@ def base_commit(repo: Repo, ref: str | None) -> str:
         return repository.EMPTY_TREES[64 if sha256 else 40]
     name, other = (ref, _named_commit(repo, ref, head)) if ref is not None else _default(repo)
     if other is None:
-        raise InputError(
+        raise at_key("scope.base", name).invalid(
             f"{name!r} names no commit",
+            "name a branch, tag or commit that is in this repository (--base REF)",
             code="no_base",
-            key="scope.base",
-            value=name,
-            remedy="name a branch, tag or commit that is in this repository (--base REF)",
         )
     if other == head:
         return head
     commits = repository.merge_bases(repo, head, other)
     if not commits:
         shallow = repository.is_shallow(repo)
-        raise GitError(
-            f"HEAD and {name} have no common commit"
-            + (", as far as this shallow clone goes" * shallow),
+        raise at_key("scope.base", name).git(
+            (
+                f"HEAD and {name} have no common commit"
+                + (", as far as this shallow clone goes" * shallow)
+            ),
+            "git fetch --unshallow" if shallow else "name another one: --base REF",
             code="no_base",
-            key="scope.base",
-            value=name,
-            remedy="git fetch --unshallow" if shallow else "name another one: --base REF",
         )
     return commits[0]
 
@@ -262,26 +260,22 @@ def rebase_baseline(
     :class:`StateError` where there is nothing to move to.
     """
     if old.base_commit is None or old.base_commit in repository.EMPTY_TREES.values():
-        raise StateError(
+        raise at_key("scope.base_commit").wrong_state(
             "the goal has no pinned commit that could be moved",
-            key="scope.base_commit",
-            remedy="start a new goal on the branch as it is now",
+            "start a new goal on the branch as it is now",
         )
     new = base_commit(repo, base)
     if new == old.base_commit:
-        raise StateError(
+        raise at_key("scope.base_commit", new).wrong_state(
             "the base has not moved: nothing of the base branch was merged in since",
+            "merge the base branch first",
             code="nothing_to_rebase",
-            key="scope.base_commit",
-            value=new,
-            remedy="merge the base branch first",
         )
     if not repository.is_ancestor(repo, old.base_commit, new):
-        raise GitError(
+        raise at_key("scope.base").git(
             f"the new base {new[:12]} does not follow the pinned one, {old.base_commit[:12]}",
+            "name the branch that the goal started from in scope.base",
             code="no_base",
-            key="scope.base",
-            remedy="name the branch that the goal started from in scope.base",
         )
     theirs = changed_between(repo, old.base_commit, new)
     now = collect(repo, new, denied, cache_dir=cache_dir)

@@ -16,7 +16,7 @@ import os
 
 from flow.adapters.git import repository
 from flow.core.text.display import names, visible
-from flow.errors import GitError, StorageError
+from flow.errors import GitError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -48,10 +48,9 @@ def make_checkout(
     try:
         return tuple(dict.fromkeys(_check_out(repo, commit, folder, left, DEPTH)))
     except OSError as error:
-        raise StorageError(
+        raise in_file(folder).storage(
             f"cannot check {commit[:12]} out: {error.strerror}",
-            file=folder,
-            remedy="free some disk space, then run it again",
+            "free some disk space, then run it again",
         ) from error
 
 
@@ -61,13 +60,13 @@ def require_commit(repo: Repo, commit: str) -> None:
     if commit in repository.EMPTY_TREES.values() or repository.commit_of(repo, commit) is not None:
         return
     shallow = repository.is_shallow(repo)
-    raise GitError(
-        f"the base commit {commit[:12]} is not in this repository"
-        + (", which is a shallow clone" * shallow),
+    raise at_key("scope.base_commit", commit).git(
+        (
+            f"the base commit {commit[:12]} is not in this repository"
+            + (", which is a shallow clone" * shallow)
+        ),
+        "git fetch --unshallow" if shallow else "fetch it; or move it: flow goal rebase",
         code="no_base",
-        key="scope.base_commit",
-        value=commit,
-        remedy="git fetch --unshallow" if shallow else "fetch it; or move it: flow goal rebase",
     )
 
 

@@ -17,7 +17,7 @@ from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.folders import reported
 from flow.core import layout
 from flow.core.chain.entries import events_genesis, is_digest, seal
-from flow.errors import ContractError, Fault
+from flow.errors import in_file
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -197,14 +197,9 @@ def _parse(line: bytes) -> Event | None:
 
 def _refuse_long(rel: str, length: int) -> None:
     if length > LINE_LIMIT:
-        raise ContractError(
-            [
-                Fault(
-                    f"holds a line of more than {LINE_LIMIT} bytes, which is no event",
-                    file=rel,
-                    remedy="look at it, then take that line out",
-                )
-            ]
+        raise in_file(rel).corrupt(
+            f"holds a line of more than {LINE_LIMIT} bytes, which is no event",
+            "look at it, then take that line out",
         )
 
 

@@ -9,7 +9,7 @@ from flow.adapters.fs.folders import open_folder, reported, scanned, split
 from flow.core import layout
 from flow.core.chain.walk import ChainFinding
 from flow.core.layout import OUTPUT_LIMIT
-from flow.errors import FlowError, StorageError
+from flow.errors import FlowError, StorageError, in_file
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -57,10 +57,9 @@ def names_in(root: str, rel: str) -> dict[str, bool]:
         for entry in entries:
             found[entry.name] = entry.is_file(follow_symlinks=False)
             if len(found) > NAMES_LIMIT:
-                raise StorageError(
+                raise in_file(rel).storage(
                     f"there are more than {NAMES_LIMIT} files",
-                    file=rel,
-                    remedy="nobody can check that many; look who made them",
+                    "nobody can check that many; look who made them",
                 )
     return found
 

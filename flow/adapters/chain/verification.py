@@ -12,7 +12,7 @@ from flow.core import layout
 from flow.core.chain.walk import ChainFinding
 from flow.core.goal import ids
 from flow.core.text.display import visible
-from flow.errors import FlowError, InputError
+from flow.errors import FlowError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -67,12 +67,9 @@ class RunVerification:
         known = {*there, *kept, *(asked.runs if asked is not None else ())}
         if run_id is not None:
             if ids.run_id(run_id) not in known | set(said.runs):
-                raise InputError(
+                raise at_key("RUN", run_id).not_found(
                     f"there is no run {run_id}, and nobody knows of one",
-                    code="not_found",
-                    key="RUN",
-                    value=run_id,
-                    remedy="see the runs there are: ls .flow/runs",
+                    "see the runs there are: ls .flow/runs",
                 )
             known = {run_id}
         sought = frozenset(one.head for one in asked.commits) if asked is not None else frozenset()

@@ -18,7 +18,7 @@ from flow.core.chain.entries import TRAILER, Head, head_of
 from flow.core.chain.walk import WitnessedHead
 from flow.core.goal import ids
 from flow.core.text.display import visible
-from flow.errors import FlowError, InputError
+from flow.errors import FlowError, at_key
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -61,12 +61,9 @@ def at(repo: Repo, ref: str, folders: Sequence[str]) -> WitnessedHeads:
     """
     commit = git_names.resolve(repo, ref, key="--against")
     if commit is None:
-        raise InputError(
+        raise at_key("--against", ref).not_found(
             f"git knows no commit {visible(ref)!r:.80}",
-            code="not_found",
-            key="--against",
-            value=ref,
-            remedy="name a branch, a tag or a commit that is in this repository",
+            "name a branch, a tag or a commit that is in this repository",
         )
     runs: dict[str, list[WitnessedHead]] = {}
     warnings: list[str] = []

@@ -14,7 +14,7 @@ from flow.adapters.contracts import dump
 from flow.adapters.contracts.nodes import yaml_tree
 from flow.adapters.contracts.strict_yaml import LIMIT, read_yaml
 from flow.adapters.contracts.text import dotted_path, one_line
-from flow.errors import ContractError, InputError, RefusedError
+from flow.errors import ContractError, RefusedError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -35,11 +35,10 @@ def edited(text: str, changes: Sequence[tuple[Path, Any]], *, file: str) -> str:
         return text
     result = _Editor(text, yaml_tree(text, file)).run(document, wanted)
     if len(result.encode("utf-8")) > LIMIT:
-        raise RefusedError(
+        raise in_file(file).refused(
             f"would be larger than {LIMIT} bytes with what Flow writes there",
+            "make it smaller",
             code="cannot_edit",
-            file=file,
-            remedy="make it smaller",
         )
     try:
         found = _document(result, file)
@@ -67,8 +66,8 @@ def _document(text: str, file: str) -> Any:
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise InputError(
-            "the text is not Unicode", file=file, value=one_line(text), remedy="read it as UTF-8"
+        raise in_file(file, value=one_line(text)).invalid(
+            "the text is not Unicode", "read it as UTF-8"
         ) from error
     reading = read_yaml(data, file=file)
     if reading.faults:
@@ -77,12 +76,10 @@ def _document(text: str, file: str) -> Any:
 
 
 def _refused(file: str, changes: Sequence[tuple[Path, Any]]) -> RefusedError:
-    return RefusedError(
+    return in_file(file, ", ".join(dotted_path(path) for path, _ in changes[:8])).refused(
         "its layout cannot be edited safely",
+        "write that part of the file in plain block style, then try again",
         code="cannot_edit",
-        file=file,
-        key=", ".join(dotted_path(path) for path, _ in changes[:8]),
-        remedy="write that part of the file in plain block style, then try again",
     )
 
 
@@ -95,7 +92,7 @@ def _changed(document: Any, changes: Sequence[tuple[Path, Any]], file: str) -> A
     wanted = _deep_copy(document)
     for path, value in changes:
         if not path:
-            raise InputError("a change needs a path", file=file, remedy="name a key")
+            raise in_file(file).invalid("a change needs a path", "name a key")
         holder = wanted
         dump.plain_types({step: None for step in path if isinstance(step, str)})
         for place, step in enumerate(path[:-1]):
@@ -112,11 +109,8 @@ def _changed(document: Any, changes: Sequence[tuple[Path, Any]], file: str) -> A
                 if isinstance(holder, dict):
                     holder.pop(path[-1], None)
                 else:
-                    raise InputError(
-                        "an entry of a list cannot be taken out by itself",
-                        file=file,
-                        key=dotted_path(path),
-                        remedy="give the whole list",
+                    raise in_file(file, dotted_path(path)).invalid(
+                        "an entry of a list cannot be taken out by itself", "give the whole list"
                     )
             else:
                 _set_value(holder, path[-1], dump.plain_types(value))
@@ -135,11 +129,9 @@ def _value_at(holder: Any, step: str | int, path: Path, file: str) -> Any:
         return holder.get(step)
     if isinstance(holder, list) and isinstance(step, int) and 0 <= step <= len(holder):
         return holder[step] if step < len(holder) else None
-    raise InputError(
+    raise in_file(file, dotted_path(path)).invalid(
         f"nothing can be set there: {dotted_path(path[:-1]) or 'the file'} is {one_line(holder)}",
-        file=file,
-        key=dotted_path(path),
-        remedy="name a key of a mapping, or a place in a list",
+        "name a key of a mapping, or a place in a list",
     )
 
 

@@ -7,7 +7,7 @@ module costs next to nothing, writing a new file needs no YAML library, and a va
 
 from __future__ import annotations
 
-from flow.errors import ContractError, Fault
+from flow.errors import ContractError, Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -195,23 +195,17 @@ def _refuse_others(kind: str, document: Any, file: str) -> None:
     from flow.adapters.contracts.rules import newer_api_version
 
     if not isinstance(document, dict):
-        fault = Fault(
+        raise in_file(file).corrupt(
             f"not a {WHAT.get(kind, 'document of a run')}: it is no mapping",
-            file=file,
-            remedy="it has to be one mapping of keys and values",
+            "it has to be one mapping of keys and values",
         )
-        raise ContractError([fault])
     version = newer_api_version(document)
     if version is not None:
-        fault = Fault(
+        error = in_file(file, "apiVersion", version).corrupt(
             f"{version} was written for a newer Flow; this one reads flow.synapti.ai/v1 and leaves "
             "the file as it is",
-            file=file,
-            key="apiVersion",
-            value=version,
-            remedy="update Flow",
+            "update Flow",
         )
-        error = ContractError([fault])
         error.code = "newer_version"
         raise error
 
@@ -240,7 +234,7 @@ def _fault_of(problem: Problem, file: str) -> Fault:
     from flow.adapters.contracts.text import dotted_path
 
     path, message, remedy, value = problem
-    return Fault(message, file=file, key=dotted_path(path) or None, value=value, remedy=remedy)
+    return in_file(file, dotted_path(path) or None, value).fault(message, remedy)
 
 
 def _in_order(

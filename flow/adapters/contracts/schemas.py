@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from flow.errors import InputError, StorageError
+from flow.errors import at_key, in_file
 from flow.startup.typing import Any
 
 NAMES = ("goal", "evidence", "run", "verdict", "scorecard")
@@ -27,20 +27,15 @@ def path(name: str) -> str:
     is missing from this installation.
     """
     if name not in NAMES:
-        raise InputError(
-            f"{name!r:.80} is not a schema",
-            key="NAME",
-            value=name,
-            remedy=f"one of {', '.join(NAMES)}",
+        raise at_key("NAME", name).invalid(
+            f"{name!r:.80} is not a schema", f"one of {', '.join(NAMES)}"
         )
     for folder in _FOLDERS:
         file = os.path.join(folder, f"{name}.schema.json")
         if os.path.isfile(file):
             return file
-    raise StorageError(
-        f"the schema {name} is missing from this installation",
-        file=os.path.join(_FOLDERS[-1], f"{name}.schema.json"),
-        remedy="install Flow again",
+    raise in_file(os.path.join(_FOLDERS[-1], f"{name}.schema.json")).storage(
+        f"the schema {name} is missing from this installation", "install Flow again"
     )
 
 
@@ -51,8 +46,8 @@ def text(name: str) -> str:
         with open(file, encoding="utf-8") as stream:
             return stream.read()
     except OSError as error:
-        raise StorageError(
-            f"cannot read the schema: {error.strerror}", file=file, remedy="install Flow again"
+        raise in_file(file).storage(
+            f"cannot read the schema: {error.strerror}", "install Flow again"
         ) from error
 
 

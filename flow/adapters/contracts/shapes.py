@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from flow.adapters.contracts.text import dotted_path, one_line
-from flow.errors import InputError
+from flow.errors import InputError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -100,8 +100,7 @@ class _Inliner:
 
 
 def _no_schema(why: str) -> InputError:
-    return InputError(
+    return at_key("result_format").invalid(
         f"not a JSON Schema that a judge can be given: {why}",
-        key="result_format",
-        remedy="give a JSON Schema without recursion or outside references, or a typed model",
+        "give a JSON Schema without recursion or outside references, or a typed model",
     )

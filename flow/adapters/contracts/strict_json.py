@@ -7,7 +7,7 @@ import re
 from itertools import islice
 
 from flow.adapters.contracts.text import dotted_path, one_line, refuse_encoding
-from flow.errors import ContractError, Fault
+from flow.errors import ContractError, Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -55,17 +55,9 @@ def read_json(
     """
     refuse_encoding(data, file=file, what=what, limit=limit)
     if not data.strip():
-        raise ContractError(
-            [
-                Fault(
-                    f"not a {what}: it is empty", file=file, remedy="it has to be one JSON document"
-                )
-            ]
-        )
+        raise in_file(file).corrupt(f"not a {what}: it is empty", "it has to be one JSON document")
     if data.count(b"[") + data.count(b"{") > DEPTH and _nesting_depth(data) > DEPTH:
-        raise ContractError(
-            [Fault(f"nests deeper than {DEPTH} levels", file=file, remedy="make it flatter")]
-        )
+        raise in_file(file).corrupt(f"nests deeper than {DEPTH} levels", "make it flatter")
     spoiled = [False]
     document = _loads(data.decode("utf-8"), file, what, spoiled)
     if spoiled[0] or _ESCAPED.search(data):
@@ -124,13 +116,9 @@ def _loads(text: str, file: str, what: str, spoiled: list[bool]) -> Any:
             parse_constant=lambda name: wrong(name, "is not a finite number"),
         )
     except json.JSONDecodeError as error:
-        fault = Fault(
-            f"not a {what}: {error.msg[:1].lower()}{error.msg[1:]}",
-            file=file,
-            key=f"line {error.lineno}, column {error.colno}",
-            remedy="correct the JSON there",
-        )
-        raise ContractError([fault]) from None
+        raise in_file(file, f"line {error.lineno}, column {error.colno}").corrupt(
+            f"not a {what}: {error.msg[:1].lower()}{error.msg[1:]}", "correct the JSON there"
+        ) from None
 
 
 def _nesting_depth(data: bytes) -> int:
@@ -147,12 +135,8 @@ def _nesting_depth(data: bytes) -> int:
 
 def _forbidden_faults(value: Any, path: Path, bad: re.Pattern[str], file: str) -> Iterator[Fault]:
     if isinstance(value, _Forbidden):
-        yield Fault(
-            f"{one_line(value.text)[1:-1]} {value.why}",
-            file=file,
-            key=dotted_path(path) or None,
-            value=value.text,
-            remedy="correct the number",
+        yield in_file(file, dotted_path(path) or None, value.text).fault(
+            f"{one_line(value.text)[1:-1]} {value.why}", "correct the number"
         )
     elif isinstance(value, str):
         if bad.search(value):
@@ -162,11 +146,8 @@ def _forbidden_faults(value: Any, path: Path, bad: re.Pattern[str], file: str) -
             yield from _forbidden_faults(item, (*path, place), bad, file)
     elif isinstance(value, dict):
         for key in value.keys_twice if isinstance(value, _Twice) else ():
-            yield Fault(
-                "is given twice",
-                file=file,
-                key=dotted_path((*path, key)),
-                remedy="keep one of them",
+            yield in_file(file, dotted_path((*path, key))).fault(
+                "is given twice", "keep one of them"
             )
         for key, item in value.items():
             if bad.search(key):
@@ -175,10 +156,6 @@ def _forbidden_faults(value: Any, path: Path, bad: re.Pattern[str], file: str) -
 
 
 def _unwritable(text: str, path: Path, file: str) -> Fault:
-    return Fault(
-        f"{one_line(text)} holds a NUL or half a character",
-        file=file,
-        key=dotted_path(path) or None,
-        value=one_line(text),
-        remedy="take it out",
+    return in_file(file, dotted_path(path) or None, one_line(text)).fault(
+        f"{one_line(text)} holds a NUL or half a character", "take it out"
     )

@@ -12,7 +12,7 @@ import re
 from itertools import islice
 
 from flow.adapters.contracts.text import dotted_path, one_line, refuse_encoding
-from flow.errors import ContractError, Fault
+from flow.errors import ContractError, Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -104,12 +104,9 @@ def decode_text(data: bytes, *, file: str, what: str, limit: int = LIMIT) -> str
     refuse_encoding(data, file=file, what=what, limit=limit)
     text = data.decode("utf-8")
     faults = [
-        Fault(
+        in_file(file, f"line {text.count(chr(10), 0, control.start()) + 1}", control.group()).fault(
             f"holds the control character U+{ord(control.group()):04X}",
-            file=file,
-            key=f"line {text.count(chr(10), 0, control.start()) + 1}",
-            value=control.group(),
-            remedy="write it as an escape in double quotes, or take it out",
+            "write it as an escape in double quotes, or take it out",
         )
         for control in islice(_RAW.finditer(text), 20)
     ]
@@ -152,9 +149,7 @@ def yaml_events(text: str, *, file: str) -> Iterator[Any]:
     except _yaml_error() as error:
         raise ContractError([_syntax_fault(error, file)]) from None
     except (ValueError, OverflowError) as error:  # the pure parser lets chr() and int() speak
-        raise ContractError(
-            [Fault(f"is not valid YAML: {error}", file=file, remedy="correct the escape")]
-        ) from None
+        raise in_file(file).corrupt(f"is not valid YAML: {error}", "correct the escape") from None
 
 
 def _yaml_error() -> type[Exception]:
@@ -167,11 +162,8 @@ def _yaml_error() -> type[Exception]:
 def _syntax_fault(error: Any, file: str) -> Fault:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     why = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be parsed"
-    return Fault(
-        f"is not valid YAML: {why}",
-        file=file,
-        key=f"line {mark.line + 1}, column {mark.column + 1}" if mark else None,
-        remedy="correct the line; a text with ': ' or ' #' in it needs quotes",
+    return in_file(file, f"line {mark.line + 1}, column {mark.column + 1}" if mark else None).fault(
+        f"is not valid YAML: {why}", "correct the line; a text with ': ' or ' #' in it needs quotes"
     )
 
 
@@ -211,10 +203,8 @@ class _Builder:
         return ParsedYaml(document, tuple(self.faults), frozenset(self.broken))
 
     def stop(self, why: str) -> None:
-        fault = Fault(
-            f"not a {self.what}: {why}",
-            file=self.file,
-            remedy="it has to be one YAML mapping of keys and values",
+        fault = in_file(self.file).fault(
+            f"not a {self.what}: {why}", "it has to be one YAML mapping of keys and values"
         )
         raise ContractError([*self.faults, fault])
 
@@ -222,17 +212,13 @@ class _Builder:
         self, event: Any, path: Path, message: str, remedy: str, value: object = None
     ) -> None:
         self.faults.append(
-            Fault(
-                f"{message} (line {event.start_mark.line + 1})",
-                file=self.file,
-                key=dotted_path(path) or None,
-                value=value,
-                remedy=remedy,
+            in_file(self.file, dotted_path(path) or None, value).fault(
+                f"{message} (line {event.start_mark.line + 1})", remedy
             )
         )
         if len(self.faults) >= MOST_FAULTS:
             more = "has more faults than are listed here"
-            self.faults.append(Fault(more, file=self.file, remedy="correct these first"))
+            self.faults.append(in_file(self.file).fault(more, "correct these first"))
             raise ContractError(self.faults)
 
     def value(self, event: Any, path: Path, depth: int) -> Any:

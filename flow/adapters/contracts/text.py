@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from flow.errors import ContractError, Fault
+from flow.errors import ContractError, Fault, in_file
 from flow.startup.typing import Any
 
 Path = tuple[str | int, ...]
@@ -52,27 +52,21 @@ def refuse_encoding(data: bytes, *, file: str, what: str, limit: int) -> None:
 
 def _encoding_fault(data: bytes, file: str, what: str, limit: int) -> Fault | None:
     if len(data) > limit:
-        return Fault(
-            f"not a {what}: it has {len(data)} bytes, more than {limit}",
-            file=file,
-            remedy="shorten it",
+        return in_file(file).fault(
+            f"not a {what}: it has {len(data)} bytes, more than {limit}", "shorten it"
         )
     if data.startswith((b"\xff\xfe", b"\xfe\xff", b"\0")) or data[1:2] == b"\0":
-        return Fault(f"not a {what}: it is UTF-16 or UTF-32", file=file, remedy="save it as UTF-8")
+        return in_file(file).fault(f"not a {what}: it is UTF-16 or UTF-32", "save it as UTF-8")
     if data.startswith(b"\xef\xbb\xbf"):
-        return Fault(
+        return in_file(file).fault(
             f"not a {what}: it starts with a byte order mark",
-            file=file,
-            remedy="save it as UTF-8 without a byte order mark",
+            "save it as UTF-8 without a byte order mark",
         )
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        return Fault(
-            f"not a {what}: byte 0x{data[error.start]:02x} is not UTF-8",
-            file=file,
-            key=f"line {data.count(NEWLINE, 0, error.start) + 1}",
-            remedy="save it as UTF-8",
+        return in_file(file, f"line {data.count(NEWLINE, 0, error.start) + 1}").fault(
+            f"not a {what}: byte 0x{data[error.start]:02x} is not UTF-8", "save it as UTF-8"
         )
     return None
 

@@ -16,7 +16,7 @@ from flow.adapters.fs import files
 from flow.app.judging.debate import Written
 from flow.core.judging.debate.section import Altered
 from flow.core.text.display import visible
-from flow.errors import ContractError, RefusedError
+from flow.errors import ContractError, RefusedError, in_file
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -169,11 +169,10 @@ def claim_reports(
                 stack.callback(reports.close)
                 yield reports
                 return
-    raise RefusedError(
+    raise in_file(f"{names.folder}/{names.solution}-{names.today}.1.md").refused(
         f"there are {MOST_NAMES} debates of this name today already",
+        "move old reports away",
         code="exists",
-        file=f"{names.folder}/{names.solution}-{names.today}.1.md",
-        remedy="move old reports away",
     )
 
 

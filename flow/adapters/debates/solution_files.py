@@ -16,7 +16,7 @@ from flow.adapters.git import repository
 from flow.adapters.judges import evidence_files, subjects
 from flow.core.text.display import visible
 from flow.core.untrusted.fences import FencedPart
-from flow.errors import InputError
+from flow.errors import at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def read_solution(given: Sequence[str], where: Where) -> Solution:
         for key, part in found:
             parts.setdefault(os.path.realpath(key), part)
     if not parts:
-        raise InputError("no file is named", key="solution", remedy="name the files to evaluate")
+        raise at_key("solution").invalid("no file is named", "name the files to evaluate")
     count = len(parts)
     whole = tuple(
         part._replace(name="solution" if count == 1 else f"solution, part {number} of {count}")
@@ -79,9 +79,7 @@ def _named_part(path: str, where: Where) -> FencedPart:
     inputs.check_file(path, "solution")
     if not os.path.getsize(path):
         remedy = "name files that hold something to evaluate"
-        raise InputError(
-            "is empty", file=_shown_path(path, where.top), key="solution", remedy=remedy
-        )
+        raise in_file(_shown_path(path, where.top), "solution").invalid("is empty", remedy)
     (part,) = subjects.parts([Path(path)])
     return part._replace(source=_shown_path(path, where.top))
 
@@ -106,11 +104,9 @@ def _searched_parts(
     notes = [*collected.left_out, *(f"{count} {what}" for what, count in counts.items() if count)]
     if not parts:
         why = f" ({'; '.join(notes)})" if notes else ""
-        raise InputError(
+        raise in_file(text, "solution").invalid(
             f"names no file that can be evaluated{why}",
-            file=text,
-            key="solution",
-            remedy="name text files of the checkout, or a folder or a glob that leads to some",
+            "name text files of the checkout, or a folder or a glob that leads to some",
         )
     return parts, tuple(f"{visible(text)}: left out: {note}" for note in notes)
 
@@ -121,7 +117,7 @@ def _pattern(text: str, folder: str | None, where: Where) -> str:
     if folder is not None:
         if os.path.islink(folder):
             remedy = "name the folder that it points to"
-            raise InputError("is a symlink", file=text, key="solution", remedy=remedy)
+            raise in_file(text, "solution").invalid("is a symlink", remedy)
         below = os.path.relpath(os.path.realpath(folder), top)
         if below == ".":
             return "/**"
@@ -139,11 +135,9 @@ def _pattern(text: str, folder: str | None, where: Where) -> str:
             elif name not in ("", "."):
                 names.append(name)
     if outside:
-        raise InputError(
+        raise in_file(text, "solution").invalid(
             "lies outside the checkout",
-            file=text,
-            key="solution",
-            remedy="name its files one by one, or work in the folder that holds it",
+            "name its files one by one, or work in the folder that holds it",
         )
     return "/" + "/".join(names) + ("/**" if folder is not None else "")
 

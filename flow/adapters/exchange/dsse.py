@@ -7,7 +7,7 @@ import json
 
 from flow.adapters.contracts import formats
 from flow.app.exchange.envelopes import Envelope, Signature
-from flow.errors import ContractError, Fault
+from flow.errors import ContractError, Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -106,4 +106,4 @@ def _encoded(data: bytes) -> str:
 
 
 def _bundle_fault(file: str, place: str | None, why: str, remedy: str) -> ContractError:
-    return ContractError([Fault(why, file=file, key=place, remedy=remedy)])
+    return in_file(file, place).corrupt(why, remedy)

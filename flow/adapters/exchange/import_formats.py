@@ -19,7 +19,7 @@ from flow.core.evidence.imported import (
     NoReport,
     commit_in,
 )
-from flow.errors import ContractError, Fault, InputError
+from flow.errors import ContractError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -56,12 +56,10 @@ def detect_format(data: bytes, file: str) -> Format:
             return "ctrf"
         if any(key in document for key in ("conclusion", "status", "provider")):
             return "ci"
-    raise InputError(
+    raise in_file(file, "--format").invalid(
         "looks like no report that can be imported",
+        "name its format: --format junit, ctrf, sarif or ci",
         code="invalid_file",
-        file=file,
-        key="--format",
-        remedy="name its format: --format junit, ctrf, sarif or ci",
     )
 
 
@@ -318,4 +316,4 @@ def _text_or_none(value: object) -> str | None:
 
 def _format_fault(file: str, format: str | None, why: str) -> ContractError:
     what = f"is not {NAMES[format]} that can be imported: {why}" if format else why
-    return ContractError([Fault(what, file=file, remedy="give the tool's own report, unchanged")])
+    return in_file(file).corrupt(what, "give the tool's own report, unchanged")

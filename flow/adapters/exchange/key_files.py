@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from flow.adapters.fs import inputs
 from flow.app.exchange.envelopes import Signature, SignatureCheck
-from flow.errors import InputError
+from flow.errors import InputError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -71,13 +71,8 @@ def _public_key(path: str, library: dict[str, Any]) -> Any:
 
 
 def _refused(path: str, why: str) -> InputError:
-    return InputError(
-        why,
-        code="key",
-        file=path,
-        key="--key",
-        value=path,
-        remedy="name a PEM file with an Ed25519 or ECDSA key",
+    return in_file(path, "--key", path).invalid(
+        why, "name a PEM file with an Ed25519 or ECDSA key", code="key"
     )
 
 
@@ -88,11 +83,10 @@ def _library() -> dict[str, Any]:
         from securesystemslib import signer as keys
         from securesystemslib.exceptions import UnverifiedSignatureError, VerificationError
     except ImportError as error:
-        raise InputError(
+        raise at_key("--key").invalid(
             "key files need securesystemslib and cryptography, which are not installed here",
+            INSTALL,
             code="missing_extra",
-            key="--key",
-            remedy=INSTALL,
         ) from error
     made: dict[str, Any] = vars(keys)  # its names are re-exported without saying so
     return {

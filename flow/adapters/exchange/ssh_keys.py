@@ -13,7 +13,7 @@ from flow.adapters.fs import temporary
 from flow.adapters.process.tool import clean_environment, run_tool
 from flow.app.exchange.envelopes import Signature, SignatureCheck
 from flow.core.text.display import visible
-from flow.errors import InputError, OutsideError
+from flow.errors import OutsideError, in_file
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING
 
@@ -43,15 +43,14 @@ def sign(key_file: str, message: bytes, environ: Mapping[str, str]) -> Signature
     if done.status or _BEGIN not in armoured:
         said = visible(done.stderr.decode("utf-8", "replace").strip()[-300:])
         locked = "passphrase" in said
-        raise InputError(
+        raise in_file(key_file, "--sign", key_file).invalid(
             "ssh-keygen cannot sign with this key" + (f": {said}" if said else ""),
+            (
+                "Flow never asks for a passphrase: ssh-add the key, and name its .pub file"
+                if locked
+                else "name a private key, or the .pub file of a key that the agent holds"
+            ),
             code="key",
-            file=key_file,
-            key="--sign",
-            value=key_file,
-            remedy="Flow never asks for a passphrase: ssh-add the key, and name its .pub file"
-            if locked
-            else "name a private key, or the .pub file of a key that the agent holds",
         )
     blob = _signature_blob(armoured)
     key = public_key(blob) if blob is not None else None

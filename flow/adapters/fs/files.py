@@ -35,7 +35,7 @@ from flow.adapters.fs.folders import (
     unsafe,
 )
 from flow.core import layout
-from flow.errors import ContractError, Fault, RefusedError, StorageError
+from flow.errors import ContractError, in_file
 from flow.startup.sha import new
 from flow.startup.typing import TYPE_CHECKING
 
@@ -73,9 +73,7 @@ def read_bytes(root: str, rel: str, *, limit: int = READ_LIMIT) -> bytes:
     """The file's bytes; :class:`StorageError` with code ``not_found`` where it is absent."""
     data = read_optional(root, rel, limit=limit)
     if data is None:
-        raise StorageError(
-            "there is no such file", code="not_found", file=rel, remedy="check the name"
-        )
+        raise in_file(rel).storage("there is no such file", "check the name", code="not_found")
     return data
 
 
@@ -423,10 +421,9 @@ def names(root: str, rel: str, *, suffix: str, limit: int) -> list[str]:
             if entry.name.endswith(suffix) and not entry.name.startswith(TEMP_PREFIX):
                 listed.append(entry.name)
                 if len(listed) > limit:
-                    raise StorageError(
+                    raise in_file(rel).storage(
                         f"there are more than {limit} {suffix} files",
-                        file=rel,
-                        remedy="move old ones away (flow gc)",
+                        "move old ones away (flow gc)",
                     )
     listed.sort()
     return listed
@@ -458,15 +455,8 @@ def leftovers(root: str, folders: tuple[str, ...] = (".flow", ".decisions")) -> 
 
 
 def _too_large(rel: str, size: int, limit: int) -> ContractError:
-    return ContractError(
-        [
-            Fault(
-                f"is larger than {limit} bytes",
-                file=rel,
-                value=f"{size} bytes",
-                remedy="Flow does not read a file of this size",
-            )
-        ]
+    return in_file(rel, value=f"{size} bytes").corrupt(
+        f"is larger than {limit} bytes", "Flow does not read a file of this size"
     )
 
 
@@ -505,19 +495,15 @@ def _link(source: str, name: str, folder: int, rel: str, *, source_folder: int |
         )
     except FileExistsError:
         lstat_regular(folder, name, rel)  # a symlink or a folder there is refused as such
-        raise RefusedError(
-            "it exists already",
-            code="exists",
-            file=rel,
-            remedy="what is recorded is never replaced; use a new id",
+        raise in_file(rel).refused(
+            "it exists already", "what is recorded is never replaced; use a new id", code="exists"
         ) from None
     except OSError as error:
         if error.errno in _NO_LINKS:
-            raise StorageError(
+            raise in_file(rel).storage(
                 f"cannot write it: this file system has no hard links ({error.strerror})",
+                "keep the checkout on a file system that has them (flow doctor checks)",
                 code="no_hard_links",
-                file=rel,
-                remedy="keep the checkout on a file system that has them (flow doctor checks)",
             ) from error
         raise
 

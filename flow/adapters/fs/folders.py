@@ -10,7 +10,7 @@ import os
 import stat
 from contextlib import contextmanager
 
-from flow.errors import RefusedError, StorageError
+from flow.errors import RefusedError, in_file
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -136,12 +136,9 @@ def reported(verb: str, rel: str) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise StorageError(
+        raise in_file(rel).storage(
             f"cannot {verb} it: {reason}",
-            file=rel,
-            remedy=_REMEDIES.get(
-                error.errno or 0, "check the disk and the file, then run it again"
-            ),
+            _REMEDIES.get(error.errno or 0, "check the disk and the file, then run it again"),
         ) from error
 
 
@@ -162,9 +159,8 @@ def scanned(root: str, rel: str) -> Iterator[Iterator[os.DirEntry[str]]]:
 
 def unsafe(rel: str, why: str) -> RefusedError:
     """The error for a path that Flow will not touch."""
-    return RefusedError(
+    return in_file(rel if rel.isprintable() and rel else ascii(rel)[:300]).refused(
         why,
+        "Flow reads and writes only regular files in real folders below the top level",
         code="unsafe_path",
-        file=rel if rel.isprintable() and rel else ascii(rel)[:300],
-        remedy="Flow reads and writes only regular files in real folders below the top level",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from flow.errors import InputError
+from flow.errors import InputError, in_file
 
 LIMIT = 1 << 20
 """Bytes; SPEC 1."""
@@ -32,8 +32,8 @@ def read(path: str, what: str, *, limit: int = LIMIT) -> bytes:
         raise _unreadable(path, what, error) from error
     finally:
         os.close(fd)
-    raise InputError(
-        f"is larger than {limit} bytes", code="too_large", file=path, remedy="make it smaller"
+    raise in_file(path).invalid(
+        f"is larger than {limit} bytes", "make it smaller", code="too_large"
     )
 
 
@@ -43,11 +43,8 @@ def read_text(path: str, what: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"is not UTF-8 text (byte {error.start})",
-            code="invalid_file",
-            file=path,
-            remedy="save it as UTF-8",
+        raise in_file(path).invalid(
+            f"is not UTF-8 text (byte {error.start})", "save it as UTF-8", code="invalid_file"
         ) from error
 
 
@@ -66,7 +63,7 @@ def check_file(path: str, what: str) -> None:
         os.close(fd)
     if not regular:
         why = "is not a regular file"
-        raise InputError(why, code="unreadable", file=path, key=what, remedy=remedy)
+        raise in_file(path, what).invalid(why, remedy, code="unreadable")
 
 
 def _unreadable(
@@ -76,10 +73,8 @@ def _unreadable(
     remedy: str = "name a readable file, or - for standard input",
 ) -> InputError:
     why = getattr(error, "strerror", None) or "it is no path"
-    return InputError(
+    return in_file(path, what).invalid(
         f"cannot be read: {why}",
+        remedy,
         code="not_found" if isinstance(error, FileNotFoundError) else "unreadable",
-        file=path,
-        key=what,
-        remedy=remedy,
     )

@@ -19,7 +19,7 @@ from _thread import get_ident
 from contextlib import contextmanager
 
 from flow.adapters.fs.folders import open_parent, split
-from flow.errors import LockTimeout, RefusedError, StorageError
+from flow.errors import LockTimeout, RefusedError, StorageError, in_file
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -173,17 +173,15 @@ def _timed_out(rel: str, timeout: float) -> LockTimeout:
 
 def _no_lock(rel: str, error: Exception) -> StorageError:
     reason = getattr(error, "strerror", None) or type(error).__name__
-    return StorageError(
+    return in_file(rel).storage(
         f"cannot lock it: {reason}",
-        file=rel,
-        remedy="check the folder's owner and mode; its file system must have locks (flow doctor)",
+        "check the folder's owner and mode; its file system must have locks (flow doctor)",
     )
 
 
 def _unsafe_lock(rel: str, *, linked: bool = False) -> RefusedError:
-    return RefusedError(
+    return in_file(rel).refused(
         "has a second name (a hard link)" if linked else "is not a regular file",
+        "remove it; Flow makes its lock files itself and follows no link",
         code="unsafe_path",
-        file=rel,
-        remedy="remove it; Flow makes its lock files itself and follows no link",
     )

@@ -10,7 +10,7 @@ import os
 import stat
 
 from flow.core.layout import TEMP_PREFIX
-from flow.errors import InputError, RefusedError, StorageError
+from flow.errors import RefusedError, StorageError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,11 +34,9 @@ def state_dir(
     if chosen is not None and checkout_around(chosen, top, common_dir) is None:
         return chosen
     if not home or not os.path.isabs(home):
-        raise InputError(
+        raise at_key("HOME", home).invalid(
             "there is no home folder to keep trust in (HOME is not set)",
-            key="HOME",
-            value=home,
-            remedy=f"set HOME, or {VARIABLE} to a folder of yours outside the checkout",
+            f"set HOME, or {VARIABLE} to a folder of yours outside the checkout",
         )
     path = real_path(os.path.join(home, ".claude", "flow-state"))
     refuse_inside(path, top, common_dir)
@@ -155,11 +153,8 @@ def _chosen(environ: Mapping[str, str]) -> str | None:
     if not chosen:
         return None
     if not os.path.isabs(chosen):
-        raise InputError(
-            f"{VARIABLE} is not an absolute path",
-            key=VARIABLE,
-            value=chosen,
-            remedy="write the whole path, from / on",
+        raise at_key(VARIABLE, chosen).invalid(
+            f"{VARIABLE} is not an absolute path", "write the whole path, from / on"
         )
     return real_path(chosen)
 
@@ -204,17 +199,14 @@ def check_owner(path: str, status: os.stat_result, mode: str) -> None:
 
 
 def _refused(path: str, why: str, remedy: str) -> RefusedError:
-    return RefusedError(
-        f"the user's state {why}", code="unsafe_state_dir", file=show(path), remedy=remedy
-    )
+    return in_file(show(path)).refused(f"the user's state {why}", remedy, code="unsafe_state_dir")
 
 
 def storage_error(verb: str, path: str, error: OSError) -> StorageError:
     """What the system refused, with the file's name."""
-    return StorageError(
+    return in_file(show(path)).storage(
         f"cannot {verb}: {error.strerror or type(error).__name__}",
-        file=show(path),
-        remedy=f"check the folder's owner, mode and disk, or set {VARIABLE} to another one",
+        f"check the folder's owner, mode and disk, or set {VARIABLE} to another one",
     )
 
 
@@ -223,9 +215,7 @@ def real_path(path: str) -> str:
     try:
         return os.path.realpath(path)
     except ValueError:
-        raise InputError(
-            "not a path", key=VARIABLE, value=ascii(path), remedy="remove the NUL byte"
-        ) from None
+        raise at_key(VARIABLE, ascii(path)).invalid("not a path", "remove the NUL byte") from None
 
 
 def show(text: str | bytes) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 
-from flow.errors import StorageError
+from flow.errors import in_file
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,10 +29,9 @@ def holding(data: bytes, prefix: str) -> Iterator[str]:
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 file.write(data)
         except OSError as error:
-            raise StorageError(
+            raise in_file(folder).storage(
                 f"no temporary file can be written: {error.strerror or error}",
-                file=folder,
-                remedy="make room there, or set TMPDIR to a folder that can be written",
+                "make room there, or set TMPDIR to a folder that can be written",
             ) from error
         yield path
     finally:

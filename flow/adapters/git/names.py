@@ -11,7 +11,7 @@ import os
 import re
 
 from flow.adapters.git import repository
-from flow.errors import InputError
+from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -90,13 +90,11 @@ def _bearer(repo: repository.Repo, name: str, key: str) -> _Bearer | None:
     bearers = list(_bearers(repo, name, key))
     for other in bearers[1:]:
         if other.commit != bearers[0].commit:
-            raise InputError(
+            raise at_key(key, name).invalid(
                 f"{name!r:.80} is both {bearers[0].name} and {other.name}, "
                 "which are different commits",
+                f"name the one that is meant: {bearers[0].name}",
                 code="ambiguous_ref",
-                key=key,
-                value=name,
-                remedy=f"name the one that is meant: {bearers[0].name}",
             )
     return bearers[0] if bearers else None
 
@@ -104,12 +102,10 @@ def _bearer(repo: repository.Repo, name: str, key: str) -> _Bearer | None:
 def _bearers(repo: repository.Repo, name: str, key: str) -> Iterator[_Bearer]:
     for full in _references(repo, name):
         if _leads_out(repo, full):
-            raise InputError(
+            raise at_key(key, name).invalid(
                 f"{full!r:.80} is a symbolic reference that leads to another kind of reference",
+                "name the branch, tag or commit that is meant",
                 code="ambiguous_ref",
-                key=key,
-                value=name,
-                remedy="name the branch, tag or commit that is meant",
             )
         commit = repository.commit_of(repo, full)
         if commit is not None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 
-from flow.errors import GitError
+from flow.errors import GitError, in_file
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -121,11 +121,10 @@ def usable(repo: Repo) -> str:
     """The git directory. Raises :class:`GitError` with the reason where it must not be used."""
     problem = refusal(repo)
     if problem is not None or repo.git_dir is None:
-        raise GitError(
+        raise in_file(repo.top).git(
             problem or "there is no git repository here",
+            "make git work here; git status says what it needs",
             code="no_git",
-            file=repo.top,
-            remedy="make git work here; git status says what it needs",
         )
     return repo.git_dir
 

@@ -14,7 +14,7 @@ import os
 from flow.adapters.fs import files, locks
 from flow.adapters.journal import text
 from flow.core import layout
-from flow.errors import ContractError, Fault, FlowError, InputError, RefusedError
+from flow.errors import ContractError, FlowError, InputError, RefusedError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -107,11 +107,8 @@ def read(root: str, rel: str) -> Journal:
     """
     data = files.read_optional(root, rel, limit=LIMIT)
     if data is None:
-        raise InputError(
-            "there is no such journal",
-            code="not_found",
-            file=rel,
-            remedy="the first goal or artifact makes it: flow journal record",
+        raise in_file(rel).not_found(
+            "there is no such journal", "the first goal or artifact makes it: flow journal record"
         )
     return parse(data, rel)
 
@@ -211,25 +208,22 @@ def _value_of(value: str) -> Any:
 
 
 def _bad_metadata(pair: str, why: str, remedy: str) -> InputError:
-    return InputError(f"{pair!r:.100} {why}", key="--metadata", value=pair, remedy=remedy)
+    return at_key("--metadata", pair).invalid(f"{pair!r:.100} {why}", remedy)
 
 
 def _journal_entry(artifact: Artifact, now: str, key: str | None) -> dict[str, Any]:
     """The artifact's fields in the order they are written; checked."""
     if not text.TYPE.fullmatch(artifact.type):
-        raise InputError(
+        raise at_key("type", artifact.type).invalid(
             f"{artifact.type!r:.80} is not an artifact type",
-            key="type",
-            value=artifact.type,
-            remedy="use lower-case letters, digits and hyphens, a letter first, at most 64 of them",
+            "use lower-case letters, digits and hyphens, a letter first, at most 64 of them",
         )
     entry: dict[str, Any] = {"type": artifact.type, "captured_at": now}
     for name, value in artifact.fields.items():
         if name in _RESERVED or not text.FIELD.fullmatch(name):
-            raise InputError(
+            raise at_key(name if name.isprintable() else None).invalid(
                 f"{name!r:.80} cannot be a field of an artifact",
-                key=name if name.isprintable() else None,
-                remedy="use letters, digits, '_' and '-'; type, captured_at and key are Flow's own",
+                "use letters, digits, '_' and '-'; type, captured_at and key are Flow's own",
             )
         if value is None:
             continue
@@ -345,15 +339,13 @@ def _parse(parts: _Parts, rel: str) -> dict[str, Any]:
 
 def broken(rel: str, line: int | None, why: str, key: str | None = None) -> RefusedError:
     """The refusal for a journal that Flow will not touch; ``line`` counts from 1."""
-    return RefusedError(
+    return in_file(rel, key).refused(
         f"line {line}: {why}" if line else why,
+        "correct the front matter by hand, or move the file away; Flow changed nothing",
         code="broken_journal",
-        file=rel,
-        key=key,
-        remedy="correct the front matter by hand, or move the file away; Flow changed nothing",
     )
 
 
 def _too_large(rel: str) -> ContractError:
     remedy = "move it away and keep it; the next artifact starts a new one"
-    return ContractError([Fault(f"would be larger than {LIMIT} bytes", file=rel, remedy=remedy)])
+    return in_file(rel).corrupt(f"would be larger than {LIMIT} bytes", remedy)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from flow.errors import InputError
+from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -49,11 +49,9 @@ def clean(name: str, value: Any) -> Any:
         return value
     if isinstance(value, (list, tuple)) and all(isinstance(part, str) for part in value):
         return [clean(name, part) for part in value]
-    raise InputError(
+    raise at_key(name, value).invalid(
         f"a journal cannot hold {type(value).__name__} {value!r:.60}",
-        key=name,
-        value=value,
-        remedy="use a text, a number or a list of texts",
+        "use a text, a number or a list of texts",
     )
 
 

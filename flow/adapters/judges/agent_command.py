@@ -11,7 +11,7 @@ import os
 from flow.adapters.judges.reply import words
 from flow.adapters.process.with_input import run_with_input
 from flow.core.text.display import visible
-from flow.errors import InputError, OutsideError
+from flow.errors import OutsideError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,15 +37,12 @@ def run(
     """
     argv, stdin = _call(command, prompt)
     if isinstance(seconds, bool) or not 0 < seconds <= MOST_SECONDS:
-        raise InputError(
-            f"{seconds!r:.40} is no time limit",
-            key="timeout",
-            value=seconds,
-            remedy=f"seconds, above 0 and at most {MOST_SECONDS:.0f}",
+        raise at_key("timeout", seconds).invalid(
+            f"{seconds!r:.40} is no time limit", f"seconds, above 0 and at most {MOST_SECONDS:.0f}"
         )
     if not os.path.isdir(cwd):
         remedy = "name the folder that the agent works in"
-        raise InputError("is no folder", file=cwd, key="cwd", remedy=remedy)
+        raise in_file(cwd, "cwd").invalid("is no folder", remedy)
     done = run_with_input(argv, cwd=cwd, env=environ, stdin=stdin, timeout=seconds, limit=LIMIT)
     if done.kind == "exit" and done.status == 0:
         return done.stdout.decode("utf-8", "backslashreplace")
@@ -68,22 +65,18 @@ def located(command: Sequence[str], start: str) -> list[str]:
 def _call(command: Sequence[str], prompt: object) -> tuple[list[str], bytes]:
     """The arguments and the standard input."""
     if not command or not all(isinstance(word, str) for word in command) or not command[0].strip():
-        raise InputError(
-            "it names no program",
-            key="--agent-command",
-            remedy="a program and its arguments, such as: claude -p",
+        raise at_key("--agent-command").invalid(
+            "it names no program", "a program and its arguments, such as: claude -p"
         )
     if not isinstance(prompt, str) or not prompt.strip() or "\0" in prompt:
         remedy = "say in words what the agent has to do"
-        raise InputError("it is no text that an agent can be given", key="prompt", remedy=remedy)
+        raise at_key("prompt").invalid("it is no text that an agent can be given", remedy)
     if not any(PROMPT in word for word in command[1:]):
         return list(command), prompt.encode("utf-8", "surrogateescape")
     if prompt.startswith("-") and any(word.startswith(PROMPT) for word in command[1:]):
-        raise InputError(
+        raise at_key("prompt", prompt[:40]).invalid(
             "it begins with '-', which the agent would take for an option",
-            key="prompt",
-            value=prompt[:40],
-            remedy=f"leave {PROMPT} out of the command: then it goes to standard input",
+            f"leave {PROMPT} out of the command: then it goes to standard input",
         )
     return [command[0], *(word.replace(PROMPT, prompt) for word in command[1:])], b""
 

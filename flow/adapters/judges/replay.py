@@ -16,7 +16,7 @@ from flow.adapters.fs import files
 from flow.adapters.judges.reply import UnusableText, fitting, words
 from flow.adapters.judges.service import dollars, tokens
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
-from flow.errors import FlowError, InputError
+from flow.errors import FlowError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -133,11 +133,8 @@ def read(path: str) -> dict[str, list[dict[str, Any]]]:
     document = read_json(data, file=name, what="file of recorded replies", limit=_LIMIT)
     replies = document.get("replies") if isinstance(document, dict) else None
     if not isinstance(replies, dict) or document.get("format") != FORMAT or not _is_sound(replies):
-        raise InputError(
-            "not a file of recorded replies",
-            file=name,
-            key="format",
-            remedy=f"it has to say {FORMAT}; remove it and record anew",
+        raise in_file(name, "format").invalid(
+            "not a file of recorded replies", f"it has to say {FORMAT}; remove it and record anew"
         )
     return replies
 

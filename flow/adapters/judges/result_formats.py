@@ -26,7 +26,7 @@ from typing import (
 )
 
 from flow.adapters.contracts.shapes import misfits, self_contained
-from flow.errors import InputError, NoUsableAnswer
+from flow.errors import InputError, NoUsableAnswer, at_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -191,10 +191,9 @@ def _build(hint: Any, value: Any) -> Any:
 
 
 def _refused(why: str) -> InputError:
-    return InputError(
+    return at_key("result_format").invalid(
         f"not a result format: {why}",
-        key="result_format",
-        remedy="give a JSON Schema, a dataclass, a TypedDict, a pydantic model or a msgspec Struct",
+        "give a JSON Schema, a dataclass, a TypedDict, a pydantic model or a msgspec Struct",
     )
 
 

@@ -8,7 +8,7 @@ import os
 
 from flow.adapters.fs import inputs
 from flow.core.untrusted.fences import FencedPart
-from flow.errors import InputError
+from flow.errors import InputError, at_key
 from flow.startup.typing import Any
 
 LIMIT = 8 << 20
@@ -74,8 +74,7 @@ def _plain(value: Any) -> Any:
 
 
 def _refused(why: str) -> InputError:
-    return InputError(
+    return at_key("subject").invalid(
         f"nothing that can be judged: {why}",
-        key="subject",
-        remedy="give text, bytes, a path object, or a value that JSON can hold",
+        "give text, bytes, a path object, or a value that JSON can hold",
     )

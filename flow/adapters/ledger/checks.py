@@ -6,7 +6,7 @@ from flow.adapters.ledger.reader import baseline_document
 from flow.core import layout
 from flow.core.goal.lifecycle import STATUSES, TERMINAL
 from flow.core.layout import BASELINE_LIMIT
-from flow.errors import RefusedError, StaleProposal, StateError
+from flow.errors import at_key, in_file
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,12 +18,10 @@ if TYPE_CHECKING:
 def refuse_terminal(goal_id: str, status: str) -> None:
     """An evaluation never writes a terminal status (SPEC 2)."""
     if status in TERMINAL or status not in STATUSES:
-        raise StateError(
+        raise at_key("lifecycle.status", status).wrong_state(
             f"an evaluation or a move may not make goal {goal_id} {status}",
+            "a final status needs a person: flow goal confirm",
             code="refused_transition",
-            key="lifecycle.status",
-            value=status,
-            remedy="a final status needs a person: flow goal confirm",
         )
 
 
@@ -39,27 +37,22 @@ def proposal(
     if proposal_id is not None and (
         live is None or live["proposal_id"] != proposal_id or live["to"] != to
     ):
-        raise StaleProposal(
+        raise at_key("proposal_id", proposal_id).stale(
             f"goal {goal.id} has no live proposal {proposal_id!r:.80} to become {to}",
-            key="proposal_id",
-            value=proposal_id,
-            remedy=f"it was used or replaced; evaluate again: flow goal evaluate {goal.id}",
+            f"it was used or replaced; evaluate again: flow goal evaluate {goal.id}",
         )
     if to == "achieved" and (live is None or live["to"] != "achieved"):
-        raise StateError(
+        raise at_key("lifecycle.status", to).wrong_state(
             f"no proposal for goal {goal.id} to become achieved is live",
+            f"evaluate it first: flow goal evaluate {goal.id}",
             code="no_proposal",
-            key="lifecycle.status",
-            value=to,
-            remedy=f"evaluate it first: flow goal evaluate {goal.id}",
         )
     if live is None or (to != "achieved" and proposal_id is None):
         return
     if live.get("contract", loaded.contract) != loaded.contract:
-        raise StaleProposal(
+        raise in_file(loaded.file).stale(
             f"the contract of goal {goal.id} was changed since the proposal was made",
-            file=loaded.file,
-            remedy=f"evaluate again: flow goal evaluate {goal.id}",
+            f"evaluate again: flow goal evaluate {goal.id}",
         )
 
 
@@ -70,22 +63,18 @@ def baseline_bytes(records: FileRecords, goal_id: str, run_id: str, baseline: Ba
     rel = layout.baseline_file(run_id)
     owner = records.baseline_owner(run_id)
     if owner is not None and owner != goal_id:
-        raise RefusedError(
+        raise in_file(rel, "scope.run_id", run_id).refused(
             f"run {run_id} belongs to goal {owner}",
+            "give this goal a run of its own (leave scope.run_id out)",
             code="exists",
-            file=rel,
-            key="scope.run_id",
-            value=run_id,
-            remedy="give this goal a run of its own (leave scope.run_id out)",
         )
     document = baseline_document(baseline, goal_id, run_id)
     text = json.dumps(document, indent=1, ensure_ascii=True) + "\n"
     if len(text) > BASELINE_LIMIT:
-        raise StateError(
+        raise in_file(rel).wrong_state(
             f"too many files are uncommitted: their record has {len(text)} bytes, more than "
             f"{BASELINE_LIMIT}",
+            "commit them, or name them in .gitignore",
             code="too_large",
-            file=rel,
-            remedy="commit them, or name them in .gitignore",
         )
     return text.encode("ascii")

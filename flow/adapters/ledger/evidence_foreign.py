@@ -19,7 +19,7 @@ from flow.adapters.ledger.evidence_store import (
 from flow.core import layout
 from flow.core.goal import ids
 from flow.core.text.display import visible
-from flow.errors import InputError
+from flow.errors import in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -75,38 +75,24 @@ def check_foreign(
     _, own_run, evidence_id = names(document)
     created_by = document["metadata"].get("created_by")
     if created_by in BY:
-        raise InputError(
+        raise in_file(file, "metadata.created_by", created_by).invalid(
             f"{created_by} is the name of Flow's own sidecars",
-            file=file,
-            key="metadata.created_by",
-            value=created_by,
-            remedy="name who really made it, or leave it out",
+            "name who really made it, or leave it out",
         )
     if own_run != run_id:
-        raise InputError(
-            f"is not the run {run_id} it is recorded for",
-            file=file,
-            key="metadata.run_id",
-            value=own_run,
-            remedy="record it with its own --run-id",
+        raise in_file(file, "metadata.run_id", own_run).invalid(
+            f"is not the run {run_id} it is recorded for", "record it with its own --run-id"
         )
     named = document["evidence"].get("output_ref")
     own = f"{evidence_id}.txt"
     if named is not None and named != own:
-        raise InputError(
+        raise in_file(file, "evidence.output_ref", named).invalid(
             f"the output of {evidence_id} is kept as {own}",
-            file=file,
-            key="evidence.output_ref",
-            value=named,
-            remedy="leave output_ref out and give the file with --raw-output",
+            "leave output_ref out and give the file with --raw-output",
         )
     if named is not None and raw_path is None:
-        raise InputError(
-            "names an output that is not handed over",
-            file=file,
-            key="evidence.output_ref",
-            value=named,
-            remedy="give the file with --raw-output",
+        raise in_file(file, "evidence.output_ref", named).invalid(
+            "names an output that is not handed over", "give the file with --raw-output"
         )
 
 

@@ -20,7 +20,7 @@ from flow.core import layout
 from flow.core.chain.entries import EVIDENCE, following
 from flow.core.evidence.model import APPROVER, BASELINE, EVALUATOR
 from flow.core.goal import ids
-from flow.errors import FlowError, InputError, RefusedError, StateError
+from flow.errors import FlowError, StateError, at_key, in_file
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -228,7 +228,7 @@ def names(document: Mapping[str, Any]) -> tuple[str, str, str]:
     """(goal id, run id, evidence id), each one checked before any path is made of it."""
     metadata = document.get("metadata")
     if not isinstance(metadata, dict):
-        raise InputError("is not a FlowEvidence document", key="metadata", remedy="see flow schema")
+        raise at_key("metadata").invalid("is not a FlowEvidence document", "see flow schema")
     return (
         ids.goal_id(metadata.get("goal")),
         ids.run_id(metadata.get("run_id")),
@@ -249,13 +249,10 @@ def free_id(root: str, run_id: str, wanted: str, *, suffix: bool) -> str:
     if not taken(1):
         return wanted
     if not suffix:
-        raise RefusedError(
+        raise in_file(layout.evidence_file(run_id, wanted), "metadata.id", wanted).refused(
             f"evidence {wanted} is recorded already",
+            "evidence is append-only; record a correction under a new id",
             code="exists",
-            file=layout.evidence_file(run_id, wanted),
-            key="metadata.id",
-            value=wanted,
-            remedy="evidence is append-only; record a correction under a new id",
         )
     low, high = 1, 2
     while taken(high):

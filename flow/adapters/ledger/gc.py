@@ -16,7 +16,7 @@ from flow.adapters.fs.folders import scanned
 from flow.adapters.ledger import evidence_store
 from flow.core import layout
 from flow.core.chain.entries import DROPPED, EVIDENCE, following
-from flow.errors import StateError
+from flow.errors import StateError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -147,11 +147,10 @@ def _check(root: str, run_id: str, entry: LedgerEntry) -> None:
 
 
 def _broken(run_id: str, rel: str, why: str) -> StateError:
-    return StateError(
+    return in_file(rel).wrong_state(
         f"nothing of run {run_id} is dropped: {why}",
+        f"see what is wrong with it: flow evidence verify {run_id}",
         code="broken_chain",
-        file=rel,
-        remedy=f"see what is wrong with it: flow evidence verify {run_id}",
     )
 
 

@@ -12,7 +12,7 @@ from flow.adapters.ledger.reader import parse_goal, read_goal, rubric_digests
 from flow.app.ports import Artifact
 from flow.core import layout
 from flow.core.goal import ids
-from flow.errors import FlowError, InputError, RefusedError, StateError
+from flow.errors import FlowError, InputError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -44,13 +44,10 @@ class GoalContracts(GoalChange):
         with self.goal_lock(goal.id):
             transaction.finish(self._record, goal.id, self._settings.written)
             if files.exists(self._root, rel):
-                raise RefusedError(
+                raise in_file(rel, "metadata.id", goal.id).refused(
                     f"goal {goal.id} exists already",
+                    f"use another id, or: flow goal create NEW --from {goal.id}",
                     code="exists",
-                    file=rel,
-                    key="metadata.id",
-                    value=goal.id,
-                    remedy=f"use another id, or: flow goal create NEW --from {goal.id}",
                 )
             if baseline is not None:
                 data = ledger_checks.baseline_bytes(self._records, goal.id, run_id, baseline)
@@ -81,11 +78,10 @@ class GoalContracts(GoalChange):
                 loaded.goal, amendment.text, loaded.file, amendment.anew, run_id
             )
             if goal.digest(rubric_digests(self._root, goal)) != amendment.contract:
-                raise StateError(
+                raise in_file(loaded.file).wrong_state(
                     f"the contract of goal {goal_id} would be another one than was looked at",
+                    "a rubric that it names was changed meanwhile: repeat the command",
                     code="moved",
-                    file=loaded.file,
-                    remedy="a rubric that it names was changed meanwhile: repeat the command",
                 )
             event, pinned = dict(amendment.event), None
             if amendment.baseline is not None:

@@ -7,7 +7,7 @@ from flow.adapters.contracts.text import DELETE
 from flow.adapters.ledger.reader import parse_goal
 from flow.core.goal.lifecycle import STATUSES
 from flow.core.goal.model import RESULT_FIELDS, contract
-from flow.errors import ContractError, Fault, StateError
+from flow.errors import ContractError, StateError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -36,13 +36,10 @@ def compare(loaded: LoadedGoal, seen: Seen | None) -> None:
         ),
     ):
         if then is not None and now != then:
-            raise StateError(
+            raise in_file(loaded.file, key, now).wrong_state(
                 f"the {what} of goal {goal.id} is {_short(now)}, not {_short(then)} any more",
+                "somebody else wrote to it; read it again and repeat the command",
                 code="moved",
-                file=loaded.file,
-                key=key,
-                value=now,
-                remedy="somebody else wrote to it; read it again and repeat the command",
             )
 
 
@@ -71,11 +68,10 @@ def edited(
     wanted = contract(document)
     wanted["scope"].update({key: value for key, value in scope.items() if key != "run_id"})
     if contract(after.document) != wanted or after.status != to:
-        raise StateError(
+        raise in_file(loaded.file).wrong_state(
             "it cannot be edited without changing more than its status and results",
+            "write its lifecycle and criteria as plain YAML blocks, then try again",
             code="not_editable",
-            file=loaded.file,
-            remedy="write its lifecycle and criteria as plain YAML blocks, then try again",
         )
     return new
 
@@ -208,4 +204,4 @@ def _short(value: object) -> str:
 
 def _bad_block(file: str, why: str, key: str | None, value: object) -> ContractError:
     remedy = "write a mapping like: status: active"
-    return ContractError([Fault(why, file=file, key=key, value=value, remedy=remedy)])
+    return in_file(file, key, value).corrupt(why, remedy)

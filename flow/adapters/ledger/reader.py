@@ -13,7 +13,7 @@ from flow.app.ports import LoadedGoal
 from flow.core import layout
 from flow.core.chain.entries import DROPPED
 from flow.core.goal import ids
-from flow.errors import ContractError, Fault, FlowError, InputError, StorageError
+from flow.errors import ContractError, FlowError, StorageError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -343,13 +343,8 @@ def read_goal(root: str, goal_id: str, cache_dir: str | None = None) -> tuple[by
     rel = layout.goal_file(ids.goal_id(goal_id))
     data = files.read_optional(root, rel)
     if data is None:
-        raise InputError(
-            f"there is no goal {goal_id}",
-            code="not_found",
-            file=rel,
-            key="goal id",
-            value=goal_id,
-            remedy="see the goals there are: flow goal list",
+        raise in_file(rel, "goal id", goal_id).not_found(
+            f"there is no goal {goal_id}", "see the goals there are: flow goal list"
         )
     goal, warnings = parse_goal(data, rel, expect_id=goal_id, cache_dir=cache_dir)
     return data, LoadedGoal(goal, goal.digest(rubric_digests(root, goal)), warnings, rel)
@@ -437,6 +432,4 @@ def _object(data: bytes | None) -> dict[str, Any] | None:
 
 
 def _corrupt(rel: str, why: str, key: str | None = None) -> ContractError:
-    return ContractError(
-        [Fault(why, file=rel, key=key, remedy="it is not used; record it again under a new id")]
-    )
+    return in_file(rel, key).corrupt(why, "it is not used; record it again under a new id")

@@ -23,7 +23,7 @@ from flow.adapters.ledger.reader import parse_goal
 from flow.app.ports import Artifact
 from flow.core import layout
 from flow.core.goal import ids
-from flow.errors import FlowError, RefusedError, StateError
+from flow.errors import FlowError, StateError, in_file
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -216,11 +216,10 @@ def _noted(intent: Intent) -> Intent:
 
 
 def _moved(goal_id: str) -> StateError:
-    return StateError(
+    return in_file(layout.goal_file(goal_id)).wrong_state(
         "the goal file was edited while Flow was writing to it; the edit was kept",
+        "read it, then run the command again",
         code="moved",
-        file=layout.goal_file(goal_id),
-        remedy="read it, then run the command again",
     )
 
 
@@ -247,11 +246,10 @@ def _read(data: bytes, goal_id: str, rel: str) -> Intent:
     except (ValueError, TypeError, KeyError, FlowError) as error:
         wrong = f"{error!s:.200}"
     if wrong is not None:
-        raise RefusedError(
+        raise in_file(rel).refused(
             f"a change that was decided earlier cannot be read: {wrong}",
+            "compare the goal with its journal, then remove this file",
             code="broken_pending",
-            file=rel,
-            remedy="compare the goal with its journal, then remove this file",
         )
     return intent
 

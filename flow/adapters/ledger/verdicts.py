@@ -14,7 +14,7 @@ from flow.adapters.fs import files
 from flow.core import layout
 from flow.core.goal import ids
 from flow.core.text.display import clip
-from flow.errors import ContractError, Fault
+from flow.errors import in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -41,9 +41,7 @@ def write_verdict(
     stored["recorded_at"] = now
     text = json.dumps(stored, indent=2, ensure_ascii=True) + "\n"
     if len(text) > files.READ_LIMIT:
-        raise ContractError(
-            [Fault(f"is larger than {files.READ_LIMIT} bytes", file=file, remedy="shorten it")]
-        )
+        raise in_file(file).corrupt(f"is larger than {files.READ_LIMIT} bytes", "shorten it")
     rel = layout.verdict_file(run_id)
     data = text.encode("ascii")
     files.replace(run.root, rel, data)
@@ -66,16 +64,8 @@ def checked(
             cuts.append(f"{file}: {key}: is cut from {len(text)} to {limit} characters")
     warnings = formats.check("verdict", stored, file=file)
     if stored.get("run_id", run_id) not in (run_id, ""):
-        raise ContractError(
-            [
-                Fault(
-                    f"is not the run {run_id} it is recorded for",
-                    file=file,
-                    key="run_id",
-                    value=stored["run_id"],
-                    remedy="record it with its own --run-id",
-                )
-            ]
+        raise in_file(file, "run_id", stored["run_id"]).corrupt(
+            f"is not the run {run_id} it is recorded for", "record it with its own --run-id"
         )
     return stored, (*cuts, *warnings)
 
@@ -85,8 +75,8 @@ def _refuse_unwritable(document: object, file: str) -> None:
     try:
         json.dumps(document, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise ContractError(
-            [Fault(f"is no JSON value: {error!s:.200}", file=file, remedy="use plain JSON types")]
+        raise in_file(file).corrupt(
+            f"is no JSON value: {error!s:.200}", "use plain JSON types"
         ) from None
 
 

@@ -12,7 +12,7 @@ from flow.core.goal import ids
 from flow.core.judging.rubric import files as rubric_files
 from flow.core.judging.rubric.files import READY_MADE
 from flow.core.text.display import visible
-from flow.errors import InputError, StorageError
+from flow.errors import in_file
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -60,13 +60,9 @@ def find(name: str, top: str | None) -> LoadedRubric:
     if name in READY_MADE:
         return ready_made(name)
     known = [*(project_names(top) if top is not None else ()), *READY_MADE]
-    raise InputError(
+    raise in_file(f"{rel}{ENDS[0]}", "rubric", name).not_found(
         f"there is no rubric {name!r:.80}",
-        code="not_found",
-        file=f"{rel}{ENDS[0]}",
-        key="rubric",
-        value=name,
-        remedy=f"write that file, or use one of {', '.join(dict.fromkeys(known[:20]))}",
+        f"write that file, or use one of {', '.join(dict.fromkeys(known[:20]))}",
     )
 
 
@@ -83,10 +79,8 @@ def ready_made(name: str) -> LoadedRubric:
         path = os.path.join(folder, name + ENDS[0])
         if os.path.isfile(path):
             return read(inputs.read(path, "rubric"), path, name=name, origin="flow")
-    raise StorageError(
-        f"the rubric {name} is missing from this installation",
-        file=os.path.join(_FOLDERS[-1], name + ENDS[0]),
-        remedy="install Flow again",
+    raise in_file(os.path.join(_FOLDERS[-1], name + ENDS[0])).storage(
+        f"the rubric {name} is missing from this installation", "install Flow again"
     )
 
 

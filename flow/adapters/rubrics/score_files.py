@@ -17,7 +17,11 @@ from flow.core import layout
 from flow.core.judging.scorecard import history as past
 from flow.core.settings import DEFAULT
 from flow.core.text.display import visible
-from flow.errors import ContractError, Fault, FlowError, InputError, RefusedError, StorageError
+from flow.errors import (
+    FlowError,
+    RefusedError,
+    in_file,
+)
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -75,10 +79,8 @@ def publish(
                 raise
             continue
         return named
-    raise StorageError(
-        f"there are {MOST_NUMBERS} cards of {card['skill']} in one second",
-        file=where,
-        remedy="move old cards away",
+    raise in_file(where).storage(
+        f"there are {MOST_NUMBERS} cards of {card['skill']} in one second", "move old cards away"
     )
 
 
@@ -145,27 +147,20 @@ def stored_card(
     rel = f"{where}/{base}"
     data = files.read_optional(top, rel, limit=CARD_LIMIT) if file is not None else None
     if file is None or data is None:
-        raise InputError(
+        raise in_file(where, "card", name).not_found(
             f"there is no card {visible(name)[:80]!r} of {skill}",
-            code="not_found",
-            file=where,
-            key="card",
-            value=name,
-            remedy=f"take a name that `flow judge history {skill}` shows",
+            f"take a name that `flow judge history {skill}` shows",
         )
     document = read_json(data, file=rel, what="scorecard", limit=CARD_LIMIT)
     card = past.read_card(document, file, skill)
     if card is None:
-        raise InputError(
+        raise in_file(rel, "card", name).invalid(
             f"{visible(base)} is no card of {skill}, but of {visible(document['skill'])[:80]}",
-            file=rel,
-            key="card",
-            value=name,
-            remedy="name that skill",
+            "name that skill",
         )
     if isinstance(card, str) or not accepts("scorecard", document)[0]:
         why = card if isinstance(card, str) else "is not a scorecard (flow schema scorecard)"
-        raise ContractError([Fault(why, file=rel, remedy="it does not count; score again")])
+        raise in_file(rel).corrupt(why, "it does not count; score again")
     return document, ((f"{base}: {card.remark}",) if card.remark else ())
 
 

@@ -18,7 +18,7 @@ from flow.adapters.fs import files, inputs
 from flow.app.judging.scoring import ChosenRubric
 from flow.core import layout
 from flow.core.text.display import names, visible
-from flow.errors import ContractError, Fault, InputError, StorageError
+from flow.errors import ContractError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -168,12 +168,9 @@ def _named_rubric(asked: str, top: str | None) -> _Rubric:
         visible(name.removesuffix(".md").removeprefix("rubric-")) for name, _ in _rubric_files(top)
     ]
     known = list(dict.fromkeys((*own[:20], *READY_MADE)))
-    raise InputError(
+    raise at_key("rubric", asked).not_found(
         f"there is no rubric {asked!r:.80} for scorecards",
-        code="not_found",
-        key="rubric",
-        value=asked,
-        remedy=f"use one of {', '.join(known)}, or the path of a Markdown file",
+        f"use one of {', '.join(known)}, or the path of a Markdown file",
     )
 
 
@@ -224,10 +221,8 @@ def _ready_made(name: str) -> _Rubric:
         path = os.path.join(folder, file)
         if os.path.isfile(path):
             return _read_rubric(inputs.read(path, "rubric", limit=LIMIT), file, path, "flow")
-    raise StorageError(
-        f"the rubric {file} is missing from this installation",
-        file=os.path.join(_FOLDERS[-1], file),
-        remedy="install Flow again",
+    raise in_file(os.path.join(_FOLDERS[-1], file)).storage(
+        f"the rubric {file} is missing from this installation", "install Flow again"
     )
 
 
@@ -270,4 +265,4 @@ def _skills(front: str, file: str) -> tuple[str, ...] | None:
 
 
 def _broken(file: str, why: str, remedy: str, key: str | None = None) -> ContractError:
-    return ContractError([Fault(why, file=file, key=key, remedy=remedy)])
+    return in_file(file, key).corrupt(why, remedy)

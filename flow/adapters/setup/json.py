@@ -12,7 +12,7 @@ import json
 from flow.adapters.contracts import formats
 from flow.adapters.contracts.text import dotted_path, one_line
 from flow.adapters.fs import files
-from flow.errors import ContractError, Fault, RefusedError
+from flow.errors import ContractError, Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -83,10 +83,8 @@ class JsonFile:
         """The new content; :class:`RefusedError` where it is not what it should be."""
         data = self.text.encode("utf-8")
         if _parsed(data, self.name) != self._document:
-            raise RefusedError(
-                "it cannot be changed without touching what else is in it",
-                file=self.name,
-                remedy="add it by hand",
+            raise in_file(self.name).refused(
+                "it cannot be changed without touching what else is in it", "add it by hand"
             )
         return data
 
@@ -99,14 +97,10 @@ class JsonFile:
     def _require(self, value: object, path: Path, kind: type) -> None:
         if isinstance(value, kind):
             return
-        fault = Fault(
+        raise in_file(self.name, dotted_path(path) or None, one_line(value)).corrupt(
             f"is not {'an object' if kind is dict else 'a list'}",
-            file=self.name,
-            key=dotted_path(path) or None,
-            value=one_line(value),
-            remedy="correct it, then run flow init again",
+            "correct it, then run flow init again",
         )
-        raise ContractError([fault])
 
 
 def _parsed(data: bytes, name: str) -> Any:
@@ -120,7 +114,7 @@ def _parsed(data: bytes, name: str) -> Any:
 
 def _plain_json(fault: Fault) -> Fault:
     remedy = f"{fault.remedy}; comments are not JSON, so Flow cannot keep them"
-    return Fault(fault.message, file=fault.file, key=fault.key, value=fault.value, remedy=remedy)
+    return in_file(fault.file, fault.key, fault.value).fault(fault.message, remedy)
 
 
 class _Part(NamedTuple):

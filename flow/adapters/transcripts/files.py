@@ -12,7 +12,7 @@ import stat
 from hashlib import sha256
 from tempfile import TemporaryFile
 
-from flow.errors import InputError
+from flow.errors import InputError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _spooled() -> int:
 
 def _refused(path: str, why: str, code: str) -> InputError:
     remedy = "name a transcript that was written: a session's .jsonl, text or Markdown"
-    return InputError(why, code=code, file=path, remedy=remedy)
+    return in_file(path).invalid(why, remedy, code=code)
 
 
 class SessionLines:

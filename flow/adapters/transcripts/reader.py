@@ -24,7 +24,7 @@ from flow.core.transcript import text as transcript_text
 from flow.core.transcript.claude import JUDGES, Session, same_skill
 from flow.core.transcript.model import Transcript, has_ended, quotable_text
 from flow.core.transcript.rows import replace_unwritable
-from flow.errors import InputError
+from flow.errors import InputError, in_file
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -64,13 +64,8 @@ def read(path: str, skill: str | None) -> Transcript:
         why = f"did not run in this transcript; what ran: {_named(session.skills)}"
         if any(same_skill(skill, name) for name in session.skills):
             why = "only began in this transcript; nothing of what it did is there"
-        raise InputError(
-            f"the skill {skill!r:.80} {why}",
-            code="not_found",
-            file=path,
-            key="skill",
-            value=skill,
-            remedy="name one of these, or another transcript",
+        raise in_file(path, "skill", skill).not_found(
+            f"the skill {skill!r:.80} {why}", "name one of these, or another transcript"
         )
     return _whole_session(session, lines, path)
 
@@ -159,13 +154,9 @@ def _no_transcript(skill: str | None, cwd: str, searched: int, ran: Iterable[str
     where = f"in {count} of this folder" if searched else "here: there are no sessions"
     known = [] if skill is None else [name for name in ran if not same_skill(skill, name)]
     others = f"; what ran: {_named(known)}" if known else ""
-    return InputError(
+    return in_file(cwd, "skill", skill).not_found(
         f"there is {what} to judge {where}{others}",
-        code="not_found",
-        file=cwd,
-        key="skill",
-        value=skill,
-        remedy="run it first, or name its transcript: --file TRANSCRIPT",
+        "run it first, or name its transcript: --file TRANSCRIPT",
     )
 
 
@@ -295,7 +286,7 @@ def _digest(*texts: str) -> str:
 
 def _unusable(path: str, why: str) -> InputError:
     remedy = "name a transcript that was written: a session's .jsonl, text or Markdown"
-    return InputError(f"the transcript {why}", code="empty", file=path, remedy=remedy)
+    return in_file(path).invalid(f"the transcript {why}", remedy, code="empty")
 
 
 # --- runs and subagents ------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import os
 import stat
 
 from flow.core.settings import Layer, LoadedSettings, merge_layers
-from flow.errors import ContractError, Fault, RefusedError, StorageError
+from flow.errors import ContractError, Fault, RefusedError, StorageError, in_file
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -122,11 +122,9 @@ def _own_word_for(top: str | None, settings_files: _SettingsFiles) -> None:
             )
         elif not isinstance(checkouts, dict):
             settings_files.faults.append(
-                Fault(
+                in_file(layer.file, "flow.checkouts").fault(
                     "is not an object",
-                    file=layer.file,
-                    key="flow.checkouts",
-                    remedy='write it as {"/path/of/the/checkout": {"goals": {"jobs": 4}}}',
+                    'write it as {"/path/of/the/checkout": {"goals": {"jobs": 4}}}',
                 )
             )
         else:
@@ -183,10 +181,9 @@ def _present(path: str, unread: list[StorageError]) -> bool:
         return False
     except (OSError, ValueError) as error:
         unread.append(
-            StorageError(
+            in_file(path).storage(
                 f"cannot read the settings: {getattr(error, 'strerror', None) or error}",
-                file=path,
-                remedy="check the owner and mode of the file and its folder",
+                "check the owner and mode of the file and its folder",
             )
         )
         return False
@@ -226,9 +223,9 @@ def _add_file(
     except StorageError as error:
         fault = error.fault
         message = fault.message.replace(rel, shown)
-        settings_files.unread.append(StorageError(message, file=shown, remedy=fault.remedy))
+        settings_files.unread.append(in_file(shown).storage(message, fault.remedy))
 
 
 def _renamed(fault: Fault, shown: str) -> Fault:
     """The fault under the name that the user knows the file by."""
-    return Fault(fault.message, file=shown, key=fault.key, value=fault.value, remedy=fault.remedy)
+    return in_file(shown, fault.key, fault.value).fault(fault.message, fault.remedy)

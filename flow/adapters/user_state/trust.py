@@ -27,7 +27,7 @@ from flow.adapters.fs.state_folder import (
 )
 from flow.adapters.git.trees import repo_key
 from flow.core.goal import ids
-from flow.errors import InputError, RefusedError, StorageError
+from flow.errors import RefusedError, StorageError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class TrustLedger:
         ``how`` says which command did it.
         """
         if not re.fullmatch(_DIGEST, digest):
-            raise InputError("not a SHA-256 digest", key="digest", value=digest)
+            raise at_key("digest", digest).invalid("not a SHA-256 digest")
         goal_id = ids.goal_id(goal_id)
         self._guard()
         ensure_state_dir(self._dir)
@@ -266,10 +266,9 @@ def trusted(settings: Settings, ledger: TrustLedger, goal_id: str, digest: str) 
 
 
 def _too_long() -> StorageError:
-    return StorageError(
+    return in_file(LEDGER).storage(
         f"holds a line of more than {_LONGEST_LINE} bytes, which is no entry",
-        file=LEDGER,
-        remedy="take that line out, or move the ledger away; goals are then trusted anew",
+        "take that line out, or move the ledger away; goals are then trusted anew",
     )
 
 
@@ -282,10 +281,9 @@ def _tail_chunks(fd: int) -> Iterator[bytes]:
     """The file's whole lines from the end on, in chunks that each hold lines in file order."""
     left = os.fstat(fd).st_size
     if left > _LIMIT:
-        raise StorageError(
+        raise in_file(LEDGER).storage(
             f"is larger than {_LIMIT} bytes",
-            file=LEDGER,
-            remedy="move the ledger away; goals are then trusted anew (flow trust record)",
+            "move the ledger away; goals are then trusted anew (flow trust record)",
         )
     carry = b""
     while left > 0:

@@ -27,7 +27,7 @@ from flow.core.boundary.rules import (
     Snapshot,
     entry_digest,
 )
-from flow.errors import FlowError, GitError
+from flow.errors import FlowError, GitError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -118,18 +118,14 @@ def _base_gone(repo: Repo, baseline: Baseline) -> str | None:
 
 def _pinned(baseline: Baseline) -> str:
     if baseline.base_commit is None:
-        raise GitError(
+        raise at_key("scope.base_commit").git(
             "no base is pinned: there was no git repository at activation",
+            "start a new goal in the repository",
             code="no_base",
-            key="scope.base_commit",
-            remedy="start a new goal in the repository",
         )
     if not repository.is_id(baseline.base_commit):
-        raise GitError(
-            "the pinned base is not a whole object id",
-            key="scope.base_commit",
-            value=baseline.base_commit,
-            remedy="restore the goal file, or start a new goal",
+        raise at_key("scope.base_commit", baseline.base_commit).git(
+            "the pinned base is not a whole object id", "restore the goal file, or start a new goal"
         )
     return baseline.base_commit
 
@@ -163,11 +159,10 @@ def collect(
     )
     scan = settled_scan(repo, base, repository.head_commit(repo), asked)
     if scan.problems:
-        raise GitError(
+        raise in_file(repo.top).git(
             "the state of the files cannot be pinned: " + "; ".join(scan.problems),
+            "settle that first, then try again",
             code="unsettled",
-            file=repo.top,
-            remedy="settle that first, then try again",
         )
     changes, ignored = [], {}
     for change in scan.changes:

@@ -7,7 +7,7 @@ import os
 from flow.adapters.git import repository
 from flow.adapters.git import settings as git_settings
 from flow.core.boundary.guards import ALL_KINDS, KINDS, SHALLOW
-from flow.errors import GitError
+from flow.errors import in_file
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING
 
@@ -102,7 +102,7 @@ def _hook_digests(folder: str, name: str) -> Iterator[tuple[str, str]]:
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
-        raise GitError(f"the hooks cannot be read: {error.strerror}", file=folder) from error
+        raise in_file(folder).git(f"the hooks cannot be read: {error.strerror}") from error
     for entry in names:
         path = os.path.join(folder, entry)
         if entry.endswith(".sample") or os.path.isdir(path):
@@ -121,7 +121,7 @@ def _beside_hooks(folder: str) -> Iterator[tuple[str, str]]:
 
     def unreadable(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError | NotADirectoryError):
-            raise GitError(f"the hooks cannot be read: {error.strerror}", file=folder) from error
+            raise in_file(folder).git(f"the hooks cannot be read: {error.strerror}") from error
 
     count = 0
     for place, _, names in os.walk(folder, onerror=unreadable):
@@ -130,7 +130,7 @@ def _beside_hooks(folder: str) -> Iterator[tuple[str, str]]:
         for name in sorted(names):
             count += 1
             if count > _MOST:
-                raise GitError(f"more than {_MOST} files lie below it", file=folder)
+                raise in_file(folder).git(f"more than {_MOST} files lie below it")
             path = os.path.join(place, name)
             data = repository.read_regular(path) or b""
             yield f"hooks, beside: {os.path.relpath(path, folder)}", sha256(data).hexdigest()

@@ -13,7 +13,7 @@ import os
 
 from flow.adapters.git import repository
 from flow.core.layout import TEMP_PREFIX
-from flow.errors import GitError, StorageError
+from flow.errors import GitError, StorageError, in_file
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING
 
@@ -126,10 +126,9 @@ def _own_folder(scratch: str | None) -> str:
 
 
 def _unusable(place: str, error: OSError) -> StorageError:
-    return StorageError(
+    return in_file(place).storage(
         f"a folder to ask git about ignored files cannot be used: {error.strerror}",
-        file=place,
-        remedy="make it writable, or free some disk space",
+        "make it writable, or free some disk space",
     )
 
 
@@ -164,10 +163,8 @@ def read_rules(path: str | bytes, *, follow: bool = True) -> str | None:
     if data is None:
         return None
     if len(data) > SIZE_LIMIT:
-        raise GitError(
-            f"the ignore rules are larger than {SIZE_LIMIT} bytes",
-            file=os.fsdecode(path),
-            remedy="shorten them",
+        raise in_file(os.fsdecode(path)).git(
+            f"the ignore rules are larger than {SIZE_LIMIT} bytes", "shorten them"
         )
     return data.decode("utf-8", "surrogateescape")
 

@@ -20,7 +20,7 @@ from flow.app.ports import Move
 from flow.core.decision import decide
 from flow.core.goal.lifecycle import EVALUABLE, TERMINAL
 from flow.core.text import display
-from flow.errors import InputError, StateError
+from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -192,11 +192,8 @@ def _refuse_unless_evaluable(goal: Goal) -> None:
         remedy = f"a closed goal stays closed; start anew: flow goal create NEW --from {goal.id}"
     else:
         remedy = f"activate it first: flow goal activate {goal.id}"
-    raise StateError(
-        f"goal {goal.id} is {goal.status} and cannot be evaluated",
-        key="lifecycle.status",
-        value=goal.status,
-        remedy=remedy,
+    raise at_key("lifecycle.status", goal.status).wrong_state(
+        f"goal {goal.id} is {goal.status} and cannot be evaluated", remedy
     )
 
 
@@ -207,11 +204,9 @@ def chosen_criteria(goal: Goal, wanted: Sequence[str]) -> frozenset[str] | None:
     known = [c.id for c in goal.criteria]
     for criterion_id in wanted:
         if criterion_id not in known:
-            raise InputError(
+            raise at_key("--only", criterion_id).invalid(
                 f"goal {goal.id} has no criterion {criterion_id!r:.60}",
-                key="--only",
-                value=criterion_id,
-                remedy=f"it has {display.names(known)}",
+                f"it has {display.names(known)}",
             )
     return frozenset(wanted)
 

@@ -13,7 +13,7 @@ from flow.core.boundary import rules as bounds
 from flow.core.evidence.model import Subject
 from flow.core.goal.model import NO_BRANCH
 from flow.core.text import display
-from flow.errors import StateError
+from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -103,14 +103,12 @@ def _left_by_a_killed_one(
 def refuse_other_branch(goal: Goal, branch: str | None) -> None:
     """Raise :class:`StateError` where another branch than the goal's is checked out."""
     if branch is not None and goal.branch not in (branch, NO_BRANCH):
-        raise StateError(
+        raise at_key("scope.branch", goal.branch).wrong_state(
             f"goal {goal.id} belongs to branch {display.visible(goal.branch)}, "
             f"and {display.visible(branch)} is checked out",
-            code="wrong_branch",
-            key="scope.branch",
-            value=goal.branch,
-            remedy=f"git switch {display.visible(goal.branch)}; where that branch was renamed: "
+            f"git switch {display.visible(goal.branch)}; where that branch was renamed: "
             f"flow goal amend {goal.id} --file F, with the new scope.branch",
+            code="wrong_branch",
         )
 
 

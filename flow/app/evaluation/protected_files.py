@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.app.evaluation import goal_rules
 from flow.core.evidence import protected_files
 from flow.core.text import display
-from flow.errors import FlowError, StateError
+from flow.errors import FlowError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -75,12 +75,10 @@ def to_approve(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> protected_
     """The difference that a person approves; :class:`StateError` where there is none."""
     difference = goal_rules.difference(goal, snapshot, baseline)
     if difference is None:
-        raise StateError(
+        raise at_key("AC", PROTECTED).wrong_state(
             f"no protected file of goal {goal.id} is different from what it was at activation",
+            f"nothing needs this approval: flow goal evaluate {goal.id}",
             code="nothing_changed",
-            key="AC",
-            value=PROTECTED,
-            remedy=f"nothing needs this approval: flow goal evaluate {goal.id}",
         )
     return difference
 

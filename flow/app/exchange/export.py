@@ -13,7 +13,7 @@ from flow.core.evidence import attestation
 from flow.core.evidence.attestation import AttestedFile, AttestedSidecar, Record
 from flow.core.evidence.model import APPROVER, EVALUATOR
 from flow.core.goal import ids
-from flow.errors import StateError
+from flow.errors import StateError, in_file
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -77,11 +77,10 @@ def gather_record(
     record = record._replace(files=_exported_files(sources, loaded, record, with_outputs))
     wrong = attestation.record_faults(record)
     if wrong:
-        raise StateError(
+        raise in_file(loaded.file).wrong_state(
             f"the record of goal {goal.id} does not hold together: {'; '.join(wrong)}",
+            "nothing is exported that the evidence does not say; see flow goal history",
             code="inconsistent",
-            file=loaded.file,
-            remedy="nothing is exported that the evidence does not say; see flow goal history",
         )
     return record
 
@@ -136,25 +135,19 @@ def _closed_at(sources: ExportSources, loaded: LoadedGoal, run_id: str) -> str |
         return None
     at = closing_record.told_at(sources.events(run_id, goal.id), goal.status)
     if at is None:
-        raise StateError(
+        raise in_file(layout.goal_file(goal.id), "lifecycle.status", goal.status).wrong_state(
             f"goal {goal.id} says that it is {goal.status}, and no event of run {run_id} says so",
+            "only a status that Flow itself wrote is exported; see flow goal history",
             code="inconsistent",
-            file=layout.goal_file(goal.id),
-            key="lifecycle.status",
-            value=goal.status,
-            remedy="only a status that Flow itself wrote is exported; see flow goal history",
         )
     if not sources.closed(loaded, run_id, at):
-        raise StateError(
+        raise in_file(layout.goal_file(goal.id), "lifecycle.status", goal.status).wrong_state(
             f"goal {goal.id} says that it is {goal.status}, and your own state folder "
             "does not know that it was closed like this",
-            code="inconsistent",
-            file=layout.goal_file(goal.id),
-            key="lifecycle.status",
-            value=goal.status,
-            remedy="the goal or its run was changed since, or the command that closed it "
+            "the goal or its run was changed since, or the command that closed it "
             f"was killed; its evidence goes into a new goal: flow goal create NEW --from "
             f"{goal.id}",
+            code="inconsistent",
         )
     return at
 

@@ -6,7 +6,7 @@ from flow.core.evidence.imported import IMPORTER, TYPES, body_of
 from flow.core.evidence.model import evidence_document
 from flow.core.goal import ids
 from flow.core.text.display import visible
-from flow.errors import InputError
+from flow.errors import at_key, in_file
 from flow.startup.sha import new, sha256
 from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -122,7 +122,7 @@ def import_report(
     evidence_id, path, warnings = port.record(run, document, data, name)
     evidence = port.evidence_named(run, evidence_id)
     if evidence is None:
-        raise InputError("the evidence that was recorded is gone", code="not_found", file=path)
+        raise in_file(path).not_found("the evidence that was recorded is gone")
     stand = port.freshness((evidence,)).get(evidence.id)
     return ImportedReport(evidence, path, about, stand, warnings)
 
@@ -134,30 +134,22 @@ def _about(port: ImportPort, report: CheckReport, commit: str | None, name: str)
         named = port.commit_by_id(named) or named
     if commit is None:
         if named is None:
-            raise InputError(
+            raise in_file(name, "--commit").invalid(
                 "names no commit, so nobody can say which files it is about",
+                "say which was checked out when it was made: --commit SHA",
                 code="no_commit",
-                file=name,
-                key="--commit",
-                remedy="say which was checked out when it was made: --commit SHA",
             )
         return named
     given = port.commit_named(commit, "--commit")
     if given is None:
-        raise InputError(
-            f"{commit!r:.80} is no commit of this repository",
-            key="--commit",
-            value=commit,
-            remedy="give the whole id",
+        raise at_key("--commit", commit).invalid(
+            f"{commit!r:.80} is no commit of this repository", "give the whole id"
         )
     if named is not None and not given.startswith(named):
-        raise InputError(
+        raise in_file(name, "--commit", commit).invalid(
             f"names the commit {named}, and --commit says {given}",
+            "leave --commit out, or import the report of that commit",
             code="other_commit",
-            file=name,
-            key="--commit",
-            value=commit,
-            remedy="leave --commit out, or import the report of that commit",
         )
     return given
 
@@ -178,11 +170,9 @@ def _visible(port: ImportPort, report: CheckReport) -> CheckReport:
 def _check_proves(goal: Goal, proves: Sequence[str]) -> None:
     for criterion_id in proves:
         if goal.criterion(ids.criterion_id(criterion_id)) is None:
-            raise InputError(
+            raise at_key("--proves", criterion_id).invalid(
                 f"goal {goal.id} has no criterion {criterion_id}",
-                key="--proves",
-                value=criterion_id,
-                remedy=f"one of {', '.join(c.id for c in goal.criteria[:20])}",
+                f"one of {', '.join(c.id for c in goal.criteria[:20])}",
             )
 
 

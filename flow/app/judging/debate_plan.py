@@ -9,7 +9,7 @@ from hashlib import sha256
 from flow.app.judging.port import name_of
 from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate import prompt as debate_prompt
-from flow.errors import InputError
+from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -79,9 +79,7 @@ def digest_of(question: Any, plan: DebatePlan, judges: Sequence[AskJudge | NoAns
 def how_many(judges: int | None, backends: Sequence[Any], mode: str) -> tuple[int, list[Any]]:
     """How many judges, and the backend of each, or one for all; :class:`InputError` otherwise."""
     if mode not in MODES:
-        raise InputError(
-            f"{mode!r:.60} is no mode", key="mode", value=mode, remedy=f"one of {', '.join(MODES)}"
-        )
+        raise at_key("mode", mode).invalid(f"{mode!r:.60} is no mode", f"one of {', '.join(MODES)}")
     chosen = list(backends) or [None]
     count = judges
     if count is None:
@@ -89,11 +87,9 @@ def how_many(judges: int | None, backends: Sequence[Any], mode: str) -> tuple[in
     least = 2 if mode == "debate" else 1
     whole_number(count, "judges", least, MOST_JUDGES)
     if len(chosen) not in (1, count):
-        raise InputError(
+        raise at_key("judges", count).invalid(
             f"{len(chosen)} backends are named for {count} judges",
-            key="judges",
-            value=count,
-            remedy="name one backend for all judges, or one for each",
+            "name one backend for all judges, or one for each",
         )
     return count, chosen
 
@@ -102,11 +98,8 @@ def whole_number(value: object, key: str, least: int, most: int) -> int:
     """The value, if it is a whole number in these limits; :class:`InputError` otherwise."""
     if type(value) is int and least <= value <= most:
         return value
-    raise InputError(
-        f"{value!r:.40} is no number of {key}",
-        key=key,
-        value=value,
-        remedy=f"a whole number from {least} to {most}",
+    raise at_key(key, value).invalid(
+        f"{value!r:.40} is no number of {key}", f"a whole number from {least} to {most}"
     )
 
 
@@ -115,21 +108,18 @@ def task_of(task: object) -> str:
     if isinstance(task, str) and task.strip() and len(task) <= TASK_MOST:
         return task
     missing = not task or (isinstance(task, str) and not task.strip())
-    raise InputError(
+    raise at_key("task").invalid(
         "the task is missing" if missing else "the task is no text of fair length",
-        key="task",
-        remedy="say in a few sentences what the solution was supposed to accomplish",
+        "say in a few sentences what the solution was supposed to accomplish",
     )
 
 
 def criteria_of(criteria: Criteria, kind: str | None) -> tuple[DebateCriterion, ...]:
     """The criteria as given, or the ready-made ones of a kind; :class:`InputError` for others."""
     if criteria is not None and kind is not None:
-        raise InputError(
+        raise at_key("kind", kind).invalid(
             "criteria and kind exclude each other",
-            key="kind",
-            value=kind,
-            remedy="give criteria of your own, or the kind whose set is taken",
+            "give criteria of your own, or the kind whose set is taken",
         )
     if criteria is None:
         return debate_criteria.ready_made("code" if kind is None else kind)
@@ -140,10 +130,8 @@ def criteria_of(criteria: Criteria, kind: str | None) -> tuple[DebateCriterion, 
     rows = []
     for row in criteria:
         if not isinstance(row, list | tuple) or not 2 <= len(row) <= 3:
-            raise InputError(
-                f"{row!r:.60} is no criterion",
-                key="criteria",
-                remedy="give (name, weight) or (name, weight, description)",
+            raise at_key("criteria").invalid(
+                f"{row!r:.60} is no criterion", "give (name, weight) or (name, weight, description)"
             )
         rows.append((row[0], row[1], row[2] if len(row) == 3 else ""))
     return debate_criteria.checked(rows)

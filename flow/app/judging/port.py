@@ -5,7 +5,7 @@ No backend is known here. What a judge says is data: whoever asks checks it.
 
 from __future__ import annotations
 
-from flow.errors import InputError, NoUsableAnswer
+from flow.errors import NoUsableAnswer, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -93,11 +93,8 @@ def sample_count(samples: object) -> int:
     """How often a judge is to be asked; :class:`InputError` for what is no such number."""
     if type(samples) is int and 1 <= samples <= MOST_SAMPLES:
         return samples
-    raise InputError(
-        f"{samples!r:.40} is no number of samples",
-        key="samples",
-        value=samples,
-        remedy=f"a whole number from 1 to {MOST_SAMPLES}",
+    raise at_key("samples", samples).invalid(
+        f"{samples!r:.40} is no number of samples", f"a whole number from 1 to {MOST_SAMPLES}"
     )
 
 

@@ -12,7 +12,7 @@ from flow.core.judging.scorecard.model import COMPARED
 from flow.core.judging.scorecard.prompt import CardQuestion
 from flow.core.transcript import model as transcripts
 from flow.core.transcript.layout import lay_out
-from flow.errors import StateError
+from flow.errors import in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -262,9 +262,8 @@ def _store_card(
 def _refuse_again(port: ScoringPort, folder: str, skill: str | None, execution: str) -> None:
     file = card_of(port, folder, skill, execution)
     if file is not None:
-        raise StateError(
+        raise in_file(file).wrong_state(
             "this execution was scored already",
+            "flow judge scorecard scores it once more",
             code="already_scored",
-            file=file,
-            remedy="flow judge scorecard scores it once more",
         )

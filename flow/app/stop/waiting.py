@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.core.text import display
-from flow.errors import StateError
+from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -52,11 +52,9 @@ def wait(port: WaitPort, goal_id: str, until: str, seconds: float) -> tuple[Goal
     """
     goal = port.load(goal_id).goal
     if goal.status not in ("active", "waiting_for_ci"):
-        raise StateError(
+        raise at_key("lifecycle.status", goal.status).wrong_state(
             f"goal {goal.id} is {goal.status}; only an active goal can wait",
-            key="lifecycle.status",
-            value=goal.status,
-            remedy=f"see where it stands: flow goal status {goal.id}",
+            f"see where it stands: flow goal status {goal.id}",
         )
     there, words = _ask(port, until, seconds)
     if there:

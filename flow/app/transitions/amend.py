@@ -14,7 +14,7 @@ from flow.core.amendment.changes import ContractChange
 from flow.core.amendment.trust_diff import difference
 from flow.core.goal.model import contract
 from flow.core.text.display import clip
-from flow.errors import FlowError, InputError
+from flow.errors import FlowError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -120,12 +120,9 @@ def plan_amendment(
     refuse_closed(live, "changing its contract")
     given, warnings = tools.read(text, name)
     if given.id != live.id:
-        raise InputError(
+        raise in_file(name, "metadata.id", given.id).invalid(
             f"it is the goal {given.id}, not {live.id}",
-            file=name,
-            key="metadata.id",
-            value=given.id,
-            remedy="a goal keeps its id; for another goal: flow goal create --file F",
+            "a goal keeps its id; for another goal: flow goal create --file F",
         )
     goal = tools.carry(live, text, name)
     digest = tools.digest(goal)

@@ -19,7 +19,7 @@ from flow.core.decision.verdict import REASON_LIMIT, ProposedTransition
 from flow.core.goal.lifecycle import TERMINAL, check_move
 from flow.core.text import display
 from flow.core.text.display import clip
-from flow.errors import StaleProposal, StateError
+from flow.errors import StateError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -68,26 +68,20 @@ def confirm(
     if proposal is not None and names_proposal(proposal_id, str(proposal["proposal_id"])):
         proposal_id = str(proposal["proposal_id"])
     if goal.status in TERMINAL:
-        raise StaleProposal(
+        raise at_key("--proposal", proposal_id).stale(
             f"goal {goal.id} is {goal.status} already, so no proposal for it is live",
-            key="--proposal",
-            value=proposal_id,
-            remedy=f"a closed goal stays closed; start anew: flow goal create NEW --from {goal.id}",
+            f"a closed goal stays closed; start anew: flow goal create NEW --from {goal.id}",
         )
     if proposal is None or proposal["proposal_id"] != proposal_id:
-        raise StaleProposal(
+        raise at_key("--proposal", proposal_id).stale(
             f"goal {goal.id} has no live proposal {proposal_id!r:.80}",
-            key="--proposal",
-            value=proposal_id,
-            remedy=f"evaluate again: flow goal evaluate {goal.id}",
+            f"evaluate again: flow goal evaluate {goal.id}",
         )
     moved = what_moved(context, loaded, proposal)
     if moved:
-        raise StaleProposal(
+        raise at_key("--proposal", proposal_id).stale(
             f"the proposal for goal {goal.id} is stale: {'; '.join(moved)}",
-            key="--proposal",
-            value=proposal_id,
-            remedy=f"evaluate again: flow goal evaluate {goal.id}",
+            f"evaluate again: flow goal evaluate {goal.id}",
         )
     to: Terminal = proposal["to"]
     run_id = str(proposal["run_id"])
@@ -335,9 +329,7 @@ def _close_goal(
 def refuse_closed(goal: Goal, doing: str) -> None:
     """Raise :class:`StateError` where ``goal`` is closed."""
     if goal.status in TERMINAL:
-        raise StateError(
+        raise at_key("lifecycle.status", goal.status).wrong_state(
             f"goal {goal.id} is {goal.status}; {doing} is not possible any more",
-            key="lifecycle.status",
-            value=goal.status,
-            remedy=f"start anew: flow goal create NEW --from {goal.id}",
+            f"start anew: flow goal create NEW --from {goal.id}",
         )

@@ -10,7 +10,7 @@ from flow.core.goal import draft
 from flow.core.judging.goal import delegated
 from flow.core.judging.goal.delegated import DebateOrder
 from flow.core.text import display
-from flow.errors import ContractError, Fault, StateError
+from flow.errors import ContractError, Fault, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def create_goal(
 
 def _refuse_faulty(shop: Workshop, goal: Goal, name: str) -> None:
     """Raise :class:`ContractError` with every fault of a goal that is to begin."""
-    faults = [Fault(why, file=name, key=key) for key, why in draft.starting_faults(goal.document)]
+    faults = [in_file(name, key).fault(why) for key, why in draft.starting_faults(goal.document)]
     faults += shop.syntax_faults(goal)
     if faults:
         raise ContractError(faults)
@@ -133,13 +133,11 @@ def _refuse_outside(goal: Goal, outside: Sequence[Outside], base: str | None) ->
     if not outside or base is not None:
         return
     named = [f"{o.path} ({o.commits[0]})" if o.commits else o.path for o in outside]
-    raise StateError(
+    raise at_key("constraints.allowed_paths", outside[0].path).wrong_state(
         f"commits since the base of goal {goal.id} already changed paths outside its own: "
         f"{display.names(named)}",
+        "say from where to count (--base REF, --base HEAD: from here), or widen the paths",
         code="outside_base",
-        key="constraints.allowed_paths",
-        value=outside[0].path,
-        remedy="say from where to count (--base REF, --base HEAD: from here), or widen the paths",
     )
 
 
@@ -200,10 +198,8 @@ def plan_rebase(
     refuse_closed(goal, "moving its base")
     refuse_other_branch(goal, branch)
     if goal.run_id is None or goal.base_commit is None:
-        raise StateError(
-            f"goal {goal.id} has no pinned base yet",
-            key="scope.base_commit",
-            remedy=f"flow goal activate {goal.id}",
+        raise at_key("scope.base_commit").wrong_state(
+            f"goal {goal.id} has no pinned base yet", f"flow goal activate {goal.id}"
         )
     old = context.baseline(goal, goal.run_id).baseline
     new, only_theirs = rebased(goal, old)

@@ -14,7 +14,7 @@ from flow.core.evidence.model import APPROVER, ONLY_WORD, evidence_document
 from flow.core.goal.lifecycle import check_move
 from flow.core.stop.pause import PAUSED_STATUS
 from flow.core.text import display
-from flow.errors import GitError, InputError, StateError
+from flow.errors import GitError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -43,11 +43,9 @@ def activate(
     loaded = context.records.goal(goal_id)
     goal = loaded.goal
     if goal.status != "draft":
-        raise StateError(
+        raise at_key("lifecycle.status", goal.status).wrong_state(
             f"goal {goal.id} is {goal.status}, not a draft",
-            key="lifecycle.status",
-            value=goal.status,
-            remedy="it has been started before; see where it stands: flow goal status",
+            "it has been started before; see where it stands: flow goal status",
         )
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
     baseline = pin(goal)
@@ -108,11 +106,8 @@ def pause_goal(
 
 def _refuse_draft(goal: Goal) -> None:
     if goal.status == "draft":
-        raise StateError(
-            f"goal {goal.id} is a draft",
-            key="lifecycle.status",
-            value=goal.status,
-            remedy=f"flow goal activate {goal.id}",
+        raise at_key("lifecycle.status", goal.status).wrong_state(
+            f"goal {goal.id} is a draft", f"flow goal activate {goal.id}"
         )
 
 
@@ -176,7 +171,7 @@ def approve(
     """
     for key, value in (("--by", by), ("--note", note)):
         if not value.strip():
-            raise InputError(f"{key} is empty", key=key, remedy="say who approves and why")
+            raise at_key(key).invalid(f"{key} is empty", "say who approves and why")
     word = PersonsWord(criterion_id, by, by_from, note, now)
     context.ledger.finish(goal_id)
     loaded = context.records.goal(goal_id)
@@ -228,18 +223,14 @@ def _criterion_to_approve(goal: Goal, criterion_id: str) -> Criterion | None:
     criterion = goal.criterion(criterion_id)
     if criterion is None:
         fuzzy = [c.id for c in goal.criteria if c.fuzzy]
-        raise InputError(
+        raise at_key("AC", criterion_id).invalid(
             f"goal {goal.id} has no criterion {criterion_id!r:.60}",
-            key="AC",
-            value=criterion_id,
-            remedy=f"fuzzy criteria here: {display.names(fuzzy) or 'none'}",
+            f"fuzzy criteria here: {display.names(fuzzy) or 'none'}",
         )
     if not criterion.fuzzy:
-        raise StateError(
+        raise at_key("AC", criterion.id).wrong_state(
             f"{criterion.id} has a verification_command; only its exit code can prove it",
-            key="AC",
-            value=criterion.id,
-            remedy=f"flow goal evaluate {goal.id}",
+            f"flow goal evaluate {goal.id}",
         )
     return criterion
 

@@ -12,7 +12,7 @@ from flow.cli.parsing import CommandSpec, goal_argument, plain, usage_error
 from flow.core import layout
 from flow.core.goal import ids
 from flow.core.text import display
-from flow.errors import InputError
+from flow.errors import at_key
 from flow.render import text
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
@@ -91,12 +91,9 @@ def _show_evidence(args: argparse.Namespace, out: Output) -> int:
     run_id = _run_of_goal(checkout, args.run_id, args.goal, "flow evidence show")
     evidence = checkout.evidence_named(run_id, evidence_id)
     if evidence is None:
-        raise InputError(
+        raise at_key("EVIDENCE", evidence_id).not_found(
             f"run {run_id} has no usable evidence {evidence_id}",
-            code="not_found",
-            key="EVIDENCE",
-            value=evidence_id,
-            remedy=f"see what there is: flow evidence list --run-id {run_id}",
+            f"see what there is: flow evidence list --run-id {run_id}",
         )
     output = _output_end(checkout.top, run_id, evidence.output_ref)
     stand = fresh_fields(checkout.freshness([evidence]).get(evidence.id))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pydoc
 
-from flow.errors import PersonNeeded, StateError
+from flow.errors import PersonNeeded, StateError, at_key
 from flow.render.confirming import at_terminal
 from flow.startup.typing import TYPE_CHECKING
 
@@ -50,11 +50,10 @@ def proposal_to_confirm(checkout: Checkout, goal_id: str, out: Output) -> str:
         question = checkout.confirm_question(goal_id)
         if question is None:
             raise _nothing_proposed(goal_id)
-        raise StateError(
+        raise at_key("--proposal").wrong_state(
             "off a terminal the proposal must be named",
+            f"flow goal confirm {goal_id} --proposal {question.proposal_id[:12]}",
             code="usage",
-            key="--proposal",
-            remedy=f"flow goal confirm {goal_id} --proposal {question.proposal_id[:12]}",
         )
     answer, proposal = ask_person(checkout, goal_id, out, again=False)
     if answer not in CONFIRM:
@@ -63,11 +62,10 @@ def proposal_to_confirm(checkout: Checkout, goal_id: str, out: Output) -> str:
 
 
 def _nothing_proposed(goal_id: str) -> StateError:
-    return StateError(
+    return at_key("--proposal").wrong_state(
         f"goal {goal_id} has no live proposal",
+        f"evaluate it first: flow goal evaluate {goal_id}",
         code="no_proposal",
-        key="--proposal",
-        remedy=f"evaluate it first: flow goal evaluate {goal_id}",
     )
 
 

@@ -7,7 +7,7 @@ from time import monotonic, sleep
 
 from flow.cli.parsing import CommandSpec, goal_argument, seconds
 from flow.core.text import display
-from flow.errors import InputError, PersonNeeded
+from flow.errors import PersonNeeded, at_key
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
 from flow.wiring.stopping import Stopping
@@ -35,11 +35,9 @@ def _claim_arguments(parser: argparse.ArgumentParser) -> None:
 def _claim_goal(args: argparse.Namespace, out: Output) -> int:
     session = args.session if args.session is not None else os.environ.get(SESSION_VARIABLE)
     if session is not None and not (0 < len(session) <= 200 and session.isprintable()):
-        raise InputError(
+        raise at_key("--session", session).invalid(
             "is no session id",
-            key="--session",
-            value=session,
-            remedy="it is what the host calls session_id: printable, at most 200 characters",
+            "it is what the host calls session_id: printable, at most 200 characters",
         )
     goal = Checkout().claim(args.ID, session)
     whose = f"session {session}" if session else "the session that stops next"
@@ -61,7 +59,7 @@ def _wait_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _wait_for_goal(args: argparse.Namespace, out: Output) -> int:
     if not args.until.strip() or "\0" in args.until:
-        raise InputError("is no command", key="--until", value=args.until, remedy="name a command")
+        raise at_key("--until", args.until).invalid("is no command", "name a command")
     checkout = Checkout()
     goal, there, words = checkout.wait(args.ID, args.until, ASK_SECONDS)
     started = monotonic()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from flow.core.attribution.reading import RULE_FILE
 from flow.core.masked_exit.shell import base_name
-from flow.errors import Fault
+from flow.errors import Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def read_rules(document: Any, file: str = FILE) -> tuple[tuple[Rule, ...], list[
     faults: list[Fault] = []
 
     def fault(message: str, key: str, remedy: str, value: Any = None) -> None:
-        faults.append(Fault(message, file=file, key=key, value=value, remedy=remedy))
+        faults.append(in_file(file, key, value).fault(message, remedy))
 
     runners = document.get("runners") if isinstance(document, dict) else None
     if not isinstance(runners, list) or not runners or set(document) != {"runners"}:

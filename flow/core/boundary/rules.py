@@ -41,7 +41,7 @@ from flow.core.boundary.changes import (
 from flow.core.boundary.globs import Globs, why_not
 from flow.core.boundary.guards import guards_changed
 from flow.core.layout import PLUGIN_SCORES, REPORTS_DIR, TEMP_DIGITS, TEMP_PREFIX
-from flow.errors import Fault
+from flow.errors import Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -269,12 +269,9 @@ def check_patterns(patterns: Iterable[object], key: str, *, file: str | None = N
         why = why_not(pattern)
         if why is not None:
             faults.append(
-                Fault(
+                in_file(file, f"{key}[{number}]", pattern).fault(
                     f"the pattern {pattern!r:.80} {why}",
-                    file=file,
-                    key=f"{key}[{number}]",
-                    value=pattern,
-                    remedy="use a gitignore glob below the top level, like src/** or *.md",
+                    "use a gitignore glob below the top level, like src/** or *.md",
                 )
             )
     return faults

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.core.goal.ids import CRITERION_ID
 from flow.core.goal.model import API_VERSION, NO_BRANCH, RESULT_FIELDS
-from flow.errors import InputError
+from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -39,11 +39,8 @@ def parse_criterion(text: str, *, fuzzy: bool) -> dict[str, Any]:
     name, colon, rest = text.partition(":")
     name = name.strip()
     if not colon or not CRITERION_ID.fits(name):
-        raise InputError(
-            f"{text!r:.100} does not start with a criterion id and a colon",
-            key=key,
-            value=text,
-            remedy=shape,
+        raise at_key(key, text).invalid(
+            f"{text!r:.100} does not start with a criterion id and a colon", shape
         )
     # "::" may stand in the text as well; the command is what follows the first one set off by
     # spaces.
@@ -51,13 +48,10 @@ def parse_criterion(text: str, *, fuzzy: bool) -> dict[str, Any]:
     if fuzzy:
         words, marker, command = rest, "", ""
     if not words.strip():
-        raise InputError(f"{name} has no text", key=key, value=text, remedy=shape)
+        raise at_key(key, text).invalid(f"{name} has no text", shape)
     if not fuzzy and not command.strip():
-        raise InputError(
-            f"{name} has no command",
-            key=key,
-            value=text,
-            remedy=f"{shape}; for one that no command proves: --fuzzy",
+        raise at_key(key, text).invalid(
+            f"{name} has no command", f"{shape}; for one that no command proves: --fuzzy"
         )
     criterion: dict[str, Any] = {"id": name, "text": words.strip()}
     if marker:
@@ -91,10 +85,9 @@ def new_document(
     if criteria:
         objective["acceptance_criteria"] = criteria
     if "outcome" not in objective or not objective.get("acceptance_criteria"):
-        raise InputError(
+        raise at_key("--outcome, --criterion").invalid(
             "a goal needs an outcome and at least one criterion",
-            key="--outcome, --criterion",
-            remedy=f"--outcome TEXT --criterion '{SHAPE[7:-1]}', or --file F, or --from OLD",
+            f"--outcome TEXT --criterion '{SHAPE[7:-1]}', or --file F, or --from OLD",
         )
     constraints: dict[str, Any] = dict(base.get("constraints", {}))
     if words.allow:
@@ -136,11 +129,9 @@ def _name_evidence(criteria: Sequence[dict[str, Any]], words: Words) -> None:
     for text in words.evidence_commands:
         criterion, command = _evidence_of(text, known, "--evidence-command", COLLECT_SHAPE)
         if "evidence_command" in criterion:
-            raise InputError(
+            raise at_key("--evidence-command", text).invalid(
                 f"{criterion['id']} has two evidence commands",
-                key="--evidence-command",
-                value=text,
-                remedy="join them with '&&', or put them into a script",
+                "join them with '&&', or put them into a script",
             )
         criterion["evidence_command"] = command
 
@@ -152,11 +143,8 @@ def _evidence_of(
     name, _, rest = text.partition(":")
     criterion, rest = known.get(name.strip()), rest.strip()
     if criterion is None or not rest:
-        raise InputError(
-            f"{text!r:.100} names no --fuzzy criterion and what it rests on",
-            key=key,
-            value=text,
-            remedy=shape,
+        raise at_key(key, text).invalid(
+            f"{text!r:.100} names no --fuzzy criterion and what it rests on", shape
         )
     return criterion, rest
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from flow.errors import InputError
+from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,12 +36,8 @@ RUBRIC_NAME = RUN_ID
 def _check(allowed: IdPattern, value: object, what: str, shape: str) -> str:
     if isinstance(value, str) and allowed.fits(value):
         return value
-    raise InputError(
-        f"{value!r:.80} is not a {what}",
-        code="invalid_id",
-        key=what,
-        value=value,
-        remedy=f"use {shape}",
+    raise at_key(what, value).invalid(
+        f"{value!r:.80} is not a {what}", f"use {shape}", code="invalid_id"
     )
 
 

@@ -8,7 +8,7 @@ in every cell.
 
 from __future__ import annotations
 
-from flow.errors import StateError
+from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
@@ -72,12 +72,8 @@ def check_move(source: str, target: str, *, goal: str) -> None:
         remedy = f"a closed goal stays closed; start anew: flow goal create NEW --from {goal}"
     else:
         remedy = f"from {source} it can go to {', '.join(choices)}"
-    raise StateError(
-        f"goal {goal} is {source} and cannot become {target}",
-        code="refused_transition",
-        key="lifecycle.status",
-        value=target,
-        remedy=remedy,
+    raise at_key("lifecycle.status", target).wrong_state(
+        f"goal {goal} is {source} and cannot become {target}", remedy, code="refused_transition"
     )
 
 

@@ -12,7 +12,7 @@ from flow.adapters.rubrics.rubric_files import find
 from flow.adapters.user_state.judge_labels import LabelBook, LabelLine
 from flow.core.judging.rubric.calibration import Label, believed, calibrate
 from flow.core.judging.rubric.calibration_cases import cases
-from flow.errors import InputError, NoUsableAnswer
+from flow.errors import NoUsableAnswer, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 from flow.wiring.judging import rubrics
 
@@ -129,11 +129,9 @@ def _order(
     own = case.rubric
     named = rubric if own is None else find(own, where.top).rubric
     if named is None:
-        raise InputError(
+        raise in_file(path, "rubric").invalid(
             f"case {case.id!r:.80} names no rubric",
-            file=path,
-            key="rubric",
-            remedy="give the file or the case a rubric, or --rubric NAME",
+            "give the file or the case a rubric, or --rubric NAME",
         )
     subject = case.subject
     if case.file is not None:

@@ -23,7 +23,7 @@ from flow.core.judging.rubric import files as rubric_files
 from flow.core.judging.rubric.files import READY_MADE
 from flow.core.judging.rubric.model import Rubric, why_not
 from flow.core.judging.rubric.rules import warnings
-from flow.errors import FlowError, InputError, NotPassed
+from flow.errors import FlowError, NotPassed, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def question(
     """What to ask, checked."""
     samples = sample_count(samples)
     if instructions is not None and not isinstance(instructions, str):
-        raise InputError("not text", key="instructions", remedy="give a string")
+        raise at_key("instructions").invalid("not text", "give a string")
     return RubricRequest(
         rubric,
         subject,
@@ -124,10 +124,9 @@ def load(rubric: RubricLike, top: str | None) -> LoadedRubric:
     if isinstance(rubric, os.PathLike):
         name = os.fsdecode(rubric)
         return rubrics_rubric_files.read(inputs.read(name, "rubric"), name)
-    raise InputError(
+    raise at_key("rubric").invalid(
         f"a {type(rubric).__name__} is no rubric",
-        key="rubric",
-        remedy="give a Rubric, a mapping, the name of a rubric, or the path of its file",
+        "give a Rubric, a mapping, the name of a rubric, or the path of its file",
     )
 
 
@@ -145,10 +144,9 @@ def choose(
     if callable(backend):
         function: Callable[[str], Any] = backend  # type: ignore[assignment]
         return FunctionJudge(function, loop, environ=where.environ)
-    raise InputError(
+    raise at_key("backend").invalid(
         f"a {type(backend).__name__} is no judge",
-        key="backend",
-        remedy="give BACKEND[:MODEL], a function from prompt to mapping, or a backend object",
+        "give BACKEND[:MODEL], a function from prompt to mapping, or a backend object",
     )
 
 

@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 
 from flow.core.text.display import visible
-from flow.errors import InputError
+from flow.errors import InputError, at_key
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -61,11 +61,8 @@ _SETS: Mapping[str, tuple[tuple[str, int, str], ...]] = {
 def ready_made(kind: str) -> tuple[DebateCriterion, ...]:
     """The seed's set for ``code``, ``design`` or ``documentation``."""
     if kind not in _SETS:
-        raise InputError(
-            f"{visible(str(kind))[:60]!r} is no kind of solution",
-            key="kind",
-            value=kind,
-            remedy=f"one of {', '.join(KINDS)}",
+        raise at_key("kind", kind).invalid(
+            f"{visible(str(kind))[:60]!r} is no kind of solution", f"one of {', '.join(KINDS)}"
         )
     return _shares(_SETS[kind])
 
@@ -93,10 +90,9 @@ def checked(rows: Iterable[tuple[object, object, object]]) -> tuple[DebateCriter
             raise _refused(name, f"has a description of more than {DESCRIPTION_LIMIT} characters")
         weighted.append((name, _weight(name, weight), description or _ready_made(name)))
     if not 1 <= len(weighted) <= MOST_CRITERIA:
-        raise InputError(
+        raise at_key("criteria").invalid(
             f"{len(weighted)} criteria are asked for",
-            key="criteria",
-            remedy=f"give 1 to {MOST_CRITERIA}; three to five say most",
+            f"give 1 to {MOST_CRITERIA}; three to five say most",
         )
     return _shares(weighted)
 
@@ -131,9 +127,6 @@ def _shares(rows: Sequence[tuple[str, Fraction | int, str]]) -> tuple[DebateCrit
 
 def _refused(name: object, why: str) -> InputError:
     shown = visible(str(name).strip())[:60]
-    return InputError(
-        f"{shown!r} {why}",
-        key="criteria",
-        value=name,
-        remedy='write them as "correctness:30,design:25,tests:10"',
+    return at_key("criteria", name).invalid(
+        f"{shown!r} {why}", 'write them as "correctness:30,design:25,tests:10"'
     )

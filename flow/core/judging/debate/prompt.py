@@ -11,7 +11,7 @@ from flow.core.judging.debate.model import HIGHEST, LOWEST, RECOMMENDATIONS
 from flow.core.judging.rubric.prompt import rotated
 from flow.core.text.display import visible
 from flow.core.untrusted.fences import Fenced, FencedPart, fence
-from flow.errors import InputError
+from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -69,11 +69,10 @@ def check(question: DebateQuestion) -> None:
         ("criteria", _criteria(question.criteria), CRITERIA_LIMIT),
     ):
         if fence(FencedPart(key, text), "0" * 32, limit=limit).left_out:
-            raise InputError(
+            raise at_key(key).invalid(
                 f"it would take more than {limit} bytes of the prompt",
+                "shorten it: a judge has to see it whole",
                 code="too_large",
-                key=key,
-                remedy="shorten it: a judge has to see it whole",
             )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.core.text.display import visible
-from flow.errors import ContractError, Fault
+from flow.errors import ContractError, Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -100,4 +100,4 @@ def _case_faults(row: object, key: str, file: str) -> list[Fault]:
 
 
 def _fault(file: str, key: str, what: str, remedy: str) -> Fault:
-    return Fault(what, file=file, key=key, remedy=remedy)
+    return in_file(file, key).fault(what, remedy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.core.judging.rubric import rules
 from flow.core.judging.rubric.model import Rubric, RubricCriterion
 from flow.core.text.display import visible
-from flow.errors import ContractError, Fault
+from flow.errors import ContractError, Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,9 +22,7 @@ def rubric(document: Any, file: str | None = None) -> tuple[Rubric, tuple[str, .
     Raises :class:`ContractError` with every fault.
     """
     if not isinstance(document, dict):
-        raise ContractError(
-            [Fault("not a rubric: it is no mapping", file=file, remedy="give name and criteria")]
-        )
+        raise in_file(file).corrupt("not a rubric: it is no mapping", "give name and criteria")
     faults: list[Fault] = []
     plain = _plain(document, rules.KEYS, "", file, faults)
     if isinstance(plain.get("criteria"), list):
@@ -55,12 +53,10 @@ def _plain(
         if own not in known:
             shown = visible(str(key))[:80]
             remedy = _near(str(key), known)
-            faults.append(
-                Fault("is not a known key", file=file, key=f"{place}{shown}", remedy=remedy)
-            )
+            faults.append(in_file(file, f"{place}{shown}").fault("is not a known key", remedy))
         elif own in fields:
             message = f"is given twice, as {key} and in its other spelling"
-            faults.append(Fault(message, file=file, key=f"{place}{own}", remedy="keep one of them"))
+            faults.append(in_file(file, f"{place}{own}").fault(message, "keep one of them"))
         else:
             fields[own] = value
     return fields

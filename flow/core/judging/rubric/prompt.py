@@ -10,7 +10,7 @@ import json
 
 from flow.core.text.display import visible
 from flow.core.untrusted.fences import FencedPart, fence
-from flow.errors import InputError
+from flow.errors import InputError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -145,11 +145,10 @@ def rotated(items: Sequence[Any], turn: int) -> list[Any]:
 
 
 def _too_long(what: str, they: str, most: int, unit: str) -> InputError:
-    return InputError(
+    return at_key(what).invalid(
         f"{they} would take more than {most} {unit} of the prompt",
+        "shorten it, or judge in several steps",
         code="too_large",
-        key=what,
-        remedy="shorten it, or judge in several steps",
     )
 
 

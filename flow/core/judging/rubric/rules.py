@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from flow.core.text.display import visible
-from flow.errors import Fault
+from flow.errors import Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ def problems(document: Mapping[str, Any], file: str | None = None) -> list[Fault
     if not isinstance(criteria, list) or not criteria:
         what = "has no criterion" if criteria in ([], ()) else "is missing, or is no list"
         remedy = "give at least one, like {name: readability, description: ...}"
-        faults.append(Fault(what, file=file, key="criteria", remedy=remedy))
+        faults.append(in_file(file, "criteria").fault(what, remedy))
     elif len(criteria) > MOST_CRITERIA:
         what = f"has {len(criteria)} criteria, more than {MOST_CRITERIA}"
-        faults.append(Fault(what, file=file, key="criteria", remedy="take some out"))
+        faults.append(in_file(file, "criteria").fault(what, "take some out"))
     else:
         faults += _criteria(criteria, file)
     if "passing_threshold" in document:
@@ -52,12 +52,12 @@ def warnings(document: Mapping[str, Any], file: str | None = None) -> list[str]:
         key = f"criteria[{place}]"
         if not _KEBAB.fullmatch(criterion["name"]):
             message = f"'{visible(criterion['name'])[:80]}' is not in kebab-case"
-            said.append(Fault(message, file=file, key=f"{key}.name", remedy="like error-handling"))
+            said.append(in_file(file, f"{key}.name").fault(message, "like error-handling"))
         length = len(criterion["description"])
         if length >= LONG_DESCRIPTION:
             message = f"has {length} characters, {LONG_DESCRIPTION} or more"
             remedy = "say less, or make two criteria of it"
-            said.append(Fault(message, file=file, key=f"{key}.description", remedy=remedy))
+            said.append(in_file(file, f"{key}.description").fault(message, remedy))
     return [str(warning) for warning in said]
 
 
@@ -67,7 +67,7 @@ def _criteria(criteria: list[Any], file: str | None) -> Iterator[Fault]:
         key = f"criteria[{place}]"
         if not isinstance(criterion, dict):
             remedy = "write it as {name: ..., description: ...}"
-            yield Fault("is no criterion", file=file, key=key, value=criterion, remedy=remedy)
+            yield in_file(file, key, criterion).fault("is no criterion", remedy)
             continue
         name = criterion.get("name")
         yield from _text(f"{key}.name", name, NAME_LIMIT, file, one_line=True)
@@ -78,7 +78,7 @@ def _criteria(criteria: list[Any], file: str | None) -> Iterator[Fault]:
             if name in first:
                 message = f"{_show(name)} is criteria[{first[name]}]'s name too"
                 remedy = "names are unique"
-                yield Fault(message, file=file, key=f"{key}.name", value=name, remedy=remedy)
+                yield in_file(file, f"{key}.name", name).fault(message, remedy)
             first.setdefault(name, place)
         if "weight" in criterion:
             yield from _weight(f"{key}.weight", criterion["weight"], file)
@@ -91,15 +91,15 @@ def _text(
 ) -> Iterator[Fault]:
     if not isinstance(value, str):
         message = "is missing" if value is None else f"{_show(value)} is not text"
-        yield Fault(message, file=file, key=key, value=value, remedy="write some text")
+        yield in_file(file, key, value).fault(message, "write some text")
     elif not value.strip():
-        yield Fault("is blank", file=file, key=key, remedy="write some text")
+        yield in_file(file, key).fault("is blank", "write some text")
     elif len(value) > most:
         message = f"has {len(value)} characters, more than {most}"
-        yield Fault(message, file=file, key=key, remedy="shorten it")
+        yield in_file(file, key).fault(message, "shorten it")
     elif (bad := visible(value) != value if one_line else _hidden(value)) or bad:
         message = f"{_show(value)} holds control, invisible or bidirectional characters"
-        yield Fault(message, file=file, key=key, value=visible(value), remedy="take them out")
+        yield in_file(file, key, visible(value)).fault(message, "take them out")
 
 
 def _hidden(text: str) -> bool:
@@ -111,14 +111,14 @@ def _weight(key: str, value: object, file: str | None) -> Iterator[Fault]:
     if not _number(value) or not 0 < value <= WEIGHT_LIMIT:  # type: ignore[operator]
         message = f"{_show(value)} is not a weight"
         remedy = "a number above 0; 1 where all weigh the same"
-        yield Fault(message, file=file, key=key, value=_show(value), remedy=remedy)
+        yield in_file(file, key, _show(value)).fault(message, remedy)
 
 
 def _share(key: str, value: object, file: str | None) -> Iterator[Fault]:
     if not _number(value) or not 0 <= value <= 1:  # type: ignore[operator]
         message = f"{_show(value)} is not a score"
         remedy = "a number from 0 to 1, like 0.7"
-        yield Fault(message, file=file, key=key, value=_show(value), remedy=remedy)
+        yield in_file(file, key, _show(value)).fault(message, remedy)
 
 
 def _number(value: object) -> bool:

@@ -11,7 +11,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from flow.core.judging.scorecard.model import COMPARED, NAMES, composite, grade, stored, tenths
 from flow.core.text.display import visible
-from flow.errors import InputError
+from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -77,11 +77,9 @@ def skill_name(text: str) -> str:
     """
     name = visible(text.strip().removeprefix("/").strip())
     if not name or len(name) > SKILL_LIMIT:
-        raise InputError(
+        raise at_key("skill", name[:60]).invalid(
             f"{name[:60]!r} is not a skill's name",
-            key="skill",
-            value=name[:60],
-            remedy=f"give the skill or agent that ran, in at most {SKILL_LIMIT} characters",
+            f"give the skill or agent that ran, in at most {SKILL_LIMIT} characters",
         )
     return name
 

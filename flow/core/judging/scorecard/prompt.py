@@ -12,7 +12,7 @@ from flow.core.judging.goal.bundle import PROMPT_LIMIT
 from flow.core.judging.scorecard.history import mean_text
 from flow.core.judging.scorecard.model import CONSISTENCY, DIMENSIONS
 from flow.core.untrusted.fences import Fenced, FencedPart, fence
-from flow.errors import InputError
+from flow.errors import in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -114,11 +114,10 @@ class _CardWriter:
         before = self._cut
         self._fence(FencedPart("rubric", question.rubric, question.rubric_name), RUBRIC_LIMIT)
         if self._cut > before:
-            raise InputError(
+            raise in_file(question.rubric_name).invalid(
                 f"takes more than {RUBRIC_LIMIT} bytes of the prompt",
+                "shorten the rubric: a judge has to see all of it",
                 code="too_large",
-                file=question.rubric_name,
-                remedy="shorten the rubric: a judge has to see all of it",
             )
 
     def _dimensions(self, turn: int, mean: Mean | None) -> None:
