@@ -20,19 +20,26 @@ ENFORCEMENT: tuple[StopHookEnforcement, ...] = get_args(StopHookEnforcement)
 _WEEK = 7 * 24 * 3600
 
 
+class ValueKind(NamedTuple):
+    """The values that a key may hold: in words, and as a check."""
+
+    expected: str
+    fits: Callable[[Any], bool]
+
+
 class Key(NamedTuple):
-    """One setting. ``field`` is its place in ``Settings``; ``expected`` says what ``fits`` asks.
+    """One setting. ``field`` is its place in ``Settings``, which has its default.
 
     ``rule`` is what a checkout's files may do (SPEC 17.2): ``own`` nothing; ``stricter``
     only tighten what the user says; ``pinned`` what they did when the goal began; ``union`` add;
-    ``first`` set it.
+    ``first`` set it. ``strictness`` goes with ``stricter``: more is stricter.
     """
 
     name: str
     field: str
-    expected: str
-    fits: Callable[[Any], bool]
+    kind: ValueKind
     rule: Rule = "first"
+    strictness: Callable[[Any], float] | None = None
 
     @property
     def own_only(self) -> bool:
@@ -40,28 +47,28 @@ class Key(NamedTuple):
         return self.rule == "own"
 
 
-def _is_bool(value: Any) -> bool:
-    return isinstance(value, bool)
+def _one_of(names: tuple[str, ...]) -> ValueKind:
+    return ValueKind(
+        f"one of {', '.join(names)}", lambda value: isinstance(value, str) and value in names
+    )
 
 
-def _one_of(*names: str) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, str) and value in names
-
-
-def _whole_number(least: int, most: int) -> Callable[[Any], bool]:
+def _whole_number(least: int, most: int, what: str = "a whole number") -> ValueKind:
     def fits(value: Any) -> bool:
         return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
-    return fits
+    return ValueKind(f"{what} from {least} to {most}", fits)
 
 
-def _any_number(most: float, *, zero: bool = False) -> Callable[[Any], bool]:
+def _any_number(expected: str, least: float, most: float) -> ValueKind:
     def fits(value: Any) -> bool:
-        if type(value) not in (int, float):
-            return False
-        return bool((0 if zero else 0.001) <= value <= most)  # NaN is in no range
+        return type(value) in (int, float) and bool(least <= value <= most)  # NaN is in no range
 
-    return fits
+    return ValueKind(expected, fits)
+
+
+def _seconds(most: int) -> ValueKind:
+    return _any_number(f"a positive number of seconds, at most {most}", 0.001, most)
 
 
 def _is_text(value: Any) -> bool:
@@ -90,152 +97,50 @@ def _is_patterns(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(pattern, str) for pattern in value)
 
 
-_FOLDER = "a folder below the top level, relative, without '..' and '.git'"
+_BOOL = ValueKind("true or false", lambda value: isinstance(value, bool))
+_MODEL = ValueKind("a model's name", _is_text)
+_COMMAND = ValueKind("a list of arguments, the program first", _is_command)
+_URL = ValueKind("an address that starts with https:// or http://", _is_url)
+_PATTERNS = ValueKind("a list of path patterns", _is_patterns)
+_FOLDER = ValueKind("a folder below the top level, relative, without '..' and '.git'", _is_folder)
+_BYTES = _whole_number(1, 1 << 30, "a whole number of bytes")
+_DOLLARS = _any_number("a number of US dollars from 0 to 10000", 0, 10_000)
+_SHARE = _any_number("a number from 0 to 1", 0, 1)
+
 GOALS, _J = "flow.goals", "flow.goals.judge"
-KEYS: dict[str, Key] = {
-    key.name: key
-    for key in (
-        Key(f"{GOALS}.enabled", "enabled", "true or false", _is_bool, rule="stricter"),
-        Key(
-            f"{GOALS}.stopHookEnforcement",
-            "stop_hook_enforcement",
-            "one of off, warn, block, evaluator-loop",
-            _one_of(*ENFORCEMENT),
-            rule="stricter",
-        ),
-        Key(
-            f"{GOALS}.failAfterStuckTurns",
-            "fail_after_stuck_turns",
-            "a whole number from 1 to 1000",
-            _whole_number(1, 1000),
-            rule="pinned",
-        ),
-        Key(
-            f"{GOALS}.onStuck",
-            "on_stuck",
-            "one of fail, propose",
-            _one_of("fail", "propose"),
-            rule="pinned",
-        ),
-        Key(
-            f"{GOALS}.executeVerificationCommands",
-            "execute_verification_commands",
-            "true or false",
-            _is_bool,
-            rule="own",
-        ),
-        Key(
-            f"{GOALS}.agentMayNameTrust",
-            "agent_may_name_trust",
-            "true or false",
-            _is_bool,
-            rule="own",
-        ),
-        Key(
-            f"{GOALS}.jobs",
-            "jobs",
-            "a whole number from 1 to 256",
-            _whole_number(1, 256),
-            rule="pinned",
-        ),
-        Key(
-            f"{GOALS}.commandTimeoutSeconds",
-            "command_timeout_seconds",
-            f"a positive number of seconds, at most {_WEEK}",
-            _any_number(_WEEK),
-            rule="pinned",
-        ),
-        Key(
-            f"{GOALS}.hookTimeoutSeconds",
-            "hook_timeout_seconds",
-            f"a positive number of seconds, at most {_WEEK}",
-            _any_number(_WEEK),
-            rule="pinned",
-        ),
-        Key(
-            f"{GOALS}.outputLimitBytes",
-            "output_limit_bytes",
-            f"a whole number of bytes from 1 to {1 << 30}",
-            _whole_number(1, 1 << 30),
-            rule="pinned",
-        ),
-        Key(
-            f"{GOALS}.denied_paths",
-            "denied_paths",
-            "a list of path patterns",
-            _is_patterns,
-            rule="union",
-        ),
-        Key(
-            f"{_J}.backend",
-            "judge.backend",
-            "one of claude, anthropic, openai, command",
-            _one_of("claude", "anthropic", "openai", "command"),
-            rule="own",
-        ),
-        Key(
-            f"{_J}.command",
-            "judge.command",
-            "a list of arguments, the program first",
-            _is_command,
-            rule="own",
-        ),
-        Key(
-            f"{_J}.baseUrl",
-            "judge.base_url",
-            "an address that starts with https:// or http://",
-            _is_url,
-            rule="own",
-        ),
-        Key(f"{_J}.model", "judge.model", "a model's name", _is_text, rule="own"),
-        Key(
-            f"{_J}.timeoutSeconds",
-            "judge.timeout_seconds",
-            "a positive number of seconds, at most 3600",
-            _any_number(3600),
-            rule="pinned",
-        ),
-        Key(
-            f"{_J}.samples",
-            "judge.samples",
-            "a whole number from 1 to 25",
-            _whole_number(1, 25),
-            rule="own",
-        ),
-        Key(
-            f"{_J}.maxCostUsd",
-            "judge.max_cost_usd",
-            "a number of US dollars from 0 to 10000",
-            _any_number(10_000, zero=True),
-            rule="stricter",
-        ),
-        Key(
-            f"{_J}.minKappa",
-            "judge.min_kappa",
-            "a number from 0 to 1",
-            _any_number(1, zero=True),
-            rule="stricter",
-        ),
-        Key(f"{_J}.changedFiles", "judge.changed_files", "true or false", _is_bool, rule="own"),
-        Key(f"{_J}.canary", "judge.canary", "true or false", _is_bool, rule="stricter"),
-        Key("journal.dir", "journal_dir", _FOLDER, _is_folder, rule="pinned"),
-        Key("judge.scoresDir", "scores_dir", _FOLDER, _is_folder),
-        Key("judge.reportsDir", "reports_dir", _FOLDER, _is_folder),
-        Key("judge.autoJudge", "auto_judge", "true or false", _is_bool, rule="stricter"),
-    )
-}
-SECTIONS = ("flow", "flow.goals", "flow.goals.judge", "journal", "judge")
-FOLDERS = ("journal.dir", "judge.scoresDir", "judge.reportsDir")
-DENIED = "flow.goals.denied_paths"
-ENABLED, STOP_HOOK = f"{GOALS}.enabled", f"{GOALS}.stopHookEnforcement"
-STRICTNESS: dict[str, Callable[[Any], float]] = {
-    ENABLED: float,
-    STOP_HOOK: ENFORCEMENT.index,
-    f"{_J}.minKappa": float,
-    f"{_J}.canary": float,
-    f"{_J}.maxCostUsd": lambda dollars: -dollars,
-    "judge.autoJudge": lambda on: not on,  # it sends data and spends money
-}
-"""How strict a value is, for each key of the rule ``stricter``: more is stricter."""
-NAMES: tuple[str, ...] = tuple(KEYS)
-"""Every key, in the order of SPEC 8."""
+DENIED, ENABLED = f"{GOALS}.denied_paths", f"{GOALS}.enabled"
+STOP_HOOK, CANARY = f"{GOALS}.stopHookEnforcement", f"{_J}.canary"
+SECTIONS = ("flow", GOALS, _J, "journal", "judge")
+
+_TABLE = (
+    Key(ENABLED, "enabled", _BOOL, "stricter", float),
+    Key(STOP_HOOK, "stop_hook_enforcement", _one_of(ENFORCEMENT), "stricter", ENFORCEMENT.index),
+    Key(f"{GOALS}.failAfterStuckTurns", "fail_after_stuck_turns", _whole_number(1, 1000), "pinned"),
+    Key(f"{GOALS}.onStuck", "on_stuck", _one_of(get_args(OnStuck)), "pinned"),
+    Key(f"{GOALS}.executeVerificationCommands", "execute_verification_commands", _BOOL, "own"),
+    Key(f"{GOALS}.agentMayNameTrust", "agent_may_name_trust", _BOOL, "own"),
+    Key(f"{GOALS}.jobs", "jobs", _whole_number(1, 256), "pinned"),
+    Key(f"{GOALS}.commandTimeoutSeconds", "command_timeout_seconds", _seconds(_WEEK), "pinned"),
+    Key(f"{GOALS}.hookTimeoutSeconds", "hook_timeout_seconds", _seconds(_WEEK), "pinned"),
+    Key(f"{GOALS}.outputLimitBytes", "output_limit_bytes", _BYTES, "pinned"),
+    Key(DENIED, "denied_paths", _PATTERNS, "union"),
+    Key(f"{_J}.backend", "judge.backend", _one_of(get_args(Backend)), "own"),
+    Key(f"{_J}.command", "judge.command", _COMMAND, "own"),
+    Key(f"{_J}.baseUrl", "judge.base_url", _URL, "own"),
+    Key(f"{_J}.model", "judge.model", _MODEL, "own"),
+    Key(f"{_J}.timeoutSeconds", "judge.timeout_seconds", _seconds(3600), "pinned"),
+    Key(f"{_J}.samples", "judge.samples", _whole_number(1, 25), "own"),
+    Key(f"{_J}.maxCostUsd", "judge.max_cost_usd", _DOLLARS, "stricter", lambda cost: -cost),
+    Key(f"{_J}.minKappa", "judge.min_kappa", _SHARE, "stricter", float),
+    Key(f"{_J}.changedFiles", "judge.changed_files", _BOOL, "own"),
+    Key(CANARY, "judge.canary", _BOOL, "stricter", float),
+    Key("journal.dir", "journal_dir", _FOLDER, "pinned"),
+    Key("judge.scoresDir", "scores_dir", _FOLDER),
+    Key("judge.reportsDir", "reports_dir", _FOLDER),
+    # To judge without being asked sends data and spends money, so off is the stricter value.
+    Key("judge.autoJudge", "auto_judge", _BOOL, "stricter", lambda on: not on),
+)
+KEYS: dict[str, Key] = {key.name: key for key in _TABLE}
+"""Every key by its name, in the order of SPEC 8."""
+FOLDERS = tuple(key.name for key in _TABLE if key.kind is _FOLDER)
+STRICTNESS = {key.name: key.strictness for key in _TABLE if key.strictness is not None}

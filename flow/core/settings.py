@@ -7,6 +7,7 @@ Values only. ``flow.adapters.user_state.settings`` reads the files and hands the
 from __future__ import annotations
 
 from flow.core.setting_keys import (
+    CANARY,
     DENIED,
     ENABLED,
     FOLDERS,
@@ -138,7 +139,7 @@ def merge_layers(
         if chosen is not None:
             origins[name], values[name] = chosen
     if lenient:
-        for name in (ENABLED, STOP_HOOK, f"{GOALS}.judge.canary"):
+        for name in (ENABLED, STOP_HOOK, CANARY):
             default = _get_field(Settings(), KEYS[name].field)
             told = [document[name] for _, document in per_layer if name in document]
             known = [values[name]] if name in values else []
@@ -323,7 +324,7 @@ def _pinned_values(pinned: Mapping[str, str] | None) -> dict[str, Any] | None:
             value = json.loads(text)
         except ValueError:
             continue
-        if name in KEYS and KEYS[name].fits(value):
+        if name in KEYS and KEYS[name].kind.fits(value):
             found[name] = value
     return found
 
@@ -348,10 +349,10 @@ def _read_layer(layer: Layer, faults: list[Fault], warnings: list[str]) -> dict[
                 warnings.append(_unknown(layer.file, name))
         elif key.own_only and not layer.own:
             warnings.append(f"{layer.file}: {name}: ignored, since only {OWN_FILE} may set it")
-        elif not key.fits(value):
+        elif not key.kind.fits(value):
             faults.append(
                 in_file(layer.file, name, _shown_value(value)).fault(
-                    f"{_shown_value(value)} is not {key.expected}",
+                    f"{_shown_value(value)} is not {key.kind.expected}",
                     "correct the value, or remove the key to use the default",
                 )
             )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flow.core.setting_keys import KEYS, NAMES
+from flow.core.setting_keys import KEYS
 from flow.core.settings import (
     DEFAULT,
     WHEN_IT_BEGAN,
@@ -118,7 +118,7 @@ def value_of(loaded: LoadedSettings, key: str) -> Any:
 
 
 def test_the_table_has_every_key_of_the_specification() -> None:
-    assert set(TABLE) == set(NAMES)
+    assert set(TABLE) == set(KEYS)
     assert {name for name, key in KEYS.items() if key.own_only} == set(USER_ONLY)
 
 

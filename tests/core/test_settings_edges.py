@@ -60,7 +60,7 @@ FITS = [
 
 @pytest.mark.parametrize(("key", "value", "fits"), FITS)
 def test_what_fits(key: str, value: Any, fits: bool) -> None:
-    assert KEYS[key].fits(value) is fits
+    assert KEYS[key].kind.fits(value) is fits
 
 
 def test_every_key_has_its_place_and_says_what_it_expects() -> None:
@@ -99,7 +99,7 @@ def test_every_key_has_its_place_and_says_what_it_expects() -> None:
         "judge.reportsDir": ("judge.reportsDir", "reports_dir", False),
         "judge.autoJudge": ("judge.autoJudge", "auto_judge", False),
     }
-    assert all(key.expected for key in KEYS.values())
+    assert all(key.kind.expected for key in KEYS.values())
 
 
 # --- keys nobody knows ----------------------------------------------------------------------------
