@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from flow.adapters.process import loop as process_loop
 from flow.adapters.verification import supervisor as verification_supervisor
 from tests.support import ROOT, GitRepo, Ran, scene
 
@@ -209,7 +210,8 @@ def test_66_what_writes_on_and_on_is_ended_when_its_time_is_up(
 
     later = SimpleNamespace(monotonic=lambda: time.monotonic() + 3600 * bool(wrote))
     monkeypatch.setattr(verification_supervisor._Supervisor, "_store", stored)
-    monkeypatch.setattr(verification_supervisor, "time", later)
+    for module in (process_loop, verification_supervisor):
+        monkeypatch.setattr(module, "time", later)
     done = evaluate(work, "yes", "--timeout", "600")
     assert eventually_none(mark)
     (row,) = done.json["criterion_results"]

@@ -11,7 +11,7 @@ import os
 from _thread import allocate_lock
 from contextlib import suppress
 
-from flow.startup.typing import TYPE_CHECKING, NoReturn
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -45,6 +45,21 @@ def fork() -> int:
     return pid
 
 
+def fork_to(work: Callable[[], int]) -> int:
+    """Fork a process for ``work``; its exit status is what ``work`` returns, 1 where that raises.
+
+    None of Flow's other code runs on in it. Raises OSError where no process can be made.
+    """
+    pid = fork()
+    if pid == 0:
+        code = 1
+        try:
+            code = work()
+        finally:
+            os._exit(code)
+    return pid
+
+
 def start(
     program: str,
     argv: list[str],
@@ -61,17 +76,13 @@ def start(
     present one. ``before`` is called in the new process, which then has its number and session.
     """
     if before is None and (cwd is None or _is_here(cwd)):
-        actions = [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(fds)]
-        spare: list[int] = []
-        if min(fds) < 3:
-            fds, spare = _above_stdio(fds)
-            actions = [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(fds)]
+        safe, spare = _above_stdio(fds)
         try:
             return os.posix_spawn(
                 program,
                 argv,
                 env,
-                file_actions=actions,
+                file_actions=[(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(safe)],
                 setsid=True,
                 setsigmask=(),
                 setsigdef=_EVERY,
@@ -81,7 +92,19 @@ def start(
         finally:
             for fd in spare:
                 os.close(fd)
-    return _fork(program, argv, env, fds, cwd, before)
+
+    def become_program() -> None:
+        os.setsid()
+        forget_signals(_EVERY)
+        if cwd is not None:
+            os.chdir(cwd)
+        if before is not None:
+            before()
+        for target, fd in enumerate(_above_stdio(fds)[0]):
+            os.dup2(fd, target, inheritable=True)
+        os.execve(program, argv, env)  # noqa: S606
+
+    return _fork_program(become_program, cwd if cwd else program)
 
 
 def forget_signals(numbers: Iterable[int] = _OWN) -> None:
@@ -100,73 +123,50 @@ def _is_here(path: str) -> bool:
         return False
 
 
-def _above_stdio(fds: Sequence[int]) -> tuple[tuple[int, int, int], list[int]]:
-    """Copies above 2, so that no step of putting them in place overwrites another."""
-    made: list[int] = []
+def _above_stdio(fds: Sequence[int]) -> tuple[list[int], list[int]]:
+    """``fds``, copied above 2 so that no step of putting them in place overwrites another.
+
+    Second, the copies that were made.
+    """
+    copies: list[int] = []
     safe: list[int] = []
     for fd in fds:
         while fd < 3:
             fd = os.dup(fd)  # noqa: PLW2901
-            made.append(fd)
+            copies.append(fd)
         safe.append(fd)
-    return (safe[0], safe[1], safe[2]), made
+    return safe, copies
 
 
-def _fork(
-    program: str,
-    argv: list[str],
-    env: Mapping[str, str],
-    fds: tuple[int, int, int],
-    cwd: str | None,
-    before: Callable[[], None] | None,
-) -> int:
+def _fork_program(become_program: Callable[[], None], name: str) -> int:
+    """Fork and call ``become_program``; its errno comes back as an OSError about ``name``."""
     fail_r, fail_w = os.pipe()
+
+    def run() -> int:
+        number = 5  # EIO
+        try:
+            become_program()
+        except OSError as error:
+            number = error.errno or number
+        finally:
+            with suppress(OSError):  # the parent is gone
+                os.write(fail_w, b"%d" % number)
+        return 127
+
     try:
-        pid = fork()
-        if pid == 0:
-            _become(program, argv, env, fds, cwd, before, fail_w)
+        pid = fork_to(run)
         os.close(fail_w)
         fail_w = -1
         failure = os.read(fail_r, 64)  # end of file as soon as the program runs
         if failure:
             os.waitpid(pid, 0)
             number = int(failure)
-            raise OSError(number, os.strerror(number), cwd if cwd else program)
+            raise OSError(number, os.strerror(number), name)
         return pid
     finally:
         for fd in (fail_r, fail_w):
             if fd >= 0:
                 os.close(fd)
-
-
-def _become(
-    program: str,
-    argv: list[str],
-    env: Mapping[str, str],
-    fds: Sequence[int],
-    cwd: str | None,
-    before: Callable[[], None] | None,
-    report: int,
-) -> NoReturn:
-    """Become ``program``, or report an errno; none of Flow's code runs on in this process."""
-    number = 5  # EIO
-    try:
-        os.setsid()
-        forget_signals(_EVERY)
-        if cwd is not None:
-            os.chdir(cwd)
-        if before is not None:
-            before()
-        safe, _ = _above_stdio(fds)
-        for target, fd in enumerate(safe):
-            os.dup2(fd, target, inheritable=True)
-        os.execve(program, argv, env)  # noqa: S606
-    except OSError as error:
-        number = error.errno or number
-    finally:
-        with suppress(OSError):  # the parent is gone
-            os.write(report, b"%d" % number)
-        os._exit(127)
 
 
 def close_others(keep: set[int]) -> None:

@@ -7,10 +7,11 @@ and whoever adopts orphans reaps it.
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
 import os
 
-from flow.adapters.process.child import close_others, forget_signals, fork
-from flow.startup.typing import TYPE_CHECKING, NoReturn
+from flow.adapters.process.child import close_others, forget_signals, fork_to
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,31 +24,20 @@ def start_detached(work: Callable[[], None], *, seconds: int) -> None:
     and is ended after ``seconds``. What it raises is lost: it reports for itself. Raises OSError
     where no process can be made.
     """
-    pid = fork()
-    if pid == 0:
-        _between(work, seconds)
-    os.waitpid(pid, 0)
 
+    def run() -> int:
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for fd in range(3):
+            os.dup2(nothing, fd)
+        close_others({0, 1, 2})
+        forget_signals()
+        signal.alarm(seconds)
+        work()
+        return 0
 
-def _between(work: Callable[[], None], seconds: int) -> NoReturn:
-    """The process that starts the other one and ends, so that nobody waits for that."""
-    status = 1
-    try:
+    def start_and_end() -> int:  # so that nobody waits for the one that works
         os.setsid()
-        status = 0
-        if fork() == 0:
-            _settle(seconds)
-            work()
-    finally:
-        os._exit(status)
+        fork_to(run)
+        return 0
 
-
-def _settle(seconds: int) -> None:
-    import signal
-
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for fd in range(3):
-        os.dup2(nothing, fd)
-    close_others({0, 1, 2})
-    forget_signals()
-    signal.alarm(seconds)
+    os.waitpid(fork_to(start_and_end), 0)

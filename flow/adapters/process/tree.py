@@ -13,7 +13,8 @@ import _signal as signal  # type: ignore[import-not-found]  # `signal` itself lo
 import os
 from contextlib import suppress
 
-from flow.adapters.process.child import end_group
+from flow.adapters.process.child import close_others, end_group, forget_signals
+from flow.adapters.process.loop import Loop
 from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -53,6 +54,30 @@ class Tree(Protocol):
 
     def living(self) -> list[Process]:
         """What is there now; never anything that is not of the tree."""
+
+
+def watch_over(keep: set[int]) -> Loop:
+    """Make a process that was just forked one that only watches what it starts.
+
+    It leads a session of its own, where no Ctrl-C reaches it, and holds no descriptor but ``keep``,
+    a lock of Flow's least of all; its missing standard streams are empty. The loop wakes when a
+    child exits.
+    """
+    os.setsid()
+    forget_signals()
+    close_others(keep)
+    while (null := os.open(os.devnull, os.O_RDWR)) < 2:
+        pass
+    if null > 2:
+        os.close(null)
+    loop = Loop()
+    loop.wake_on_children()
+    return loop
+
+
+def make_tree(*, follow: bool = False) -> Tree:
+    """The tree of what this process starts. ``follow`` does without a subreaper."""
+    return ReapedTree() if not follow and become_subreaper() else FollowedTree()
 
 
 def become_subreaper() -> bool:

@@ -10,35 +10,22 @@ from __future__ import annotations
 
 import json
 import os
-import select
-import signal
 import time
 from contextlib import suppress
 
-from flow.adapters.process.child import (
-    close_others,
-    end_group,
-    forget_signals,
-    fork,
-    start,
-    status_of,
-)
-from flow.adapters.process.ending import FORCE, RUNNING, SETTLE, EndingSteps
+from flow.adapters.process.child import end_group, fork_to, start, status_of
+from flow.adapters.process.ending import FORCE, SETTLE, EndingSteps
 from flow.adapters.process.environment import find_program
-from flow.adapters.process.tree import FollowedTree, ReapedTree, become_subreaper
-from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+from flow.adapters.process.loop import BoundedBytes, Child, Loop, attend
+from flow.adapters.process.tree import make_tree, watch_over
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.adapters.process.tree import Tree
-
-_CHUNK = 1 << 16
 _STDERR = 1 << 16
 _SLACK = 5.0
 """Seconds that the reaper may take on top of all limits before Flow gives it up."""
-
-_LONG = 3600.0
 
 
 class InputRunResult(NamedTuple):
@@ -51,6 +38,17 @@ class InputRunResult(NamedTuple):
     """Its first 64 KiB."""
     why: str = ""
     """Why it could not be started or how it got lost."""
+
+
+class _Program(NamedTuple):
+    """The program and its limits, in seconds."""
+
+    path: str
+    argv: list[str]
+    cwd: str
+    env: Mapping[str, str]
+    timeout: float
+    grace: float
 
 
 def run_with_input(
@@ -70,225 +68,82 @@ def run_with_input(
     one more, and the program is ended. Nothing that it started outlives the call, whatever session
     it fled to (where the system allows to know that, SPEC 3).
     """
-    program = argv[0] if "/" in argv[0] else find_program(argv[0], env.get("PATH"))
-    if program is None:
+    path = argv[0] if "/" in argv[0] else find_program(argv[0], env.get("PATH"))
+    if path is None:
         return InputRunResult("not_found", None, b"", b"", "it was not found in PATH")
     try:
-        return _InputRun(stdin, limit).run(program, list(argv), cwd, env, timeout, grace)
+        with Loop() as loop:
+            return _run(loop, _Program(path, list(argv), cwd, env, timeout, grace), stdin, limit)
     except OSError as error:
         return InputRunResult("not_started", None, b"", b"", error.strerror or str(error))
 
 
-class _InputRun:
-    """Flow's end of one talk."""
-
-    def __init__(self, stdin: bytes, limit: int) -> None:
-        self.left = memoryview(stdin)
-        self.limit = limit
-        self.out, self.err, self.report = bytearray(), bytearray(), bytearray()
-        self.fds: set[int] = set()
-        self.poll = select.poll()
-
-    def run(
-        self,
-        program: str,
-        argv: list[str],
-        cwd: str,
-        env: Mapping[str, str],
-        timeout: float,
-        grace: float,
-    ) -> InputRunResult:
-        reaper = 0
-        try:
-            pipes = [self._pipe() for _ in range(5)]
-            (in_r, in_w), (out_r, out_w), (err_r, err_w), (alive_r, alive), (report, report_w) = (
-                pipes
-            )
-            reaper = fork()
-            if reaper == 0:
-                inner = {in_r, out_w, err_w, alive_r, report_w}
-                _Reaper(alive_r, report_w, inner, timeout, grace).run(
-                    program, argv, cwd, env, (in_r, out_w, err_w)
-                )
-            for fd in (in_r, out_w, err_w, alive_r, report_w):
-                self._close(fd)
-            self._listen(in_w, {out_r: self.out, err_r: self.err, report: self.report})
-            deadline = time.monotonic() + timeout + grace + SETTLE + FORCE + _SLACK
-            self._pump(in_w, alive, report, deadline)
-        finally:
-            # Whatever happened, the reaper knows it by the closed pipe, and ends everything.
-            if reaper:
-                self._close(alive)
-                self._await(reaper, report)
-            for fd in list(self.fds):
-                self._close(fd)
-        return self._result()
-
-    def _pipe(self) -> tuple[int, int]:
-        ends = os.pipe()
-        self.fds.update(ends)
-        return ends
-
-    def _close(self, fd: int) -> None:
-        if fd in self.fds:
-            self.fds.discard(fd)
-            os.close(fd)
-
-    def _listen(self, in_w: int, readers: dict[int, bytearray]) -> None:
-        self.readers = readers
-        for fd in readers:
-            self.poll.register(fd, select.POLLIN)
-        os.set_blocking(in_w, False)
-        self.poll.register(in_w, select.POLLOUT)
-
-    def _pump(self, in_w: int, alive: int, report: int, deadline: float) -> None:
-        """Move bytes until the reaper has closed its report, which is the last thing it does."""
-        while report in self.readers and (wait := deadline - time.monotonic()) > 0:
-            for fd, _ in self.poll.poll(min(wait, _LONG) * 1000):
-                if fd == in_w:
-                    self._feed(in_w)
-                else:
-                    self._take(fd)
-            if len(self.out) > self.limit:
-                self._close(alive)  # the reaper ends it all
-        for fd in [fd for fd in self.readers if fd != report]:
-            os.set_blocking(fd, False)  # what is in the pipes; nobody is left to write more
-            with suppress(BlockingIOError):
-                while fd in self.readers and len(self.out) <= self.limit:
-                    self._take(fd)
-
-    def _feed(self, in_w: int) -> None:
-        try:
-            while self.left:
-                self.left = self.left[os.write(in_w, self.left) :]
-        except BlockingIOError:
-            return
-        except BrokenPipeError:  # it does not read all of it, which is its own affair
-            pass
-        self.poll.unregister(in_w)
-        self._close(in_w)
-
-    def _take(self, fd: int) -> None:
-        data = os.read(fd, _CHUNK)
-        kept = self.readers[fd]
-        if not data:
-            self.poll.unregister(fd)
-            del self.readers[fd]
-        elif kept is self.out:
-            kept += data[: max(self.limit + 1 - len(kept), 0)]
-        else:
-            kept += data[: max(_STDERR - len(kept), 0)]
-
-    def _await(self, reaper: int, report: int) -> None:
-        """Wait for the reaper's end, which the closed report tells; kill it if it hangs."""
-        watch = select.poll()
-        watch.register(report, select.POLLIN)
-        deadline = time.monotonic() + FORCE + SETTLE + _SLACK + 1
-        while (left := deadline - time.monotonic()) > 0:
-            if watch.poll(left * 1000):
-                data = os.read(report, _CHUNK)
-                if not data:
-                    break
-                self.report += data
-        else:
-            os.kill(reaper, signal.SIGKILL)
-        os.waitpid(reaper, 0)
-
-    def _result(self) -> InputRunResult:
-        report: dict[str, Any] = {}
-        for line in bytes(self.report).splitlines():
-            report.update(json.loads(line))
-        out, err = bytes(self.out[: self.limit]), bytes(self.err)
-        if len(self.out) > self.limit:
-            return InputRunResult("too_much", None, out, err)
-        if "kind" not in report:
-            if "pid" in report:
-                end_group(report["pid"])
-            return InputRunResult("lost", None, out, err, "the process that watched it was ended")
-        return InputRunResult(report["kind"], report.get("status"), out, err, report.get("why", ""))
+def _run(loop: Loop, program: _Program, stdin: bytes, limit: int) -> InputRunResult:
+    """Start the reaper, move bytes until it has ended, read its report."""
+    (in_r, in_w), (out_r, out_w), (err_r, err_w) = loop.pipe(), loop.pipe(), loop.pipe()
+    (alive_r, alive), (report_r, report_w) = loop.pipe(), loop.pipe()
+    fds = (in_r, out_w, err_w)
+    began = time.monotonic()
+    pid = fork_to(lambda: _reap(program, fds, alive_r, report_w))
+    longest = program.grace + SETTLE + FORCE + _SLACK
+    # Whatever happens, the reaper knows it by the closed pipe, and ends everything.
+    reaper = Child(loop, pid, ask=lambda: loop.close(alive), patience=longest)
+    try:
+        loop.close(*fds, alive_r, report_w)
+        out = BoundedBytes(limit, lambda: reaper.ask(time.monotonic()))
+        err = BoundedBytes(_STDERR)
+        loop.read(out_r, out.take)
+        loop.read(err_r, err.take)
+        loop.write(in_w, stdin)
+        attend(loop, reaper, reaper, began=began, timeout=program.timeout + longest)
+    finally:
+        reaper.finish()
+    told: dict[str, Any] = {}
+    with open(report_r, "rb", closefd=False) as report:  # a few lines, which the pipe has held
+        for line in report:
+            told.update(json.loads(line))
+    outputs = (bytes(out.data), bytes(err.data))
+    if out.exceeded:
+        return InputRunResult("too_much", None, *outputs)
+    if "kind" not in told:
+        if "pid" in told:
+            end_group(told["pid"])
+        return InputRunResult("lost", None, *outputs, "the process that watched it was ended")
+    return InputRunResult(told["kind"], told.get("status"), *outputs, told.get("why", ""))
 
 
-class _Reaper:
-    """The process between Flow and the program."""
+def _reap(program: _Program, fds: tuple[int, int, int], alive: int, report: int) -> int:
+    """Run the program to its end and report; for the process between Flow and the program."""
 
-    def __init__(
-        self, alive: int, report: int, keep: set[int], timeout: float, grace: float
-    ) -> None:
-        self.alive, self.report, self.keep = alive, report, keep
-        self.timeout, self.grace = timeout, grace
-
-    def run(
-        self,
-        program: str,
-        argv: list[str],
-        cwd: str,
-        env: Mapping[str, str],
-        fds: tuple[int, int, int],
-    ) -> NoReturn:
-        """Run it to its end, report, exit."""
-        try:
-            tree = self._settle_in()
-            began = time.monotonic()
-            try:
-                # The program itself says who it is, before it can kill this process.
-                pid = start(program, argv, env, fds, cwd=cwd, before=self._announce)
-            except (OSError, ValueError) as error:
-                missing = isinstance(error, FileNotFoundError) and os.path.isdir(cwd)
-                why = getattr(error, "strerror", None) or str(error)
-                self._say({"kind": "not_found" if missing else "not_started", "why": why})
-            else:
-                for fd in fds:
-                    os.close(fd)
-                tree.watch(pid)
-                self._say(self._attend(tree, began))
-        finally:
-            os._exit(0)
-
-    def _settle_in(self) -> Tree:
-        os.setsid()
-        forget_signals()
-        close_others(self.keep | {0, 1, 2})
-        self.wake, wake_w = os.pipe()
-        for fd in (self.wake, wake_w):
-            os.set_blocking(fd, False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(wake_w, warn_on_full_buffer=False)
-        return ReapedTree() if become_subreaper() else FollowedTree()
-
-    def _announce(self) -> None:
-        self._say({"pid": os.getpid()})
-
-    def _say(self, report: dict[str, Any]) -> None:
+    def tell(**told: Any) -> None:
         with suppress(BrokenPipeError):  # Flow is gone
-            os.write(self.report, json.dumps(report).encode() + b"\n")
+            os.write(report, json.dumps(told).encode() + b"\n")
 
-    def _attend(self, tree: Tree, began: float) -> dict[str, Any]:
-        ending = EndingSteps(tree, self.grace)
-        deadline = began + self.timeout
-        poll = select.poll()
-        poll.register(self.alive, select.POLLIN)
-        poll.register(self.wake, select.POLLIN)
-        kind = "exit"
-        pause: float | None = 0.0
-        while pause is not None:
-            for fd, _ in poll.poll(min(pause, _LONG) * 1000):
-                if fd == self.wake:
-                    os.read(self.wake, _CHUNK)
-                else:
-                    poll.unregister(fd)  # Flow has heard enough, or is gone
-                    ending.ask(time.monotonic())
-                    kind = "timeout"
-            nothing_left = tree.reap()
-            now = time.monotonic()
-            if nothing_left:
-                break
-            if tree.status is not None:
-                ending.settle(now)
-            elif now >= deadline and ending.stage == RUNNING:
-                kind = "timeout"
-                ending.ask(now)
-            pause = ending.pause(now)
-            if pause is not None and ending.stage == RUNNING:
-                pause = min(pause, deadline - now)
-        status = None if kind == "timeout" or tree.status is None else status_of(tree.status)
-        return {"kind": kind, "status": status}
+    loop = watch_over({*fds, alive, report, 0, 1, 2})
+    tree = make_tree()
+    began = time.monotonic()
+    try:
+        pid = start(
+            program.path,
+            program.argv,
+            program.env,
+            fds,
+            cwd=program.cwd,
+            # The program itself says who it is, before it can kill this process.
+            before=lambda: tell(pid=os.getpid()),
+        )
+    except (OSError, ValueError) as error:
+        missing = isinstance(error, FileNotFoundError) and os.path.isdir(program.cwd)
+        why = getattr(error, "strerror", None) or str(error)
+        tell(kind="not_found" if missing else "not_started", why=why)
+        return 0
+    for fd in fds:
+        os.close(fd)
+    tree.watch(pid)
+    ending = EndingSteps(tree, program.grace)
+    # Flow has heard enough, or is gone.
+    loop.read(alive, lambda _: None, at_end=lambda: ending.ask(time.monotonic()))
+    attended = attend(loop, tree, ending, began=began, timeout=program.timeout)
+    status = None if attended.status is None else status_of(attended.status)
+    tell(kind="timeout" if attended.timed_out else "exit", status=status)
+    return 0

@@ -8,24 +8,23 @@ JSON (at most 512 bytes, which every system writes to a pipe in one piece).
 
 from __future__ import annotations
 
-import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
 import json
 import os
-import select
 import time
 from contextlib import suppress
 
 from flow.adapters.process.child import start
-from flow.adapters.process.ending import RUNNING, EndingSteps
+from flow.adapters.process.ending import EndingSteps
 from flow.adapters.process.environment import is_below
+from flow.adapters.process.loop import BoundedBytes, Loop, attend
 from flow.adapters.process.output import OutputFile
 from flow.adapters.process.redaction import masked_text, redactor
 from flow.adapters.process.tree import start_of
 from flow.errors import FlowError
-from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from flow.adapters.process.tree import Tree
     from flow.adapters.sandbox.bubblewrap import Confinement
@@ -33,10 +32,10 @@ if TYPE_CHECKING:
 LEFT_BEHIND = 3
 """The exit status of a supervisor that has reported, and may have left processes."""
 
-_CHUNK = 1 << 16
 _REASON = 160
 _SYNTAX_OUTPUT = 1 << 16
-_SAID = 1 << 12
+_SANDBOX_STATUS = 1 << 16
+_SANDBOX_OUTPUT = 1 << 12
 """Bytes of the first output that may be the sandbox's own."""
 _KINDS = 12
 """How many kinds of secrets, at most 15 bytes each, one line of a report has room for."""
@@ -78,31 +77,28 @@ class CommandRefused(Exception):
     """The command cannot be run, and why."""
 
 
-def supervise(plan: CommandPlan, index: int, tree: Tree, *, alive: int, report: int) -> NoReturn:
-    """Run the command of ``plan``, report as ``index``, exit. For a child that was just forked."""
-    code = 1  # until it has reported, the watchdog must do so
+def supervise(plan: CommandPlan, index: int, tree: Tree, *, alive: int, report: int) -> int:
+    """Run the command of ``plan`` and report as ``index``; the exit status of this process.
+
+    For a process that was just forked. Until it has reported, the watchdog must do so.
+    """
+    outcome: dict[str, Any]
+    status = 0
     try:
-        outcome: dict[str, Any]
-        done = 0
         try:
-            try:
-                output = OutputFile(
-                    plan.top, plan.work_file, plan.limit, lambda: redactor(plan.env)
-                )
-            except (OSError, FlowError) as error:
-                outcome = _unrecorded(error)
-            else:
-                outcome = _Supervisor(plan, tree, output, alive, report, index).run()
-        except Exception as error:  # noqa: BLE001  # a defect or no descriptor left: no result
-            outcome = {"kind": "lost", "signal": 0, "why": f"{type(error).__name__}: {error}"}
-            done = LEFT_BEHIND
-        if "why" in outcome:  # it may quote the command, or what bash said of it
-            outcome["why"] = masked_text(outcome["why"], plan.env)
-        if outcome["kind"] != "abandoned":
-            send_report(report, index, outcome)
-        code = done
-    finally:  # whatever happens, none of Flow's code runs on in this process
-        os._exit(code)
+            output = OutputFile(plan.top, plan.work_file, plan.limit, lambda: redactor(plan.env))
+        except (OSError, FlowError) as error:
+            outcome = _unrecorded(error)
+        else:
+            outcome = _Supervisor(plan, tree, output, alive, report, index).run()
+    except Exception as error:  # noqa: BLE001  # a defect or no descriptor left: no result
+        outcome = {"kind": "lost", "signal": 0, "why": f"{type(error).__name__}: {error}"}
+        status = LEFT_BEHIND
+    if "why" in outcome:  # it may quote the command, or what bash said of it
+        outcome["why"] = masked_text(outcome["why"], plan.env)
+    if outcome["kind"] != "abandoned":
+        send_report(report, index, outcome)
+    return status
 
 
 def _unrecorded(error: OSError | FlowError) -> dict[str, Any]:
@@ -128,20 +124,22 @@ class _Supervisor:
     ) -> None:
         self.plan, self.tree, self.output = plan, tree, output
         self.report, self.index = report, index
-        self.alive = alive
         self.abandoned = False
         self.disk: OSError | FlowError | None = None
-        self.null = os.open(os.devnull, os.O_RDONLY)
-        self.out = -1
-        self.status = -1
-        self.wake, wake_w = os.pipe()
-        for fd in (self.wake, wake_w):
-            os.set_blocking(fd, False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(wake_w, warn_on_full_buffer=False)
-        self.poll = select.poll()
-        self.poll.register(alive, select.POLLIN)
-        self.poll.register(self.wake, select.POLLIN)
+        self.ending = self._ending()
+        self.sandbox_status = BoundedBytes(_SANDBOX_STATUS)
+        self.loop = Loop()
+        self.loop.wake_on_children()
+        self.loop.read(alive, lambda _: None, at_end=self._abandon)
+
+    def _ending(self) -> EndingSteps:
+        own = "bwrap" if self.plan.confined is not None else ""
+        return EndingSteps(self.tree, self.plan.grace, own)
+
+    def _abandon(self) -> None:
+        """Flow is gone, or wants no more."""
+        self.abandoned = True
+        self.ending.ask(time.monotonic())
 
     def run(self) -> dict[str, Any]:
         """Run it; what happened, as the report says it."""
@@ -193,17 +191,13 @@ class _Supervisor:
         command = self.plan.command
         if cannot_be_malformed(command):
             return "exit"
-        said = bytearray()
-
-        def hear(data: bytes) -> None:
-            said.extend(data[: _SYNTAX_OUTPUT - len(said)])
-
-        outcome = self._attend(hear, "-n")
+        messages = BoundedBytes(_SYNTAX_OUTPUT)
+        outcome = self._attend(messages.take, "-n")
         if outcome["kind"] == "timeout":
             return "timeout"
         if outcome["status"] != 0:
-            self._store(bytes(said))
-            lines = said.decode("utf-8", "replace").splitlines() or [""]
+            self._store(bytes(messages.data))
+            lines = messages.data.decode("utf-8", "replace").splitlines() or [""]
             raise CommandRefused(
                 f"bash -n refuses it: {lines[0].removeprefix(self.plan.bash + ': ')}"
             )
@@ -216,44 +210,43 @@ class _Supervisor:
             return self._attend(self._store)
         from flow.adapters.sandbox.bubblewrap import said_no, started
 
-        said = bytearray()
+        beginning = BoundedBytes(_SANDBOX_OUTPUT)
 
         def take(data: bytes) -> None:
-            said.extend(data[: _SAID - len(said)])
+            beginning.take(data)
             self._store(data)
 
         outcome = self._attend(take)
         status = outcome["status"]
-        if status is not None and os.WIFEXITED(status) and not started(self._told()):
-            raise CommandRefused(said_no(bytes(said)))
+        if (
+            status is not None
+            and os.WIFEXITED(status)
+            and not started(bytes(self.sandbox_status.data))
+        ):
+            raise CommandRefused(said_no(bytes(beginning.data)))
         return outcome
 
-    def _told(self) -> bytes:
-        """What the sandbox said of the command on its pipe."""
-        try:
-            return os.read(self.status, _CHUNK)
-        except BlockingIOError:
-            return b""
-        finally:
-            os.close(self.status)
-
-    def _start(self, *options: str) -> None:
+    def _start(self, take: Callable[[bytes], None], options: Sequence[str]) -> int:
+        """Start bash with ``options``; its output, which ``take`` gets, comes from the result."""
         plan = self.plan
         argv = ["bash", "--noprofile", "--norc", *options, "-o", "pipefail", "-c", plan.command]
         # Without a subreaper the command itself says who it is, before it can kill this process.
         before = None if self.tree.complete else self._announce
-        program, status_w = plan.bash, -1
+        program = plan.bash
+        null = self.loop.own(os.open(os.devnull, os.O_RDONLY))
+        out, out_w = self.loop.pipe()
+        given = [null, out_w]
         if plan.confined is not None and "-n" not in options:
             from flow.adapters.sandbox.bubblewrap import command
 
-            self.status, status_w = os.pipe()
-            os.set_blocking(self.status, False)
+            status, status_w = self.loop.pipe()
+            given.append(status_w)
             os.set_inheritable(status_w, True)
+            self.loop.read(status, self.sandbox_status.take)
             argv = command(plan.confined, os.getcwd(), status_w, argv[1:])
             program = argv[0]
-        self.out, out_w = os.pipe()
         try:
-            pid = start(program, argv, plan.env, (self.null, out_w, out_w), before=before)
+            pid = start(program, argv, plan.env, (null, out_w, out_w), before=before)
         except OSError as error:
             raise CommandRefused(
                 f"cannot start {os.path.basename(program)}: {error.strerror}"
@@ -261,14 +254,12 @@ class _Supervisor:
         except ValueError as error:
             raise CommandRefused(f"cannot start bash: {error}") from None
         finally:
-            os.close(out_w)
-            if status_w >= 0:
-                os.close(status_w)
-        os.set_blocking(self.out, False)
-        self.poll.register(self.out, select.POLLIN)
+            self.loop.close(*given)
+        self.loop.read(out, take)
         if before is None:
             self._announce(pid)
         self.tree.watch(pid)
+        return out
 
     def _announce(self, pid: int | None = None) -> None:
         """Tell Flow whom to end, should this process be killed."""
@@ -282,79 +273,18 @@ class _Supervisor:
                 self.output.write(data)
             except (OSError, FlowError) as error:
                 self.disk = error
+                self.ending.force(time.monotonic())
 
     def _attend(self, take: Callable[[bytes], None], *options: str) -> dict[str, Any]:
         """Run bash until nothing of its tree is left, ending what must be ended."""
-        own = "bwrap" if self.plan.confined is not None else ""
-        ending = EndingSteps(self.tree, self.plan.grace, own)
         began = time.monotonic()
-        self._start(*options)
-        deadline = began + self.plan.timeout
-        exited: float | None = None
-        timed_out = False
-        pause = 0.0
-        while True:
-            self._serve(pause, take)
-            nothing_left = self.tree.reap()
-            now = time.monotonic()
-            if exited is None and self.tree.status is not None:
-                exited = now
-            if nothing_left:
-                break
-            if self.disk is not None:
-                ending.force(now)
-            elif self.abandoned:
-                ending.ask(now)
-            elif exited is not None:
-                ending.settle(now)
-            elif now >= deadline:
-                timed_out = True
-                ending.ask(now)
-            wait = ending.pause(now)
-            if wait is None:
-                break
-            pause = min(wait, deadline - now) if ending.stage == RUNNING else wait
-        self._drain(take)
+        self.ending = self._ending()
+        out = self._start(take, options)
+        attended = attend(self.loop, self.tree, self.ending, began=began, timeout=self.plan.timeout)
+        self.loop.close(out)
         return {
-            "kind": "timeout" if timed_out else "exit",
-            "status": None if timed_out else self.tree.status,
-            "seconds": (now if timed_out or exited is None else exited) - began,
-            **ending.report(left_over=not timed_out),
+            "kind": "timeout" if attended.timed_out else "exit",
+            "status": attended.status,
+            "seconds": attended.seconds,
+            **self.ending.report(left_over=not attended.timed_out),
         }
-
-    def _serve(self, seconds: float, take: Callable[[bytes], None]) -> bool:
-        """Wait for something to happen, at most ``seconds``; True where output came."""
-        moved = False
-        for fd, _ in self.poll.poll(seconds * 1000):
-            if fd == self.out:
-                moved = self._read(take)
-            elif fd == self.alive:
-                self.abandoned = True
-                self.poll.unregister(fd)
-            else:
-                os.read(fd, _CHUNK)  # a child has exited
-        return moved
-
-    def _read(self, take: Callable[[bytes], None]) -> bool:
-        try:
-            data = os.read(self.out, _CHUNK)
-        except BlockingIOError:
-            return False
-        if data:
-            take(data)
-            return True
-        self._close_pipe()
-        return False
-
-    def _drain(self, take: Callable[[bytes], None]) -> None:
-        """Take what is still in the pipe; a pipe holds a MiB at most, so this ends."""
-        for _ in range((1 << 20) // 4096):
-            if self.out < 0 or not self._read(take):
-                break
-        self._close_pipe()
-
-    def _close_pipe(self) -> None:
-        if self.out >= 0:
-            self.poll.unregister(self.out)
-            os.close(self.out)
-            self.out = -1

@@ -11,26 +11,27 @@ to stop, or its end does.
 from __future__ import annotations
 
 import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
+import gc
 import json
 import os
-import select
 import time
 from contextlib import suppress
 
-from flow.adapters.process.child import close_others, forget_signals, fork
+from flow.adapters.process.child import fork_to
 from flow.adapters.process.ending import FORCE, SETTLE
+from flow.adapters.process.loop import LONG, Child, Loop
 from flow.adapters.process.output import discard
 from flow.adapters.process.tree import (
-    FollowedTree,
-    ReapedTree,
     become_subreaper,
     descendants,
     end_group_of,
+    make_tree,
     send,
     table,
+    watch_over,
 )
 from flow.adapters.verification.supervisor import LEFT_BEHIND, send_report, supervise
-from flow.startup.typing import TYPE_CHECKING, Any, NoReturn
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
 
 _SLACK = 5.0
 """Seconds that a supervisor may take on top of all its limits before it counts as hung."""
-
-_LONG = 3600.0
-"""Seconds of the longest single wait; ``poll`` takes no more than some weeks."""
 
 
 class Watchdog:
@@ -54,27 +52,25 @@ class Watchdog:
         process or pipe can be made.
         """
         self._buffer = b""
-        self._grace = max(plan.grace for plan in plans)
+        self._reports: list[dict[str, Any]] = []
+        self._ended = False
+        self._wake = wake
+        self._patience = max(plan.grace for plan in plans) + SETTLE + FORCE + 2 * _SLACK
         self._leaders: dict[int, tuple[int, str | None]] = {}
         self._masked: dict[int, dict[str, int]] = {}
-        pipes: list[int] = []
+        self._loop = loop = Loop()
         try:
-            for _ in range(3):
-                pipes += os.pipe()
-            self._pid = fork()
+            (control_r, self._control), (alive_r, self._alive) = loop.pipe(), loop.pipe()
+            report_r, report_w = loop.pipe()
+            process = _WatchdogProcess(plans, control_r, alive_r, report_w, follow=follow)
+            pid = fork_to(process.run)
         except OSError:
-            for fd in pipes:
-                os.close(fd)
+            loop.close_all()
             raise
-        control_r, self._control, alive_r, self._alive, self._report, report_w = pipes
-        if self._pid == 0:
-            _WatchdogProcess(plans, control_r, alive_r, report_w, follow=follow).run()
-        for fd in (control_r, alive_r, report_w):
-            os.close(fd)
-        self._poll = select.poll()
-        self._poll.register(self._report, select.POLLIN)
-        self._poll.register(wake, select.POLLIN)
-        self._wake = wake
+        self._process = Child(loop, pid, ask=lambda: None, patience=self._patience)
+        loop.close(control_r, alive_r, report_w)
+        loop.read(report_r, self._hear, at_end=self._end)
+        loop.on(wake, lambda: None)
 
     def start(self, index: int) -> None:
         """Let the command of plan ``index`` begin. Nothing happens where the watchdog is gone."""
@@ -83,51 +79,39 @@ class Watchdog:
 
     def reports(self, seconds: float) -> list[dict[str, Any]] | None:
         """What came within ``seconds``; None once the watchdog is gone and nothing is to come."""
-        if self._report not in (fd for fd, _ in self._poll.poll(seconds * 1000)):
-            return None if self._gone() else []
-        data = os.read(self._report, 1 << 16)
-        if not data:
-            return None
+        self._loop.wait(seconds)
+        gone = self._process.reap() and not self._loop.wait(0)
+        reports, self._reports = self._reports, []
+        return None if not reports and (gone or self._ended) else reports
+
+    def _end(self) -> None:
+        self._ended = True
+
+    def _hear(self, data: bytes) -> None:
         *lines, self._buffer = (self._buffer + data).split(b"\n")
-        reports = []
         for line in lines:
             report = json.loads(line)
+            index = report["i"]
             if report["kind"] == "started":
-                self._leaders[report["i"]] = (report["pid"], report["start"])
-                continue
-            if report["kind"] == "masked":
-                self._masked.setdefault(report["i"], {}).update(report["counts"])
-                continue
-            report["masked"] = self._masked.pop(report["i"], {})
-            leader = self._leaders.pop(report["i"], None)
-            if report["kind"] == "lost" and leader is not None:
-                end_group_of(*leader)
-            reports.append(report)
-        return reports
-
-    def _gone(self) -> bool:
-        if self._pid:
-            pid, _ = os.waitpid(self._pid, os.WNOHANG)
-            if pid:
-                self._pid = 0
-        return not self._pid
+                self._leaders[index] = (report["pid"], report["start"])
+            elif report["kind"] == "masked":
+                self._masked.setdefault(index, {}).update(report["counts"])
+            else:
+                report["masked"] = self._masked.pop(index, {})
+                leader = self._leaders.pop(index, None)
+                if report["kind"] == "lost" and leader is not None:
+                    end_group_of(*leader)
+                self._reports.append(report)
 
     def close(self) -> None:
         """End everything that still runs, and wait until it has ended."""
-        for fd in (self._control, self._alive):
-            os.close(fd)
-        self._poll.unregister(self._wake)
-        deadline = time.monotonic() + self._grace + SETTLE + FORCE + 2 * _SLACK
-        while (left := deadline - time.monotonic()) > 0:
-            # End of file: the watchdog and every supervisor has ended.
-            if self._poll.poll(left * 1000) and not os.read(self._report, 1 << 16):
-                break
-        os.close(self._report)
-        if self._pid:
-            if left <= 0:
-                os.kill(self._pid, signal.SIGKILL)
-            os.waitpid(self._pid, 0)
-            self._pid = 0
+        deadline = time.monotonic() + self._patience
+        self._loop.forget(self._wake)
+        self._loop.close(self._control, self._alive)
+        self._process.finish()
+        while not self._ended and (left := deadline - time.monotonic()) > 0:
+            self._loop.wait(left)  # for the supervisors of a watchdog that was killed
+        self._loop.close_all()
         for leader in self._leaders.values():
             end_group_of(*leader)
 
@@ -140,85 +124,52 @@ class _WatchdogProcess:
     ) -> None:
         self.plans, self.control, self.alive, self.report = plans, control, alive, report
         self.follow = follow
+        self.waiting = b""
+        self.ended = False
         self.supervisors: dict[int, tuple[int, float, float]] = {}
         """Process id of each supervisor → (number of its plan, when it began, when it is hung)."""
 
-    def run(self) -> NoReturn:
-        """Serve until Flow closes the control pipe, then end everything and exit."""
-        code = 1
-        try:
-            self._settle_in()
-            self._serve()
-            self._finish()
-            code = 0
-        finally:
-            os._exit(code)
-
-    def _settle_in(self) -> None:
-        import gc
-
-        os.setsid()
-        forget_signals()
-        close_others({self.control, self.alive, self.report})
-        while (null := os.open(os.devnull, os.O_RDWR)) < 2:
-            pass
-        if null > 2:
-            os.close(null)
+    def run(self) -> int:
+        """Serve until Flow closes the control pipe, then end everything; the exit status."""
+        self.loop = watch_over({self.control, self.alive, self.report})
         gc.freeze()  # what Flow holds is never looked at again, so its pages stay shared
         self.complete = not self.follow and become_subreaper()
-        self.wake, self.wake_w = os.pipe()
-        for fd in (self.wake, self.wake_w):
-            os.set_blocking(fd, False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(self.wake_w, warn_on_full_buffer=False)
-        self.poll = select.poll()
-        self.poll.register(self.control, select.POLLIN)
-        self.poll.register(self.wake, select.POLLIN)
-
-    def _serve(self) -> None:
-        waiting = b""
-        while True:
+        self.loop.read(self.loop.own(self.control), self._take_orders, at_end=self._end)
+        while not self.ended:
             next_hung = min((when for _, _, when in self.supervisors.values()), default=None)
-            wait = _LONG if next_hung is None else min(max(next_hung - time.monotonic(), 0), _LONG)
-            for fd, _ in self.poll.poll(wait * 1000):
-                if fd == self.wake:
-                    os.read(self.wake, 1 << 16)
-                    continue
-                data = os.read(self.control, 1 << 12)
-                if not data:
-                    return
-                *numbers, waiting = (waiting + data).split(b"\n")
-                for number in numbers:
-                    self._start(int(number))
+            self.loop.wait(LONG if next_hung is None else next_hung - time.monotonic())
             self._reap()
             for pid, (_, _, when) in self.supervisors.items():
                 if time.monotonic() >= when:  # stopped, perhaps, by its command
                     os.kill(pid, signal.SIGKILL)
+        self._finish()
+        return 0
+
+    def _take_orders(self, data: bytes) -> None:
+        *numbers, self.waiting = (self.waiting + data).split(b"\n")
+        for number in numbers:
+            self._start(int(number))
+
+    def _end(self) -> None:
+        self.ended = True
 
     def _start(self, index: int) -> None:
         plan = self.plans[index]
         try:
-            pid = fork()
+            pid = fork_to(lambda: self._become_supervisor(plan, index))
         except OSError as error:
             why = f"cannot start a process: {error.strerror}"
             send_report(self.report, index, {"kind": "refused", "why": why, "seconds": 0.0})
             return
-        if pid == 0:
-            self._become_supervisor(plan, index)
         limits = 2 * plan.timeout + plan.grace + SETTLE + FORCE + _SLACK  # bash -n has a limit too
         began = time.monotonic()
         self.supervisors[pid] = (index, began, began + limits)
 
-    def _become_supervisor(self, plan: CommandPlan, index: int) -> NoReturn:
-        try:
-            signal.set_wakeup_fd(-1)
-            for fd in (self.control, self.wake, self.wake_w):
-                os.close(fd)
-            complete = self.complete and become_subreaper()
-            tree = ReapedTree() if complete else FollowedTree()
-            supervise(plan, index, tree, alive=self.alive, report=self.report)
-        finally:
-            os._exit(1)
+    def _become_supervisor(self, plan: CommandPlan, index: int) -> int:
+        signal.set_wakeup_fd(-1)
+        self.loop.close_all()
+        tree = make_tree(follow=not self.complete)
+        return supervise(plan, index, tree, alive=self.alive, report=self.report)
 
     def _reap(self) -> bool:
         """Collect who has exited; True where this process has no child left."""
@@ -257,7 +208,6 @@ class _WatchdogProcess:
 
     def _finish(self) -> None:
         """Flow is gone, or wants no more: the supervisors know it too, and end their commands."""
-        self.poll.unregister(self.control)
         longest = max((plan.grace for plan in self.plans), default=0.0)
         deadline = time.monotonic() + longest + SETTLE + FORCE + _SLACK
         while not (childless := self._reap()) and self.supervisors:
@@ -267,8 +217,7 @@ class _WatchdogProcess:
                     os.kill(pid, signal.SIGKILL)
                 left = _SLACK
                 deadline += _SLACK
-            if self.poll.poll(min(left, _LONG) * 1000):
-                os.read(self.wake, 1 << 16)
+            self.loop.wait(left)
         if not childless:  # whoever lost its parent is a child of this process by now
             self._end_strays()
         for plan in self.plans:

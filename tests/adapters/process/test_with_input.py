@@ -138,9 +138,9 @@ def test_without_a_subreaper_the_tree_is_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As on systems that have none: what did not detach itself at once is found all the same."""
-    from flow.adapters.process import with_input
+    from flow.adapters.process import tree
 
-    monkeypatch.setattr(with_input, "become_subreaper", lambda: False)
+    monkeypatch.setattr(tree, "become_subreaper", lambda: False)
     assert ask(tmp_path, "cat", stdin=b"yes").stdout == b"yes"
     script = STUBBORN % ("", "while :; do sleep 1000; done")
     found = long_enough(

@@ -13,6 +13,7 @@ import pytest
 
 from flow import hook
 from flow.adapters.contracts import formats
+from flow.adapters.process import loop as process_loop
 from flow.adapters.verification import supervisor as verification_supervisor
 from tests.support import GitRepo
 from tests.support.scene import create, edit, flow, goal_file, meet, run_dir, start, status
@@ -267,7 +268,8 @@ def test_each_run_has_the_time_limit_for_itself(
 ) -> None:
     hang = Hang(log)
     later = SimpleNamespace(monotonic=hang.monotonic)
-    monkeypatch.setattr(verification_supervisor, "time", later)
+    for module in (process_loop, verification_supervisor):
+        monkeypatch.setattr(module, "time", later)
     ready(repo, scripted(log, 0, hang.step, 0))
     done = flow(repo, *EVALUATE, "--repeat", "3", "--timeout", "600")
     (row,) = done.json["criterion_results"]

@@ -1,0 +1,275 @@
+"""The one loop in which Flow waits for a process: its pipes, its end, and its time limit.
+
+Three users differ in what they watch and in how they end it: a tool (:class:`Child`, killed with
+its group), a program that is asked a question (a :class:`Child` that is its reaper), and whatever a
+verification command or such a program has started (``tree`` and ``ending``).
+"""
+
+from __future__ import annotations
+
+import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
+import os
+import select
+import time
+from contextlib import suppress
+
+from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flow.startup.typing import Self
+
+CHUNK = 1 << 16
+LONG = 3600.0
+"""Seconds of the longest single wait; ``poll`` takes no more than some weeks."""
+
+_HELD_PIPE, _CLOSED_PIPE = 0.05, 0.001
+"""Seconds between two looks at a child whose end wakes nobody, while something holds its pipes or
+once they are closed."""
+
+_FULL_PIPE = (1 << 20) // 4096
+"""Reads that empty a pipe, whatever their sizes."""
+
+
+class Loop:
+    """Descriptors and what happens when one is ready. It owns them: they are closed with it."""
+
+    def __init__(self) -> None:
+        self._poll = select.poll()
+        self._owned: set[int] = set()
+        self._handlers: dict[int, Callable[[], object]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close_all()
+
+    def close_all(self) -> None:
+        """Close every descriptor that it owns."""
+        self.close(*self._owned)
+
+    def own(self, fd: int) -> int:
+        """Close ``fd`` with the loop."""
+        self._owned.add(fd)
+        return fd
+
+    def pipe(self) -> tuple[int, int]:
+        """A new pipe: where it is read, where it is written."""
+        read, write = os.pipe()
+        return self.own(read), self.own(write)
+
+    def close(self, *fds: int) -> None:
+        """Close what is open of ``fds``."""
+        for fd in fds:
+            self.forget(fd)
+            if fd in self._owned:
+                self._owned.discard(fd)
+                os.close(fd)
+
+    def on(self, fd: int, handler: Callable[[], object], events: int = select.POLLIN) -> None:
+        """Call ``handler`` whenever ``fd`` is ready."""
+        self._handlers[fd] = handler
+        self._poll.register(fd, events)
+
+    def forget(self, fd: int) -> None:
+        """Watch ``fd`` no more."""
+        if self._handlers.pop(fd, None):
+            self._poll.unregister(fd)
+
+    @property
+    def watching(self) -> bool:
+        """Whether any descriptor is still watched."""
+        return bool(self._handlers)
+
+    def read(
+        self, fd: int, take: Callable[[bytes], object], at_end: Callable[[], object] | None = None
+    ) -> None:
+        """Give what comes on ``fd`` to ``take``; at its end close it and call ``at_end``."""
+
+        def ready() -> None:
+            data = os.read(fd, CHUNK)
+            if data:
+                take(data)
+                return
+            self.close(fd)
+            if at_end is not None:
+                at_end()
+
+        self.on(fd, ready)
+
+    def write(self, fd: int, data: bytes) -> None:
+        """Write ``data`` as fast as it is read, or not all of it, and close ``fd``."""
+        left = memoryview(data)
+        os.set_blocking(fd, False)
+
+        def ready() -> None:
+            nonlocal left
+            try:
+                while left:
+                    left = left[os.write(fd, left) :]
+            except BlockingIOError:
+                return
+            except BrokenPipeError:  # the reader wants no more, which is its own affair
+                pass
+            self.close(fd)
+
+        self.on(fd, ready, select.POLLOUT)
+
+    def wake_on_children(self) -> None:
+        """Let a wait end when any child of this process exits. For a process of Flow's own."""
+        wake_r, wake_w = self.pipe()
+        for fd in (wake_r, wake_w):
+            os.set_blocking(fd, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake_w, warn_on_full_buffer=False)
+        self.on(wake_r, lambda: os.read(wake_r, CHUNK))
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for a descriptor, at most ``seconds``, and serve all that are ready."""
+        ready = self._poll.poll(max(min(seconds, LONG), 0) * 1000)
+        for fd, _ in ready:
+            if fd in self._handlers:  # no handler before it has closed it
+                self._handlers[fd]()
+        return bool(ready)
+
+    def drain(self) -> None:
+        """Take what is still in the pipes. This ends, whoever goes on writing."""
+        for _ in range(_FULL_PIPE):
+            if not self.wait(0):
+                break
+
+
+class BoundedBytes:
+    """The first ``limit`` bytes of an output; ``at_limit`` is called when there are more."""
+
+    def __init__(self, limit: int, at_limit: Callable[[], object] | None = None) -> None:
+        self.data = bytearray()
+        self.exceeded = False
+        self._limit, self._at_limit = limit, at_limit
+
+    def take(self, data: bytes) -> None:
+        """Take more of the output."""
+        room = self._limit - len(self.data)
+        self.data += data[:room]
+        if len(data) > room:
+            self.exceeded = True
+            if self._at_limit is not None:
+                self._at_limit()
+
+
+class Watched(Protocol):
+    """What :func:`attend` waits for: a process or a tree of them."""
+
+    status: int | None
+    """The program's ``waitpid`` status, once it has exited."""
+
+    def reap(self) -> bool:
+        """Collect who has exited; True where nothing is left."""
+
+
+class Ending(Protocol):
+    """How it is brought to its end."""
+
+    def settle(self, now: float) -> None:
+        """The program has exited, and something of it is left."""
+
+    def ask(self, now: float) -> None:
+        """It has to end."""
+
+    def pause(self, now: float) -> float | None:
+        """Take the step that is due; seconds to the next one, None where nothing more helps."""
+
+
+class Attended(NamedTuple):
+    """How it ended. ``status`` is a ``waitpid`` status, None after a timeout."""
+
+    timed_out: bool
+    status: int | None
+    seconds: float
+    """Until the program had exited or its time was up and it was ended."""
+
+
+def attend(
+    loop: Loop, watched: Watched, ending: Ending, *, began: float, timeout: float
+) -> Attended:
+    """Serve ``loop`` until nothing of ``watched`` is left, and ask it to end after ``timeout``.
+
+    ``began`` is the monotonic time just before the program was started.
+    """
+    deadline = began + timeout
+    exited: float | None = None
+    timed_out = False
+    pause: float | None = 0.0
+    while pause is not None:
+        loop.wait(pause)
+        nothing_left = watched.reap()
+        now = time.monotonic()
+        if exited is None and watched.status is not None:
+            exited = now
+        if nothing_left:
+            break
+        if exited is not None:
+            ending.settle(now)
+        elif now >= deadline:
+            timed_out = True
+            ending.ask(now)
+        pause = ending.pause(now)
+        if pause is not None and exited is None and not timed_out:
+            pause = min(pause, deadline - now)
+    loop.drain()
+    if timed_out or exited is None:
+        return Attended(timed_out, None, now - began)
+    return Attended(timed_out, watched.status, exited - began)
+
+
+class Child:
+    """One child process, whatever it starts left aside, and how it ends.
+
+    ``ask`` is called once, when it has to end; ``patience`` seconds later it is killed.
+    """
+
+    def __init__(self, loop: Loop, pid: int, *, ask: Callable[[], object], patience: float) -> None:
+        self.status: int | None = None
+        self._loop, self._pid = loop, pid
+        self._ask, self._patience = ask, patience
+        self._kill_at: float | None = None
+        self._pidfd = -1
+        with suppress(AttributeError, OSError):  # Linux 5.3 and newer
+            self._pidfd = loop.own(os.pidfd_open(pid))
+            loop.on(self._pidfd, lambda: None)
+
+    def reap(self) -> bool:
+        """Collect it if it has exited."""
+        if self.status is None:
+            pid, status = os.waitpid(self._pid, os.WNOHANG)
+            if pid:
+                self.status = status
+                self._loop.close(self._pidfd)
+        return self.status is not None
+
+    def settle(self, now: float) -> None:
+        """Nothing is left of it once it has exited."""
+
+    def ask(self, now: float) -> None:
+        """Ask it to end, once."""
+        if self._kill_at is None:
+            self._kill_at = now + self._patience
+            self._ask()
+
+    def pause(self, now: float) -> float:
+        """Kill it where it is due; seconds to the next look."""
+        look = LONG if self._pidfd >= 0 else _HELD_PIPE if self._loop.watching else _CLOSED_PIPE
+        if self._kill_at is not None:
+            if now < self._kill_at:
+                return min(self._kill_at - now, look)
+            os.kill(self._pid, signal.SIGKILL)
+        return look
+
+    def finish(self) -> None:
+        """Bring it to its end where something was raised while it ran."""
+        if self.status is None:
+            now = time.monotonic()
+            self.ask(now)
+            attend(self._loop, self, self, began=now, timeout=LONG)
