@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import shutil
@@ -101,6 +102,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Clean what this process has inherited before any test module is imported."""
+    gc.disable()  # until all is collected: it would look through the same tests again and again
     effort.choose(config.getoption("--long"))
     if config.getoption("--long"):
         hypothesis_settings.load_profile("others")
@@ -142,6 +144,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if wanted(item)]
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     items[:] = longest_first(items, workers)
+
+
+def pytest_collection_finish() -> None:
+    """Let the tests themselves, which all stay, be no work for the garbage collector."""
+    gc.freeze()
+    gc.enable()
 
 
 def longest_first(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
