@@ -8,9 +8,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from flow.app.judging.debate_calls import DebateCall
 from flow.app.judging.debate_plan import DEFAULT_ROUNDS
 from flow.core.judging.debate.result import document
 from flow.wiring.judging import debates
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from flow.app.judging.debate_plan import Criteria
     from flow.core.judging.debate.state import Held
-    from flow.wiring.judging.rubrics import Backend
+    from flow.wiring.judging.context import Backend
 
     Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -85,19 +87,8 @@ def debate(
     :class:`~flow.errors.InputError` for a wrong call or a file that cannot be read, and
     :class:`~flow.errors.RefusedError` for a symlink where a report would go.
     """
-    return _result(
-        debates.debate(
-            solution,
-            task,
-            criteria=criteria,
-            kind=kind,
-            judges=judges,
-            rounds=rounds,
-            mode=mode,
-            backends=backends,
-            cwd=cwd,
-        )
-    )
+    call = DebateCall(solution, task, criteria, kind, judges, rounds, mode, backends)
+    return _result(debates.debate(call, cwd=cwd))
 
 
 async def adebate(
@@ -115,22 +106,9 @@ async def adebate(
 
     Cancelling stops the waiting; questions that are out already are ended by their time limit.
     """
-    import asyncio
-
-    held = await asyncio.to_thread(
-        debates.debate,
-        solution,
-        task,
-        criteria=criteria,
-        kind=kind,
-        judges=judges,
-        rounds=rounds,
-        mode=mode,
-        backends=backends,
-        cwd=cwd,
-        loop=asyncio.get_running_loop(),
-    )
-    return _result(held)
+    call = DebateCall(solution, task, criteria, kind, judges, rounds, mode, backends)
+    loop = asyncio.get_running_loop()
+    return _result(await asyncio.to_thread(debates.debate, call, cwd=cwd, loop=loop))
 
 
 def _result(held: Held) -> DebateResult:

@@ -8,16 +8,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from flow.app.judging import rubric_calls
+from flow.app.judging.rubric_calls import RubricCall
 from flow.core.judging.rubric.model import CriterionResult, JudgeResult, Rubric, RubricCriterion
 from flow.errors import NotPassed, NoUsableAnswer
-from flow.wiring.judging import rubrics
+from flow.wiring.judging.context import JudgingContext
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.wiring.judging.rubrics import Backend, RubricLike
+    from flow.wiring.judging.context import Backend, RubricLike
 
 __all__ = [
     "CriterionResult",
@@ -95,14 +98,8 @@ def judge(
     :class:`~flow.errors.InputError` for what cannot be judged, and
     :class:`~flow.errors.ContractError` naming every fault of a rubric.
     """
-    return rubrics.judge(
-        subject,
-        rubric,
-        instructions=instructions,
-        result_format=result_format,
-        throw_on_fail=throw_on_fail,
-        backend=backend,
-        samples=samples,
+    return _judge(
+        RubricCall(subject, rubric, instructions, result_format, throw_on_fail, backend, samples)
     )
 
 
@@ -156,16 +153,9 @@ async def ajudge(
     A ``backend`` that is a coroutine function runs on the caller's own loop. Cancelling stops the
     waiting; a question that is out already is ended by its time limit.
     """
-    import asyncio
+    call = RubricCall(subject, rubric, instructions, result_format, throw_on_fail, backend, samples)
+    return await asyncio.to_thread(_judge, call, asyncio.get_running_loop())
 
-    return await asyncio.to_thread(
-        rubrics.judge,
-        subject,
-        rubric,
-        instructions=instructions,
-        result_format=result_format,
-        throw_on_fail=throw_on_fail,
-        backend=backend,
-        samples=samples,
-        loop=asyncio.get_running_loop(),
-    )
+
+def _judge(call: RubricCall, loop: asyncio.AbstractEventLoop | None = None) -> Any:
+    return rubric_calls.judge(JudgingContext(loop=loop), call)

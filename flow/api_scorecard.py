@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +17,10 @@ from flow.core.judging.scorecard.card import unsupported
 from flow.wiring.judging import scorecards as wiring
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping
 
     from flow.app.judging.scoring import ScoredCard
-    from flow.wiring.judging.rubrics import Backend
+    from flow.wiring.judging.context import Backend
 
 __all__ = ["Scorecard", "ScoredDimension", "ascorecard", "scorecard", "scorecards"]
 
@@ -112,8 +113,6 @@ async def ascorecard(
 
     Cancelling stops the waiting; a question that is out already is ended by its time limit.
     """
-    import asyncio
-
     request = _request(skill, file, rubric, backend, samples, store)
     loop = asyncio.get_running_loop()
     return _value(await asyncio.to_thread(wiring.score, request, cwd=cwd, loop=loop))
@@ -135,8 +134,6 @@ def _request(
     samples: int | None,
     store: bool,
 ) -> ScoreRequest:
-    import os
-
     return ScoreRequest(
         skill=skill,
         file=None if file is None else os.fsdecode(file),

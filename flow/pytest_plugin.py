@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from flow.app.judging.port import AskJudge
     from flow.core.judging.rubric.model import JudgeResult
-    from flow.wiring.judging.rubrics import RubricLike
+    from flow.wiring.judging.context import JudgingContext, RubricLike
 
 FOLDER = "judge_recordings"
 AGENT_VARIABLE = "FLOW_AGENT_COMMAND"
@@ -150,25 +150,21 @@ class _Bench:
     ) -> Any:
         """As :func:`flow.judge`; a ``backend`` of the test's own is asked as it is."""
         __tracebackhide__ = True
+        from flow.app.judging import rubric_calls
         from flow.errors import NoUsableAnswer
-        from flow.wiring.judging import rubrics
+        from flow.wiring.judging.context import JudgingContext
 
-        where = rubrics.place(self._folder)
-        chosen, fixed = backend is None, False
+        context = JudgingContext(self._folder)
+        chosen = backend is None
         if chosen:
-            backend, fixed = self._ask(where)
+            backend, fixed = self._ask(context)
+            if fixed:
+                context.nonce = rubric_calls.content_nonce
+        call = rubric_calls.RubricCall(
+            subject, rubric, instructions, result_format, throw_on_fail, backend, samples
+        )
         try:
-            return rubrics.judge(
-                subject,
-                rubric,
-                instructions=instructions,
-                result_format=result_format,
-                throw_on_fail=throw_on_fail,
-                backend=backend,
-                samples=samples,
-                where=where,
-                nonce=rubrics.content_nonce if fixed else None,
-            )
+            return rubric_calls.judge(context, call)
         except NoUsableAnswer as error:
             if not chosen:
                 raise
@@ -195,11 +191,10 @@ class _Bench:
             raise AssertionError("the rubric is not passed\n" + "\n".join(lines))
         return result
 
-    def _ask(self, where: Any) -> tuple[AskJudge, bool]:
+    def _ask(self, context: JudgingContext) -> tuple[AskJudge, bool]:
         """The judge to ask, and whether its replies are, or will be, on record."""
         from flow.adapters.judges.replay import Replayer
         from flow.errors import NoUsableAnswer
-        from flow.wiring.judging import rubrics
 
         __tracebackhide__ = True
         recorded = os.path.lexists(self._file)
@@ -208,7 +203,7 @@ class _Bench:
                 self._replayer = Replayer(self._file, remedy=self._how())
             return self._replayer, True
         try:
-            live = rubrics.choose(self._backend, where)
+            live = context.judge(self._backend)
         except NoUsableAnswer as error:
             why = str(error)
         else:

@@ -357,11 +357,12 @@ class Evaluating(Parts):
 
         It is also a label of the judges that the proposal rests on.
         """
+        from flow.app.judging import labelling
         from flow.app.transitions import closing as transitions_closing
-        from flow.wiring.judging import labelling
+        from flow.wiring.judging.labelling import Labelling
         from flow.wiring.verifying import refuse_broken
 
-        judges = labelling.behind(self, ids.goal_id(goal_id))
+        judges = labelling.opinions_behind(Labelling(self), ids.goal_id(goal_id))
         self.ledger.finish(goal_id)
         refuse_broken(self, goal_id)
         try:
@@ -369,7 +370,7 @@ class Evaluating(Parts):
         except StaleProposal as error:
             self._explain(error, goal_id)
             raise
-        labelling.keep(self, judges, person=True, source="confirm")
+        labelling.add_labels(Labelling(self), judges, person=True, source="confirm")
         return closed
 
     def _explain(self, error: StaleProposal, goal_id: str) -> None:
@@ -383,12 +384,13 @@ class Evaluating(Parts):
 
     def clear(self, goal_id: str, reason: str, how: str) -> Closed:
         """Cancel a goal; of judges whose proposal still holds, that is a label too."""
+        from flow.app.judging import labelling
         from flow.app.transitions import closing as transitions_closing
-        from flow.wiring.judging import labelling
+        from flow.wiring.judging.labelling import Labelling
 
-        judges = labelling.behind(self, ids.goal_id(goal_id), holds=True)
+        judges = labelling.opinions_behind(Labelling(self), ids.goal_id(goal_id), holds=True)
         closed = transitions_closing.cancel(self._desk(), goal_id, reason, how)
-        labelling.keep(self, judges, person=False, source="clear")
+        labelling.add_labels(Labelling(self), judges, person=False, source="clear")
         return closed
 
     def activate(self, goal_id: str) -> LoadedGoal:

@@ -14,8 +14,9 @@ from hashlib import sha256
 
 from flow.adapters.fs import clock, files, lenient_json, locks
 from flow.adapters.fs.state_folder import ensure_state_dir, has_own, real_path, refuse_inside
+from flow.app.judging.debate_calls import Spent
 from flow.errors import LockTimeout
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,20 +26,6 @@ LOCK = "debates.lock"
 LIMIT = 64 << 20
 MOST_USD = 1e9
 """More than any answer costs; beyond it a number is none."""
-
-
-class Spent(NamedTuple):
-    """What the answers of a debate cost so far, in US dollars; ``untold``: of some it is unknown.
-
-    Whatever in the record is not as Flow writes it makes it unknown, never less.
-    """
-
-    usd: float = 0.0
-    untold: bool = False
-
-    def plus(self, other: Spent) -> Spent:
-        """Both together."""
-        return Spent(round(self.usd + other.usd, 12), self.untold or other.untold)
 
 
 class DebateLog:

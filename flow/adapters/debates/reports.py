@@ -11,9 +11,9 @@ import re
 from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 
-from flow.adapters.debates.log import Spent
 from flow.adapters.fs import files
 from flow.app.judging.debate import Written
+from flow.app.judging.debate_calls import Spent
 from flow.core.judging.debate.section import Altered
 from flow.core.text.display import visible
 from flow.errors import ContractError, RefusedError, in_file
@@ -53,7 +53,7 @@ def _safe_name(text: str) -> str:
 
 
 class Reports:
-    """The files of one debate, an :class:`flow.app.judging.debate.Files`. For several threads."""
+    """A :class:`flow.app.judging.debate_calls.ClaimedReports`; for several threads."""
 
     def __init__(
         self,
@@ -118,6 +118,18 @@ class Reports:
             raise Altered(error.fault.message) from error
         self._now[judge] = digest
 
+    def spent(self) -> Spent:
+        """What earlier runs of the debate cost."""
+        return self._book.spent(self.stem)
+
+    def paid(self, judge: int, cost_usd: float | None) -> None:
+        """Record what an answer cost."""
+        self._book.paid(self.stem, judge, cost_usd)
+
+    def end(self) -> None:
+        """Record that the debate has ended."""
+        self._book.end(self.stem)
+
     def _bytes(self, judge: int) -> bytes | None:
         try:
             return files.read_optional(self._top, self.path(judge), limit=LIMIT)
@@ -160,8 +172,8 @@ def claim_reports(
                     yield reports
                     return
                 warn(f"{why}; the debate starts anew, under another name")
-                lost = lost.plus(book.spent(stem))
-                book.end(stem)
+                lost = lost.plus(reports.spent())
+                reports.end()
         for stem in _free_stems(names):
             if stack.enter_context(book.claimed(stem)) and not _is_taken(names.top, stem):
                 book.begin(stem, debate, lost)

@@ -7,16 +7,14 @@ from hashlib import sha256
 
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files, inputs
+from flow.adapters.rubrics import scorecard_rubrics
+from flow.app.judging.rubric_calls import LoadedRubric
 from flow.core import layout
 from flow.core.goal import ids
 from flow.core.judging.rubric import files as rubric_files
 from flow.core.judging.rubric.files import READY_MADE
 from flow.core.text.display import visible
-from flow.errors import in_file
-from flow.startup.typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from flow.core.judging.rubric.model import Rubric
+from flow.errors import FlowError, in_file
 
 ENDS = layout.RUBRIC_ENDS
 FILES_LIMIT = 10_000
@@ -30,47 +28,57 @@ _FOLDERS = (
 )
 
 
-class LoadedRubric(NamedTuple):
-    """A rubric and where it is from.
+class RubricFolder:
+    """The rubrics that can be meant below the top level ``top``; None outside of any checkout."""
 
-    ``name`` is what a goal or ``--rubric`` calls it, ``origin`` is ``project``, ``flow`` or
-    ``file``, ``sha256`` that of its file.
-    """
+    def __init__(self, top: str | None) -> None:
+        self._top = top
 
-    name: str
-    rubric: Rubric
-    origin: str
-    file: str
-    sha256: str
-    warnings: tuple[str, ...]
+    def find(self, name: str) -> LoadedRubric:
+        """The rubric of this name: the project's own, else Flow's.
 
+        Raises :class:`InputError` (``not_found``) where there is none, :class:`ContractError` with
+        every fault of its file, :class:`RefusedError` for a symlink.
+        """
+        ids.rubric_name(name)
+        rel = f"{layout.RUBRICS}/{name}"
+        for end in ENDS if self._top is not None else ():
+            data = files.read_optional(self._top or "", f"{rel}{end}")
+            if data is not None:
+                return read(data, f"{rel}{end}", name=name, origin="project")
+        if name in READY_MADE:
+            return ready_made(name)
+        raise in_file(f"{rel}{ENDS[0]}", "rubric", name).not_found(
+            f"there is no rubric {name!r:.80}",
+            f"write that file, or use one of {', '.join(self.names(most=20))}",
+        )
 
-def find(name: str, top: str | None) -> LoadedRubric:
-    """The rubric of this name: the project's own below the top level ``top``, else Flow's.
+    def find_or_read(self, named: str) -> LoadedRubric:
+        """The rubric that a person named: by its name, or by the path of a YAML or JSON file."""
+        if "/" in named or named.endswith(ENDS):
+            return read(inputs.read(named, "rubric"), named)
+        return self.find(named)
 
-    Raises :class:`InputError` (``not_found``) where there is none, :class:`ContractError` with
-    every fault of its file, :class:`RefusedError` for a symlink.
-    """
-    ids.rubric_name(name)
-    rel = f"{layout.RUBRICS}/{name}"
-    for end in ENDS if top is not None else ():
-        data = files.read_optional(top or "", f"{rel}{end}")
-        if data is not None:
-            return read(data, f"{rel}{end}", name=name, origin="project")
-    if name in READY_MADE:
-        return ready_made(name)
-    known = [*(project_names(top) if top is not None else ()), *READY_MADE]
-    raise in_file(f"{rel}{ENDS[0]}", "rubric", name).not_found(
-        f"there is no rubric {name!r:.80}",
-        f"write that file, or use one of {', '.join(dict.fromkeys(known[:20]))}",
-    )
+    def read_path(self, path: os.PathLike[str]) -> LoadedRubric:
+        """The rubric in the file at ``path``."""
+        name = os.fsdecode(path)
+        return read(inputs.read(name, "rubric"), name)
 
+    def names(self, most: int | None = None) -> tuple[str, ...]:
+        """The names that mean a rubric, the project's own first; the first ``most`` of them."""
+        own = () if self._top is None else project_names(self._top)
+        return tuple(dict.fromkeys([*own, *READY_MADE][:most]))
 
-def find_or_read(named: str, top: str | None) -> LoadedRubric:
-    """The rubric that a person named: by its name, or by the path of a YAML or JSON file."""
-    if "/" in named or named.endswith(ENDS):
-        return read(inputs.read(named, "rubric"), named)
-    return find(named, top)
+    def never_used(self) -> list[str]:
+        """What lies beside the project's rubrics, scorecards' too, and no name leads to."""
+        if self._top is None:
+            return []
+        unused = list(never_used(self._top))
+        try:
+            unused += scorecard_rubrics.never_used(self._top)
+        except FlowError as error:
+            unused += [str(fault) for fault in error.faults]
+        return unused
 
 
 def ready_made(name: str) -> LoadedRubric:
@@ -95,7 +103,7 @@ def never_used(top: str) -> tuple[str, ...]:
 
     Markdown files are rubrics of scorecards, and not looked at here.
     """
-    said = []
+    unused = []
     first: dict[str, str] = {}
     for file in sorted(_rubric_paths(top), key=lambda file: (_suffix_rank(file), file)):
         stem, end = os.path.splitext(file)
@@ -103,14 +111,14 @@ def never_used(top: str) -> tuple[str, ...]:
             continue
         path = visible(f"{layout.RUBRICS}/{file}")
         if end not in ENDS:
-            said.append(f"{path} is never used: a rubric's file ends in {', '.join(ENDS)}")
+            unused.append(f"{path} is never used: a rubric's file ends in {', '.join(ENDS)}")
         elif not ids.RUBRIC_NAME.fits(stem):
-            said.append(f"{path} is never used: its name is not that of a rubric")
+            unused.append(f"{path} is never used: its name is not that of a rubric")
         elif stem in first:
-            said.append(f"{path} is never used: {first[stem]} comes first")
+            unused.append(f"{path} is never used: {first[stem]} comes first")
         else:
             first[stem] = file
-    return tuple(said)
+    return tuple(unused)
 
 
 def _rubric_paths(top: str) -> list[str]:

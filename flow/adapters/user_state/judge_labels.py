@@ -12,8 +12,9 @@ import json
 
 from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.state_folder import ensure_state_dir, has_own, real_path, refuse_inside
+from flow.app.judging.labelling import LabelLine
 from flow.core.judging.rubric.calibration import Label
-from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,20 +23,6 @@ FILE = "judge-labels.jsonl"
 LOCK = "judge-labels.lock"
 LIMIT = 64 << 20
 """Bytes that are read of it."""
-
-Source = Literal["calibrate", "confirm", "clear"]
-
-
-class LabelLine(NamedTuple):
-    """One line. ``key`` is a digest of what it is about, ``about`` its name for people."""
-
-    at: str
-    judge: str
-    key: str
-    about: str
-    person: bool
-    judged: bool
-    source: Source
 
 
 class LabelBook:
@@ -96,7 +83,9 @@ def _parse(text: bytes) -> LabelLine | None:
     if not isinstance(document, dict):
         return None
     texts = [document.get(name) for name in ("at", "judge", "key", "about", "source")]
-    said = [document.get(name) for name in ("person", "judged")]
-    if not all(isinstance(t, str) for t in texts) or not all(isinstance(s, bool) for s in said):
+    decisions = [document.get(name) for name in ("person", "judged")]
+    if not all(isinstance(t, str) for t in texts) or not all(
+        isinstance(decision, bool) for decision in decisions
+    ):
         return None
     return LabelLine(**{name: document[name] for name in LabelLine._fields})

@@ -45,7 +45,7 @@ class Written(NamedTuple):
     genuine: bool
 
 
-class Files(Protocol):
+class ReportFiles(Protocol):
     """The report files of one debate, by the judge's number."""
 
     def path(self, judge: int) -> str:
@@ -56,6 +56,22 @@ class Files(Protocol):
 
     def append(self, judge: int, text: str) -> None:
         """Add to the file; :class:`Altered` where it is not as it was left."""
+
+    def paid(self, judge: int, cost_usd: float | None) -> None:
+        """Record at once what an answer cost; None where the judge did not tell."""
+
+
+class DebateRoom(Protocol):
+    """What asking in a debate needs from outside."""
+
+    def nonce(self, content: str) -> str:
+        """A nonce for a text that is going to be fenced."""
+
+    def run_in_threads(self, calls: Sequence[Callable[[], Any]]) -> list[Any]:
+        """Call all of them at once; the results in the same order."""
+
+    def mask(self, text: str) -> str:
+        """``text`` without its secrets."""
 
 
 class Watcher(Protocol):
@@ -77,7 +93,7 @@ class Watcher(Protocol):
 class DebateRequest(NamedTuple):
     """A debate that is to be held."""
 
-    matter: DebateQuestion
+    question: DebateQuestion
     about: DebateSubject
     judges: tuple[AskJudge | NoAnswer, ...]
     """In the order of their numbers; one that cannot be asked is an answer already."""
@@ -90,15 +106,9 @@ class DebateRequest(NamedTuple):
 class DebateTools(NamedTuple):
     """What a debate needs from outside."""
 
-    files: Files
-    nonce: Callable[[str], str]
-    """A nonce for a text that is going to be fenced."""
-    at_once: Callable[[Sequence[Callable[[], Any]]], list[Any]]
-    """Calls all of them at once; the results in the same order."""
-    mask: Callable[[str], str]
+    files: ReportFiles
+    room: DebateRoom
     watch: Watcher
-    paid: Callable[[int, float | None], None]
-    """Hears at once what an answer of a judge cost in US dollars; None where it did not tell."""
 
 
 def hold_debate(request: DebateRequest, tools: DebateTools) -> Held:
@@ -108,7 +118,7 @@ def hold_debate(request: DebateRequest, tools: DebateTools) -> Held:
 
 class _Debate:
     def __init__(self, request: DebateRequest, tools: DebateTools) -> None:
-        self._order, self._tools = request, tools
+        self._request, self._tools = request, tools
         self._numbers = range(1, len(request.judges) + 1)
         self._sections: dict[int, tuple[Section, ...]] = {}
         self._agreements: list[Agreement] = []
@@ -119,7 +129,7 @@ class _Debate:
         self._usages: list[Usage] = []
 
     def run(self) -> Held:
-        request = self._order
+        request = self._request
         for round in range(request.rounds + 1 if request.mode == "debate" else 1):
             if not self._read():
                 break
@@ -134,7 +144,7 @@ class _Debate:
         return self._held()
 
     def _agreement(self, round: int) -> Agreement:
-        criteria = self._order.matter.criteria
+        criteria = self._request.question.criteria
         histories = [
             [section.position for section in self._sections[n][: round + 1]] for n in self._numbers
         ]
@@ -156,7 +166,7 @@ class _Debate:
         return not self._altered
 
     def _parts(self, number: int, written: Written) -> tuple[Section, ...]:
-        sections = debate_report.read(self._order.about, number, written.text)
+        sections = debate_report.read(self._request.about, number, written.text)
         if not written.genuine:
             raise Altered("somebody changed both its text and its structured parts")
         return sections
@@ -166,8 +176,8 @@ class _Debate:
         wanting = [n for n in self._numbers if len(self._sections[n]) == round]
         reports = self._reports(round) if round else []
         own = {n: tuple(s.position for s in self._sections[n][:round]) for n in wanting}
-        turns = [_Turn(self._order, self._tools, n, own[n], reports) for n in wanting]
-        self._tools.at_once([turn.take for turn in turns])
+        turns = [_Turn(self._request, self._tools, n, own[n], reports) for n in wanting]
+        self._tools.room.run_in_threads([turn.take for turn in turns])
         for turn in turns:
             self._usages += turn.usages
             self._notes.update(dict.fromkeys(turn.notes))
@@ -182,7 +192,7 @@ class _Debate:
             ReportFile(
                 number,
                 self._tools.files.path(number),
-                "".join(debate_report.render(self._order.about, one) for one in sections),
+                "".join(debate_report.render(self._request.about, one) for one in sections),
                 dict(debate_points.all_numbered([one.position for one in sections])),
             )
             for number in self._numbers
@@ -190,7 +200,7 @@ class _Debate:
         ]
 
     def _held(self) -> Held:
-        request, costs = self._order, [u.cost_usd for u in self._usages if u.cost_usd is not None]
+        request, costs = self._request, [u.cost_usd for u in self._usages if u.cost_usd is not None]
         rows = zip(self._numbers, request.judges, strict=True)
         return Held(
             request.about,
@@ -226,7 +236,7 @@ class _Turn:
         reports: list[ReportFile],
     ) -> None:
         """``history``: this judge's own earlier positions; as many as turns it has had."""
-        self._order, self._tools, self._reports = request, tools, reports
+        self._request, self._tools, self._reports = request, tools, reports
         self._history, self._round = history, len(history)
         self.number = number
         self.usages: list[Usage] = []
@@ -243,22 +253,24 @@ class _Turn:
             self._tools.watch.silent(self.number, what, section.reason)
             return
         try:
-            self._tools.files.append(self.number, debate_report.render(self._order.about, section))
+            self._tools.files.append(
+                self.number, debate_report.render(self._request.about, section)
+            )
         except Altered as error:
             self.altered = str(error)
             return
-        score = debate_model.overall(self._order.matter.criteria, section.position)
+        score = debate_model.overall(self._request.question.criteria, section.position)
         self._tools.watch.wrote(self.number, what, shown(score))
 
     def _assess(self) -> Section | NoAnswer:
-        question, number = self._order.matter, self.number
+        question, number = self._request.question, self.number
         draft = self._ask(
             "assessment", lambda nonce: debate_prompt.assess(question, number, nonce), ""
         )
         if isinstance(draft, NoAnswer):
             return draft
         before = tuple(mark.score for mark in draft.position.marks)
-        own = debate_report.render(self._order.about, Section(0, draft.position, before))
+        own = debate_report.render(self._request.about, Section(0, draft.position, before))
         final = self._ask(
             "its own check", lambda nonce: debate_prompt.verify(question, number, nonce, own), own
         )
@@ -267,7 +279,7 @@ class _Turn:
         return Section(0, final.position, before, final.verification)
 
     def _debate(self) -> Section | NoAnswer:
-        question, number, round = self._order.matter, self.number, self._round
+        question, number, round = self._request.question, self.number, self._round
         reports, history = self._reports, self._history
         whole = "".join(report.text for report in reports)
         reply = self._ask(
@@ -277,7 +289,7 @@ class _Turn:
         )
         if isinstance(reply, NoAnswer):
             return reply
-        about = self._order.about
+        about = self._request.about
         others = [
             debate_report.read(about, report.judge, report.text)[-1].position
             for report in reports
@@ -298,21 +310,21 @@ class _Turn:
 
     def _ask(self, what: str, make: Callable[[str], DebatePrompt], more: str) -> Reply | NoAnswer:
         """One question, put again where the answer was not usable."""
-        judge = self._order.judges[self.number - 1]
+        judge = self._request.judges[self.number - 1]
         if isinstance(judge, NoAnswer):
             return judge
-        material = "\0".join([repr(self._order.matter), str(self.number), what, more])
+        material = "\0".join([repr(self._request.question), str(self.number), what, more])
         reply: Reply | NoAnswer
         for attempt in range(TRIES):
-            put = make(self._tools.nonce(f"{material}\0{attempt}"))
+            put = make(self._tools.room.nonce(f"{material}\0{attempt}"))
             label = f"debate, judge {self.number}, {what}"
-            self._tools.watch.asking(self.number, judge.name, what, self._order.seconds)
+            self._tools.watch.asking(self.number, judge.name, what, self._request.seconds)
             question = Question(put.system, put.prompt, put.schema, label)
-            answer = judge(question, seconds=self._order.seconds)
+            answer = judge(question, seconds=self._request.seconds)
             self.notes.update(dict.fromkeys(put.reports))
             self.usages.append(answer.usage)
             if isinstance(answer, JudgeAnswer) or answer.usage.cost_usd is not None:
-                self._tools.paid(self.number, answer.usage.cost_usd)
+                self._tools.files.paid(self.number, answer.usage.cost_usd)
             reply = self._checked(answer, put)
             if not isinstance(reply, NoAnswer):
                 return reply
@@ -323,9 +335,9 @@ class _Turn:
     def _checked(self, answer: JudgeAnswer | NoAnswer, put: DebatePrompt) -> Reply | NoAnswer:
         if isinstance(answer, NoAnswer):
             return answer
-        value = _redacted(answer.value, self._tools.mask)
+        value = _redacted(answer.value, self._tools.room.mask)
         reply = read_reply(
-            self._order.matter.criteria,
+            self._request.question.criteria,
             self.number,
             value,
             put.given,

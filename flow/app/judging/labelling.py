@@ -1,4 +1,4 @@
-"""What a person's word about a proposal says of the judge behind it (SPEC 9.1, ``minKappa``).
+"""What a person's word about a proposal says of the judges behind it (SPEC 9.1, ``minKappa``).
 
 A confirmation is a label ``pass``, clearing the goal while the proposal is live a label ``fail``;
 only where a judge's opinion was part of the proposal.
@@ -6,12 +6,123 @@ only where a judge's opinion was part of the proposal.
 
 from __future__ import annotations
 
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.app.transitions import closing
+from flow.core.judging.rubric.calibration import believed
+from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-    from flow.app.ports import Records
+    from flow.app.evaluation.values import ClosingContext
+    from flow.app.ports import LoadedGoal, Records
+    from flow.core.judging.rubric.calibration import Label
+
+LabelSource = Literal["calibrate", "confirm", "clear"]
+
+
+class LabelLine(NamedTuple):
+    """One label. ``key`` is a digest of what it is about, ``about`` its name for people."""
+
+    at: str
+    judge: str
+    key: str
+    about: str
+    person: bool
+    judged: bool
+    source: LabelSource
+
+
+class LabelBook(Protocol):
+    """The user's own record of labels."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What could not be read so far."""
+
+    def add(self, lines: Iterable[LabelLine]) -> None:
+        """Append labels."""
+
+    def lines(self) -> tuple[LabelLine, ...]:
+        """Every label that counts, oldest first."""
+
+    def labels(self, judge: str) -> tuple[Label, ...]:
+        """The labels of one judge, by the name that it has in evidence."""
+
+
+class LabellingPort(Protocol):
+    """What labelling needs of the checkout. Every method may raise :class:`FlowError`."""
+
+    @property
+    def records(self) -> Records:
+        """What is recorded of goals."""
+
+    def load(self, goal_id: str) -> LoadedGoal:
+        """The goal as it is now."""
+
+    def closing_context(self) -> ClosingContext:
+        """What a terminal transition of the goal would look at."""
+
+    def label_book(self) -> LabelBook:
+        """The user's own record of labels."""
+
+    def now(self) -> str:
+        """The time."""
+
+
+class ProposalOpinions(NamedTuple):
+    """The judges behind a live proposal; ``opinions`` is True for each that said ``achieved``."""
+
+    proposal_id: str
+    goal_id: str
+    opinions: Mapping[str, bool]
+
+
+def opinions_behind(
+    port: LabellingPort, goal_id: str, *, holds: bool = False
+) -> ProposalOpinions | None:
+    """The judges behind the goal's live proposal; None where no judge is.
+
+    With ``holds``, also None where something that the proposal rests on has moved since.
+    """
+    try:
+        loaded = port.load(goal_id)
+        proposal = closing.live_proposal(port.records, loaded.goal)
+        if proposal is None or "judge" not in proposal:
+            return None
+        if holds and closing.what_moved(port.closing_context(), loaded, proposal):
+            return None
+        judged = opinions(port.records, proposal)
+    except FlowError:  # the transition that follows tells of it
+        return None
+    return ProposalOpinions(str(proposal["proposal_id"]), goal_id, judged) if judged else None
+
+
+def add_labels(
+    port: LabellingPort, behind: ProposalOpinions | None, *, person: bool, source: LabelSource
+) -> None:
+    """Append a label for each judge. The person's decision stands, even where this fails."""
+    if behind is None:
+        return
+    about, now = f"goal {behind.goal_id}", port.now()
+    try:
+        port.label_book().add(
+            LabelLine(now, judge, behind.proposal_id, about, person, judged, source)
+            for judge, judged in behind.opinions.items()
+        )
+    except FlowError:
+        return
+
+
+def may_propose(port: LabellingPort, judge: str, least: float | None) -> tuple[bool, str]:
+    """Whether the judge may propose ``achieved``, and why not.
+
+    ``least`` is the kappa that its agreement with people has to reach (``minKappa``), None for any.
+    """
+    if least is None:
+        return True, ""
+    belief = believed(port.label_book().labels(judge), least)
+    return belief.ok, belief.reason
 
 
 def opinions(records: Records, proposal: Mapping[str, Any]) -> dict[str, bool]:
@@ -29,12 +140,12 @@ def opinions(records: Records, proposal: Mapping[str, Any]) -> dict[str, bool]:
         for sidecar in (report.get("ballots") or {}).get("sidecars") or ()
         if isinstance(sidecar, str)
     ]
-    said: dict[str, list[bool]] = {}
+    votes: dict[str, list[bool]] = {}
     for ballot in ballots or [report]:
         judge, verdict = ballot.get("judge"), ballot.get("verdict")
         if isinstance(judge, str) and isinstance(verdict, str):
-            said.setdefault(judge, []).append(verdict == "achieved")
-    return {judge: 2 * sum(votes) > len(votes) for judge, votes in said.items()}
+            votes.setdefault(judge, []).append(verdict == "achieved")
+    return {judge: 2 * sum(each) > len(each) for judge, each in votes.items()}
 
 
 def _judgement(records: Records, reference: str) -> Mapping[str, Any]:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from flow.app.evaluation import measured_rows, proposals
+from flow.app.evaluation import measured_rows, proposals, protected_files
 from flow.app.evaluation.goal_rules import deciding, difference, own_files
 from flow.app.evaluation.observing import refuse_other_branch, subject_of
 from flow.app.evaluation.values import Facts, JudgeCase, Measurement, Measurements, Request
+from flow.app.judging import bundle as judging_bundle
 from flow.core import layout
 from flow.core.boundary import rules as bounds
 from flow.core.decision import decide, explain
 from flow.core.evidence.freshness import differences
 from flow.core.instant import ahead
-from flow.startup.typing import TYPE_CHECKING
+from flow.core.judging.goal import delegated, prompt
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from flow.app.evaluation.values import ClosingContext
+    from flow.app.judging.bundle import ContextSources
     from flow.app.ports import LoadedGoal
     from flow.core.goal.model import Criterion
+    from flow.core.judging.goal.bundle import Bundle
+    from flow.core.judging.goal.prompt import Prompt
 
 
 def review_case(
@@ -57,11 +64,37 @@ def review_case(
         own_files=own_files(goal, baseline),
     )
     if facts.locked is not None:
-        from flow.app.evaluation import protected_files
-
         report = protected_files.report_with_protected(report, facts, (), context.records)
     candidate = decide.candidate(measured, boundary_known=report.status != "inconclusive")
     return JudgeCase(facts, measurement, measured, report, candidate, Request(goal.id))
+
+
+class FirstBallot(NamedTuple):
+    """What the first ballot about a goal would be given."""
+
+    bundle: Bundle
+    prompt: Prompt | None
+    """None where there is nothing to ask the ballots about."""
+    delegated: tuple[tuple[str, str], ...]
+    """(criterion id, way) of what a scorecard or a debate judges."""
+
+
+def first_ballot(
+    case: JudgeCase, sources: ContextSources, nonce: str, mask: Callable[[str], str]
+) -> FirstBallot:
+    """What the first ballot would be given; nobody is asked."""
+    goal = case.facts.loaded.goal
+    whole = judging_bundle.gather_context(case, sources)
+    ways = tuple(
+        (criterion.id, order.way)
+        for criterion in delegated.apart(goal, whole.sought)
+        for order in delegated.orders(criterion)
+    )
+    bundle = whole.about(delegated.balloted(goal, whole.sought))
+    if not bundle.sought:
+        return FirstBallot(bundle, None, ways)
+    written = prompt.make(bundle, nonce)
+    return FirstBallot(bundle, written._replace(text=mask(written.text)), ways)
 
 
 def _reviewed_row(

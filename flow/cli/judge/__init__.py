@@ -5,20 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 
 from flow.adapters.fs import inputs
+from flow.adapters.rubrics.case_files import read_cases
+from flow.app.judging import calibrating, rubric_calls
+from flow.app.judging.calibrating import CaseFile
+from flow.app.judging.rubric_calls import RubricCall
 from flow.cli.judge import debate, scorecard
 from flow.cli.judge import goal as judge_goal
 from flow.cli.parsing import CommandSpec, usage_error, whole
 from flow.core.text import display
 from flow.errors import NoUsableAnswer
-from flow.render.judgement import judgement
+from flow.render import judgement
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring.judging import calibrating, rubrics
+from flow.wiring.judging.context import JudgingContext
 
 if TYPE_CHECKING:
     import argparse
 
+    from flow.app.judging.calibrating import TriedCase
     from flow.cli.output import Output
-    from flow.wiring.judging.calibrating import Tried
 
 NOT_PASSED = 1
 _PROG = "flow judge run"
@@ -67,25 +71,23 @@ def _run_judge(args: argparse.Namespace, out: Output) -> int:
 
 
 def _by_rubric(args: argparse.Namespace, out: Output) -> int:
-    where = rubrics.place()
-    subject = _subject(args.subject)
+    context = JudgingContext()
+    call = RubricCall(
+        _subject(args.subject),
+        args.rubric,
+        args.instructions,
+        backend=args.judge_backend,
+        samples=args.samples or context.settings.samples,
+    )
     if args.show_prompt:
-        put = rubrics.shown(subject, args.rubric, args.instructions, where)
+        put = rubric_calls.shown_question(context, call)
         document = {"system": put.system, "prompt": put.prompt, "schema": put.schema}
         out.result({**document, "reports": list(put.reports)}, [put.system, "", put.prompt])
         out.warn(put.reports)
         return 0
-    ordered = rubrics.order(
-        subject,
-        args.rubric,
-        instructions=args.instructions,
-        backend=args.judge_backend,
-        samples=args.samples or where.settings.samples,
-        where=where,
-    )
-    result, _ = rubrics.carry_out(ordered)
+    result, _ = rubric_calls.carry_out(context, rubric_calls.prepare(context, call))
     document = result.to_document()
-    out.result(document, judgement(document, out.paint))
+    out.result(document, judgement.judgement(document, out.paint))
     return 0 if result.passed else NOT_PASSED
 
 
@@ -103,16 +105,13 @@ def _rubrics_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _rubrics(args: argparse.Namespace, out: Output) -> int:
-    from flow.render import judgement
-
-    where = rubrics.place()
+    files = JudgingContext().rubrics
     if args.NAME is not None:
-        document = rubrics.document(rubrics.load(args.NAME, where.top))
+        document = rubric_calls.load(files, args.NAME).to_document()
         out.result(document, judgement.rubric(document))
         out.warn(document["warnings"])
         return 0
-    documents = rubrics.listing(where.top)
-    unused = rubrics.never_used(where.top)
+    documents, unused = rubric_calls.listing(files), files.never_used()
     out.result({"rubrics": documents, "never_used": unused}, judgement.rubrics(documents))
     out.warn(warning for document in documents for warning in document["warnings"])
     out.warn(unused)
@@ -128,27 +127,26 @@ def _calibrate_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _calibrate(args: argparse.Namespace, out: Output) -> int:
-    from flow.render import judgement
-
-    cases = calibrating.read_cases(args.cases)
+    cases = read_cases(args.cases)
     done = 0
 
-    def tried(one: Tried) -> None:
+    def progress(tried: TriedCase) -> None:
         nonlocal done
         done += 1
         if out.json:
             return
-        word = "no answer" if one.judged is None else "pass" if one.judged else "fail"
-        person = "pass" if one.case.label else "fail"
-        out.say(f"{done}/{len(cases)} {one.case.id}: judge {word} ({one.why}), person {person}")
+        case, judged = tried.case, tried.judged
+        word = "no answer" if judged is None else "pass" if judged else "fail"
+        person = "pass" if case.label else "fail"
+        out.say(f"{done}/{len(cases)} {case.id}: judge {word} ({tried.reason}), person {person}")
 
+    context = JudgingContext()
     document = calibrating.try_cases(
-        cases,
-        args.cases,
-        rubric=args.rubric,
+        context,
+        CaseFile(args.cases, cases, args.rubric),
         backend=args.judge_backend,
-        samples=args.samples or rubrics.place().settings.samples,
-        tried=tried,
+        samples=args.samples or context.settings.samples,
+        progress=progress,
     )
     silent = len(document["no_answer"])
     lines = [f"judge {display.visible(document['judge'])}: {document['labels']} labels"]
@@ -185,9 +183,7 @@ def _history(args: argparse.Namespace, out: Output) -> int:
         if args.card is not None:
             return scorecard.one_card(args.SKILL, args.card, out)
         return scorecard.history(args.SKILL, out)
-    from flow.render import judgement
-
-    document = calibrating.history()
+    document = calibrating.label_history(JudgingContext())
     out.result(document, judgement.history(document))
     out.warn(document["warnings"])
     if not document["judges"]:

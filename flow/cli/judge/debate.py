@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from flow.adapters.fs import clock
+from flow.app.judging.debate_calls import DebateCall
 from flow.cli.parsing import CommandSpec, whole
 from flow.core.judging.debate.result import document
 from flow.errors import PersonNeeded
@@ -75,17 +76,17 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_debate(args: argparse.Namespace, out: Output) -> int:
-    held = debates.debate(
+    call = DebateCall(
         args.solution,
         args.task,
-        criteria=args.criteria,
-        kind=args.kind,
-        judges=args.judges,
-        rounds=args.rounds,
-        mode=args.mode,
-        backends=args.judge_backend or (),
-        watch=_watcher(out),
+        args.criteria,
+        args.kind,
+        args.judges,
+        args.rounds,
+        args.mode,
+        args.judge_backend or (),
     )
+    held = debates.debate(call, watch=_watcher(out))
     debated = document(held)
     out.result(debated, debated["report"].split("\n"))
     out.warn(debated["warnings"])

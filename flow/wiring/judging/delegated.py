@@ -9,9 +9,11 @@ from flow.adapters.fs import clock, files
 from flow.adapters.judges import evidence_files
 from flow.adapters.rubrics import scorecard_rubrics
 from flow.adapters.transcripts import reader
+from flow.app.judging.debate_calls import hold
 from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring.judging import debates, scorecards
+from flow.wiring.judging import scorecards
+from flow.wiring.judging.debates import DebatingContext
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,6 +74,6 @@ class Delegation:
         reports_dir: str,
         seconds: float,
     ) -> Held:
-        place = debates.place(self._top, self._parts.environ)
+        place = DebatingContext(self._top, self._parts.environ).place
         seconds = min(place.seconds, seconds)
-        return debates.hold(place._replace(reports_dir=reports_dir, seconds=seconds), plan, judges)
+        return hold(place._replace(reports_dir=reports_dir, seconds=seconds), plan, judges)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from secrets import token_hex
 
 from flow.adapters.fs import clock, inputs, locks
 from flow.adapters.process.redaction import masked_text
@@ -16,7 +15,7 @@ from flow.app.judging.scoring import ScoredCard, ScoreRequest
 from flow.core.judging.scorecard.history import skill_name
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring.judging.rubrics import RubricContext, choose
+from flow.wiring.judging.context import JudgeChoice, random_nonce
 from flow.wiring.parts import Parts
 
 if TYPE_CHECKING:
@@ -141,14 +140,13 @@ class Scoring:
         )
 
     def judge(self, backend: Any) -> AskJudge:
-        loaded = self.settings
-        place = RubricContext(self.top, loaded.settings.judge, loaded.warnings, self._parts.environ)
-        return choose(backend, place, self._loop)
+        settings = self.settings.settings.judge
+        return JudgeChoice(settings, self._parts.environ, self._loop).judge(backend)
 
     def tools(self, ask: AskJudge, told: Callable[[str], None]) -> ScorecardTools:
         return ScorecardTools(
             ask=ask,
-            nonce=lambda: token_hex(16),
+            nonce=random_nonce,
             mask=lambda text: masked_text(text, self._parts.environ),
             told=told,
             seconds=self.settings.settings.judge.timeout_seconds,

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from flow.adapters.rubrics import rubric_files
+from flow.adapters.rubrics.rubric_files import RubricFolder
 from flow.core.judging.rubric.files import READY_MADE
 from flow.errors import ContractError, InputError, RefusedError
 
@@ -39,7 +40,7 @@ def test_the_ready_made_rubrics_are_those_of_the_seed() -> None:
 
 @pytest.mark.parametrize("name", READY_MADE)
 def test_names_weights_and_thresholds_are_the_seeds(name: str) -> None:
-    found = rubric_files.find(name, None)
+    found = RubricFolder(None).find(name)
     criteria = [(c.name, c.weight, c.threshold) for c in found.rubric.criteria]
     assert (found.rubric.passing_threshold, criteria) == SEED[name]
     assert (found.name, found.origin, found.warnings) == (name, "flow", ())
@@ -47,23 +48,23 @@ def test_names_weights_and_thresholds_are_the_seeds(name: str) -> None:
 
 @pytest.mark.parametrize("name", READY_MADE)
 def test_each_description_says_something_of_its_own(name: str) -> None:
-    found = [c.description for c in rubric_files.find(name, None).rubric.criteria]
+    found = [c.description for c in RubricFolder(None).find(name).rubric.criteria]
     assert all(80 <= len(text) < 200 for text in found)
     assert len(set(found)) == len(found)
 
 
 def test_a_projects_own_goes_first(tmp_path: Path) -> None:
     write(tmp_path, "security.yaml")
-    found = rubric_files.find("security", str(tmp_path))
+    found = RubricFolder(str(tmp_path)).find("security")
     assert (found.rubric.name, found.origin) == ("Ours", "project")
     assert found.file == ".flow/rubrics/security.yaml"
-    assert rubric_files.find("documentation", str(tmp_path)).origin == "flow"
+    assert RubricFolder(str(tmp_path)).find("documentation").origin == "flow"
 
 
 def test_an_unknown_name_says_which_there_are(tmp_path: Path) -> None:
     write(tmp_path, "house.yaml")
     with pytest.raises(InputError, match="use one of house, code-quality, security"):
-        rubric_files.find("hause", str(tmp_path))
+        RubricFolder(str(tmp_path)).find("hause")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,7 @@ def test_an_unknown_name_says_which_there_are(tmp_path: Path) -> None:
 )
 def test_a_name_cannot_leave_the_folder(name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a rubric's name"):
-        rubric_files.find(name, str(tmp_path))
+        RubricFolder(str(tmp_path)).find(name)
 
 
 def test_a_symlink_is_refused(tmp_path: Path) -> None:
@@ -81,7 +82,7 @@ def test_a_symlink_is_refused(tmp_path: Path) -> None:
     write(top, "other.yaml")
     (top / ".flow/rubrics/house.yaml").symlink_to(outside)
     with pytest.raises(RefusedError, match="symbolic link"):
-        rubric_files.find("house", str(top))
+        RubricFolder(str(top)).find("house")
 
 
 def test_only_files_with_safe_names_are_listed(tmp_path: Path) -> None:
@@ -102,7 +103,7 @@ FILES = [
 def test_a_file_that_is_named(name: str, text: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(text)
-    found = rubric_files.find_or_read(str(path), None)
+    found = RubricFolder(None).find_or_read(str(path))
     assert (found.name, found.rubric.name, found.origin) == ("r", "Ours", "file")
     assert len(found.sha256) == 64
 
@@ -123,7 +124,7 @@ BROKEN = [
 def test_files_are_read_strictly(text: str, why: str, tmp_path: Path) -> None:
     write(tmp_path, "house.yaml", text)
     with pytest.raises(ContractError) as caught:
-        rubric_files.find("house", str(tmp_path))
+        RubricFolder(str(tmp_path)).find("house")
     assert why in str(caught.value)
     assert all(fault.file == ".flow/rubrics/house.yaml" for fault in caught.value.faults)
 
@@ -131,7 +132,7 @@ def test_files_are_read_strictly(text: str, why: str, tmp_path: Path) -> None:
 def test_warnings_name_the_file_and_the_place(tmp_path: Path) -> None:
     text = f"name: a\ncriteria:\n  - {{name: Not Kebab, description: {'x' * 200}}}\n"
     write(tmp_path, "house.yaml", text)
-    said = rubric_files.find("house", str(tmp_path)).warnings
+    said = RubricFolder(str(tmp_path)).find("house").warnings
     assert [text.split(": ")[:2] for text in said] == [
         [".flow/rubrics/house.yaml", "criteria[0].name"],
         [".flow/rubrics/house.yaml", "criteria[0].description"],

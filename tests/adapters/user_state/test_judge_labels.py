@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from flow.adapters.user_state.judge_labels import FILE, LabelBook, LabelLine
+from flow.adapters.user_state.judge_labels import FILE, LabelBook
+from flow.app.judging.labelling import LabelLine
 from flow.core.judging.rubric.calibration import Label
 from flow.errors import ContractError, RefusedError
 

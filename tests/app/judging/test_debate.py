@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from flow.app.judging.debate import DebateRequest, DebateTools, Files, Written, hold_debate
+from flow.app.judging.debate import DebateRequest, DebateTools, ReportFiles, Written, hold_debate
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
 from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate.model import Agreement
@@ -65,13 +65,14 @@ class Judge:
         return JudgeAnswer(said, usage)
 
 
-class Shelf(Files):
+class Shelf(ReportFiles):
     """Files in memory, as strict as those on a disk."""
 
     def __init__(self) -> None:
         self.texts: dict[int, str] = {}
         self.ours: dict[int, str] = {}
         self.log: list[int] = []
+        self.costs: list[tuple[int, float | None]] = []
 
     def path(self, judge: int) -> str:
         return f"reports/x.{judge}.md"
@@ -87,6 +88,9 @@ class Shelf(Files):
             raise Altered("somebody changed it while the judge was asked")
         self.texts[judge] = self.ours[judge] = self.texts.get(judge, "") + text
         self.log.append(judge)
+
+    def paid(self, judge: int, cost_usd: float | None) -> None:
+        self.costs.append((judge, cost_usd))
 
 
 class Watch:
@@ -106,8 +110,20 @@ class Watch:
         self.seen.append(("counted", rounds, found.reached))
 
 
-def one_by_one(calls: Sequence[Callable[[], Any]]) -> list[Any]:
-    return [call() for call in calls]
+class Room:
+    """Calls one by one, and knows one secret."""
+
+    def __init__(self) -> None:
+        self.nonces = iter(range(1000, 9999))
+
+    def nonce(self, _: str) -> str:
+        return f"nonce{next(self.nonces)}"
+
+    def run_in_threads(self, calls: Sequence[Callable[[], Any]]) -> list[Any]:
+        return [call() for call in calls]
+
+    def mask(self, text: str) -> str:
+        return text.replace("hunter2", "***")
 
 
 def held(
@@ -120,15 +136,7 @@ def held(
     matter = DebateQuestion("do it", (FencedPart("solution", SOLUTION, "x.txt"),), CRITERIA)
     about = DebateSubject("d" * 32, "do it", ("x.txt",), CRITERIA)
     order = DebateRequest(matter, about, judges, rounds, mode, 60)
-    counter = iter(range(1000, 9999))
-    tools = DebateTools(
-        shelf if shelf is not None else Shelf(),
-        lambda _: f"nonce{next(counter)}",
-        one_by_one,
-        lambda text: text.replace("hunter2", "***"),
-        watch or Watch(),
-        lambda judge, cost: None,
-    )
+    tools = DebateTools(shelf if shelf is not None else Shelf(), Room(), watch or Watch())
     return hold_debate(order, tools)
 
 
