@@ -190,18 +190,17 @@ class Parts:
 
     def _ledger(self, *, quick: bool) -> FileLedger:
         from flow.adapters.fs import clock
-        from flow.adapters.ledger.settings import LedgerSettings
-        from flow.adapters.ledger.writer import FileLedger
+        from flow.adapters.ledger.writer import FileLedger, LedgerSettings
 
         settings = LedgerSettings(
             now=clock.now,
             journal_dir=self.settings.settings.journal_dir,
             quick=quick,
             cache_dir=self._cache("parsed"),
-            coming=self._coming,
-            left=self.left,
+            before_change=self._coming,
+            after_change=self.left,
             speaker=self.speaker,
-            written=self._journal_written,
+            before_journal=self._journal_written,
         )
         return FileLedger(self.run_record, settings)
 

@@ -521,9 +521,9 @@ def test_an_intent_that_no_journal_takes_is_named(scene: Scene) -> None:
 def test_a_record_that_could_not_be_read_back_is_not_written(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from flow.adapters.ledger import checks as ledger_checks
+    from flow.adapters.ledger import goal_contracts
 
-    monkeypatch.setattr(ledger_checks, "BASELINE_LIMIT", 100)
+    monkeypatch.setattr(goal_contracts, "BASELINE_LIMIT", 100)
     words = ("--outcome", "x", "--criterion", "AC1: x :: true")
     done = scene.flow("goal", "create", "other", *words)
     check(done, "baseline")

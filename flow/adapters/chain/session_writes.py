@@ -8,6 +8,7 @@ of the ledger: only those that a session of Flow's remembers to have appended ar
 
 from __future__ import annotations
 
+from flow.adapters.fs import files
 from flow.core import layout
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -54,6 +55,11 @@ class RunWrites:
         self._entries: dict[str, LedgerEntry] = {}
         self._held: set[str] = set()
         self._discounted: dict[str, LedgerEntry] = {}
+
+    def replace(self, rel: str, data: bytes, *, sync: bool = True) -> None:
+        """Replace the run's file at ``rel`` and record it: a kill leaves the old or the new one."""
+        files.replace(self.root, rel, data, sync=sync)
+        self.wrote(rel, data)
 
     def wrote(self, rel: str, data: bytes | None) -> None:
         """Record that the run's file at ``rel`` now holds ``data``; None: that it is gone."""

@@ -1,4 +1,4 @@
-"""Recording what somebody else hands over: kept, shown, given to a judge, and never counted."""
+"""Evidence that somebody else hands over: stored, shown, given to a judge, and never counted."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from flow.adapters.ledger.evidence_store import (
     renamed,
     settle,
 )
+from flow.adapters.process.redaction import masked_text, redactor, secret_values
 from flow.core import layout
 from flow.core.goal import ids
 from flow.core.text.display import visible
@@ -83,21 +84,20 @@ def check_foreign(
         raise in_file(file, "metadata.run_id", own_run).invalid(
             f"is not the run {run_id} it is recorded for", "record it with its own --run-id"
         )
-    named = document["evidence"].get("output_ref")
-    own = f"{evidence_id}.txt"
-    if named is not None and named != own:
-        raise in_file(file, "evidence.output_ref", named).invalid(
+    output, own = document["evidence"].get("output_ref"), f"{evidence_id}.txt"
+    if output not in (None, own):
+        raise in_file(file, "evidence.output_ref", output).invalid(
             f"the output of {evidence_id} is kept as {own}",
             "leave output_ref out and give the file with --raw-output",
         )
-    if named is not None and raw_path is None:
-        raise in_file(file, "evidence.output_ref", named).invalid(
+    if output is not None and raw_path is None:
+        raise in_file(file, "evidence.output_ref", output).invalid(
             "names an output that is not handed over", "give the file with --raw-output"
         )
 
 
 def record_foreign(
-    to: RunRecord,
+    run_record: RunRecord,
     document: Mapping[str, Any],
     raw_path: str | None,
     *,
@@ -105,45 +105,37 @@ def record_foreign(
     now: str,
     environ: Mapping[str, str],
 ) -> PublishedSidecar:
-    """Publish what somebody else hands over; ``raw_path`` is copied and left alone.
+    """Publish evidence that somebody else hands over; ``raw_path`` is copied and left alone.
 
     ``document`` has passed :func:`check_foreign`. ``before`` gets the fields of the event that the
     caller appends, once everything but the sidecar is on the disk. Secrets in the output, and the
-    values of ``environ``'s in the document's texts, are masked on the way; a warning says how many.
+    values of ``environ``'s in the document's texts, are redacted; a warning says how many.
     """
     _, run_id, wanted = names(document)
-    root, run = to.root, to.run(run_id)
-    own = renamed(document, wanted)
-    warnings = _mask_texts(own["evidence"], environ)
+    root, run = run_record.root, run_record.run(run_id)
+    copied = renamed(document, wanted)
+    body = copied["evidence"]
+    warnings = _redact_texts(body, environ)
+
+    def store_output(rel: str) -> tuple[str, int]:
+        redaction, source = redactor(environ), os.path.abspath(raw_path or "")
+        stored = files.copy_new(root, rel, source, limit=layout.OUTPUT_LIMIT, through=redaction)
+        body.setdefault("output_bytes", redaction.bytes_fed)
+        if redaction.counts:
+            earlier = body.get("masked") or {}
+            body["masked"] = {
+                kind: earlier.get(kind, 0) + redaction.counts.get(kind, 0)
+                for kind in sorted({*earlier, *redaction.counts})
+            }
+            warnings.append(f"masked in the output: {_counted(redaction.counts)}")
+        return stored
+
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
         last = settle(run)
         free_id(root, run_id, wanted, suffix=False)
-
-        def put_output(rel: str) -> tuple[str, int]:
-            from flow.adapters.process.redaction import redactor
-
-            masking, source = redactor(environ), os.path.abspath(raw_path or "")
-            stored = files.copy_new(root, rel, source, limit=layout.OUTPUT_LIMIT, through=masking)
-            own["evidence"].setdefault("output_bytes", masking.bytes_fed)
-            if masking.counts:
-                earlier = own["evidence"].get("masked") or {}
-                own["evidence"]["masked"] = {
-                    kind: earlier.get(kind, 0) + masking.counts.get(kind, 0)
-                    for kind in sorted({*earlier, *masking.counts})
-                }
-                warnings.append(f"masked in the output: {_counted(masking.counts)}")
-            return stored
-
-        done = publish(
-            run,
-            own,
-            put_output if raw_path is not None else None,
-            last=last,
-            now=now,
-            before=before,
-            by=CALLER,
-        )
-    return done._replace(warnings=(*done.warnings, *warnings))
+        put = store_output if raw_path is not None else None
+        published = publish(run, copied, put, last=last, now=now, before=before, by=CALLER)
+    return published._replace(warnings=(*published.warnings, *warnings))
 
 
 def _counted(counts: Mapping[str, int]) -> str:
@@ -152,10 +144,8 @@ def _counted(counts: Mapping[str, int]) -> str:
     return f"{total} secret{'' if total == 1 else 's'} ({each})"
 
 
-def _mask_texts(body: dict[str, Any], environ: Mapping[str, str]) -> list[str]:
-    """Mask known values where a document explains itself; its command stays as it is."""
-    from flow.adapters.process.redaction import masked_text, secret_values
-
+def _redact_texts(body: dict[str, Any], environ: Mapping[str, str]) -> list[str]:
+    """Redact known values where a document explains itself; its command stays as it is."""
     values = [value.decode("utf-8", "surrogateescape") for value in secret_values(environ)]
     changed: list[str] = []
 
@@ -166,9 +156,9 @@ def _mask_texts(body: dict[str, Any], environ: Mapping[str, str]) -> list[str]:
         return masked_text(text, environ)
 
     for key in ("result", "reason", "note", "limitations", "negative_cases"):
-        found = body.get(key)
-        if isinstance(found, list):
-            body[key] = [clean(key, text) for text in found]
-        elif found is not None:
-            body[key] = clean(key, found)
+        value = body.get(key)
+        if isinstance(value, list):
+            body[key] = [clean(key, text) for text in value]
+        elif value is not None:
+            body[key] = clean(key, value)
     return [f"masked a known secret in evidence.{key}" for key in dict.fromkeys(changed)]

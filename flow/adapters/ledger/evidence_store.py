@@ -12,20 +12,24 @@ Flow's without its entry, and none without its output.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from flow.adapters.chain import event_log, ledger_file
+from flow.adapters.contracts import cache as contracts_cache
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files, locks
+from flow.adapters.ledger.reader import DISCOUNTED
 from flow.core import layout
 from flow.core.chain.entries import EVIDENCE, following
 from flow.core.evidence.model import APPROVER, BASELINE, EVALUATOR
 from flow.core.goal import ids
+from flow.core.text import display
 from flow.errors import FlowError, StateError, at_key, in_file
 from flow.startup.sha import sha256
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from flow.adapters.chain.run_record import RunRecord
     from flow.adapters.chain.session_writes import RunWrites
@@ -39,7 +43,7 @@ CALLER = "caller"
 """``by`` of evidence that counts for nothing but is kept and shown."""
 
 BY: Mapping[str, str] = {EVALUATOR: "evaluator", APPROVER: "approver", BASELINE: "baseline"}
-"""``by`` of Flow's own sidecars; ``records.BY_FLOW`` says whose count."""
+"""``by`` of Flow's own sidecars; ``reader.BY_FLOW`` says whose count."""
 
 
 class PublishedSidecar(NamedTuple):
@@ -51,7 +55,7 @@ class PublishedSidecar(NamedTuple):
 
 
 def record(
-    to: RunRecord,
+    run_record: RunRecord,
     document: Mapping[str, Any],
     raw: RawOutput | None,
     *,
@@ -59,43 +63,53 @@ def record(
     now: str,
     cache_dir: str | None = None,
 ) -> PublishedSidecar:
-    """Record what Flow itself measured; the raw output's file is consumed.
+    """Record evidence that Flow itself measured; the raw output's file is consumed.
 
     With ``suffix`` a taken id gets ``-2``, ``-3`` ...; without, :class:`RefusedError` (``exists``).
     ``cache_dir`` is where the next reader finds the parsed sidecar.
     """
     goal_id, run_id, wanted = names(document)
     created_by = document["metadata"].get("created_by")
-    root, run = to.root, to.run(run_id)
+    root, run = run_record.root, run_record.run(run_id)
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
         last = settle(run)  # first: what it publishes takes an id
         evidence_id = free_id(root, run_id, wanted, suffix=suffix)
 
-        def put_output(rel: str) -> tuple[str, int]:
+        def store_output(rel: str) -> tuple[str, int]:
             assert raw is not None  # only called where there is one  # noqa: S101
             files.publish_file(root, rel, raw.path, sync=False)  # the sidecar's first step does it
             return raw.sha256, raw.size
 
-        def tell(fields: dict[str, Any]) -> None:
-            # Not synced: the evaluation's own event follows in the same file, and a sidecar whose
-            # event a power cut took is shown and not counted.
-            kind = str(fields.pop("type"))
-            event_log.append(root, run_id, goal_id, kind, fields, at=now, sync=False)
-
-        done = publish(
+        published = publish(
             run,
             renamed(document, evidence_id),
-            put_output if raw is not None else None,
+            store_output if raw is not None else None,
             last=last,
             now=now,
-            known=(raw.sha256, raw.size) if raw is not None else None,
-            after=tell,
+            digested=(raw.sha256, raw.size) if raw is not None else None,
+            # Not synced: the evaluation's own event follows in the same file, and a sidecar whose
+            # event a power cut took is shown and not counted.
+            after=lambda fields: _append_event(run, goal_id, fields, at=now, sync=False),
             by=BY.get(created_by, CALLER),
             cache_dir=cache_dir,
         )
     if raw is not None:
-        _drop(raw.path)
-    return done
+        with suppress(OSError):  # the published name holds the bytes
+            os.unlink(raw.path)
+    return published
+
+
+def discount(
+    run: RunWrites, goal_id: str, evidence_id: str, moved: Sequence[str], *, now: str
+) -> None:
+    """Take evidence out of the count, on the record: the files ``moved`` while it was measured.
+
+    The sidecar stays, since evidence is append-only. The state folder does not vouch for it, and
+    its newest event, synced, says why. The caller commits the run afterwards.
+    """
+    run.discount(evidence_id)
+    fields = {"evidence_id": evidence_id, "moved": display.names(moved, 5)}
+    event_log.append(run.root, run.run_id, goal_id, DISCOUNTED, fields, at=now)
 
 
 def event_fields(document: Mapping[str, Any], sidecar_sha256: str, by: str) -> dict[str, Any]:
@@ -112,14 +126,47 @@ def event_fields(document: Mapping[str, Any], sidecar_sha256: str, by: str) -> d
     }
 
 
+def _append_event(
+    run: RunWrites, goal_id: str, fields: dict[str, Any], *, at: str, sync: bool = True
+) -> None:
+    kind = str(fields.pop("type"))
+    event_log.append(run.root, run.run_id, goal_id, kind, fields, at=at, sync=sync)
+
+
+class _Undo:
+    """Takes back the parts of a publication that are on the disk when it fails."""
+
+    def __init__(self, run: RunWrites, first: str) -> None:
+        self._run = run
+        self.files: list[str] = []
+        self.begun = first
+        """The file that may be there already when an interrupt comes."""
+        self.entry: LedgerEntry | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None:
+            return
+        if not isinstance(error, FlowError):
+            self.files.append(self.begun)
+        for rel in reversed(self.files):
+            with suppress(FlowError):  # the first error is reported; readers name what stays
+                files.remove(self._run.root, rel)
+        if self.entry is not None:
+            with suppress(FlowError):  # as above: a sidecar that is missing is named
+                ledger_file.take_back(self._run, self.entry)
+
+
 def publish(
     run: RunWrites,
     document: dict[str, Any],
-    put_output: Callable[[str], tuple[str, int]] | None,
+    store_output: Callable[[str], tuple[str, int]] | None,
     *,
     last: LedgerEntry | None,
     now: str,
-    known: tuple[str, int] | None = None,
+    digested: tuple[str, int] | None = None,
     before: Callable[[dict[str, Any]], None] | None = None,
     after: Callable[[dict[str, Any]], None] | None = None,
     by: str,
@@ -127,72 +174,59 @@ def publish(
 ) -> PublishedSidecar:
     """Publish output, entry and sidecar in this order; a failure takes back what is there.
 
-    ``last`` is the run's newest entry, all of which is done.
-    ``before`` the entry and ``after`` the sidecar get its event's fields. ``known`` is the digest
-    and size of an output that was digested already.
+    ``last`` is the run's newest entry, all of which is done. ``digested`` is the SHA-256 and size
+    of an output that was digested already; else ``store_output`` returns them. ``before`` the entry
+    and ``after`` the sidecar get its event's fields.
     """
-    goal_id, run_id, evidence_id = names(document)
-    root = run.root
-    rel = layout.evidence_file(run_id, evidence_id)
+    _, run_id, evidence_id = names(document)
+    root, rel = run.root, layout.evidence_file(run_id, evidence_id)
     output = layout.output_file(run_id, evidence_id)
-    if known is not None:
-        _name_output(document, output, *known)
+    if digested is not None:
+        _name_output(document, output, *digested)
     warnings = formats.check("evidence", document, file=rel)  # before anything is touched
-    undo: list[str] = []
-    begun = output
-    entry: LedgerEntry | None = None
-    try:
+    with _Undo(run, output) as undo:
         # No sidecar has this id, so an output that does was left by a crash (see above).
         files.remove(root, output)
-        if put_output is not None:
-            digest, size = put_output(output)
-            undo.append(output)
-            if known is None:
-                _name_output(document, output, digest, size)
+        if store_output is not None:
+            stored = store_output(output)
+            undo.files.append(output)
+            if digested is None:
+                _name_output(document, output, *stored)
                 warnings = formats.check("evidence", document, file=rel)
         data = formats.dump_yaml(document).encode("utf-8")
         fields = event_fields(document, sha256(data).hexdigest(), by)
         if before is not None:
             before(fields)
         with files.prepared(root, rel, data, ledger_file.token(fields["sidecar_sha256"])) as put:
-            begun = rel
-            wanted = {
-                "at": now,
-                "kind": EVIDENCE,
-                "evidence_id": evidence_id,
-                "goal_id": goal_id,
-                "by": by,
-                "sidecar_sha256": fields["sidecar_sha256"],
-                "output_sha256": fields["output_sha256"],
-            }
-            entry = following(last.head if last else None, run_id, wanted)
+            undo.begun = rel
+            undo.entry = entry = _entry(last, document, fields, now)
             ledger_file.append(run, entry)
             put()
-        undo.append(rel)
+        undo.files.append(rel)
         if after is not None:
             after(fields)
-    except BaseException as error:
-        if not isinstance(error, FlowError):  # an interrupt may come when it is there already
-            undo.append(begun)
-        for path in reversed(undo):
-            _take_back(root, path)
-        if entry is not None:
-            _uncount(run, entry)
-        raise
     run.finished = entry.hash
     if cache_dir is not None:
-        from flow.adapters.contracts import cache as contracts_cache
-
         bare = [text.removeprefix(f"{rel}: ") for text in warnings]
         contracts_cache.store_checked(cache_dir, data, document, bare, "evidence")
     return PublishedSidecar(evidence_id, rel, warnings)
+
+
+def _entry(
+    last: LedgerEntry | None, document: Mapping[str, Any], event: Mapping[str, Any], now: str
+) -> LedgerEntry:
+    """The ledger's entry of a sidecar, after ``last``."""
+    goal_id, run_id, evidence_id = names(document)
+    fields = {"at": now, "kind": EVIDENCE, "evidence_id": evidence_id, "goal_id": goal_id}
+    fields |= {key: event[key] for key in ("by", "sidecar_sha256", "output_sha256")}
+    return following(last.head if last else None, run_id, fields)
 
 
 def settle(run: RunWrites) -> LedgerEntry | None:
     """Finish what a killed process had decided to record; returns the run's newest entry.
 
     Under the run's lock. Its sidecar gets its name, and, where it is Flow's own, its event. Raises
-    nothing where neither can be done: the sidecar is then missing, and named by whoever looks.
+    nothing where neither can be done: the sidecar is then missing, and readers name it.
     """
     root, run_id = run.root, run.run_id
     entry = ledger_file.last(root, run_id, run.tail)
@@ -201,20 +235,22 @@ def settle(run: RunWrites) -> LedgerEntry | None:
     rel = layout.evidence_file(run_id, entry.evidence_id)
     if not files.exists(root, rel):
         files.complete(root, rel, ledger_file.token(entry.sidecar_sha256))
-    if entry.by != CALLER and files.exists(root, rel):
-
-        def told(event: Mapping[str, Any]) -> bool:
-            return event.get("type") == "evidence"
-
-        if event_log.newest(root, run_id, "evidence_id", entry.evidence_id, told) is None:
-            data = files.read_bytes(root, rel)
-            if sha256(data).hexdigest() == entry.sidecar_sha256:
-                document = formats.parse_yaml(data, file=rel)
-                fields = event_fields(document, entry.sidecar_sha256, entry.by)
-                kind = str(fields.pop("type"))
-                event_log.append(root, run_id, entry.goal_id, kind, fields, at=entry.at)
+    if entry.by != CALLER and files.exists(root, rel) and not _has_event(run, entry):
+        data = files.read_bytes(root, rel)
+        if sha256(data).hexdigest() == entry.sidecar_sha256:
+            document = formats.parse_yaml(data, file=rel)
+            fields = event_fields(document, entry.sidecar_sha256, entry.by)
+            _append_event(run, entry.goal_id, fields, at=entry.at)
     run.finished = entry.hash
     return entry
+
+
+def _has_event(run: RunWrites, entry: LedgerEntry) -> bool:
+    def is_record(event: Mapping[str, Any]) -> bool:
+        return event.get("type") == "evidence"
+
+    field, value = "evidence_id", entry.evidence_id
+    return event_log.newest(run.root, run.run_id, field, value, is_record) is not None
 
 
 def _name_output(document: dict[str, Any], output: str, digest: str, size: int) -> None:
@@ -278,24 +314,3 @@ def renamed(document: Mapping[str, Any], evidence_id: str) -> dict[str, Any]:
         "metadata": {**document["metadata"], "id": evidence_id},
         "evidence": dict(document["evidence"]),
     }
-
-
-def _take_back(root: str, rel: str) -> None:
-    try:
-        files.remove(root, rel)
-    except FlowError:
-        pass  # the first error is the one to tell; what is left is named by the readers
-
-
-def _uncount(run: RunWrites, entry: LedgerEntry) -> None:
-    try:
-        ledger_file.take_back(run, entry)
-    except FlowError:
-        pass  # as above: a sidecar that is missing is named
-
-
-def _drop(path: str) -> None:
-    try:
-        os.unlink(path)
-    except OSError:
-        pass  # the published name holds the bytes; the work folder is cleared by its owner

@@ -13,6 +13,7 @@ from flow.adapters.journal import store as journal_store
 from flow.adapters.ledger import goal_edits, transaction
 from flow.adapters.ledger.reader import FileRecords, parse_goal, read_goal
 from flow.core import layout
+from flow.core.chain import closing_record
 from flow.core.goal import ids
 from flow.core.goal.lifecycle import TERMINAL, Lifecycle, check_move
 from flow.errors import FlowError
@@ -20,17 +21,18 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from flow.adapters.chain.run_record import RunRecord
     from flow.adapters.ledger.goal_edits import Edit
-    from flow.adapters.ledger.settings import LedgerSettings
+    from flow.adapters.ledger.writer import LedgerSettings
     from flow.app.ports import Artifact, LoadedGoal, Seen
     from flow.core.goal.lifecycle import Status
     from flow.core.goal.model import Goal
 
 
 class Plan(NamedTuple):
-    """What one change does to the goal it found."""
+    """One change of a goal as it was read."""
 
     to: str
     edits: Sequence[Edit]
@@ -50,7 +52,7 @@ def _move(goal: Goal, to: Status) -> None:
 
 
 class GoalChange:
-    """What all changes of a goal have in common; ``record`` vouches for its runs."""
+    """Base of all changes of a goal; ``record`` vouches for its runs."""
 
     def __init__(self, record: RunRecord, settings: LedgerSettings) -> None:
         self._root = record.root
@@ -60,17 +62,25 @@ class GoalChange:
 
     def finish(self, goal_id: str) -> bool:
         """Complete what an earlier process began and did not finish; True where there was any."""
-        with self.goal_lock(goal_id):
-            return transaction.finish(self._record, goal_id, self._settings.written)
+        with self.resumed_goal(goal_id) as completed:
+            return completed
+
+    def goal_lock(self, goal_id: str) -> AbstractContextManager[None]:
+        """Hold the goal's lock, which comes before those of its run and journal."""
+        rel, settings = layout.goal_lock(ids.goal_id(goal_id)), self._settings
+        return locks.exclusive(self._root, rel, timeout=settings.timeout, quick=settings.quick)
 
     @contextmanager
-    def goal_lock(self, goal_id: str) -> Iterator[None]:
-        """Hold the goal's lock, which comes before those of its run and journal."""
-        rel = layout.goal_lock(ids.goal_id(goal_id))
-        with locks.exclusive(
-            self._root, rel, timeout=self._settings.timeout, quick=self._settings.quick
-        ):
-            yield
+    def resumed_goal(self, goal_id: str) -> Iterator[bool]:
+        """Hold the goal's lock with nothing left to finish; gives whether there was anything."""
+        with self.goal_lock(goal_id):
+            yield self._finish(goal_id)
+
+    def _finish(self, goal_id: str) -> bool:
+        return transaction.finish(self._record, goal_id, self._settings.before_journal)
+
+    def _commit(self, intent: transaction.Intent) -> None:
+        transaction.commit(self._record, intent, self._settings.before_journal)
 
     def change(
         self,
@@ -87,8 +97,7 @@ class GoalChange:
         """
         if run_id:
             ids.run_id(run_id)
-        with self.goal_lock(goal_id):
-            transaction.finish(self._record, goal_id, self._settings.written)
+        with self.resumed_goal(goal_id):
             data, loaded = read_goal(self._root, goal_id, self._settings.cache_dir)
             goal = loaded.goal
             goal_edits.compare(loaded, seen)
@@ -103,41 +112,39 @@ class GoalChange:
             intent = self.intent(
                 goal, goal_id, run_id, now, plan.artifact, plan.event, personal=personal
             )
-            whole = intent._replace(
+            intent = intent._replace(
                 text=text,
                 before=transaction.digest(data),
                 proposal_change=plan.proposal_change,
                 proposal=plan.proposal,
             )
-            self._settings.coming(goal, plan.to)
+            self._settings.before_change(goal, plan.to)
             if plan.to in TERMINAL:
-                self._commit_closing(whole, text, loaded)
+                self._commit_closing(intent, text, loaded)
             else:
-                transaction.commit(self._record, whole, self._settings.written)
+                self._commit(intent)
             self._record.commit(run_id)
-            self._settings.left(goal, run_id, plan.to, loaded.contract)
+            self._settings.after_change(goal, run_id, plan.to, loaded.contract)
         return cast("Status", plan.to)
 
     def _turn_edits(self, goal: Goal) -> list[Edit]:
-        """What turns that left the goal's file alone came to, for the next write to carry."""
+        """The results of turns that left the goal's file alone, for the next write to carry."""
         if goal.run_id is None:
             return []
         return goal_edits.turn_edits(goal, self._records.newest_turn(goal.run_id, goal.id))
 
     def _commit_closing(self, intent: transaction.Intent, text: str, loaded: LoadedGoal) -> None:
-        """Close a goal, and let the state folder know that a door did, and on what evidence.
+        """Close a goal, and let the state folder know that Flow did, and on what evidence.
 
         It knows before the change is decided: the command may be killed at once after that.
         """
-        from flow.core.chain import closing_record as closing
-
         goal, _ = parse_goal(text.encode("utf-8", "surrogateescape"), loaded.file)
-        name = f"{closing.FOLDER}{goal.id}"
-        statement = closing.statement(goal, loaded.contract, intent.at)
-        with suppress(FlowError):  # it is said later, where the head is kept
+        name = f"{closing_record.FOLDER}{goal.id}"
+        statement = closing_record.statement(goal, loaded.contract, intent.at)
+        with suppress(FlowError):  # it is recorded later, where the head is pinned
             self._record.announce(intent.run_id, name, statement)
         try:
-            transaction.commit(self._record, intent, self._settings.written)
+            self._commit(intent)
         except BaseException:
             with suppress(FlowError):
                 if not files.exists(self._root, layout.pending_file(goal.id)):
@@ -159,28 +166,26 @@ class GoalChange:
         """The change to commit, with the head of the run's chain where it names the run."""
         fields = dict(event)
         if personal and self._settings.speaker is not None:
-            spoken = self._settings.speaker.fields()
-            artifact = artifact._replace(fields={**artifact.fields, **spoken})
-            fields.update(spoken)
+            speaker = self._settings.speaker.fields()
+            artifact = artifact._replace(fields={**artifact.fields, **speaker})
+            fields.update(speaker)
         if "evidence_bundle" in artifact.fields:  # git keeps the journal, and so the head
             head = self._record.head(run_id)
             artifact = artifact._replace(fields={**artifact.fields, "ledger_head": head})
             fields["ledger_head"] = head
         baseline = self._records.baseline(run_id)
         folder = baseline.journal_dir if baseline is not None else self._settings.journal_dir
+        issue, branch = (goal.issue, goal.branch) if goal is not None else (None, None)
         return transaction.Intent(
             key=transaction.new_key(),
             goal_id=goal_id,
             run_id=run_id,
             at=now,
             journal=journal_store.journal_path(
-                goal.journal if goal else None,
-                goal.issue if goal else None,
-                now[:10],
-                folder,
+                goal.journal if goal is not None else None, issue, now[:10], folder
             ),
-            issue=goal.issue if goal else None,
-            branch=goal.branch if goal else None,
+            issue=issue,
+            branch=branch,
             artifact=artifact,
             event_type=str(fields.pop("type", artifact.type)),
             event=fields,

@@ -1,22 +1,24 @@
-"""What begins a goal or changes what it is measured by, and evidence that others hand over."""
+"""Changes of a goal's contract: creating it, amending it, its baseline; and foreign evidence."""
 
 from __future__ import annotations
+
+import json
 
 from flow.adapters.chain import event_log
 from flow.adapters.fs import files
 from flow.adapters.journal import store as journal_store
-from flow.adapters.ledger import checks as ledger_checks
-from flow.adapters.ledger import goal_edits, transaction
+from flow.adapters.ledger import evidence_foreign, goal_edits, transaction
 from flow.adapters.ledger.goal_change import GoalChange
-from flow.adapters.ledger.reader import parse_goal, read_goal, rubric_digests
+from flow.adapters.ledger.reader import baseline_document, parse_goal, read_goal, rubric_digests
 from flow.app.ports import Artifact
 from flow.core import layout
 from flow.core.goal import ids
+from flow.core.layout import BASELINE_LIMIT
 from flow.errors import FlowError, InputError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from flow.app.ports import Amendment, Seen
     from flow.core.boundary.rules import Baseline
@@ -41,41 +43,30 @@ class GoalContracts(GoalChange):
         goal, _ = parse_goal(text.encode("utf-8", "surrogateescape"), "the new goal")
         rel = layout.goal_file(ids.goal_id(goal.id))
         ids.run_id(run_id)
-        with self.goal_lock(goal.id):
-            transaction.finish(self._record, goal.id, self._settings.written)
+        with self.resumed_goal(goal.id):
             if files.exists(self._root, rel):
                 raise in_file(rel, "metadata.id", goal.id).refused(
                     f"goal {goal.id} exists already",
                     f"use another id, or: flow goal create NEW --from {goal.id}",
                     code="exists",
                 )
-            if baseline is not None:
-                data = ledger_checks.baseline_bytes(self._records, goal.id, run_id, baseline)
-                event = {**event, "baseline_sha256": transaction.digest(data)}
-            intent = self.intent(
-                goal, goal.id, run_id, self._settings.now(), artifact, event, personal=True
-            )
-            journal_store.check(self._root, intent.journal, intent.artifact, now=intent.at)
-            if baseline is not None:
-                self._record.announce(run_id, layout.BASELINE, data)
-                files.replace(self._root, layout.baseline_file(run_id), data)
-                self._record.run(run_id).wrote(layout.baseline_file(run_id), data)
-            transaction.commit(self._record, intent._replace(text=text), self._settings.written)
-            self._record.commit(run_id)
+            pinned, event = self._pinned(goal.id, run_id, baseline, event)
+            now = self._settings.now()
+            intent = self.intent(goal, goal.id, run_id, now, artifact, event, personal=True)
             contract = goal.digest(rubric_digests(self._root, goal))
-            self._settings.left(goal, run_id, goal.status, contract)
+            self._commit_contract(intent._replace(text=text), pinned, goal, contract)
         return rel
 
     def amend(self, goal_id: str, run_id: str, seen: Seen, amendment: Amendment) -> None:
         """Put another contract in the place of the goal's; the live proposal is withdrawn."""
-        with self.goal_lock(goal_id):
-            transaction.finish(self._record, goal_id, self._settings.written)
+        with self.resumed_goal(goal_id):
             data, loaded = read_goal(self._root, goal_id)
+            live = loaded.goal
             goal_edits.compare(loaded, seen)
             now = self._settings.now()
-            run_id = run_id or loaded.goal.run_id or layout.run_id_for(goal_id, now)
+            run_id = run_id or live.run_id or layout.run_id_for(goal_id, now)
             text, goal = goal_edits.carried(
-                loaded.goal, amendment.text, loaded.file, amendment.anew, run_id
+                live, amendment.text, loaded.file, amendment.anew, run_id
             )
             if goal.digest(rubric_digests(self._root, goal)) != amendment.contract:
                 raise in_file(loaded.file).wrong_state(
@@ -83,32 +74,43 @@ class GoalContracts(GoalChange):
                     "a rubric that it names was changed meanwhile: repeat the command",
                     code="moved",
                 )
-            event, pinned = dict(amendment.event), None
-            if amendment.baseline is not None:
-                pinned = ledger_checks.baseline_bytes(
-                    self._records, goal_id, run_id, amendment.baseline
-                )
-                event["baseline_sha256"] = transaction.digest(pinned)
-            intent = self.intent(
-                loaded.goal, goal_id, run_id, now, amendment.artifact, event, personal=True
+            pinned, event = self._pinned(goal_id, run_id, amendment.baseline, amendment.event)
+            artifact = amendment.artifact
+            intent = self.intent(live, goal_id, run_id, now, artifact, event, personal=True)
+            intent = intent._replace(
+                text=text,
+                before=transaction.digest(data),
+                proposal_change=self.withdrawal(goal_id, run_id),
             )
-            journal_store.check(self._root, intent.journal, intent.artifact, now=intent.at)
-            if pinned is not None:
-                self._record.announce(run_id, layout.BASELINE, pinned)
-                files.replace(self._root, layout.baseline_file(run_id), pinned)
-                self._record.run(run_id).wrote(layout.baseline_file(run_id), pinned)
-            drop = self.withdrawal(goal_id, run_id)
-            before = transaction.digest(data)
-            whole = intent._replace(text=text, before=before, proposal_change=drop)
-            transaction.commit(self._record, whole, self._settings.written)
-            self._record.commit(run_id)
-            self._settings.left(goal, run_id, goal.status, amendment.contract)
+            self._commit_contract(intent, pinned, goal, amendment.contract)
+
+    def _pinned(
+        self, goal_id: str, run_id: str, baseline: Baseline | None, event: Mapping[str, Any]
+    ) -> tuple[bytes | None, Mapping[str, Any]]:
+        """The text of ``baseline.json``, if any, and the event that says which one counts."""
+        if baseline is None:
+            return None, event
+        data = self._baseline_bytes(goal_id, run_id, baseline)
+        return data, {**event, "baseline_sha256": transaction.digest(data)}
+
+    def _commit_contract(
+        self, intent: transaction.Intent, pinned: bytes | None, goal: Goal, contract: str
+    ) -> None:
+        """Commit a goal's new text, the baseline it is measured from first."""
+        run_id = intent.run_id
+        journal_store.check(self._root, intent.journal, intent.artifact, now=intent.at)
+        if pinned is not None:
+            self._record.announce(run_id, layout.BASELINE, pinned)
+            self._record.run(run_id).replace(layout.baseline_file(run_id), pinned)
+        self._commit(intent)
+        self._record.commit(run_id)
+        self._settings.after_change(goal, run_id, goal.status, contract)
 
     def write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
         """Replace the run's ``baseline.json``; a run that another goal has pinned is refused."""
         ids.run_id(run_id)
         with self.goal_lock(goal_id):
-            data = ledger_checks.baseline_bytes(self._records, goal_id, run_id, baseline)
+            data = self._baseline_bytes(goal_id, run_id, baseline)
             with files.staged(self._root, layout.baseline_file(run_id), data) as put:
                 # The event says which one counts: without it an altered one would go unseen.
                 fields = {"baseline_sha256": transaction.digest(data)}
@@ -119,6 +121,27 @@ class GoalContracts(GoalChange):
                 put()
             self._record.run(run_id).wrote(layout.baseline_file(run_id), data)
             self._record.pin(run_id)  # the next one may come before an evaluation ends
+
+    def _baseline_bytes(self, goal_id: str, run_id: str, baseline: Baseline) -> bytes:
+        """The text of ``baseline.json``, where this goal may write it."""
+        rel = layout.baseline_file(run_id)
+        owner = self._records.baseline_owner(run_id)
+        if owner is not None and owner != goal_id:
+            raise in_file(rel, "scope.run_id", run_id).refused(
+                f"run {run_id} belongs to goal {owner}",
+                "give this goal a run of its own (leave scope.run_id out)",
+                code="exists",
+            )
+        document = baseline_document(baseline, goal_id, run_id)
+        text = json.dumps(document, indent=1, ensure_ascii=True) + "\n"
+        if len(text) > BASELINE_LIMIT:
+            raise in_file(rel).wrong_state(
+                f"too many files are uncommitted: their record has {len(text)} bytes, more than "
+                f"{BASELINE_LIMIT}",
+                "commit them, or name them in .gitignore",
+                code="too_large",
+            )
+        return text.encode("ascii")
 
     def record_foreign(
         self,
@@ -132,47 +155,48 @@ class GoalContracts(GoalChange):
         """Record what somebody else hands over, with its ``evidence-captured`` artifact.
 
         ``raw_path`` (any size up to 1 GiB, no symlink) is copied; ``file`` names the document in
-        messages, ``environ`` the secrets whose values are masked. Returns (evidence id, path below
-        the checkout, warnings). It is kept and shown, and never counts in a decision.
+        messages, ``environ`` the secrets whose values are redacted. Returns (evidence id, path
+        below the checkout, warnings). It is stored and shown, and never counts in a decision.
         """
-        from flow.adapters.ledger import evidence_foreign
-
         document, renamed = evidence_foreign.as_named_here(document, ids.run_id(run_id))
         evidence_foreign.check_foreign(document, raw_path, run_id=run_id, file=file)
-        metadata, body = document["metadata"], document["evidence"]
-        goal_id, evidence_id = str(metadata["goal"]), str(metadata["id"])
-        with self.goal_lock(goal_id):
-            transaction.finish(self._record, goal_id, self._settings.written)
+        goal_id = str(document["metadata"]["goal"])
+        with self.resumed_goal(goal_id):
             now = self._settings.now()
             try:
-                goal: Goal | None = self._records.goal(goal_id).goal
-            except InputError:
-                goal = None  # none, or none that is well-formed: the day's journal takes the entry
-            captured = Artifact(
-                "evidence-captured",
-                {
-                    "evidence_id": evidence_id,
-                    "goal_id": goal_id,
-                    "proves": list(body.get("proves") or ()) or "none",
-                },
-            )
-            rel = layout.evidence_file(run_id, evidence_id)
-
-            def decide(fields: dict[str, Any]) -> None:
-                intent = self.intent(goal, goal_id, run_id, now, captured, fields)
-                journal_store.check(self._root, intent.journal, intent.artifact, now=now)
-                transaction.publish(
-                    self._root,
-                    intent._replace(sidecar=rel, sidecar_sha256=fields["sidecar_sha256"]),
-                )
-
-            try:
-                done = evidence_foreign.record_foreign(
-                    self._record, document, raw_path, before=decide, now=now, environ=environ or {}
+                published = evidence_foreign.record_foreign(
+                    self._record,
+                    document,
+                    raw_path,
+                    before=self._announcer(document, run_id, now),
+                    now=now,
+                    environ=environ or {},
                 )
             except FlowError:
                 transaction.withdraw(self._root, goal_id)
                 raise
-            transaction.finish(self._record, goal_id, self._settings.written)
+            self._finish(goal_id)
             self._record.commit(run_id)
-        return done.id, done.path, (*renamed, *done.warnings)
+        return published.id, published.path, (*renamed, *published.warnings)
+
+    def _announcer(
+        self, document: Mapping[str, Any], run_id: str, now: str
+    ) -> Callable[[dict[str, Any]], None]:
+        """Decide, with the fields of its event, that this sidecar is to be in the journal."""
+        goal_id, evidence_id = str(document["metadata"]["goal"]), str(document["metadata"]["id"])
+        try:
+            goal: Goal | None = self._records.goal(goal_id).goal
+        except InputError:
+            goal = None  # none, or none that is well-formed: the day's journal takes the entry
+        proves = list(document["evidence"].get("proves") or ()) or "none"
+        captured = Artifact(
+            "evidence-captured", {"evidence_id": evidence_id, "goal_id": goal_id, "proves": proves}
+        )
+
+        def decide(fields: dict[str, Any]) -> None:
+            intent = self.intent(goal, goal_id, run_id, now, captured, fields)
+            journal_store.check(self._root, intent.journal, intent.artifact, now=now)
+            rel, digest = layout.evidence_file(run_id, evidence_id), fields["sidecar_sha256"]
+            transaction.publish(self._root, intent._replace(sidecar=rel, sidecar_sha256=digest))
+
+        return decide

@@ -17,17 +17,15 @@ def read(root: str, run_id: str, goal_id: str) -> LoopCounters:
     """The counters of the goal's run; fresh ones where none can be read."""
     data = files.read_optional(root, layout.loop_file(run_id))
     try:
-        found = lenient_json.loads(data) if data else None
+        document = lenient_json.loads(data) if data else None
     except ValueError:
-        found = None
-    loop = loop_from_document(found, goal_id) if isinstance(found, dict) else None
-    return loop or LoopCounters(goal_id)
+        document = None
+    counters = loop_from_document(document, goal_id) if isinstance(document, dict) else None
+    return counters or LoopCounters(goal_id)
 
 
-def write(run: RunWrites, loop: LoopCounters, *, now: str) -> None:
+def write(run: RunWrites, counters: LoopCounters, *, now: str) -> None:
     """Replace the counters. A kill leaves the old ones or the new ones, whole."""
-    document = {**loop.to_document(), "updated_at": now}
+    document = {**counters.to_document(), "updated_at": now}
     data = json.dumps(document, separators=(",", ":"), ensure_ascii=True).encode("ascii")
-    rel = layout.loop_file(run.run_id)
-    files.replace(run.root, rel, data, sync=False)
-    run.wrote(rel, data)
+    run.replace(layout.loop_file(run.run_id), data, sync=False)

@@ -103,7 +103,7 @@ def commit(record: RunRecord, intent: Intent, announce: Announce | None = None) 
         edited = put is not None and _goal_digest(root, intent.goal_id) != intent.before
         if put is not None and not edited:
             put()
-    _complete(record, _noted(intent) if edited else intent, again=False)
+    _complete(record, _noted(intent) if edited else intent, resumed=False)
     if edited:
         raise _moved(intent.goal_id)
 
@@ -141,7 +141,7 @@ def finish(record: RunRecord, goal_id: str, announce: Announce | None = None) ->
     _journal(root, intent, announce)
     if write and intent.text is not None:
         files.replace(root, layout.goal_file(goal_id), intent.text.encode("utf-8"))
-    _complete(record, intent, again=True)
+    _complete(record, intent, resumed=True)
     return True
 
 
@@ -155,7 +155,7 @@ def _published(record: RunRecord, intent: Intent) -> str | None:
     return files.digest(record.root, str(intent.sidecar))
 
 
-def _complete(record: RunRecord, intent: Intent, *, again: bool) -> None:
+def _complete(record: RunRecord, intent: Intent, *, resumed: bool) -> None:
     """What follows the goal file: event, proposal, and the end of the intent."""
     root, run, after = record.root, record.run(intent.run_id), intent.after
     event_log.append(
@@ -166,17 +166,15 @@ def _complete(record: RunRecord, intent: Intent, *, again: bool) -> None:
         {**intent.event, **({"goal_sha256": after} if after is not None else {})},
         at=intent.at,
         key=intent.key,
-        once=again,
+        once=resumed,
     )
     rel = layout.proposal_file(intent.run_id)
     if intent.proposal_change == "put":
         text = json.dumps(intent.proposal, indent=2, ensure_ascii=True) + "\n"
         # Not synced: where a power cut takes it, the next evaluation proposes again.
-        files.replace(root, rel, text.encode("ascii"), sync=False)
-        if again:  # anyone may have written the intent: the next evaluation proposes anew
+        run.replace(rel, text.encode("ascii"), sync=False)
+        if resumed:  # anyone may have written the intent: the next evaluation proposes anew
             run.unverified(rel)
-        else:
-            run.wrote(rel, text.encode("ascii"))
     elif intent.proposal_change == "drop":
         files.remove(root, rel)
         run.wrote(rel, None)

@@ -44,8 +44,7 @@ def write_verdict(
         raise in_file(file).corrupt(f"is larger than {files.READ_LIMIT} bytes", "shorten it")
     rel = layout.verdict_file(run_id)
     data = text.encode("ascii")
-    files.replace(run.root, rel, data)
-    run.wrote(rel, data)
+    run.replace(rel, data)
     return rel, warnings
 
 

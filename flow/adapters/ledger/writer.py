@@ -6,19 +6,22 @@ modules that change goals are loaded at the first change.
 
 from __future__ import annotations
 
-from flow.adapters.fs import files
+import json
+
+from flow.adapters.fs import files, locks
 from flow.adapters.ledger import evidence_store
+from flow.adapters.ledger.reader import read_goal
 from flow.core import layout
 from flow.core.goal import ids
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from flow.adapters.chain.run_record import RunRecord
+    from flow.adapters.journal.store import Announce
     from flow.adapters.ledger.goal_contracts import GoalContracts
-    from flow.adapters.ledger.goal_moves import GoalMoves
-    from flow.adapters.ledger.settings import LedgerSettings
+    from flow.adapters.ledger.goal_moves import StatusChanges
     from flow.app.ports import (
         Amendment,
         Approval,
@@ -31,6 +34,32 @@ if TYPE_CHECKING:
     )
     from flow.core.boundary.rules import Baseline
     from flow.core.goal.lifecycle import Status
+    from flow.core.goal.model import Goal
+    from flow.core.tool_calls.speaker import Speaker
+
+
+class LedgerSettings(NamedTuple):
+    """How and for whom a ledger writes."""
+
+    now: Callable[[], str]
+    """The time as ``YYYY-MM-DDTHH:MM:SSZ``."""
+    journal_dir: str = layout.JOURNAL_DIR
+    """The journal folder of runs that have pinned none."""
+    timeout: float = 10.0
+    """Seconds that a lock is waited for."""
+    quick: bool = True
+    """Locks are taken without importing ``filelock``."""
+    cache_dir: str | None = None
+    """As for :class:`~flow.adapters.ledger.reader.FileRecords`."""
+    before_change: Callable[[Goal, str], None] = lambda *_: None
+    """Gets a goal and the status that it is about to have."""
+    after_change: Callable[[Goal, str, str, str], None] = lambda *_: None
+    """Gets a goal that was written, its run's id, and its status and contract since then."""
+    speaker: Speaker | None = None
+    """Who gives the commands, for the journal and event of all that a person could have done.
+    None: a hook, which has ``how``."""
+    before_journal: Announce | None = None
+    """``announce`` of ``journal.append``."""
 
 
 class FileLedger:
@@ -48,17 +77,15 @@ class FileLedger:
     ) -> tuple[str, str]:
         """Publish a sidecar of Flow's own; returns (evidence id, path below the checkout)."""
         now, cache_dir = self._settings.now(), self._settings.cache_dir
-        done = evidence_store.record(
+        published = evidence_store.record(
             self._record, document, raw, suffix=suffix, now=now, cache_dir=cache_dir
         )
-        return done.id, done.path
+        return published.id, published.path
 
     def discount(self, goal_id: str, run_id: str, evidence_id: str, moved: Sequence[str]) -> None:
         """Put on record that files changed while this was measured."""
-        from flow.adapters.ledger import evidence_discount
-
-        now = self._settings.now()
-        evidence_discount.discount(self._record.run(run_id), goal_id, evidence_id, moved, now=now)
+        run, now = self._record.run(run_id), self._settings.now()
+        evidence_store.discount(run, goal_id, evidence_id, moved, now=now)
         self._record.commit(run_id)
 
     def record_foreign(
@@ -76,11 +103,18 @@ class FileLedger:
         )
 
     def repropose(self, goal_id: str, run_id: str, seen: Seen, proposal: Mapping[str, Any]) -> None:
-        """Replace the live proposal; the goal stays as it is."""
-        from flow.adapters.ledger import proposals
+        """Replace the live proposal; the goal stays as it is.
+
+        Raises :class:`StateError` where the goal is not as the caller saw it.
+        """
+        from flow.adapters.ledger.goal_edits import compare
 
         self.finish(goal_id)
-        proposals.replace(self._record, goal_id, run_id, seen, proposal)
+        with locks.exclusive(self._root, layout.goal_lock(ids.goal_id(goal_id)), quick=True):
+            compare(read_goal(self._root, goal_id)[1], seen)
+            text = json.dumps({"goal_id": goal_id, "run_id": run_id, **proposal}, indent=2)
+            rel = layout.proposal_file(ids.run_id(run_id))
+            self._record.run(run_id).replace(rel, f"{text}\n".encode("ascii"))
 
     # --- goals ---------------------------------------------------------------------------------
 
@@ -102,11 +136,11 @@ class FileLedger:
         self._moves.approve(goal_id, run_id, seen, approval)
 
     def close(self, goal_id: str, run_id: str, seen: Seen, closing: Closing) -> None:
-        """See :meth:`GoalMoves.close`."""
+        """See :meth:`StatusChanges.close`."""
         self._moves.close(goal_id, run_id, seen, closing)
 
     def update_lifecycle(self, goal_id: str, lifecycle: Mapping[str, Any], **how: Any) -> Status:
-        """See :meth:`GoalMoves.update_lifecycle`."""
+        """See :meth:`StatusChanges.update_lifecycle`."""
         return self._moves.update_lifecycle(goal_id, lifecycle, **how)
 
     def amend(self, goal_id: str, run_id: str, seen: Seen, amendment: Amendment) -> None:
@@ -129,10 +163,10 @@ class FileLedger:
         self._contracts.write_baseline(goal_id, run_id, baseline)
 
     @property
-    def _moves(self) -> GoalMoves:
-        from flow.adapters.ledger.goal_moves import GoalMoves
+    def _moves(self) -> StatusChanges:
+        from flow.adapters.ledger.goal_moves import StatusChanges
 
-        return GoalMoves(self._record, self._settings)
+        return StatusChanges(self._record, self._settings)
 
     @property
     def _contracts(self) -> GoalContracts:

@@ -16,7 +16,7 @@ from flow.adapters.chain.pinned_heads import PinnedHeads
 from flow.adapters.chain.run_record import RunRecord
 from flow.adapters.chain.session_writes import RunWrites
 from flow.adapters.fs import files
-from flow.adapters.ledger import evidence_discount, evidence_store, gc
+from flow.adapters.ledger import evidence_store, gc
 from flow.adapters.ledger.reader import FileRecords
 from flow.core import layout
 from flow.core.chain.entries import canonical, following
@@ -64,7 +64,7 @@ class Process:
         self.session.commit(RUN)
 
     def discount(self, name):
-        evidence_discount.discount(self.run, scene.GOAL, name, ["x"], now=scene.NOW)
+        evidence_store.discount(self.run, scene.GOAL, name, ["x"], now=scene.NOW)
 
     def counted(self, *names):
         """Those of the sidecars that count for it."""

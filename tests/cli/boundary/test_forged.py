@@ -337,8 +337,8 @@ def test_what_was_discounted_does_not_come_back(repo: GitRepo, home: Path, how: 
 
 KILLED = """
 import os
-from flow.adapters.ledger import evidence_discount
-evidence_discount.discount = lambda *_, **__: os._exit(9)
+from flow.adapters.ledger import evidence_store
+evidence_store.discount = lambda *_, **__: os._exit(9)
 from flow.__main__ import main
 main()
 """
