@@ -36,7 +36,7 @@ class Collecting(Reading):
         found, warnings = [], []
         for run_id in chain_check.run_ids(self.top):
             try:
-                found.append(gc.look(self.top, run_id))
+                found.append(gc.outputs_of(self.top, run_id))
             except StorageError:
                 raise  # what cannot be read now is not for that reason empty
             except FlowError as error:
@@ -44,7 +44,7 @@ class Collecting(Reading):
         chosen = gc.choose(found, closed, live, clock.days_ago(older_than), keep)
         return gc.RemovalPlan(
             tuple(
-                gc.Dropping(run.run_id, run.outputs, run.bytes, _why(sorted(run.goals), closed))
+                gc.RunRemoval(run.run_id, run.outputs, run.bytes, _why(sorted(run.goals), closed))
                 for run in chosen
             ),
             tuple(warnings),

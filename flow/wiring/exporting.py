@@ -106,8 +106,8 @@ class Exporting(Reading):
 
         Then neither an export without it is the record, nor is it true that there is none.
         """
-        if self.run_record.unread is not None:
-            raise self.run_record.unread
+        if self.run_record.read_error is not None:
+            raise self.run_record.read_error
 
     def tree_now(self, loaded: LoadedGoal, run_id: str) -> str | None:
         """The digest of the files as they are; None where git cannot say."""

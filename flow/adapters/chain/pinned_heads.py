@@ -64,7 +64,7 @@ class PinnedRun(NamedTuple):
     broken: bool = False
     unvouched: Intervals = ()
     """Numbers up to the ledger's head whose entries no process of Flow's has said were its own."""
-    unread: StorageError | None = None
+    read_error: StorageError | None = None
     """Why the disk gave no answer."""
 
     def outside(self, number: int) -> bool:
@@ -92,7 +92,7 @@ class PinnedHeads:
         try:
             return self._read(run_id)
         except StorageError as error:
-            return PinnedRun(None, None, {}, broken=True, unread=error)
+            return PinnedRun(None, None, {}, broken=True, read_error=error)
 
     def _read(self, run_id: str) -> PinnedRun | None:
         """The same for whoever goes on to write: raises where the disk gives no answer.

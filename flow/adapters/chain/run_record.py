@@ -48,8 +48,8 @@ class RunRecord:
     def __init__(self, root: str, heads: Callable[[], PinnedHeads] | None = None) -> None:
         self.root = root
         self.troubles: dict[str, None] = {}
-        self.unread: FlowError | None = None
-        """Why the disk gave no answer, here or for a sidecar: then nobody knows what counts."""
+        self.read_error: FlowError | None = None
+        """Why the disk gave no answer, here or for a sidecar: then it is unknown what counts."""
         self._heads = heads
         self._measured: set[str] = set()
         self._runs: dict[str, RunWrites] = {}
@@ -203,12 +203,12 @@ class RunRecord:
             pinned = self._heads().read(run_id)
         except FlowError as error:
             self._failed(error)
-            self.unread = error
+            self.read_error = error
             return None
         if pinned is None:
             self.troubles[f"your state folder knows nothing of run {run_id}: {BEFORE}"] = None
             return None
-        self.unread = self.unread or pinned.unread
+        self.read_error = self.read_error or pinned.read_error
         if pinned.broken:
             self.troubles[f"what your state folder keeps of run {run_id} is torn: {BEFORE}"] = None
         return pinned

@@ -1,12 +1,12 @@
-"""Notices what a running command does to HEAD, the goal and Flow's own files.
+"""Notice changes that a running command makes to HEAD, the goal and Flow's own files.
 
-SPEC 3, step 2. Before each command the present state is taken as settled; when one ends,
-what differs is blamed on whatever ran meanwhile, unless Flow's own ledger accounts for it: another
-Flow process that wrote at the same time has left an event behind. A forged event is not detected
-here; the hash chain of SPEC 10 is for that (:mod:`flow.adapters.chain.check`).
+SPEC 3, step 2. Before each command the present state is settled; when one ends, a difference is
+blamed on it, unless an event accounts for it: another Flow process that wrote at the same time has
+left one. A forged event is not detected here, but by the hash chain of SPEC 10
+(:mod:`flow.adapters.chain.check`).
 
-Sidecars are many, so only the folder's own stamp and the sidecars the goal refers to are looked
-at: the cost does not grow with the run.
+Of the many sidecars only the folder's own stamp and those the goal refers to are observed, so that
+the cost does not grow with the run.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ WAIT = 5.0
 """Seconds that another process's write is waited for before it is blamed on the command."""
 
 _TRIES = 10
-"""How often the state is taken anew because others write; then what they told is told twice."""
+"""How often the state is observed again because others write; then their changes are blamed."""
 
 _GOAL_LIMIT = 4 << 20
-"""Bytes of a goal file that are compared; a larger one is told by its size."""
+"""Bytes of a goal file that are compared; a larger one counts as one unreadable state."""
 
 Stamp = tuple[int, ...]
 
@@ -55,22 +55,22 @@ class FileWatch:
     def settle(self) -> None:
         """Take the present state as accounted for.
 
-        What another process has told by then is in the state, too: else its files would be new
-        later, and their event old.
+        Observed again where an event came meanwhile: else its files would be new later, and the
+        event old.
         """
         for _ in range(_TRIES):
             self._seq = last_seq(self._repo.top, self._run_id)
-            self._state = self._look()
+            self._state = self._observe()
             if last_seq(self._repo.top, self._run_id) == self._seq:
                 return
 
     def changed(self) -> tuple[str, ...]:
-        """What changed since the last :meth:`settle` without an account."""
+        """Names of what changed since the last :meth:`settle` without an account."""
         differing = self._differing()
         return self._once_others_are_done(differing) if differing else ()
 
     def _differing(self) -> tuple[str, ...]:
-        now = self._look()
+        now = self._observe()
         names = sorted({*now, *self._state})
         differing = [name for name in names if now.get(name) != self._state.get(name)]
         if not differing:
@@ -79,7 +79,7 @@ class FileWatch:
         return tuple(name for name in differing if not _accounted(name, now, accounts))
 
     def _once_others_are_done(self, differing: tuple[str, ...]) -> tuple[str, ...]:
-        """Look again while nobody writes to goal or run: an event comes last, within its locks."""
+        """Observe again while nobody writes to goal or run; an event comes last, under locks."""
         top = self._repo.top
         try:
             with (
@@ -90,7 +90,7 @@ class FileWatch:
         except FlowError:
             return differing
 
-    def _look(self) -> dict[str, object]:
+    def _observe(self) -> dict[str, object]:
         top = self._repo.top
         state: dict[str, object] = {}
         if self._repo.git_dir is not None:
@@ -114,14 +114,14 @@ class FileWatch:
         return state
 
     def _accounts(self) -> dict[str, set[str]]:
-        """What other Flow processes say they wrote meanwhile: event type → values that name it."""
-        found: dict[str, set[str]] = {}
+        """Events of other Flow processes since then: type → what they wrote."""
+        accounts: dict[str, set[str]] = {}
         for event in events_after(self._repo.top, self._run_id, self._seq):
             kind = str(event.get("type"))
-            found.setdefault(kind, set()).add(str(event.get("evidence_id", "")))
+            accounts.setdefault(kind, set()).add(str(event.get("evidence_id", "")))
             if event.get("goal_sha256"):
-                found.setdefault("goal", set()).add(str(event["goal_sha256"]))
-        return found
+                accounts.setdefault("goal", set()).add(str(event["goal_sha256"]))
+        return accounts
 
 
 def _accounted(name: str, now: dict[str, object], accounts: dict[str, set[str]]) -> bool:
@@ -146,10 +146,10 @@ def _content(top: str, rel: str) -> str:
 
 def _stamp(path: str) -> Stamp:
     try:
-        found = os.lstat(path)
+        st = os.lstat(path)
     except OSError:
         return ()
-    return (found.st_mode, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return (st.st_mode, st.st_ino, st.st_size, st.st_mtime_ns, st.st_ctime_ns)
 
 
 def _folder(path: str) -> list[tuple[str, Stamp]]:

@@ -1,4 +1,4 @@
-"""Letting old outputs go (``flow gc``, SPEC 5): on the record, so the chain still verifies.
+"""Drop old outputs (``flow gc``, SPEC 5), on the record, so that the chain still verifies.
 
 For each output a ``dropped`` entry with its digest is appended to the run's chain and synced, then
 the file is removed. A crash in between leaves an output that is known to be dropped; the next
@@ -29,8 +29,8 @@ BATCH = 1000
 """Entries that are appended, and outputs that are removed, at once."""
 
 
-class Old(NamedTuple):
-    """A run whose outputs may go."""
+class RunOutputs(NamedTuple):
+    """The outputs of a run that could be dropped."""
 
     run_id: str
     newest: str
@@ -41,8 +41,8 @@ class Old(NamedTuple):
     bytes: int
 
 
-class Dropping(NamedTuple):
-    """One run whose outputs go."""
+class RunRemoval(NamedTuple):
+    """One run whose outputs are dropped."""
 
     run_id: str
     outputs: int
@@ -51,9 +51,9 @@ class Dropping(NamedTuple):
 
 
 class RemovalPlan(NamedTuple):
-    """What goes, and what was left alone although it might have been meant."""
+    """What is dropped; the warnings name what stays although it might have been meant."""
 
-    runs: tuple[Dropping, ...]
+    runs: tuple[RunRemoval, ...]
     warnings: tuple[str, ...] = ()
 
     def to_document(self, *, dry_run: bool) -> dict[str, Any]:
@@ -67,12 +67,11 @@ class RemovalPlan(NamedTuple):
         }
 
 
-def look(root: str, run_id: str) -> Old:
-    """What a run has that could be dropped. A run without a ledger has nothing."""
+def outputs_of(root: str, run_id: str) -> RunOutputs:
+    """The outputs of a run that could be dropped; a run without a ledger has none."""
     newest, goals = "", set()
-    wanted: dict[str, None] = {}
-    rel = layout.ledger_file(run_id)
-    for line in lines(root, rel):
+    recorded: dict[str, None] = {}
+    for line in lines(root, layout.ledger_file(run_id)):
         try:
             entry = ledger_file.parse(line.text or b"")
         except ValueError:
@@ -80,17 +79,17 @@ def look(root: str, run_id: str) -> Old:
         newest = max(newest, entry.at)
         goals.add(entry.goal_id)
         if entry.kind == EVIDENCE and entry.output_sha256 is not None:
-            wanted[entry.evidence_id] = None
+            recorded[entry.evidence_id] = None
     sizes = _sizes(root, run_id)
-    there = [sizes[f"{name}.txt"] for name in wanted if f"{name}.txt" in sizes]
-    return Old(run_id, newest, frozenset(goals), len(there), sum(there))
+    present = [sizes[f"{name}.txt"] for name in recorded if f"{name}.txt" in sizes]
+    return RunOutputs(run_id, newest, frozenset(goals), len(present), sum(present))
 
 
 def drop(run: RunWrites, *, by: str, now: str) -> tuple[int, int]:
     """Drop every output of a run; returns how many, and their bytes.
 
-    Raises :class:`StateError` (``broken_chain``) where an output is not the one on record: what is
-    wrong with a run must not be cleared away.
+    Raises :class:`StateError` (``broken_chain``) where an output is not the one on record: a fault
+    of a run must not be cleared away.
     """
     count = size = 0
     root, run_id = run.root, run.run_id
@@ -123,7 +122,7 @@ def _outputs(
     root: str, run_id: str, sizes: Mapping[str, int]
 ) -> tuple[list[LedgerEntry], frozenset[str]]:
     """The entries whose outputs are there, and the evidence ids that were dropped already."""
-    found, dropped = [], set()
+    outputs, dropped = [], set()
     for line in lines(root, layout.ledger_file(run_id)):
         try:
             entry = ledger_file.parse(line.text or b"")
@@ -134,15 +133,13 @@ def _outputs(
         if entry.kind == DROPPED:
             dropped.add(entry.evidence_id)
         elif entry.output_sha256 is not None and f"{entry.evidence_id}.txt" in sizes:
-            found.append(entry)
-    return found, frozenset(dropped)
+            outputs.append(entry)
+    return outputs, frozenset(dropped)
 
 
 def _check(root: str, run_id: str, entry: LedgerEntry) -> None:
-    from flow.core.layout import OUTPUT_LIMIT
-
     rel = layout.output_file(run_id, entry.evidence_id)
-    if files.digest(root, rel, limit=OUTPUT_LIMIT) != entry.output_sha256:
+    if files.digest(root, rel, limit=layout.OUTPUT_LIMIT) != entry.output_sha256:
         raise _broken(run_id, rel, f"it is not the output that entry {entry.seq} recorded")
 
 
@@ -169,26 +166,28 @@ def _fields(entry: LedgerEntry, by: str, now: str) -> Mapping[str, Any]:
 def _sizes(root: str, run_id: str) -> dict[str, int]:
     """Regular files of the evidence folder with their sizes in bytes."""
     rel = layout.evidence_dir(run_id)
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     with scanned(root, rel) as entries:
         for entry in entries:
             if entry.is_file(follow_symlinks=False):
-                found[entry.name] = entry.stat(follow_symlinks=False).st_size
-    return found
+                sizes[entry.name] = entry.stat(follow_symlinks=False).st_size
+    return sizes
 
 
 def choose(
-    found: Sequence[Old], closed: Mapping[str, str], pinned: frozenset[str], oldest: str, keep: int
-) -> list[Old]:
+    runs: Sequence[RunOutputs],
+    closed: Mapping[str, str],
+    pinned: frozenset[str],
+    oldest: str,
+    keep: int,
+) -> list[RunOutputs]:
     """The runs to clear: of closed goals only, newest first, those after the first ``keep``.
 
     ``closed`` maps the goals that are closed to their status; ``pinned`` are runs of goals that are
     not. ``oldest`` is the time that a run's newest evidence must not be younger than.
     """
-    able = [
-        run
-        for run in found
-        if run.goals and run.goals <= closed.keys() and run.run_id not in pinned
+    closed_runs = [
+        run for run in runs if run.goals and run.goals <= closed.keys() and run.run_id not in pinned
     ]
-    able.sort(key=lambda run: (run.newest, run.run_id), reverse=True)
-    return [run for run in able[keep:] if run.outputs and run.newest <= oldest]
+    closed_runs.sort(key=lambda run: (run.newest, run.run_id), reverse=True)
+    return [run for run in closed_runs[keep:] if run.outputs and run.newest <= oldest]

@@ -1,4 +1,4 @@
-"""Which changes are in files that have Flow's names and not Flow's content (SPEC 17.11)."""
+"""Mark changes of files that have Flow's names and not Flow's content (SPEC 17.11)."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 def marked(
     repo: Repo, changes: Sequence[PathChange], baseline: Baseline, record: OwnRecord
 ) -> tuple[PathChange, ...]:
-    """``changes`` with ``foreign`` as the record tells, for those that have a name of Flow's.
+    """``changes`` with ``foreign`` by the record, for those that have a name of Flow's.
 
-    What the base has is not asked about; each other state is, so that nothing foreign is
-    committed behind a file that Flow wrote.
+    Each state but the base's is checked, so that nothing foreign is committed behind a file that
+    Flow wrote.
     """
     own, folder = own_files(baseline), baseline.journal_dir.strip("/") + "/"
-    looked = []
+    checked = []
     for change in changes:
         path, foreign = change.path, change.foreign
         journal = path.startswith(folder) and path.endswith(".md")
         if (journal or own.named(path)) and not is_temporary(path.rpartition("/")[2]):
-            foreign = _Look(repo, change, record).foreign()
-        looked.append(change._replace(foreign=foreign) if foreign else change)
-    return tuple(looked)
+            foreign = _OwnNamedChange(repo, change, record).foreign()
+        checked.append(change._replace(foreign=foreign) if foreign else change)
+    return tuple(checked)
 
 
-class _Look:
-    """A look at one change; contents are read where the record does not tell by digest."""
+class _OwnNamedChange:
+    """One change; contents are read where no digest of the record decides."""
 
     def __init__(self, repo: Repo, change: PathChange, record: OwnRecord) -> None:
         self._repo, self._change = repo, change
@@ -48,12 +48,12 @@ class _Look:
         """The worst of the states that are not as in the base."""
         change = self._change
         states = dict.fromkeys((change.worktree, change.index, change.head))
-        found = [
+        marks = [
             self._state(entry)
             for entry in states
             if entry is not None and entry != change.base and entry.mode == REGULAR
         ]
-        return "altered" if "altered" in found else "unrecorded" if "unrecorded" in found else ""
+        return "altered" if "altered" in marks else "unrecorded" if "unrecorded" in marks else ""
 
     def _state(self, entry: ContentState) -> Foreign:
         if any(entry.digest in row.blobs and self._holds(row) for row in self._rows):
@@ -61,32 +61,33 @@ class _Look:
         data = self._content(entry)
         if data is None or not self._change.path.endswith(".md"):
             return "altered"
-        from flow.adapters.journal import store as journal
-
-        try:
-            front = front_digest(journal.front_of(data, self._change.path))
-        except FlowError:
+        front = self._front(data)
+        if front is None:
             return "altered"
         if any(row.front == front and self._holds(row) for row in self._rows):
             return ""
         if any(row.origin == FLOW_BEGAN for row in self._rows):
             return "altered"
-        goes_on = journal.goes_on(self._base(), data, self._change.path)
-        return "unrecorded" if goes_on else "altered"
+        from flow.adapters.journal.store import goes_on
+
+        continued = goes_on(self._base(), data, self._change.path)
+        return "unrecorded" if continued else "altered"
 
     def _holds(self, row: WrittenFile) -> bool:
-        """Whether all of it is Flow's; of what Flow went on with, where the base has it so."""
+        """Whether all of it is Flow's; of a file Flow went on with, where the base has it so."""
         if row.origin == FLOW_BEGAN:
             return True
         base = self._base()
-        if base is None:
-            return False
-        from flow.adapters.journal import store as journal
+        return base is not None and self._front(base) == row.origin
+
+    def _front(self, data: bytes) -> str | None:
+        """Digest of a journal's front matter; None where ``data`` is no journal."""
+        from flow.adapters.journal.store import front_of
 
         try:
-            return front_digest(journal.front_of(base, self._change.path)) == row.origin
+            return front_digest(front_of(data, self._change.path))
         except FlowError:
-            return False
+            return None
 
     def _base(self) -> bytes | None:
         base = self._change.base

@@ -1,4 +1,4 @@
-"""Reading a checkout's ledger: :class:`~flow.app.ports.Records` over real files.
+"""Read a checkout's ledger: :class:`~flow.app.ports.Records` over real files.
 
 What cannot be read is never taken for absent: a goal raises, a sidecar becomes a warning, and a
 sidecar whose output is not the bytes it was recorded with counts for nothing. The questions an
@@ -14,6 +14,7 @@ from flow.core import layout
 from flow.core.chain.entries import DROPPED
 from flow.core.goal import ids
 from flow.errors import ContractError, FlowError, StorageError, in_file
+from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class FileRecords:
         self._record = record
         self._cache_dir = cache_dir
         self._baselines: dict[str, Baseline | None] = {}
-        """The last one that was read, by its digest: a stop asks for the same one often."""
+        """The last one that was read, by its digest: a stop reads the same one often."""
 
     def goal(self, goal_id: str) -> LoadedGoal:
         """The goal, its contract's digest and the reader's warnings.
@@ -68,23 +69,24 @@ class FileRecords:
 
     def goal_ids(self) -> tuple[str, ...]:
         """The ids of all goal files, sorted; names that are no goal id are left out."""
-        found = files.names(self._root, layout.GOALS, suffix=layout.GOAL_SUFFIX, limit=FILES_LIMIT)
-        names = (name[: -len(layout.GOAL_SUFFIX)] for name in found)
-        return tuple(name for name in names if ids.GOAL_ID.fits(name))
+        suffix = layout.GOAL_SUFFIX
+        names = files.names(self._root, layout.GOALS, suffix=suffix, limit=FILES_LIMIT)
+        goal_ids = (name.removesuffix(suffix) for name in names)
+        return tuple(goal_id for goal_id in goal_ids if ids.GOAL_ID.fits(goal_id))
 
     def evidence(self, run_id: str) -> tuple[tuple[Evidence, ...], tuple[str, ...]]:
-        """The run's sidecars in order of creation, and what could not be used, as warnings."""
+        """The run's sidecars in order of creation, and warnings about unusable ones."""
         folder = layout.evidence_dir(ids.run_id(run_id))
-        found: list[Evidence] = []
+        usable: list[Evidence] = []
         warnings: list[str] = []
         suffix = layout.EVIDENCE_SUFFIX
         for name in files.names(self._root, folder, suffix=suffix, limit=FILES_LIMIT):
             try:
-                found.append(self._sidecar(run_id, name[: -len(suffix)])[0])
+                usable.append(self._sidecar(run_id, name[: -len(suffix)])[0])
             except FlowError as error:
                 warnings += [str(fault) for fault in error.faults]
-        found.sort(key=lambda evidence: (evidence.created_at, evidence.id))
-        return tuple(found), tuple(warnings)
+        usable.sort(key=lambda evidence: (evidence.created_at, evidence.id))
+        return tuple(usable), tuple(warnings)
 
     def evidence_named(self, run_id: str, evidence_id: str) -> Evidence | None:
         """One sidecar; None where it is absent or unusable.
@@ -108,9 +110,8 @@ class FileRecords:
     def counted(self, evidence_ref: str) -> Evidence | None:
         """The sidecar at this path if Flow itself wrote it and it is as Flow wrote it, else None.
 
-        What a sidecar says of its author can be written by anyone, and so can an entry of the run's
-        hash chain. The entry decides that the user's own state folder vouches for: it holds the
-        digests of sidecar and output.
+        Anyone can write a sidecar's author, and an entry of the run's chain. Only an entry that
+        the user's own state folder vouches for decides: it has the digests of sidecar and output.
         """
         run_id, evidence_id = layout.sidecar_of(evidence_ref)
         if not run_id:
@@ -119,13 +120,13 @@ class FileRecords:
             evidence, digest = self._sidecar(ids.run_id(run_id), evidence_id)
         except FlowError as error:
             if isinstance(error, StorageError) and error.code != "not_found":
-                self._record.unread = self._record.unread or error
+                self._record.read_error = self._record.read_error or error
             return None
         entry = self._record.entry(run_id, evidence_id)
         if entry is None or entry.by not in BY_FLOW or entry.sidecar_sha256 != digest:
             return None
         output = evidence.document["evidence"].get("output_sha256")
-        if entry.output_sha256 != output or self._taken_out(run_id, evidence_id):
+        if entry.output_sha256 != output or self._is_discounted(run_id, evidence_id):
             return None
         name = layout.output_file(run_id, evidence_id)
         if evidence.output_ref is not None and not files.exists(self._root, name):
@@ -134,10 +135,10 @@ class FileRecords:
         return evidence
 
     def measured(self, run_id: str, criterion_id: str) -> Iterator[str]:
-        """The paths of what evaluations recorded of a criterion's command, the newest first.
+        """The paths of evaluations' sidecars of a criterion's command, the newest first.
 
-        As the user's own state folder knows it, whatever the goal's file names. Of a command that
-        ran several times only the last sidecar.
+        As the user's own state folder knows them, whatever the goal's file names. Of a command that
+        ran several times only the last one.
         """
         prefix = f"evidence-{criterion_id.lower()}-eval-"
         for name in self._record.evidence_ids(ids.run_id(run_id), prefix):
@@ -145,12 +146,12 @@ class FileRecords:
                 yield layout.evidence_file(run_id, name)
 
     def judged(self, run_id: str) -> Iterator[str]:
-        """The paths of what judges said of a goal, the newest first."""
+        """The paths of judges' sidecars, the newest first."""
         for name in self._record.evidence_ids(ids.run_id(run_id), "evidence-judge-"):
             yield layout.evidence_file(run_id, name)
 
     def doubt(self, evidence_ref: str) -> Literal["missing", "unvouched"] | None:
-        """Why nobody knows that Flow recorded the sidecar at this path as it is, whoever made it.
+        """Why the sidecar at this path is not as Flow recorded it, whoever made it; None if it is.
 
         ``missing``: it is gone, or another one was recorded. ``unvouched``: none was, as far as the
         user's own state folder knows.
@@ -165,7 +166,7 @@ class FileRecords:
             return "unvouched"
         return None if entry.sidecar_sha256 == digest else "missing"
 
-    def _taken_out(self, run_id: str, evidence_id: str) -> bool:
+    def _is_discounted(self, run_id: str, evidence_id: str) -> bool:
         """Whether the newest event about a sidecar is that it was discounted."""
 
         def decides(event: Mapping[str, Any]) -> bool:
@@ -176,10 +177,10 @@ class FileRecords:
 
     def discounted(self, run_id: str) -> frozenset[str]:
         """The paths of the run's sidecars that were measured while the files changed."""
-        found, _ = event_log.read(self._root, ids.run_id(run_id))
+        events, _ = event_log.read(self._root, ids.run_id(run_id))
         return frozenset(
             layout.evidence_file(run_id, str(event.get("evidence_id")))
-            for event in found
+            for event in events
             if event.get("type") == DISCOUNTED
         )
 
@@ -213,17 +214,17 @@ class FileRecords:
 
     def amended(self, run_id: str, turns_evaluated: int) -> frozenset[str]:
         """The criteria that were amended since the evaluation with this number."""
-        found: set[str] = set()
+        amended: set[str] = set()
 
         def older(event: Mapping[str, Any]) -> bool:
             turn, named = event.get("turn"), event.get("criteria")
             if turn != turns_evaluated:
                 return isinstance(turn, int) and turn < turns_evaluated
-            found.update(map(str, named if isinstance(named, list) else ()))
+            amended.update(map(str, named if isinstance(named, list) else ()))
             return False
 
         event_log.newest(self._root, ids.run_id(run_id), "type", AMENDED, older)
-        return frozenset(found)
+        return frozenset(amended)
 
     def previous_verdict(self, run_id: str, goal: Goal | None = None) -> Mapping[str, Any] | None:
         """``last-verdict.json``; None where it is missing, torn or another run's.
@@ -231,43 +232,39 @@ class FileRecords:
         With ``goal``, one of another goal or of another turn than the goal's last is None too.
         """
         try:
-            found = self._json_object(layout.verdict_file(ids.run_id(run_id)))
+            verdict = self._json_object(layout.verdict_file(ids.run_id(run_id)))
         except FlowError:
             if goal is None:
                 raise
             return None  # an aid for the next delta, never worth an evaluation
-        if found is None or found.get("run_id", run_id) != run_id:
+        if verdict is None or verdict.get("run_id", run_id) != run_id:
             return None
         if goal is not None:
-            lifecycle = found.get("lifecycle")
+            lifecycle = verdict.get("lifecycle")
             turns = lifecycle.get("turns_evaluated") if isinstance(lifecycle, dict) else None
-            if found.get("goal_id") != goal.id or turns not in (None, goal.turns_evaluated):
+            if verdict.get("goal_id") != goal.id or turns not in (None, goal.turns_evaluated):
                 return None
-        return found
+        return verdict
 
     def proposal(self, run_id: str) -> Mapping[str, Any] | None:
         """The live proposal; None where there is none, or none that Flow left there.
 
-        It is whole in itself whoever writes it, so the state folder has to know its digest.
+        Anyone can write a whole one, so the state folder has to know its digest.
         """
-        from flow.startup.sha import sha256
-
         rel = layout.proposal_file(ids.run_id(run_id))
         data = files.read_optional(self._root, rel)
-        found = _object(data)
+        proposal = _object(data)
         needed = ("proposal_id", "goal_id", "to")
-        if not data or found is None:
+        if not data or proposal is None:
             return None
-        if not all(isinstance(found.get(key), str) for key in needed):
+        if not all(isinstance(proposal.get(key), str) for key in needed):
             return None
         name, digest = rel.rpartition("/")[2], sha256(data).hexdigest()
-        return found if self._record.file(run_id, name, digest) else None
+        return proposal if self._record.file(run_id, name, digest) else None
 
     def proposal_for(self, run_id: str) -> str | None:
         """The goal that ``proposal.json`` names, whoever wrote it; None where it names none."""
-        found = self._json_object(layout.proposal_file(ids.run_id(run_id)))
-        goal_id = found.get("goal_id") if found is not None else None
-        return goal_id if isinstance(goal_id, str) else None
+        return self._goal_named(layout.proposal_file(ids.run_id(run_id)))
 
     def baseline(self, run_id: str) -> Baseline | None:
         """What was recorded at activation; None where it is missing or unreadable."""
@@ -275,27 +272,27 @@ class FileRecords:
 
     def baseline_read(self, run_id: str) -> tuple[Baseline | None, str]:
         """:meth:`baseline`, and the SHA-256 of the very bytes that it was read from."""
-        from flow.startup.sha import sha256
-
         rel = layout.baseline_file(ids.run_id(run_id))
         data = files.read_optional(self._root, rel, limit=layout.BASELINE_LIMIT)
         digest = sha256(data or b"").hexdigest()
         if digest not in self._baselines:
-            found = _object(data)
+            document = _object(data)
             self._baselines.clear()
-            self._baselines[digest] = None if found is None else baseline_from_document(found)
+            self._baselines[digest] = baseline_from_document(document) if document else None
         return self._baselines[digest], digest
 
     def baseline_owner(self, run_id: str) -> str | None:
         """The goal that pinned the run's baseline; None where there is none that says so."""
-        found = self._json_object(layout.baseline_file(ids.run_id(run_id)), layout.BASELINE_LIMIT)
-        owner = found.get("goal_id") if found is not None else None
-        return owner if isinstance(owner, str) else None
+        return self._goal_named(layout.baseline_file(ids.run_id(run_id)), layout.BASELINE_LIMIT)
+
+    def _goal_named(self, rel: str, limit: int = files.READ_LIMIT) -> str | None:
+        document = self._json_object(rel, limit)
+        goal_id = document.get("goal_id") if document is not None else None
+        return goal_id if isinstance(goal_id, str) else None
 
     def _sidecar(self, run_id: str, evidence_id: str) -> tuple[Evidence, str]:
-        """A usable sidecar and its file's SHA-256; a FlowError that says why it is none."""
+        """A sidecar and its file's SHA-256; raises :class:`FlowError` where it is unusable."""
         from flow.adapters.contracts import formats
-        from flow.startup.sha import sha256
 
         rel = layout.evidence_file(run_id, ids.evidence_id(evidence_id))
         data = files.read_bytes(self._root, rel)
@@ -322,13 +319,13 @@ class FileRecords:
         if "/" in name:
             raise _corrupt(rel, "names an output outside its own folder", "evidence.output_ref")
         output = f"{layout.evidence_dir(evidence.run_id)}/{name}"
-        found = files.digest(self._root, output, limit=layout.OUTPUT_LIMIT)
-        if found is None:
+        digest = files.digest(self._root, output, limit=layout.OUTPUT_LIMIT)
+        if digest is None:
             if ledger_file.find(self._root, evidence.run_id, evidence.id, DROPPED) is not None:
-                return  # flow gc let it go, on the record
+                return  # flow gc dropped it, on the record
             raise _corrupt(rel, f"its output {name} is missing", "evidence.output_ref")
-        wanted = evidence.document["evidence"].get("output_sha256")
-        if wanted is not None and found != wanted:
+        recorded = evidence.document["evidence"].get("output_sha256")
+        if recorded is not None and digest != recorded:
             raise _corrupt(rel, f"its output {name} was altered", "evidence.output_sha256")
 
     def _json_object(self, rel: str, limit: int = files.READ_LIMIT) -> dict[str, Any] | None:
@@ -336,7 +333,7 @@ class FileRecords:
 
 
 def read_goal(root: str, goal_id: str, cache_dir: str | None = None) -> tuple[bytes, LoadedGoal]:
-    """A goal file's bytes, and what they say. Raises as :meth:`FileRecords.goal` does.
+    """A goal file's bytes, and its goal. Raises as :meth:`FileRecords.goal` does.
 
     ``cache_dir`` is as for :func:`flow.adapters.contracts.formats.read_goal`.
     """
@@ -357,18 +354,16 @@ def parse_goal(
 
     ``expect_id`` is the id that the file's name says.
     """
-    from flow.startup.sha import sha256
-
     key = (file, expect_id, sha256(data).digest())
-    found = _parsed.get(key)
-    if found is None:
+    parsed = _parsed.get(key)
+    if parsed is None:
         from flow.adapters.contracts import formats
 
-        found = formats.read_goal(data, file=file, expect_id=expect_id, cache_dir=cache_dir)
+        parsed = formats.read_goal(data, file=file, expect_id=expect_id, cache_dir=cache_dir)
         if len(_parsed) >= _PARSED_LIMIT:
             del _parsed[next(iter(_parsed))]
-        _parsed[key] = found
-    return found
+        _parsed[key] = parsed
+    return parsed
 
 
 def rubric_digests(root: str, goal: Goal) -> dict[str, str]:
@@ -378,12 +373,12 @@ def rubric_digests(root: str, goal: Goal) -> dict[str, str]:
 
 def rubrics_named(root: str, names: Sequence[str], cards: Sequence[str] = ()) -> dict[str, str]:
     """SHA-256 of the project rubrics among ``names``; ``cards`` are rubrics of scorecards."""
-    found = {}
+    digests = {}
     for name in names:
         for end in layout.RUBRIC_ENDS if ids.RUBRIC_NAME.fits(name) else ():
             digest = files.digest(root, f"{layout.RUBRICS}/{name}{end}")
             if digest is not None:
-                found[name] = digest
+                digests[name] = digest
                 break
     for name in filter(ids.RUBRIC_NAME.fits, cards):
         for folder in (layout.RUBRICS, layout.PLUGIN_RUBRICS):
@@ -391,8 +386,8 @@ def rubrics_named(root: str, names: Sequence[str], cards: Sequence[str] = ()) ->
                 rel = f"{folder}/{file}"
                 digest = files.digest(root, rel)
                 if digest is not None:
-                    found[rel] = digest
-    return found
+                    digests[rel] = digest
+    return digests
 
 
 def baseline_document(baseline: Baseline, goal_id: str, run_id: str) -> dict[str, Any]:
@@ -425,10 +420,10 @@ def baseline_from_document(document: Mapping[str, Any]) -> Baseline | None:
 
 def _object(data: bytes | None) -> dict[str, Any] | None:
     try:
-        found = lenient_json.loads(data) if data else None
+        document = lenient_json.loads(data) if data else None
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return document if isinstance(document, dict) else None
 
 
 def _corrupt(rel: str, why: str, key: str | None = None) -> ContractError:

@@ -403,14 +403,14 @@ def test_dropping_leaves_a_chain_that_verifies(root):
     for name in ("one", "two"):
         record(root, name)
     record(root, "three", None)
-    assert gc.look(root, RUN)[3:] == (2, 14)
+    assert gc.outputs_of(root, RUN)[3:] == (2, 14)
     assert gc.drop(scene.session(root).run(RUN), by="gc", now=scene.NOW) == (2, 14)
     assert sorted(os.listdir(path(root, "evidence"))) == [
         f"{name}.evidence.yaml" for name in ("one", "three", "two")
     ]
     assert findings(root) == []
     assert ledger_file.last(root, RUN).kind == "dropped"
-    assert gc.look(root, RUN)[3:] == (0, 0)
+    assert gc.outputs_of(root, RUN)[3:] == (0, 0)
     assert gc.drop(scene.session(root).run(RUN), by="gc", now=scene.NOW) == (0, 0)
     found, warnings = scene.records(root).evidence(RUN)
     assert (len(found), warnings) == (3, ())
@@ -444,11 +444,11 @@ def test_nothing_is_dropped_of_a_run_that_is_not_as_recorded(root, what):
         gc.drop(scene.session(root).run(RUN), by="gc", now=scene.NOW)
     assert caught.value.code == "broken_chain"
     assert os.path.exists(path(root, "evidence/one.txt"))
-    assert gc.look(root, RUN).outputs == 2
+    assert gc.outputs_of(root, RUN).outputs == 2
 
 
 def run(run_id, newest, goals, outputs=1):
-    return gc.Old(run_id, newest, frozenset(goals), outputs, 10)
+    return gc.RunOutputs(run_id, newest, frozenset(goals), outputs, 10)
 
 
 def test_which_runs_may_go():
@@ -480,4 +480,4 @@ def test_a_ledger_that_cannot_be_read_is_told(root):
     os.rename(path(root, "ledger.jsonl"), path(root, "x"))
     os.mkdir(path(root, "ledger.jsonl"))
     with pytest.raises(FlowError):
-        gc.look(root, RUN)
+        gc.outputs_of(root, RUN)

@@ -454,8 +454,10 @@ def test_heads_that_cannot_be_read_just_now_are_not_written_over(
                 call()
         found = heads.read("run-1")
         assert found is not None
-        assert isinstance(found.unread, StorageError)
-        assert found == pinned_heads.PinnedRun(None, None, {}, broken=True, unread=found.unread)
+        assert isinstance(found.read_error, StorageError)
+        assert found == pinned_heads.PinnedRun(
+            None, None, {}, broken=True, read_error=found.read_error
+        )
     assert files is pinned_heads.files
     assert heads.read("run-1") == before
 

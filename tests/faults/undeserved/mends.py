@@ -105,7 +105,11 @@ MENDS: Mapping[str, Sequence[Edit]] = {
         ),
     ),
     "I105 a name makes a file Flow's": (
-        Edit("flow.adapters.ledger.own_marks:_Look.foreign", "change = self._change", 'return ""'),
+        Edit(
+            "flow.adapters.ledger.own_marks:_OwnNamedChange.foreign",
+            "change = self._change",
+            'return ""',
+        ),
     ),
     "I107 amendments are not told": (
         Edit("flow.app.transitions.confirming:contract_steps", "since.reverse()", "return (), ()"),
