@@ -92,7 +92,7 @@ def test_a_record_while_the_state_is_taken_is_not_blamed_later(
     repo: GitRepo, watched: FileWatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It comes between the look at the files and the one at the events."""
-    look, names = FileWatch._look, ["theirs"]
+    look, names = FileWatch._observe, ["theirs"]
 
     def interrupted(self: FileWatch) -> dict[str, object]:
         found = look(self)
@@ -100,7 +100,7 @@ def test_a_record_while_the_state_is_taken_is_not_blamed_later(
             record(str(repo.path), names.pop())
         return found
 
-    monkeypatch.setattr(FileWatch, "_look", interrupted)
+    monkeypatch.setattr(FileWatch, "_observe", interrupted)
     watched.settle()
     assert watched.changed() == ()
 
@@ -109,13 +109,13 @@ def test_nobody_is_half_way_when_it_looks_again(
     repo: GitRepo, watched: FileWatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of several that record at once the next one begins as soon as the first is done."""
-    top, look, held = str(repo.path), FileWatch._look, []
+    top, look, held = str(repo.path), FileWatch._observe, []
 
     def watching(self: FileWatch) -> dict[str, object]:
         held.append([is_held(top, layout.goal_lock("greet")), is_held(top, layout.run_lock(RUN))])
         return look(self)
 
-    monkeypatch.setattr(FileWatch, "_look", watching)
+    monkeypatch.setattr(FileWatch, "_observe", watching)
     record(top, "theirs")
     event_log.append(top, RUN, "greet", "other", {}, at="2026-01-01T00:00:00Z")
     files.publish_new(top, f"{layout.run_dir(RUN)}/more", b"what nobody tells of")
