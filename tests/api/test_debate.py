@@ -21,7 +21,8 @@ from flow.adapters.judges.asking import BackendJudge
 from flow.adapters.judges.budget import Budget
 from flow.app.judging.debate_calls import hold
 from flow.app.judging.debate_plan import DebatePlan
-from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
+from flow.core.judging.common.question import Question
 from flow.core.judging.debate.result import document
 from flow.core.untrusted.fences import FencedPart
 from flow.errors import InputError, RefusedError

@@ -10,12 +10,13 @@ from flow.app.evaluation.values import JudgeCase, Request
 from flow.app.judging import goal as judging_goal
 from flow.app.judging.bundle import ContextSources
 from flow.app.judging.changed_files import EvidenceFiles, Raw
-from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 from flow.app.judging.records import Keep
 from flow.app.ports import RawOutput
 from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.decision.verdict import Verdict
 from flow.core.evidence.model import Evidence
+from flow.core.judging.common.question import Question
 from tests.app.fakes import NOW, Reading, World
 
 Reply = Mapping[str, Any] | NoAnswer | Callable[[Question], Mapping[str, Any]]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.app.judging.port import Question
+from flow.core.judging.common.question import Question
 from flow.core.untrusted.fences import FencedPart, fence
 from tests.app.fakes import World, criterion, goal_document
 from tests.app.judge_fakes import Court, FakeJudge, reply, row

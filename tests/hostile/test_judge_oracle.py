@@ -17,10 +17,10 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from flow.adapters.judges.reply import UnusableText, read_reply
+from flow.adapters.judges.reply import read_reply
 from flow.app.judging.rubric_criteria import _applied
 from flow.core.decision.decide import NoOpinion, Opinion, decide
-from flow.core.judging.common.quotes import QuotableTexts
+from flow.core.judging.common.question import Unusable
 from flow.core.judging.goal import ballots
 from flow.core.judging.goal import reply as goal_reply
 from flow.core.judging.goal.bundle import Bundle, ContextItem, Sought
@@ -259,8 +259,8 @@ def opinion(plans: list[ReplyPlan]) -> Opinion | NoOpinion:
     """What Flow makes of the replies."""
     usable = []
     for plan in plans:
-        value = read_reply(written(plan), goal_reply.schema(SOUGHT))
-        if isinstance(value, UnusableText):
+        value = read_reply(written(plan), goal_reply.reply_schema(SOUGHT))
+        if isinstance(value, Unusable):
             continue
         found = goal_reply.read(value, "j", SOUGHT, PROMPT)
         if isinstance(found, goal_reply.Ballot):
@@ -355,8 +355,8 @@ def test_a_rubric_passes_exactly_what_is_earned(marks: list[tuple[str, tuple[Quo
     value = read_reply(raw.encode(), {"type": "object"})
     scores = [number(score) for score, _ in marks]
     found: Any = value
-    if not isinstance(value, UnusableText):
-        found = rubric_reply.read_reply(RUBRIC, value, QuotableTexts([OWN["AC1"]]))
+    if not isinstance(value, Unusable):
+        found = rubric_reply.read_reply(RUBRIC, value, [OWN["AC1"]])
     if not isinstance(found, rubric_reply.RubricBallot):
         assert None in scores
         return
@@ -368,7 +368,7 @@ def test_a_rubric_passes_exactly_what_is_earned(marks: list[tuple[str, tuple[Quo
     reached = (3 * first + 2 * second) / 5 >= Fraction(7, 10) and second >= Fraction(1, 2)
     assert judged.passed is reached
     ballot = goal_reply.read(
-        read_reply(written(GOOD), goal_reply.schema(SOUGHT)),
+        read_reply(written(GOOD), goal_reply.reply_schema(SOUGHT)),
         "j",
         SOUGHT,
         PROMPT,  # type: ignore[arg-type]
@@ -394,7 +394,7 @@ def test_a_card_takes_scores_in_tenths_only_as_they_are_written(text: str) -> No
     quotes = scorecard_reply.Quotes(OWN["AC1"])
     found = (
         value
-        if isinstance(value, UnusableText)
+        if isinstance(value, Unusable)
         else scorecard_reply.read_reply(value, quotes.occurs, compared=False)
     )
     assert isinstance(found, scorecard_reply.CardBallot) is (text in ("1", "1.0", "2"))

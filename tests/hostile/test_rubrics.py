@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from flow.adapters.contracts.shapes import self_contained
 from flow.adapters.judges.subjects import parts
 from flow.adapters.rubrics import rubric_files
+from flow.core.judging.common.question import Unusable
 from flow.core.judging.common.quotes import LEAST_QUOTE, QuotableTexts, normalized
+from flow.core.judging.common.reply import Mark
 from flow.core.judging.rubric.calibration import Label, believed, calibrate
 from flow.core.judging.rubric.calibration_cases import cases
 from flow.core.judging.rubric.files import rubric as from_document
-from flow.core.judging.rubric.model import Rubric, RubricBallot, RubricCriterion, RubricMark, result
+from flow.core.judging.rubric.model import Rubric, RubricBallot, RubricCriterion, result
 from flow.core.judging.rubric.prompt import rubric_question
 from flow.core.judging.rubric.reply import read_reply
 from flow.core.untrusted.fences import FencedPart
@@ -74,9 +76,9 @@ def test_any_schema_is_self_contained_or_an_error(schema: dict[str, Any]) -> Non
 @settings(deadline=None)
 @given(st.dictionaries(WORDS, VALUES, max_size=5))
 def test_any_reply_is_a_ballot_or_a_reason(value: dict[str, Any]) -> None:
-    found = read_reply(RUBRIC, value, lambda _: True)
-    if isinstance(found, str):
-        assert found.isprintable()
+    found = read_reply(RUBRIC, value, [])
+    if isinstance(found, Unusable):
+        assert found.reason.isprintable()
     else:
         assert 0 <= result(RUBRIC, [found]).score <= 1
 
@@ -94,7 +96,7 @@ def test_whatever_the_scores_the_result_follows(
     rows: list[tuple[float, float, float | None]], bar: float, ballots: int
 ) -> None:
     criteria = [RubricCriterion(f"c{n}", "d", w, own) for n, (w, _, own) in enumerate(rows)]
-    marks = {f"c{n}": RubricMark(score, "r") for n, (_, score, _) in enumerate(rows)}
+    marks = {f"c{n}": Mark(f"c{n}", score, "r") for n, (_, score, _) in enumerate(rows)}
     found = result(Rubric("R", criteria, bar), [RubricBallot(marks, "r")] * ballots)
     scores = [score for _, score, _ in rows]
     assert min(scores) <= found.score <= max(scores)

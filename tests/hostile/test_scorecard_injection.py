@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.app.judging.scorecard import ScorecardTools, Scored, score_execution
-from flow.core.judging.scorecard.prompt import CardQuestion
+from flow.core.judging.scorecard.prompt import CardSubject
 from flow.core.transcript.layout import lay_out
 from flow.core.transcript.model import Transcript, TranscriptEntry, quotable_text
 from tests.app.judge_fakes import FakeJudge
@@ -24,7 +24,7 @@ from tests.support.judges.score_replies import reply
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from flow.app.judging.port import Question
+    from flow.core.judging.common.question import Question
     from tests.support import GitRepo
 
 QUOTE = "the parser was committed"
@@ -63,7 +63,7 @@ def asked(
     script = transcript(*entries)
     judge = FakeJudge("gullible", *([] if first is None else [first]), obeys)
     given = {"skill": "commit", "rubric_name": "rubric-code.md", "rubric": "# Code", "mean": None}
-    matter = CardQuestion(lay_out=lambda limit: lay_out(script, limit=limit), **{**given, **more})
+    matter = CardSubject(lay_out=lambda limit: lay_out(script, limit=limit), **{**given, **more})
     tools = ScorecardTools(judge, lambda: "5e" * 16, lambda text: text, lambda _: None, 9)
     found = score_execution(matter, quotable_text(script), 1, tools)
     assert isinstance(found, Scored), found

@@ -180,7 +180,7 @@ def test_the_agent_for_an_opinion_has_no_tools_and_is_told_what_every_judge_is_t
     rel = "agents/goal-evaluator-judge.md"
     assert front(rel)["tools"] == "[]"
     body = read(rel).split("---\n", 2)[2]
-    assert body.strip() == SYSTEM.replace("{nonce}", "CODE").strip()
+    assert body.strip() == SYSTEM.replace("NONCE", "CODE").strip()
 
 
 @pytest.mark.parametrize("rel", TEXTS)

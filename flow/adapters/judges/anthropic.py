@@ -6,7 +6,7 @@ The reply comes as the arguments of a tool that the model has to call; there is 
 from __future__ import annotations
 
 from flow.adapters.judges.asking import none
-from flow.adapters.judges.reply import UnusableText, closed, fitting
+from flow.adapters.judges.reply import closed, fitting
 from flow.adapters.judges.service import (
     Body,
     ServiceError,
@@ -16,6 +16,7 @@ from flow.adapters.judges.service import (
     usage_of,
 )
 from flow.app.judging.port import JudgeAnswer, Usage
+from flow.core.judging.common.question import Unusable
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
     from flow.adapters.judges.asking import Call
     from flow.adapters.judges.retry import Retryable
-    from flow.app.judging.port import NoAnswer, NoAnswerKind, Question
+    from flow.app.judging.port import NoAnswer
+    from flow.core.judging.common.question import NoAnswerKind, Question
 
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 _ALSO = ("ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS")
@@ -79,7 +81,7 @@ class Anthropic:
         if len(calls) > 1 or calls[0].get("name") != _TOOL:
             return none(self, "wrong_shape", "the model did not give exactly one answer", usage)
         value = fitting(calls[0].get("input"), call.question.schema)
-        if isinstance(value, UnusableText):
+        if isinstance(value, Unusable):
             return none(self, value.kind, value.reason, usage)
         return JudgeAnswer(value, usage)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.judges.budget import Budget
     from flow.adapters.judges.retry import Clock
-    from flow.app.judging.port import NoAnswerKind, Question
+    from flow.core.judging.common.question import NoAnswerKind, Question
 
 GUARD = "CLAUDE_HOOK_GOAL_JUDGE_MODE"
 """Set for every judge: a Stop hook of Flow's inside it lets go (SPEC 6)."""

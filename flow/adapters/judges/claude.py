@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 
 from flow.adapters.judges.asking import environment, none, secrets
-from flow.adapters.judges.reply import UnusableText, closed, fitting, read_document, words
+from flow.adapters.judges.reply import closed, fitting, read_document, words
 from flow.adapters.judges.retry import Retryable
 from flow.adapters.judges.service import dollars, judged_by_status, tokens, usage_of
 from flow.adapters.process.with_input import run_with_input
 from flow.app.judging.port import JudgeAnswer, Usage
+from flow.core.judging.common.question import Unusable
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class Claude:
         if ended.kind != "exit":
             return self._not_ended(ended, call)
         report = read_document(ended.stdout, what="the CLI's report", limit=_LIMIT)
-        if isinstance(report, UnusableText):
+        if isinstance(report, Unusable):
             said = words(ended.stderr, self._secrets, last=300)
             if ended.status != 0 and said:
                 return none(self, "error", f"the claude CLI ended with {ended.status}: {said}")
@@ -137,7 +138,7 @@ class Claude:
                 return none(self, "not_json", reason, usage)
             return none(self, "empty", "the CLI reports success, but no answer", usage)
         value = fitting(report["structured_output"], call.question.schema)
-        if isinstance(value, UnusableText):
+        if isinstance(value, Unusable):
             return none(self, value.kind, value.reason, usage)
         return JudgeAnswer(value, usage)
 

@@ -17,11 +17,12 @@ import json
 import os
 
 from flow.adapters.judges.asking import environment, none, secrets
-from flow.adapters.judges.reply import LIMIT, UnusableText, closed, read_document, read_reply, words
+from flow.adapters.judges.reply import LIMIT, closed, read_document, read_reply, words
 from flow.adapters.judges.retry import Retryable
 from flow.adapters.judges.service import usage_of
 from flow.adapters.process.with_input import run_with_input
 from flow.app.judging.port import JudgeAnswer
+from flow.core.judging.common.question import Unusable
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -99,13 +100,13 @@ class CommandJudge:
                 return Retryable(none(self, "unavailable", reason, usage))
             return none(self, "error", reason, usage)
         value = read_reply(ended.stdout, call.question.schema)
-        if isinstance(value, UnusableText):
+        if isinstance(value, Unusable):
             return none(self, value.kind, words(value.reason, self._secrets), usage)
         return JudgeAnswer(value, usage)
 
     def _usage(self, file: str) -> Usage:
         """What it told; anything but a small regular file with one object tells nothing."""
-        document: dict[str, Any] | UnusableText = {}
+        document: dict[str, Any] | Unusable = {}
         try:
             fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             with os.fdopen(fd, "rb") as stream:
@@ -113,7 +114,7 @@ class CommandJudge:
             document = read_document(data, what="the usage", limit=_USAGE_LIMIT)
         except OSError:
             document = {}
-        told = {} if isinstance(document, UnusableText) else document
+        told = {} if isinstance(document, Unusable) else document
         return usage_of(
             self,
             told.get("model"),

@@ -6,12 +6,14 @@ import inspect
 import time
 from collections.abc import Mapping
 
-from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Callable
+
+    from flow.core.judging.common.question import Question
 
 
 class FunctionJudge:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 
 from flow.adapters.judges.asking import none
-from flow.adapters.judges.reply import UnusableText, closed, read_reply, words
+from flow.adapters.judges.reply import closed, read_reply, words
 from flow.adapters.judges.service import Body, ServiceError, Worker, judged_by_status, usage_of
 from flow.app.judging.port import JudgeAnswer
+from flow.core.judging.common.question import Unusable
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
     from flow.adapters.judges.asking import Call
     from flow.adapters.judges.retry import Retryable
-    from flow.app.judging.port import NoAnswer, Question
+    from flow.app.judging.port import NoAnswer
+    from flow.core.judging.common.question import Question
 
 KEY = "OPENAI_API_KEY"
 _ALSO = ("OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID")
@@ -106,7 +108,7 @@ class OpenAI:
         if not isinstance(content, str) or not content.strip():
             return none(self, "empty", "the reply is empty", usage)
         value = read_reply(content, call.question.schema)
-        if isinstance(value, UnusableText):
+        if isinstance(value, Unusable):
             return none(self, value.kind, value.reason, usage)
         return JudgeAnswer(value, usage)
 

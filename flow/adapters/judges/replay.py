@@ -13,16 +13,18 @@ import os
 
 from flow.adapters.contracts.strict_json import read_json
 from flow.adapters.fs import files
-from flow.adapters.judges.reply import UnusableText, fitting, words
+from flow.adapters.judges.reply import fitting, words
 from flow.adapters.judges.service import dollars, tokens
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
+from flow.core.judging.common.question import Unusable
 from flow.errors import FlowError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.app.judging.port import AskJudge, Question
+    from flow.app.judging.port import AskJudge
+    from flow.core.judging.common.question import Question
 
 FORMAT = "flow-judge-replies/1"
 _LIMIT = 32 << 20
@@ -104,7 +106,7 @@ class Replayer:
             times = "once" if len(rows) == 1 else f"{len(rows)} times"
             return self._none(f"{file}: {label}: asked again, and recorded {times} only")
         value = fitting(rows[number].get("value"), question.schema)
-        if isinstance(value, UnusableText):
+        if isinstance(value, Unusable):
             return NoAnswer(value.kind, f"{file}: {label}: {value.reason}", self._usage({}))
         return JudgeAnswer(value, self._usage(rows[number].get("usage")))
 

@@ -7,14 +7,13 @@ object or an unknown key make it no answer (SPEC 9.1).
 from __future__ import annotations
 
 from flow.adapters.contracts.strict_json import read_json
+from flow.core.judging.common.question import Unusable
 from flow.core.text.display import visible
 from flow.errors import ContractError
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from flow.app.judging.port import NoAnswerKind
 
 LIMIT = 1 << 20
 """Bytes of a reply."""
@@ -22,46 +21,39 @@ LIMIT = 1 << 20
 _REASON = 300
 
 
-class UnusableText(NamedTuple):
-    """Why there is no answer in it."""
-
-    kind: NoAnswerKind
-    reason: str
-
-
-def read_document(data: bytes, *, what: str, limit: int = LIMIT) -> dict[str, Any] | UnusableText:
+def read_document(data: bytes, *, what: str, limit: int = LIMIT) -> dict[str, Any] | Unusable:
     """One JSON object, read as strictly as Flow's own files; ``what`` names it in reasons."""
     if len(data) > limit:
-        return UnusableText("not_json", f"{what} has more than {limit} bytes")
+        return Unusable(f"{what} has more than {limit} bytes", "not_json")
     if not data.strip():
-        return UnusableText("empty", f"{what} is empty")
+        return Unusable(f"{what} is empty", "empty")
     try:
         document = read_json(data, file=what, what="JSON document", limit=limit)
     except ContractError as error:
         fault = error.faults[0]
         place = f" ({fault.key})" if fault.key else ""
-        return UnusableText("not_json", words(f"{what}: {fault.message}{place}"))
+        return Unusable(words(f"{what}: {fault.message}{place}"), "not_json")
     if not isinstance(document, dict):
-        return UnusableText("wrong_shape", f"{what} is no JSON object")
+        return Unusable(f"{what} is no JSON object")
     return document
 
 
-def read_reply(data: bytes | str, schema: Mapping[str, Any]) -> dict[str, Any] | UnusableText:
+def read_reply(data: bytes | str, schema: Mapping[str, Any]) -> dict[str, Any] | Unusable:
     """The reply's object, if it has the shape of ``schema`` and holds nothing else."""
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogatepass")  # the reader refuses half characters by name
     document = read_document(data, what="the reply")
-    return document if isinstance(document, UnusableText) else fitting(document, schema)
+    return document if isinstance(document, Unusable) else fitting(document, schema)
 
 
-def fitting(value: Any, schema: Mapping[str, Any]) -> dict[str, Any] | UnusableText:
+def fitting(value: Any, schema: Mapping[str, Any]) -> dict[str, Any] | Unusable:
     """``value`` itself, if it is an object that has the shape of ``schema``."""
     from flow.adapters.contracts.shapes import misfits
 
     if not isinstance(value, dict):
-        return UnusableText("wrong_shape", "the reply is no JSON object")
+        return Unusable("the reply is no JSON object")
     faults = misfits(closed(schema), value)
-    return UnusableText("wrong_shape", words(f"the reply: {faults[0]}")) if faults else value
+    return Unusable(words(f"the reply: {faults[0]}")) if faults else value
 
 
 def closed(schema: Any, *, without: frozenset[str] = frozenset()) -> Any:

@@ -12,7 +12,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from flow.app.judging.port import Question
+    from flow.core.judging.common.question import Question
 
 
 class Retryable(NamedTuple):

@@ -7,17 +7,19 @@ import os
 import sys
 
 from flow.adapters.judges.asking import environment, none, secrets
-from flow.adapters.judges.reply import UnusableText, read_document, words
+from flow.adapters.judges.reply import read_document, words
 from flow.adapters.judges.retry import Retryable, retry_after
 from flow.adapters.process.with_input import run_with_input
 from flow.app.judging.port import Usage
+from flow.core.judging.common.question import Unusable
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flow.adapters.judges.asking import Backend, Call
-    from flow.app.judging.port import NoAnswer, NoAnswerKind
+    from flow.app.judging.port import NoAnswer
+    from flow.core.judging.common.question import NoAnswerKind
 
 _WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
 _LIMIT = 4 << 20
@@ -82,7 +84,7 @@ class Worker:
         if ended.kind == "too_much":
             return none(self.backend, "not_json", "the service's response has more than 1 MiB")
         report = read_document(ended.stdout, what="the worker's report", limit=_LIMIT)
-        if ended.kind != "exit" or ended.status != 0 or isinstance(report, UnusableText):
+        if ended.kind != "exit" or ended.status != 0 or isinstance(report, Unusable):
             why = ended.why or ended.stderr or f"exit {ended.status}"
             return none(self.backend, "error", f"the worker failed: {words(why, hidden, last=300)}")
         return self._read(report, call, hidden)
@@ -94,7 +96,7 @@ class Worker:
         kind = report["kind"]
         if kind == "body":
             document = read_document(report["text"].encode("utf-8"), what="the service's response")
-            if isinstance(document, UnusableText):
+            if isinstance(document, Unusable):
                 return none(self.backend, document.kind, words(document.reason, hidden))
             return Body(document)
         if kind == "refused":

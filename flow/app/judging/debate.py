@@ -9,14 +9,15 @@ that is not what Flow wrote, end the debate without a consensus.
 
 from __future__ import annotations
 
-from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage, name_of
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage, name_of, unusable
 from flow.core.judging.common.numbers import shown
+from flow.core.judging.common.question import Unusable
 from flow.core.judging.debate import model as debate_model
 from flow.core.judging.debate import points as debate_points
 from flow.core.judging.debate import prompt as debate_prompt
 from flow.core.judging.debate import report as debate_report
-from flow.core.judging.debate.prompt import ReportFile
-from flow.core.judging.debate.reply import Others, read_reply
+from flow.core.judging.debate.prompt import Others, ReportFile, others_of
+from flow.core.judging.debate.reply import read_reply
 from flow.core.judging.debate.section import Altered, Disagreement, Section
 from flow.core.judging.debate.state import DebateJudge, Held, Silent
 from flow.core.judging.debate.words import remarks
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flow.app.judging.port import AskJudge
+    from flow.core.judging.common.question import Question
     from flow.core.judging.debate.model import Agreement
-    from flow.core.judging.debate.prompt import DebatePrompt, DebateQuestion
+    from flow.core.judging.debate.prompt import DebateQuestion
     from flow.core.judging.debate.reply import Reply
     from flow.core.judging.debate.section import DebateSubject
     from flow.core.judging.debate.state import Mode
@@ -308,7 +310,7 @@ class _Turn:
             agrees_with=reply.agrees_with,
         )
 
-    def _ask(self, what: str, make: Callable[[str], DebatePrompt], more: str) -> Reply | NoAnswer:
+    def _ask(self, what: str, make: Callable[[str], Question], more: str) -> Reply | NoAnswer:
         """One question, put again where the answer was not usable."""
         judge = self._request.judges[self.number - 1]
         if isinstance(judge, NoAnswer):
@@ -319,8 +321,7 @@ class _Turn:
             put = make(self._tools.room.nonce(f"{material}\0{attempt}"))
             label = f"debate, judge {self.number}, {what}"
             self._tools.watch.asking(self.number, judge.name, what, self._request.seconds)
-            question = Question(put.system, put.prompt, put.schema, label)
-            answer = judge(question, seconds=self._request.seconds)
+            answer = judge(put._replace(label=label), seconds=self._request.seconds)
             self.notes.update(dict.fromkeys(put.reports))
             self.usages.append(answer.usage)
             if isinstance(answer, JudgeAnswer) or answer.usage.cost_usd is not None:
@@ -332,7 +333,7 @@ class _Turn:
                 break
         return reply
 
-    def _checked(self, answer: JudgeAnswer | NoAnswer, put: DebatePrompt) -> Reply | NoAnswer:
+    def _checked(self, answer: JudgeAnswer | NoAnswer, put: Question) -> Reply | NoAnswer:
         if isinstance(answer, NoAnswer):
             return answer
         value = _redacted(answer.value, self._tools.room.mask)
@@ -340,12 +341,12 @@ class _Turn:
             self._request.question.criteria,
             self.number,
             value,
-            put.given,
-            Others(put.others, put.points),
+            put.quotable,
+            others_of(self._reports, self.number) if self._reports else Others(),
             verified="verification" in put.schema["required"],
         )
-        if isinstance(reply, str):
-            return NoAnswer("wrong_shape", f"its reply is not usable: {reply}", answer.usage)
+        if isinstance(reply, Unusable):
+            return unusable(reply, answer.usage)
         return reply
 
 

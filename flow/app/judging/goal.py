@@ -13,10 +13,11 @@ import math
 from flow.app.judging import bundle as judging_bundle
 from flow.app.judging import records as judging_records
 from flow.app.judging import rubric_criteria
-from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage, name_of
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage, name_of
 from flow.app.judging.records import AskedBallot, Canary
 from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.instant import ahead
+from flow.core.judging.common.question import Unusable
 from flow.core.judging.goal import ballots, delegated, prompt, reply
 from flow.core.judging.goal.bundle import MOST_SOUGHT
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from flow.app.judging.port import AskJudge
     from flow.app.judging.records import Keep
     from flow.core.goal.model import Criterion
+    from flow.core.judging.common.question import Question
     from flow.core.judging.goal.bundle import Bundle, Sought
-    from flow.core.judging.goal.prompt import Prompt
     from flow.core.judging.rubric.model import Rubric
 
 MOST_BALLOTS = 25
@@ -191,13 +192,13 @@ class _Session:
             answer = NoAnswer("error", why, Usage(name, attempts=0))
         else:
             what = f"ballot {number + 1} of {len(self._tools.panel)}"
-            answer = self._put(one, put, what, self.sought)
+            answer = self._put(one, put, what)
         ballot, value, refined, usage = None, None, None, answer.usage
         if isinstance(answer, JudgeAnswer):
             value = answer.value
             found = reply.read(value, name, self._bundle.sought, put)
-            if isinstance(found, reply.UnusableBallot):
-                answer = NoAnswer("wrong_shape", f"not usable: {found.why}", answer.usage)
+            if isinstance(found, Unusable):
+                answer = NoAnswer(found.kind, f"not usable: {found.reason}", answer.usage)
             else:
                 refined = self._refined(one, found, number)
                 ballot = self._believed(refined.ballot) if refined.ballot is not None else None
@@ -222,12 +223,9 @@ class _Session:
             turn=number,
         )
 
-    def _put(
-        self, one: AskJudge, put: Prompt, what: str, sought: Sequence[Sought]
-    ) -> JudgeAnswer | NoAnswer:
+    def _put(self, one: AskJudge, question: Question, what: str) -> JudgeAnswer | NoAnswer:
         label = f"goal {self._case.facts.loaded.goal.id}, {what}"
-        schema = reply.schema(sought)
-        return self._ask(one, Question(put.system, put.text, schema, label), what)
+        return self._ask(one, question._replace(label=label), what)
 
     def _ask(self, one: AskJudge, question: Question, what: str) -> JudgeAnswer | NoAnswer:
         seconds = min(self._tools.limits.seconds, self._left())
@@ -247,7 +245,7 @@ class _Session:
         if one.name not in self.canaries:
             empty = self._whole.without_evidence()
             put = prompt.make(empty, self._tools.nonce())
-            answer = self._put(one, put, "the question without evidence", self._whole.sought)
+            answer = self._put(one, put, "the question without evidence")
             why = ""
             if isinstance(answer, NoAnswer):
                 why = f"the question without evidence got no answer: {answer.reason}"

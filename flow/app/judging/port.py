@@ -6,40 +6,12 @@ No backend is known here. What a judge says is data: whoever asks checks it.
 from __future__ import annotations
 
 from flow.errors import NoUsableAnswer, at_key
-from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-NoAnswerKind = Literal[
-    "not_configured",
-    "no_key",
-    "timeout",
-    "rate_limited",
-    "unavailable",
-    "refused",
-    "empty",
-    "not_json",
-    "wrong_shape",
-    "unsupported",
-    "cut_off",
-    "cost_limit",
-    "error",
-]
-"""Why a judge gave no usable answer."""
-
-
-class Question(NamedTuple):
-    """One prompt, and the shape its reply must have."""
-
-    system: str
-    """Who the judge is, and the rules: Flow's own words only."""
-    prompt: str
-    """The bundle: everything that is judged, between fences."""
-    schema: Mapping[str, Any]
-    """JSON Schema (2020-12) of the reply: object, array, string, number, enum, required."""
-    label: str
-    """For progress and errors: ``goal demo, ballot 2``."""
+    from flow.core.judging.common.question import NoAnswerKind, Question, Unusable
 
 
 class Usage(NamedTuple):
@@ -78,6 +50,11 @@ class AskJudge(Protocol):
 
     def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:
         """Ask. Never raises for anything the outside does; ``seconds`` bounds the whole call."""
+
+
+def unusable(reply: Unusable, usage: Usage) -> NoAnswer:
+    """A reply that cannot be used, as no answer."""
+    return NoAnswer(reply.kind, f"its reply is not usable: {reply.reason}", usage)
 
 
 def name_of(judge: AskJudge | NoAnswer) -> str:

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from flow.app.judging.port import Usage
     from flow.app.ports import RawOutput, Records, TurnLedger
     from flow.core.evidence.model import Evidence
+    from flow.core.judging.common.question import Question, QuoteSource
     from flow.core.judging.goal import reply
     from flow.core.judging.goal.ballots import Tally
     from flow.core.judging.goal.bundle import Sought
     from flow.core.judging.goal.delegated import Heard
-    from flow.core.judging.goal.prompt import Given, Prompt
 
 
 class AskedBallot(NamedTuple):
@@ -32,7 +32,7 @@ class AskedBallot(NamedTuple):
 
     number: int
     judge: str
-    put: Prompt
+    put: Question
     usage: Usage
     answer: JudgeAnswer | NoAnswer
     """A reply that is not usable is no answer."""
@@ -184,13 +184,13 @@ def _ballot_document(one: AskedBallot) -> dict[str, Any]:
         "judge": one.judge,
         "ballot": one.number + 1,
         **_usage_document(one.usage),
-        "prompt_sha256": canonical_digest([one.put.system, one.put.text]),
+        "prompt_sha256": canonical_digest([one.put.system, one.put.prompt]),
         "prompt_bytes": one.put.size,
         "neutralised": list(one.put.reports),
         "left_out": list(one.put.left_out),
     }
     if one.usage.attempts:
-        body["given"] = [_given_document(piece) for piece in one.put.given]
+        body["given"] = [_given_document(piece) for piece in one.put.sources]
     if isinstance(one.answer, NoAnswer):
         return {**body, "no_answer": {"kind": one.answer.kind, "reason": one.answer.reason[:2000]}}
     if one.ballot is not None:
@@ -209,15 +209,15 @@ def _ballot_document(one: AskedBallot) -> dict[str, Any]:
 def _sent_documents(asked: Sequence[AskedBallot]) -> list[dict[str, Any]]:
     """What the first judge that was reached was given; each one gets the same."""
     reached = (one for one in asked if one.usage.attempts)
-    return next(([_given_document(piece) for piece in one.put.given] for one in reached), [])
+    return next(([_given_document(piece) for piece in one.put.sources] for one in reached), [])
 
 
-def _given_document(piece: Given) -> dict[str, Any]:
+def _given_document(piece: QuoteSource) -> dict[str, Any]:
     """A piece of evidence that was sent, as ``status`` names it."""
     return {
         "criteria": [piece.criterion_id, *piece.also],
-        "what": piece.what,
-        "source": piece.source[:SOURCE_LIMIT],
+        "what": piece.kind,
+        "source": piece.origin[:SOURCE_LIMIT],
     }
 
 

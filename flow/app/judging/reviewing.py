@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from flow.app.judging.bundle import ContextSources
     from flow.app.ports import LoadedGoal
     from flow.core.goal.model import Criterion
+    from flow.core.judging.common.question import Question
     from flow.core.judging.goal.bundle import Bundle
-    from flow.core.judging.goal.prompt import Prompt
 
 
 def review_case(
@@ -73,7 +73,7 @@ class FirstBallot(NamedTuple):
     """What the first ballot about a goal would be given."""
 
     bundle: Bundle
-    prompt: Prompt | None
+    prompt: Question | None
     """None where there is nothing to ask the ballots about."""
     delegated: tuple[tuple[str, str], ...]
     """(criterion id, way) of what a scorecard or a debate judges."""
@@ -94,7 +94,7 @@ def first_ballot(
     if not bundle.sought:
         return FirstBallot(bundle, None, ways)
     written = prompt.make(bundle, nonce)
-    return FirstBallot(bundle, written._replace(text=mask(written.text)), ways)
+    return FirstBallot(bundle, written._replace(prompt=mask(written.prompt)), ways)
 
 
 def _reviewed_row(

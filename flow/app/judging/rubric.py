@@ -6,8 +6,8 @@ usable is no ballot; where no more than half of the ballots are usable, there is
 
 from __future__ import annotations
 
-from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
-from flow.core.judging.common.quotes import QuotableTexts
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage, unusable
+from flow.core.judging.common.question import Unusable
 from flow.core.judging.rubric import model as rubrics
 from flow.core.judging.rubric.prompt import rubric_question, rubric_text
 from flow.core.judging.rubric.reply import read_reply
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from flow.app.judging.port import AskJudge
+    from flow.core.judging.common.question import Question
     from flow.core.judging.rubric.model import JudgeResult, Rubric, RubricBallot
-    from flow.core.judging.rubric.prompt import RubricQuestion
     from flow.core.untrusted.fences import FencedPart
 
 
@@ -79,7 +79,7 @@ def judge_by_rubric(
     )
 
 
-def question(asked: RubricRequest, nonce: Callable[[str], str], turn: int = 0) -> RubricQuestion:
+def question(asked: RubricRequest, nonce: Callable[[str], str], turn: int = 0) -> Question:
     """The question of one ballot, as the judge would see it."""
     material = "\0".join(
         [
@@ -109,16 +109,16 @@ def _ask_once(
 ) -> None:
     put = question(asked, nonce, turn)
     label = f"rubric {asked.rubric.name}, ballot {turn + 1}"
-    answer = ask(Question(put.system, put.prompt, put.schema, label), seconds=seconds)
+    answer = ask(put._replace(label=label), seconds=seconds)
     poll.reports.update(dict.fromkeys(put.reports))
     poll.usages.append(answer.usage)
     if isinstance(answer, JudgeAnswer):
-        ballot = read_reply(asked.rubric, answer.value, QuotableTexts(put.given))
-        if not isinstance(ballot, str):
+        ballot = read_reply(asked.rubric, answer.value, put.quotable)
+        if not isinstance(ballot, Unusable):
             poll.ballots.append(ballot)
             poll.values.append(answer.value)
             return
-        answer = NoAnswer("wrong_shape", f"its reply is not usable: {ballot}", answer.usage)
+        answer = unusable(ballot, answer.usage)
     poll.failures.append(answer)
 
 

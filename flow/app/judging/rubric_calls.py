@@ -16,8 +16,8 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from flow.app.judging.port import AskJudge
+    from flow.core.judging.common.question import Question
     from flow.core.judging.rubric.model import JudgeResult
-    from flow.core.judging.rubric.prompt import RubricQuestion
     from flow.core.settings import JudgeSettings
     from flow.core.untrusted.fences import FencedPart
 
@@ -159,7 +159,7 @@ def judge(port: RubricPort, call: RubricCall) -> Any:
     return answer
 
 
-def shown_question(port: RubricPort, call: RubricCall) -> RubricQuestion:
+def shown_question(port: RubricPort, call: RubricCall) -> Question:
     """The question that a judge would be asked; nobody is asked."""
     rubric = load(port.rubrics, call.rubric).rubric
     return question(_request(port, call, rubric, None), port.nonce)

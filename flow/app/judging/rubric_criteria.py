@@ -6,10 +6,11 @@ evidence. A rubric can only lower: whatever else the ballot says of the criterio
 
 from __future__ import annotations
 
-from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 from flow.core.decision.decide import JudgedCriterion
 from flow.core.judging.common.numbers import exact
-from flow.core.judging.common.quotes import QuotableTexts, founded
+from flow.core.judging.common.question import Question, Unusable
+from flow.core.judging.common.quotes import founded
 from flow.core.judging.rubric.model import Rubric, result, why_not
 from flow.core.judging.rubric.prompt import rubric_question
 from flow.core.judging.rubric.reply import read_reply
@@ -119,12 +120,12 @@ def _judge_criterion(
         turn=turn,
     )
     what = f"goal {bundle.goal_id}, {one.id} by the rubric {name}"
-    answer = ask(Question(put.system, put.prompt, put.schema, what))
+    answer = ask(put._replace(label=what))
     if isinstance(answer, NoAnswer):
         return _Answered(None, answer.usage, answer.kind, answer.reason)
-    marks = read_reply(rubric, answer.value, QuotableTexts(put.given))
-    if isinstance(marks, str):
-        return _Answered(None, answer.usage, why=marks)
+    marks = read_reply(rubric, answer.value, put.quotable)
+    if isinstance(marks, Unusable):
+        return _Answered(None, answer.usage, why=marks.reason)
     return _Answered(result(rubric, [marks]), answer.usage)
 
 

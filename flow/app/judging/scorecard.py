@@ -8,13 +8,15 @@ no card.
 
 from __future__ import annotations
 
-from flow.app.judging.port import NoAnswer, Question, Usage
+from flow.app.judging.port import NoAnswer, Usage, unusable
 from flow.core.goal.model import canonical_digest
-from flow.core.judging.common.shapes import first_faults
+from flow.core.judging.common.prompt import Rejected
+from flow.core.judging.common.question import Unusable
+from flow.core.judging.common.reply import first_faults
 from flow.core.judging.scorecard.history import mean_text
 from flow.core.judging.scorecard.model import LEAST_SUPPORT, merged, neutral, supported
-from flow.core.judging.scorecard.prompt import SentBack, put
-from flow.core.judging.scorecard.reply import Quotes, read_reply, reply_schema
+from flow.core.judging.scorecard.prompt import card_question
+from flow.core.judging.scorecard.reply import Quotes, read_reply
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     from flow.app.judging.port import AskJudge
     from flow.core.judging.scorecard.model import CardBallot
-    from flow.core.judging.scorecard.prompt import CardQuestion
+    from flow.core.judging.scorecard.prompt import CardSubject
 
 
 class ScorecardTools(NamedTuple):
@@ -64,7 +66,7 @@ class _CardPoll(NamedTuple):
 
 
 def score_execution(
-    question: CardQuestion, transcript: str, samples: int, tools: ScorecardTools
+    question: CardSubject, transcript: str, samples: int, tools: ScorecardTools
 ) -> Scored | NoAnswer:
     """Ask ``samples`` times and compute; :class:`NoAnswer` where nothing can be computed.
 
@@ -97,7 +99,7 @@ def score_execution(
 
 
 def _ask_once(
-    question: CardQuestion,
+    question: CardSubject,
     quotes: Quotes,
     turn: int,
     samples: int,
@@ -112,7 +114,7 @@ def _ask_once(
         return
     ballot, value = first
     if ballot.faults:
-        back = SentBack(value, ballot.faults)
+        back = Rejected(value, ballot.faults)
         again = _asked_ballot(question, quotes, tools, poll, f"{label}, sent back", turn, back)
         if isinstance(again, NoAnswer):
             poll.remarks[f"sent back, the judge gave no usable answer: {again.reason}"] = None
@@ -134,30 +136,28 @@ def _unsupported(ballot: CardBallot) -> str:
 
 
 def _asked_ballot(
-    question: CardQuestion,
+    question: CardSubject,
     quotes: Quotes,
     tools: ScorecardTools,
     poll: _CardPoll,
     label: str,
     turn: int,
-    back: SentBack | None = None,
+    back: Rejected | None = None,
 ) -> tuple[CardBallot, Mapping[str, Any]] | NoAnswer:
     """Ask one question and read the reply; of a skill without earlier cards, as that counts."""
-    made = put(question, tools.nonce(), turn, back)
+    made = card_question(question, tools.nonce(), turn, back)
     tools.told(f"{label}: asking {tools.ask.name}")
-    answer = tools.ask(
-        Question(made.system, made.prompt, reply_schema(), label), seconds=tools.seconds
-    )
+    answer = tools.ask(made._replace(label=label), seconds=tools.seconds)
     poll.usages.append(answer.usage)
-    poll.left_out.append(made.left_out)
+    poll.left_out.append(made.bytes_left_out)
     poll.prompts.append(canonical_digest([made.system, made.prompt]))
     poll.remarks.update(dict.fromkeys(f"given to the judge: {note}" for note in made.reports))
     if isinstance(answer, NoAnswer):
         return answer
     value = _redacted(answer.value, tools.mask)
     ballot = read_reply(value, quotes.occurs, compared=question.mean is not None)
-    if isinstance(ballot, str):
-        return NoAnswer("wrong_shape", f"its reply is not usable: {ballot}", answer.usage)
+    if isinstance(ballot, Unusable):
+        return unusable(ballot, answer.usage)
     return (ballot if question.mean is not None else neutral(ballot)), value
 
 

@@ -9,7 +9,7 @@ from flow.core.judging.scorecard import history as scorecard_history
 from flow.core.judging.scorecard.card import safe
 from flow.core.judging.scorecard.history import UNKNOWN, commanded, skill_name
 from flow.core.judging.scorecard.model import COMPARED
-from flow.core.judging.scorecard.prompt import CardQuestion
+from flow.core.judging.scorecard.prompt import CardSubject
 from flow.core.transcript import model as transcripts
 from flow.core.transcript.layout import lay_out
 from flow.errors import in_file
@@ -239,8 +239,8 @@ def _past_cards(
 
 def _card_question(
     transcript: Transcript, skill: str | None, rubric: ChosenRubric, past: CardHistory
-) -> CardQuestion:
-    return CardQuestion(
+) -> CardSubject:
+    return CardSubject(
         skill or UNKNOWN,
         rubric.name,
         rubric.text,

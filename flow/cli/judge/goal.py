@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from flow.cli.goal.evaluate import listener
 from flow.core.decision.decide import Opinion
-from flow.core.judging.goal import reply
 from flow.core.text.display import visible
 from flow.errors import PersonNeeded
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -54,13 +53,13 @@ def _show_prompt(checkout: Checkout, case: JudgeCase, out: Output, untrusted: st
         document = {
             "goal_id": bundle.goal_id,
             "system": put.system,
-            "prompt": put.text,
-            "schema": reply.schema(bundle.sought),
+            "prompt": put.prompt,
+            "schema": dict(put.schema),
             "bytes": put.size,
             "neutralised": list(put.reports),
             "left_out": list(put.left_out),
         }
-        shown = [put.system, "", put.text]
+        shown = [put.system, "", put.prompt]
     if rows:
         document["apart"] = rows
     out.result(document, shown)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flow.adapters.judges.choose import choose
 from flow.adapters.judges.retry import Clock, RetryPolicy
-from flow.app.judging.port import NoAnswer, Question
+from flow.app.judging.port import NoAnswer
+from flow.core.judging.common.question import Question
 from flow.core.settings import JudgeSettings
 
 if TYPE_CHECKING:

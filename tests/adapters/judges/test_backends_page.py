@@ -12,7 +12,7 @@ import pytest
 from flow.adapters.judges import anthropic, openai, retry
 from flow.adapters.judges.choose import BACKENDS
 from flow.adapters.judges.command import TRY_AGAIN
-from flow.app.judging.port import NoAnswerKind
+from flow.core.judging.common.question import NoAnswerKind
 from flow.core.settings import JudgeSettings, Layer, merge_layers
 from tests.support import ROOT
 

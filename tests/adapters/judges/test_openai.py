@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.adapters.judges.budget import Budget
-from flow.app.judging.port import JudgeAnswer, NoAnswer, Question
+from flow.app.judging.port import JudgeAnswer, NoAnswer
+from flow.core.judging.common.question import Question
 from flow.core.settings import JudgeSettings
 from tests.adapters.judges.scene import ANSWER, KEY, QUESTION, SCHEMA, SECONDS, judge
 from tests.support.judges.judge_servers import ChatApi, chat, refuse

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.adapters.judges.replay import Recorder, Replayer, digest
-from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
+from flow.core.judging.common.question import Question
 from flow.errors import FlowError
 from tests.adapters.judges.scene import ANSWER, QUESTION, SCHEMA
 

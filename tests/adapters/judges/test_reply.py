@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from flow.adapters.judges.reply import LIMIT, UnusableText, closed, read_reply, words
+from flow.adapters.judges.reply import LIMIT, closed, read_reply, words
+from flow.core.judging.common.question import Unusable
 from tests.adapters.judges.scene import ANSWER, SCHEMA
 
 GOOD = json.dumps(ANSWER)
@@ -75,7 +76,7 @@ BAD = [
 @pytest.mark.parametrize(("text", "kind"), BAD, ids=[f"{n}-{row[1]}" for n, row in enumerate(BAD)])
 def test_a_bad_reply_is_no_answer(text: str | bytes, kind: str) -> None:
     found = read_reply(text, SCHEMA)
-    assert isinstance(found, UnusableText)
+    assert isinstance(found, Unusable)
     assert found.kind == kind
     assert len(found.reason) <= 300
     assert found.reason.isprintable()
@@ -85,7 +86,7 @@ def test_only_what_is_named_may_be_in_any_object() -> None:
     schema = {"type": "object", "properties": {"rows": {"type": "array", "items": SCHEMA}}}
     assert read_reply(json.dumps({"rows": [ANSWER]}), schema) == {"rows": [ANSWER]}
     found = read_reply(json.dumps({"rows": [{**ANSWER, "more": 1}]}), schema)
-    assert isinstance(found, UnusableText)
+    assert isinstance(found, Unusable)
 
 
 def test_closing_a_schema_changes_nothing_else() -> None:

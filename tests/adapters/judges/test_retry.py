@@ -13,7 +13,7 @@ from tests.adapters.judges.scene import QUESTION, Sleeper
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.app.judging.port import NoAnswerKind, Question
+    from flow.core.judging.common.question import NoAnswerKind, Question
 
 TOLD = Usage("b", "m", 10, 2, 0.25)
 DONE = JudgeAnswer({"yes": 1}, TOLD)

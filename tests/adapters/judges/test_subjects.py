@@ -12,8 +12,9 @@ import pytest
 
 from flow.adapters.judges.function import FunctionJudge
 from flow.adapters.judges.subjects import parts
-from flow.app.judging.port import JudgeAnswer, NoAnswer, Question
+from flow.app.judging.port import JudgeAnswer, NoAnswer
 from flow.core.decision.verdict import ProposedTransition
+from flow.core.judging.common.question import Question
 from flow.errors import InputError
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from flow.app.judging.debate import DebateRequest, DebateTools, ReportFiles, Written, hold_debate
-from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
+from flow.core.judging.common.question import Question
 from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate.model import Agreement
 from flow.core.judging.debate.prompt import DebateQuestion

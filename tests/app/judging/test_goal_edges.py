@@ -11,12 +11,13 @@ import pytest
 
 from flow.app.evaluation.values import JudgeCase
 from flow.app.judging import goal as judging_goal
-from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 from flow.app.judging.records import ONLY_GIVEN
 from flow.app.ports import RawOutput
 from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.evidence.model import EVALUATOR, ONLY_OPINION, evidence_from_document
 from flow.core.goal.model import canonical_digest
+from flow.core.judging.common.question import Question
 from flow.core.judging.rubric.model import Rubric, RubricCriterion
 from tests.app.fakes import NOW, World, criterion, goal_document, sidecar
 from tests.app.judge_fakes import Court, FakeJudge, reply, row, silent

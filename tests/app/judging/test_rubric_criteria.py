@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 from flow.app.judging.rubric_criteria import Refined, refine_ballot, together, unusable
 from flow.core.decision.decide import JudgedCriterion
 from flow.core.goal.model import goal_from_document
+from flow.core.judging.common.question import Question
 from flow.core.judging.goal.bundle import Bundle, ContextItem, Sought
 from flow.core.judging.goal.reply import Ballot
 from flow.core.judging.rubric.model import Rubric, RubricCriterion

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from flow.app.judging.port import JudgeAnswer, NoAnswer, Question
+from flow.app.judging.port import JudgeAnswer, NoAnswer
 from flow.app.judging.scorecard import ScorecardTools, Scored, score_execution, usage_document
 from flow.core.goal.model import canonical_digest
+from flow.core.judging.common.question import Question
 from flow.core.judging.scorecard.history import Mean
 from flow.core.judging.scorecard.model import NAMES, NO_PRIOR
-from flow.core.judging.scorecard.prompt import CardQuestion
+from flow.core.judging.scorecard.prompt import CardSubject
 from flow.core.transcript.model import Laid
 from flow.core.untrusted.fences import FencedPart
 from tests.app.judge_fakes import FakeJudge, silent
@@ -28,7 +29,7 @@ INVENTED = reply(9.0, QUOTE, rows={"safety": {"evidence": ["nobody ever said thi
 def run(
     judge: FakeJudge, *, samples: int = 1, mean: Mean | None = None, told: list[str] | None = None
 ) -> Scored | NoAnswer:
-    matter = CardQuestion(
+    matter = CardSubject(
         "commit",
         "rubric-code.md",
         "# Code",

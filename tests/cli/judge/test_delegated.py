@@ -13,8 +13,9 @@ import pytest
 from flow.app.judging import delegated
 from flow.app.judging import delegated_debate as by_debate
 from flow.app.judging import delegated_scorecard as by_scorecard
-from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 from flow.app.judging.scoring import ScoredCard
+from flow.core.judging.common.question import Question
 from flow.core.judging.goal.delegated import DebateOrder, Heard, ScorecardOrder
 from flow.core.judging.scorecard.model import DIMENSIONS, GRADES
 from flow.wiring.judging.delegated import Delegation

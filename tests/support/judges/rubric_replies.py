@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
+from flow.core.judging.common.question import Question
 
 
 def reply(scores: Mapping[str, Any], *quotes: str, **more: Any) -> dict[str, Any]:

@@ -12,14 +12,16 @@ from statistics import median
 
 from flow.core.judging.common.numbers import exact, shown
 from flow.core.judging.common.quotes import LEAST_QUOTE, founded
+from flow.core.judging.common.reply import Scale
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from flow.core.judging.common.reply import Mark
     from flow.core.judging.debate.criteria import DebateCriterion
 
-LOWEST, HIGHEST = 1, 5
+SCALE = Scale(1, 5, "1 to 5")
 OVERALL_LIMIT = Fraction(1, 2)
 """How far apart the judges' overall scores may be."""
 CRITERION_LIMIT = Fraction(1)
@@ -32,27 +34,12 @@ RECOMMENDATIONS: tuple[Recommendation, ...] = get_args(Recommendation)
 """From the best to the worst."""
 
 
-class DebateMark(NamedTuple):
-    """What one judge says of one criterion.
-
-    ``evidence`` are its quotes that occur in the solution, ``discounted`` those that do not, and
-    ``too_short`` those of which nobody can say, since a few characters occur anywhere.
-    """
-
-    name: str
-    score: float
-    justification: str
-    evidence: tuple[str, ...] = ()
-    discounted: tuple[str, ...] = ()
-    too_short: tuple[str, ...] = ()
-
-
 class Position(NamedTuple):
     """Where one judge stands: a mark for every criterion, in the criteria's order."""
 
     judge: int
     """From 1 on."""
-    marks: tuple[DebateMark, ...]
+    marks: tuple[Mark, ...]
     strengths: tuple[str, ...]
     weaknesses: tuple[str, ...]
     recommendation: Recommendation
@@ -110,7 +97,7 @@ def support(
     return sum(resting, Fraction(0)) / max(len(histories), 1)
 
 
-def since_scored(name: str, positions: Sequence[Position]) -> tuple[DebateMark, ...]:
+def since_scored(name: str, positions: Sequence[Position]) -> tuple[Mark, ...]:
     """A judge's marks of a criterion since it gave the score that it has now, the oldest first."""
     marks = [mark for position in positions for mark in position.marks if mark.name == name]
     start = len(marks)

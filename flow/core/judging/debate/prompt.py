@@ -1,22 +1,31 @@
-"""What a judge in a debate is told, and the shape of its reply (SPEC 9.1 and 9.4).
+"""The questions of a debate, and the shape of their replies (SPEC 9.1 and 9.4).
 
 Three questions: an assessment, the same judge's check of its own draft, and a debate over the
-report files. Outside the fences stand only Flow's own words and numbers.
+report files.
 """
 
 from __future__ import annotations
 
+from flow.core.judging.common.prompt import (
+    TEXT,
+    TEXTS,
+    PromptWriter,
+    closed_object,
+    list_of,
+    rotated,
+    sources_of,
+)
 from flow.core.judging.common.quotes import LEAST_QUOTE
-from flow.core.judging.debate.model import HIGHEST, LOWEST, RECOMMENDATIONS
-from flow.core.judging.rubric.prompt import rotated
+from flow.core.judging.debate.model import RECOMMENDATIONS, SCALE
 from flow.core.text.display import visible
-from flow.core.untrusted.fences import Fenced, FencedPart, fence
+from flow.core.untrusted.fences import FencedPart, fence
 from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from flow.core.judging.common.question import Question
     from flow.core.judging.debate.criteria import DebateCriterion
 
 SOLUTION_LIMIT = 80_000
@@ -37,19 +46,11 @@ class DebateQuestion(NamedTuple):
     criteria: tuple[DebateCriterion, ...]
 
 
-class DebatePrompt(NamedTuple):
-    """One question, and what was neutralised or left out on the way."""
+class Others(NamedTuple):
+    """What a judge reads of the others: their numbers, and their points by number."""
 
-    system: str
-    prompt: str
-    schema: dict[str, Any]
-    given: tuple[str, ...]
-    """What a judge can quote as evidence: the solution, as it was given."""
-    reports: tuple[str, ...]
-    others: tuple[int, ...] = ()
-    """The other judges, where it shows their reports."""
+    judges: tuple[int, ...] = ()
     points: Mapping[str, str] = {}
-    """Strengths and weaknesses in these reports, by number."""
 
 
 class ReportFile(NamedTuple):
@@ -60,6 +61,11 @@ class ReportFile(NamedTuple):
     text: str
     points: Mapping[str, str] = {}
     """Its strengths and weaknesses, by number."""
+
+    @property
+    def part(self) -> FencedPart:
+        """It as another judge reads it."""
+        return FencedPart(f"report of Judge {self.judge}", self.text, self.path)
 
 
 def check(question: DebateQuestion) -> None:
@@ -76,86 +82,71 @@ def check(question: DebateQuestion) -> None:
             )
 
 
-def assess(question: DebateQuestion, judge: int, nonce: str) -> DebatePrompt:
+def assess(about: DebateQuestion, judge: int, nonce: str) -> Question:
     """The question for an independent assessment."""
-    writer = _DebateWriter(question, judge, nonce)
-    who = f"You are Judge {judge} evaluating a solution independently."
-    return writer.put(who, [], _ASSESS, reply_schema(question.criteria))
+    writer = _DebateWriter(about, judge, nonce)
+    return writer.ask(_ALONE.format(judge), _ASSESS, reply_schema(about.criteria))
 
 
-def verify(question: DebateQuestion, judge: int, nonce: str, draft: str) -> DebatePrompt:
+def verify(about: DebateQuestion, judge: int, nonce: str, draft: str) -> Question:
     """The question to check one's own draft, and to give the final report."""
-    writer = _DebateWriter(question, judge, nonce)
-    who = f"You are Judge {judge} evaluating a solution independently."
-    own = FencedPart(f"draft of Judge {judge}", draft)
-    heading = "Your own draft of the report, which nobody else has seen:"
-    blocks = [heading, writer.fenced(own, REPORTS_LIMIT)]
-    return writer.put(who, blocks, _VERIFY, reply_schema(question.criteria, more="verification"))
+    writer = _DebateWriter(about, judge, nonce)
+    writer.say("Your own draft of the report, which nobody else has seen:", "")
+    writer.fence(FencedPart(f"draft of Judge {judge}", draft), REPORTS_LIMIT)
+    return writer.ask(_ALONE.format(judge), _VERIFY, reply_schema(about.criteria, verified=True))
 
 
 def debate(
-    question: DebateQuestion, judge: int, round: int, nonce: str, reports: Sequence[ReportFile]
-) -> DebatePrompt:
+    about: DebateQuestion, judge: int, round: int, nonce: str, reports: Sequence[ReportFile]
+) -> Question:
     """The question of one judge in one debate; ``reports`` are all judges' files."""
-    writer = _DebateWriter(question, judge, nonce)
-    who = f"You are Judge {judge} in debate round {round}."
-    share = REPORTS_LIMIT // max(len(reports), 1)
-    own = next(report for report in reports if report.judge == judge)
-    place = list(reports).index(own)
-    others = rotated(reports, place)[1:]  # so that no judge is always read first
-    blocks = ["Your own report so far:", writer.fenced(_part(own), share)]
-    blocks += ["The other judges' reports:", *(writer.fenced(_part(o), share) for o in others)]
-    numbers = tuple(report.judge for report in others)
-    schema = reply_schema(question.criteria, more="disagreements", others=numbers)
+    writer = _DebateWriter(about, judge, nonce)
+    own, *others = _from(reports, judge)
+    writer.say("Your own report so far:", "")
+    share = REPORTS_LIMIT // len(reports)
+    writer.fence(own.part, share)
+    writer.say("The other judges' reports:", "")
+    for report in others:
+        writer.fence(report.part, share)
+    schema = reply_schema(about.criteria, others=[report.judge for report in others])
+    return writer.ask(f"You are Judge {judge} in debate round {round}.", _DEBATE, schema)
+
+
+def _from(reports: Sequence[ReportFile], judge: int) -> list[ReportFile]:
+    """``reports`` from this judge's own on, so that no judge is always read first."""
+    place = next(at for at, report in enumerate(reports) if report.judge == judge)
+    return rotated(reports, place)
+
+
+def others_of(reports: Sequence[ReportFile], judge: int) -> Others:
+    """What ``judge`` reads of the other judges in ``reports``."""
+    others = _from(reports, judge)[1:]
     points = {number: text for report in others for number, text in report.points.items()}
-    return writer.put(who, blocks, _DEBATE, schema)._replace(others=numbers, points=points)
+    return Others(tuple(report.judge for report in others), points)
 
 
-def _part(report: ReportFile) -> FencedPart:
-    return FencedPart(f"report of Judge {report.judge}", report.text, report.path)
+class _DebateWriter(PromptWriter):
+    """A writer that puts the task, the criteria and the solution before everything else."""
 
+    def __init__(self, about: DebateQuestion, judge: int, nonce: str) -> None:
+        super().__init__(nonce)
+        self.say("What the solution was supposed to accomplish:", "")
+        self.fence(FencedPart("task", about.task), TASK_LIMIT)
+        criteria = rotated(about.criteria, judge - 1)
+        self.say(f"The evaluation criteria ({len(criteria)}), with their weights:", "")
+        self.fence(FencedPart("criteria", _criteria(criteria)), CRITERIA_LIMIT)
+        self.say("The solution:" if len(about.solution) == 1 else "The solution, in parts:", "")
+        share = max(SOLUTION_LIMIT // max(len(about.solution), 1), 256)
+        self._solution = [self.fence(part, share) for part in about.solution]
 
-class _DebateWriter:
-    """The parts of a prompt that are the same in every question."""
-
-    def __init__(self, question: DebateQuestion, judge: int, nonce: str) -> None:
-        self._matter, self._judge, self._nonce = question, judge, nonce
-        self._notes: dict[str, None] = {}
-
-    def fenced(self, part: FencedPart, limit: int) -> str:
-        return self._fence(part, limit).text
-
-    def _fence(self, part: FencedPart, limit: int) -> Fenced:
-        fenced = fence(part, self._nonce, limit=limit)
-        self._notes.update(dict.fromkeys(fenced.reports))
-        if fenced.left_out:
-            name = f"{visible(part.name)}{f' ({visible(part.source)})' if part.source else ''}"
-            what = f"{fenced.left_out} bytes were left out of what the judges saw"
-            self._notes[f"{name}: {what}"] = None
-        return fenced
-
-    def put(self, who: str, blocks: list[str], task: str, schema: dict[str, Any]) -> DebatePrompt:
-        question = self._matter
-        share = max(SOLUTION_LIMIT // max(len(question.solution), 1), 256)
-        files = [self._fence(part, share) for part in question.solution]
-        criteria = rotated(question.criteria, self._judge - 1)
-        text = [
-            "What the solution was supposed to accomplish:",
-            self.fenced(FencedPart("task", question.task), TASK_LIMIT),
-            f"The evaluation criteria ({len(criteria)}), with their weights:",
-            self.fenced(FencedPart("criteria", _criteria(criteria)), CRITERIA_LIMIT),
-            "The solution:" if len(files) == 1 else "The solution, in parts:",
-            *(file.text for file in files),
-            *blocks,
-            task,
-        ]
-        return DebatePrompt(
-            f"{who}\n\n{_RULES}".replace("NONCE", self._nonce).replace("LEAST", str(LEAST_QUOTE)),
-            "\n\n".join(text),
-            schema,
-            tuple(file.data for file in files),
-            tuple(self._notes),
-        )
+    def ask(self, who: str, task: str, schema: dict[str, Any]) -> Question:
+        """The question, with what is to be done last."""
+        self.say(task)
+        for part, count in self.shortened:
+            name = visible(part.name) + (f" ({visible(part.source)})" if part.source else "")
+            self.report(f"{name}: {count} bytes were left out of what the judges saw")
+        system = f"{who}\n\n{_RULES}".replace("LEAST", str(LEAST_QUOTE))
+        return self.question(system, schema, sources_of(self._solution))
 
 
 def _criteria(criteria: Sequence[DebateCriterion]) -> str:
@@ -168,70 +159,55 @@ def _criteria(criteria: Sequence[DebateCriterion]) -> str:
 
 
 def reply_schema(
-    criteria: Sequence[DebateCriterion], *, more: str = "", others: Sequence[int] = ()
+    criteria: Sequence[DebateCriterion], *, verified: bool = False, others: Sequence[int] = ()
 ) -> dict[str, Any]:
     """The JSON Schema of a reply, the evidence before the score.
 
-    ``more`` is a list that a judge is asked for besides: ``verification``, which has to be there
-    with all its questions, or ``disagreements`` with the judges ``others``, which no reply is
-    refused for lacking; with those, it is also asked what it shares with them, and with whom it
-    agrees.
+    ``verified``: the judge has to check its draft, with all the questions. Beside the judges
+    ``others`` it is also asked what it disagrees about and shares with them, and with whom it
+    agrees; no reply is refused for lacking that.
     """
-    text = {"type": "string"}
-    names = {"type": "string", "enum": [c.name for c in criteria]}
-    criterion = {
-        "name": names,
-        "evidence": {
-            "type": "array",
-            "items": text,
-            "description": "Passages copied word for word from the solution, each at least "
-            f"{LEAST_QUOTE} characters or a whole line.",
+    name = {**TEXT, "enum": [c.name for c in criteria]}
+    quotes = (
+        "Passages copied word for word from the solution, each at least "
+        f"{LEAST_QUOTE} characters or a whole line."
+    )
+    row = {
+        "name": name,
+        "evidence": {**TEXTS, "description": quotes},
+        "justification": TEXT,
+        "score": {"type": "number", "description": f"From {SCALE.text}."},
+    }
+    answered = list_of(closed_object({"question": TEXT, "answer": TEXT}), minItems=QUESTIONS)
+    disputes, shares, agrees = _about_others(name, others) if others else ({}, {}, {})
+    return closed_object(
+        {
+            **({"verification": answered} if verified else {}),
+            **disputes,
+            "criteria": list_of(closed_object(row)),
+            **shares,
+            "strengths": TEXTS,
+            "weaknesses": TEXTS,
+            "recommendation": {**TEXT, "enum": list(RECOMMENDATIONS)},
+            **agrees,
+            "accepts_consensus": {"type": "boolean"},
         },
-        "justification": text,
-        "score": {"type": "number", "description": f"From {LOWEST} to {HIGHEST}."},
-    }
-    lists: dict[str, dict[str, Any]] = {
-        "verification": {"question": text, "answer": text},
-        "disagreements": {
-            "judge": {"type": "integer", "enum": list(others)},
-            "criterion": names,
-            "defense": text,
-            "challenge": text,
-        },
-    }
-    first = {more: _rows(lists[more])} if more else {}
-    if more == "verification":
-        first[more]["minItems"] = QUESTIONS
-    shares = {"type": "array", "items": text, "description": "Numbers of points, like 2.1.S3."}
-    agrees = {
-        "type": "array",
-        "items": {"type": "integer"},
-        "description": f"Judges, of {', '.join(map(str, others))}.",
-    }  # a wrong number costs nobody the whole reply: the reader leaves it out
-    properties = {
-        **first,
-        "criteria": _rows(criterion),
-        **({"shares": shares} if others else {}),
-        "strengths": {"type": "array", "items": text},
-        "weaknesses": {"type": "array", "items": text},
-        "recommendation": {"type": "string", "enum": list(RECOMMENDATIONS)},
-        **({"agrees_with": agrees} if others else {}),
-        "accepts_consensus": {"type": "boolean"},
-    }
-    asked_besides = ("disagreements", "shares", "agrees_with")
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": [name for name in properties if name not in asked_besides],
-        "additionalProperties": False,
-    }
+        optional=("disagreements", "shares", "agrees_with"),
+    )
 
 
-def _rows(properties: dict[str, Any]) -> dict[str, Any]:
-    row = {"type": "object", "properties": properties, "required": list(properties)}
-    return {"type": "array", "items": {**row, "additionalProperties": False}}
+def _about_others(name: dict[str, Any], others: Sequence[int]) -> tuple[dict[str, Any], ...]:
+    """What is asked about the other judges, each with its key."""
+    judge = {"type": "integer", "enum": list(others)}
+    dispute = {"judge": judge, "criterion": name, "defense": TEXT, "challenge": TEXT}
+    # A wrong number costs nobody the whole reply: the reader leaves it out.
+    agrees = list_of({"type": "integer"}, description=f"Judges, of {', '.join(map(str, others))}.")
+    shares = {**TEXTS, "description": "Numbers of points, like 2.1.S3."}
+    disputes = list_of(closed_object(dispute))
+    return {"disagreements": disputes}, {"shares": shares}, {"agrees_with": agrees}
 
 
+_ALONE = "You are Judge {} evaluating a solution independently."
 _RULES = """Several judges evaluate the same solution. Each works alone and writes a report file of
 its own; they know of each other only what these files say. You have no tools.
 

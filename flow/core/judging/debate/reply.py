@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from flow.core.judging.common.numbers import within
+from flow.core.judging.common.question import Unusable
 from flow.core.judging.common.quotes import QuotableTexts, sort_quotes
-from flow.core.judging.common.shapes import are_texts, first_faults
+from flow.core.judging.common.reply import (
+    Mark,
+    are_texts,
+    first_faults,
+    read_mark,
+    read_marks,
+)
 from flow.core.judging.debate import points as debate_points
-from flow.core.judging.debate.model import HIGHEST, LOWEST, RECOMMENDATIONS, DebateMark, Position
-from flow.core.judging.debate.prompt import QUESTIONS
-from flow.core.text.display import names, visible
+from flow.core.judging.debate.model import RECOMMENDATIONS, SCALE, Position
+from flow.core.judging.debate.prompt import QUESTIONS, Others
+from flow.core.text.display import clip, visible
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -58,122 +64,79 @@ class Reply(NamedTuple):
     agrees_with: tuple[int, ...] = ()
 
 
-class Others(NamedTuple):
-    """What a judge could read of the others: their numbers, and their points by number."""
-
-    judges: Sequence[int] = ()
-    points: Mapping[str, str] = {}
-
-
 def read_reply(
     criteria: Sequence[DebateCriterion],
     judge: int,
     value: Mapping[str, Any],
-    given: Sequence[str],
+    quotable: Sequence[str],
     others: Others = Others(),  # noqa: B008
     *,
     verified: bool = False,
-) -> Reply | str:
-    """What judge number ``judge`` replied; where it is not usable, why not.
+) -> Reply | Unusable:
+    """What judge number ``judge`` replied.
 
-    ``given`` is the solution as the judge saw it: quotes that do not occur there are discounted.
+    ``quotable`` is the solution as the judge saw it: quotes that do not occur there are discounted.
     Usable is a reply that scores each of ``criteria`` exactly once and no other, from 1 to 5, each
-    with evidence and a justification, and that has strengths, weaknesses, a known recommendation
-    and a plain yes or no to the consensus; where it was asked to check its draft (``verified``),
-    also one that asked itself and answered as many questions as it was asked for.
+    with evidence and a justification, and that has strengths, weaknesses, one of the
+    recommendations and a plain yes or no to the consensus; where it was asked to check its draft
+    (``verified``), also one that asked itself and answered as many questions as it was asked for.
     """
-    faults: list[str] = []
-    marks = _marks(criteria, value.get("criteria"), QuotableTexts(given), faults)
+    wanted, texts = [criterion.name for criterion in criteria], QuotableTexts(quotable)
+    rows, faults = value.get("criteria"), ["it has no list of criteria"]
+    marks: dict[str, Mark] = {}
+    if isinstance(rows, list):
+        marks, faults = read_marks(
+            rows,
+            wanted,
+            lambda name, row: _mark(name, row, texts),
+            verb="score",
+            whole="this debate",
+        )
     lists = ("strengths", "weaknesses")
     faults += [f"its {key} are no list of texts" for key in lists if not are_texts(value.get(key))]
-    recommendation = value.get("recommendation")
-    if not isinstance(recommendation, str) or recommendation not in RECOMMENDATIONS:
+    if value.get("recommendation") not in RECOMMENDATIONS:
         faults.append(f"its recommendation is none of {', '.join(RECOMMENDATIONS)}")
-    accepts = value.get("accepts_consensus")
-    if not isinstance(accepts, bool):
+    if not isinstance(value.get("accepts_consensus"), bool):
         faults.append("its accepts_consensus is neither true nor false")
     answers = _verification(value.get("verification"))
     if verified and len(answers) < QUESTIONS:
         faults.append(f"it answers {len(answers)} of {QUESTIONS} verification questions")
     if faults:
-        return first_faults(faults)
+        return Unusable(first_faults(faults))
     position = Position(
         judge,
-        tuple(marks[criterion.name] for criterion in criteria),
+        tuple(marks[name] for name in wanted),
         _points(value["strengths"]),
         _points(value["weaknesses"]),
         value["recommendation"],
         value["accepts_consensus"],
     )
-    known = [criterion.name for criterion in criteria]
     shares, unknown = _shares(value.get("shares"), others.points)
     return Reply(
         position,
         answers,
-        _disputes(value.get("disagreements"), judge, known),
+        _disputes(value.get("disagreements"), judge, wanted),
         shares,
         unknown,
         _judges(value.get("agrees_with"), others.judges),
     )
 
 
-def one_line(text: str) -> str:
-    """``text`` with each run of white space as one space."""
-    return " ".join(text.split())
-
-
 def safe_words(text: str, most: int) -> str:
     """A judge's words on one line, capped, with everything escaped that a reader would not see."""
-    shown = visible(one_line(text[: most * 4]))
-    return shown if len(shown) <= most else shown[: most - 1] + "…"
+    return clip(visible(" ".join(text[: most * 4].split())), most)
 
 
-def _marks(
-    criteria: Sequence[DebateCriterion],
-    rows: object,
-    solution: QuotableTexts,
-    faults: list[str],
-) -> dict[str, DebateMark]:
-    known = {criterion.name for criterion in criteria}
-    marks: dict[str, DebateMark] = {}
-    if not isinstance(rows, list):
-        faults.append("it has no list of criteria")
-        return marks
-    for row in rows:
-        name = row.get("name") if isinstance(row, dict) else None
-        if not isinstance(name, str):
-            faults.append("it has an entry without a criterion's name")
-        elif name not in known:
-            faults.append(f"it names {_short(name)}, which is no criterion of this debate")
-        elif name in marks:
-            faults.append(f"it scores {_short(name)} more than once")
-        else:
-            mark = _mark(name, row, solution)
-            marks[name] = mark if isinstance(mark, DebateMark) else DebateMark(name, 0, "")
-            if isinstance(mark, str):
-                faults.append(f"{_short(name)}: {mark}")
-    missing = [criterion.name for criterion in criteria if criterion.name not in marks]
-    if missing:
-        faults.append(f"it does not score {names(missing)}")
-    return marks
-
-
-def _mark(name: str, row: Mapping[str, Any], solution: QuotableTexts) -> DebateMark | str:
-    score, why, evidence = row.get("score"), row.get("justification"), row.get("evidence")
-    if not isinstance(score, int | float) or isinstance(score, bool):
-        return "its score is no number"
-    if not within(score, LOWEST, HIGHEST):
-        return f"its score is not from {LOWEST} to {HIGHEST}"
-    if not isinstance(why, str) or not why.strip():
-        return "it has no justification"
-    if not are_texts(evidence):
-        return "its evidence is no list of quotes"
-    given = [quote for quote in evidence if quote.strip()][:MOST_QUOTES]
+def _mark(name: str, row: Mapping[str, Any], solution: QuotableTexts) -> Mark | Unusable:
+    raw = read_mark(row, SCALE, "justification")
+    if isinstance(raw, Unusable):
+        return raw
+    given = [quote for quote in raw.quotes if quote.strip()][:MOST_QUOTES]
     quotes = sort_quotes(given, solution.contain)
     safe = (
         tuple(dict.fromkeys(safe_words(text, QUOTE_LIMIT) for text in texts)) for texts in quotes
     )
-    return DebateMark(name, score, safe_words(why, TEXT_LIMIT), *safe)
+    return Mark(name, raw.score, safe_words(raw.words, TEXT_LIMIT), *safe)
 
 
 def _points(texts: Sequence[str]) -> tuple[str, ...]:
@@ -191,13 +154,13 @@ def _verification(rows: object) -> tuple[Answered, ...]:
     return tuple(answers[: 2 * QUESTIONS])
 
 
-def _disputes(rows: object, judge: int, known: Sequence[str]) -> tuple[Dispute, ...]:
+def _disputes(rows: object, judge: int, wanted: Sequence[str]) -> tuple[Dispute, ...]:
     disputes = []
     for row in rows if isinstance(rows, list) else ():
         if not isinstance(row, dict) or not _filled(row.get("defense"), row.get("challenge")):
             continue
         other, criterion = row.get("judge"), row.get("criterion")
-        if type(other) is int and other != judge and other > 0 and criterion in known:
+        if type(other) is int and other != judge and other > 0 and criterion in wanted:
             texts = (safe_words(row[key], TEXT_LIMIT) for key in ("defense", "challenge"))
             disputes.append(Dispute(other, str(criterion), *texts))
     return tuple(disputes[:MOST_DISAGREEMENTS])
@@ -216,7 +179,3 @@ def _judges(rows: object, others: Sequence[int]) -> tuple[int, ...]:
 
 def _filled(*values: object) -> bool:
     return all(isinstance(value, str) and value.strip() for value in values)
-
-
-def _short(name: str) -> str:
-    return f"'{visible(name)[:60]}'"

@@ -20,7 +20,8 @@ from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from flow.core.judging.debate.model import DebateMark, Position
+    from flow.core.judging.common.reply import Mark
+    from flow.core.judging.debate.model import Position
     from flow.core.judging.debate.section import DebateSubject, Section
 
 _BLOCK = re.compile(r"^```json\n(.*?)\n```\n", re.MULTILINE | re.DOTALL)
@@ -155,7 +156,7 @@ def _defense(position: Position, criterion: str) -> str:
     return ", ".join(map(quoted, mark.evidence)) or inert(mark.justification)
 
 
-def _revised(before: float, mark: DebateMark, conformity: bool) -> list[str]:
+def _revised(before: float, mark: Mark, conformity: bool) -> list[str]:
     name = f'- **Criterion "{inert(mark.name)}"**'
     why = inert(mark.justification)
     if before == mark.score:

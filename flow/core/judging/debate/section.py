@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from flow.core.judging.common.reply import Mark
 from flow.core.judging.debate.model import (
     RECOMMENDATIONS,
-    DebateMark,
     Position,
     overall,
     plain_number,
@@ -95,7 +95,7 @@ def document(about: DebateSubject, section: Section) -> dict[str, Any]:
 def from_document(document: Mapping[str, Any]) -> Section:
     """The section in such a block; ValueError, KeyError or TypeError where it is none."""
     marks = tuple(
-        DebateMark(
+        Mark(
             row["name"],
             row["score"],
             row["justification"],

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
-
+from flow.core.judging.common.prompt import rotated
 from flow.core.untrusted.fences import LIMIT, FencedPart
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_T = TypeVar("_T")
-
-PROMPT_LIMIT = 200_000
-"""Bytes of a whole prompt (SPEC 9.1)."""
 MOST_ITEMS = 300
 """Pieces of evidence in one prompt; the others are counted."""
 MOST_SOUGHT = 100
@@ -102,25 +98,17 @@ class Bundle(NamedTuple):
         )
 
 
-def rotated(bundle: Bundle, ballot: int) -> Bundle:
-    """``bundle`` with the criteria, and each one's evidence, in another order for each ballot.
-
-    Judges favour what comes first or last; over the ballots each place is taken in turn.
-    """
-    sought = _turned(bundle.sought, ballot)
+def rotated_bundle(bundle: Bundle, ballot: int) -> Bundle:
+    """``bundle`` with the criteria, and each one's evidence, in another order for each ballot."""
+    sought = rotated(bundle.sought, ballot)
     items = [
         item
         for one in sought
-        for item in _turned([i for i in bundle.items if i.criterion_id == one.id], ballot)
+        for item in rotated([i for i in bundle.items if i.criterion_id == one.id], ballot)
     ]
-    known = {one.id for one in sought}
-    others = _turned([item for item in bundle.items if item.criterion_id not in known], ballot)
+    asked = {one.id for one in sought}
+    others = rotated([item for item in bundle.items if item.criterion_id not in asked], ballot)
     return bundle._replace(sought=tuple(sought), items=(*items, *others))
-
-
-def _turned(rows: Sequence[_T], by: int) -> list[_T]:
-    first = by % len(rows) if rows else 0
-    return [*rows[first:], *rows[:first]]
 
 
 def fair_limit(sizes: Sequence[int], room: int, most: int = LIMIT) -> int:

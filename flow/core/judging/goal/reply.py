@@ -1,7 +1,6 @@
-"""What a judge may answer about a goal, and what is made of it (SPEC 9.1).
+"""What a judge may answer about a goal, and the ballot that is made of it (SPEC 9.1).
 
-The reply is as hostile as the evidence: nothing in it is taken for more than an opinion, and what
-is not the asked-for shape, or contradicts itself, is no answer at all.
+A reply that contradicts itself is no answer, as one of another shape is none.
 """
 
 from __future__ import annotations
@@ -9,18 +8,17 @@ from __future__ import annotations
 from flow.core.decision.decide import JudgedCriterion, JudgedStatus
 from flow.core.decision.verdict import HINT_LIMIT, BlockerType, VerdictName
 from flow.core.judging.common.numbers import within
+from flow.core.judging.common.prompt import TEXT, TEXTS, closed_object, list_of
+from flow.core.judging.common.question import Unusable
 from flow.core.judging.common.quotes import QuotableTexts, distinct, is_long_enough, mostly_invented
-from flow.core.judging.common.shapes import are_texts
-from flow.core.text.display import clip, visible
-from flow.core.untrusted import suspicious
-from flow.core.untrusted.fences import blunt
+from flow.core.judging.common.reply import are_texts, harmless_line, short, wrong_keys
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from flow.core.judging.common.question import Question, QuoteSource
     from flow.core.judging.goal.bundle import Sought
-    from flow.core.judging.goal.prompt import Given, Prompt
 
 FIELDS = (
     "criterion_results",
@@ -46,40 +44,25 @@ Verdicts: tuple[VerdictName, ...] = get_args(VerdictName)
 Blockers: tuple[BlockerType, ...] = get_args(BlockerType)
 
 
-def schema(sought: Sequence[Sought]) -> dict[str, Any]:
+def reply_schema(sought: Sequence[Sought]) -> dict[str, Any]:
     """The JSON Schema of the reply, evidence first (SPEC 9.1)."""
-    text = {"type": "string"}
-    criterion_id: dict[str, Any] = {"type": "string"}
-    if sought:
-        criterion_id["enum"] = [one.id for one in sought]
+    quotes = "Passages copied word for word from this criterion's evidence."
     row = {
-        "type": "object",
-        "additionalProperties": False,
-        "required": list(ROW_FIELDS),
-        "properties": {
-            "criterion_id": criterion_id,
-            "evidence": {
-                "type": "array",
-                "description": "Passages copied word for word from this criterion's evidence.",
-                "items": text,
-            },
-            "reason": {"type": "string", "description": "What the passages show and do not show."},
-            "status": {"type": "string", "enum": list(Statuses)},
-        },
+        "criterion_id": {**TEXT, "enum": [one.id for one in sought]} if sought else TEXT,
+        "evidence": {**TEXTS, "description": quotes},
+        "reason": {**TEXT, "description": "What the passages show and do not show."},
+        "status": {**TEXT, "enum": list(Statuses)},
     }
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": list(FIELDS),
-        "properties": {
-            "criterion_results": {"type": "array", "items": row},
-            "reason": text,
-            "next_step_hint": text,
-            "blocker_type": {"type": "string", "enum": list(Blockers)},
+    return closed_object(
+        {
+            "criterion_results": list_of(closed_object(row)),
+            "reason": TEXT,
+            "next_step_hint": TEXT,
+            "blocker_type": {**TEXT, "enum": list(Blockers)},
             "confidence": {"type": "number", "description": "From 0 to 1."},
-            "verdict": {"type": "string", "enum": list(Verdicts)},
-        },
-    }
+            "verdict": {**TEXT, "enum": list(Verdicts)},
+        }
+    )
 
 
 class Ballot(NamedTuple):
@@ -106,25 +89,19 @@ class Ballot(NamedTuple):
         return next(row for row in self.rows if row.id == criterion_id)
 
 
-class UnusableBallot(NamedTuple):
-    """A reply that is no answer, and why."""
-
-    why: str
-
-
 def read(
-    value: Mapping[str, Any], judge: str, sought: Sequence[Sought], prompt: Prompt
-) -> Ballot | UnusableBallot:
+    value: Mapping[str, Any], judge: str, sought: Sequence[Sought], question: Question
+) -> Ballot | Unusable:
     """``value`` (an object) as a ballot of ``judge``, checked against what it was given."""
     fault = _shape(value) or _answers(value["criterion_results"], sought) or _agrees(value, sought)
-    if fault is not None:
-        return UnusableBallot(fault)
+    if fault:
+        return Unusable(fault)
     remarks: list[str] = []
     rows = []
     unfounded: dict[Unfounded, list[str]] = {name: [] for name in get_args(Unfounded)}
     answers = {row["criterion_id"]: row for row in value["criterion_results"]}
     for one in sought:
-        row, why = _checked(answers[one.id], one, prompt, remarks)
+        row, why = _checked(answers[one.id], one, question, remarks)
         rows.append(row)
         if why is not None and one.must_pass:
             unfounded[why].append(one.id)
@@ -159,75 +136,60 @@ def _why_not_achieved(unfounded: Mapping[Unfounded, Sequence[str]]) -> str:
 
 
 def safe_words(text: str, limit: int) -> str:
-    """A judge's words on one line, for people and for prompts: capped, and with no power left.
-
-    Control, bidirectional and invisible characters become escapes, double quotes single ones (it
-    is shown between double quotes), and what poses as a fence or a role loses its brackets.
-    """
-    words = " ".join(text[: limit * 8].split())
-    line = visible(words).replace('"', "'").replace("`", "'")
-    return clip(blunt(line) if suspicious.imitates(suspicious.as_read(words)) else line, limit)
+    """A judge's words as :func:`harmless_line`, fit to stand between double quotes."""
+    return harmless_line(text, limit).replace('"', "'").replace("`", "'")
 
 
-def _shape(value: Mapping[str, Any]) -> str | None:
-    problem = _keys(value, FIELDS, "the reply")
-    if problem:
-        return problem
+def _shape(value: Mapping[str, Any]) -> str:
+    """What is wrong with the shape of a reply; empty where nothing is."""
+    if fault := wrong_keys(value, FIELDS, "the reply"):
+        return fault
     for key in ("reason", "next_step_hint"):
         if not isinstance(value[key], str):
             return f"{key} is no text"
-    for key, known in (("blocker_type", Blockers), ("verdict", Verdicts)):
-        if not isinstance(value[key], str) or value[key] not in known:
-            return f"{key} is {_show(value[key])}, none of {', '.join(known)}"
+    for key, words in (("blocker_type", Blockers), ("verdict", Verdicts)):
+        if value[key] not in words:
+            return f"{key} is {short(value[key])}, none of {', '.join(words)}"
     confidence = value["confidence"]
     if isinstance(confidence, bool) or not isinstance(confidence, (int, float)):
-        return f"confidence is {_show(confidence)}, no number"
+        return f"confidence is {short(confidence)}, no number"
     if not within(confidence, 0, 1):
-        return f"confidence is {_show(confidence)}, not from 0 to 1"
+        return f"confidence is {short(confidence)}, not from 0 to 1"
     rows = value["criterion_results"]
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         return "criterion_results is no list of objects"
-    for row in rows:
-        problem = _keys(row, ROW_FIELDS, "a criterion result") or _row_shape(row)
-        if problem:
-            return problem
-    return None
+    faults = (wrong_keys(row, ROW_FIELDS, "a criterion result") or _row_shape(row) for row in rows)
+    return next(filter(None, faults), "")
 
 
-def _row_shape(row: Mapping[str, Any]) -> str | None:
+def _row_shape(row: Mapping[str, Any]) -> str:
     if not isinstance(row["criterion_id"], str) or not isinstance(row["reason"], str):
         return "a criterion result has a criterion_id or a reason that is no text"
-    if not isinstance(row["status"], str) or row["status"] not in Statuses:
-        return f"a status is {_show(row['status'])}, none of {', '.join(Statuses)}"
-    quotes = row["evidence"]
-    if not are_texts(quotes):
-        return "the evidence of a criterion result is no list of texts"
-    return None
+    if row["status"] not in Statuses:
+        return f"a status is {short(row['status'])}, none of {', '.join(Statuses)}"
+    return (
+        ""
+        if are_texts(row["evidence"])
+        else "the evidence of a criterion result is no list of texts"
+    )
 
 
-def _keys(value: Mapping[str, Any], wanted: Sequence[str], what: str) -> str | None:
-    missing = [key for key in wanted if key not in value]
-    if missing:
-        return f"{what} has no {', '.join(missing)}"
-    more = [_show(key) for key in value if key not in wanted]
-    return f"{what} has unknown fields: {', '.join(more[:5])}" if more else None
-
-
-def _answers(rows: Sequence[Mapping[str, Any]], sought: Sequence[Sought]) -> str | None:
+def _answers(rows: Sequence[Mapping[str, Any]], sought: Sequence[Sought]) -> str:
+    """Why the rows do not answer each criterion once; empty where they do."""
     asked = [one.id for one in sought]
-    named = [row["criterion_id"] for row in rows]
-    unknown = [_show(name) for name in named if name not in asked]
+    answered = [row["criterion_id"] for row in rows]
+    unknown = [short(name) for name in answered if name not in asked]
+    twice = sorted({name for name in answered if answered.count(name) > 1})
+    silent = [name for name in asked if name not in answered]
     if unknown:
         return f"it answers about criteria nobody asked about: {', '.join(unknown[:5])}"
-    twice = sorted({name for name in named if named.count(name) > 1})
     if twice:
         return f"it answers twice about {', '.join(twice[:5])}"
-    silent = [one for one in asked if one not in named]
-    return f"it does not answer about {', '.join(silent[:5])}" if silent else None
+    return f"it does not answer about {', '.join(silent[:5])}" if silent else ""
 
 
-def _agrees(value: Mapping[str, Any], sought: Sequence[Sought]) -> str | None:
-    """Why the verdict contradicts the reply's own criteria; None where it does not."""
+def _agrees(value: Mapping[str, Any], sought: Sequence[Sought]) -> str:
+    """Why the verdict contradicts the reply's own criteria; empty where it does not."""
     status = {row["criterion_id"]: row["status"] for row in value["criterion_results"]}
     open_ones = [one.id for one in sought if one.must_pass and status[one.id] != "pass"]
     required = any(one.must_pass for one in sought)
@@ -240,19 +202,19 @@ def _agrees(value: Mapping[str, Any], sought: Sequence[Sought]) -> str | None:
         return f"its verdict is {verdict}, but every required criterion passes"
     if verdict == "blocked" and value["blocker_type"] == "none":
         return "its verdict is blocked, but it names no blocker"
-    return None
+    return ""
 
 
 def _checked(
-    row: Mapping[str, Any], one: Sought, prompt: Prompt, remarks: list[str]
+    row: Mapping[str, Any], one: Sought, question: Question, remarks: list[str]
 ) -> tuple[JudgedCriterion, Unfounded | None]:
     """One answer with its quotes looked up; why its pass does not stand, where it does not.
 
     What a command has proved rests on that: no quote is asked for at a second look.
     """
     criterion_id: str = row["criterion_id"]
-    own = [given for given in prompt.given if given.about(criterion_id)]
-    places = _Places(own, prompt)
+    own = [source for source in question.sources if source.about(criterion_id)]
+    places = _Places(own, question)
     origins = [places.origin(quote) for quote in distinct(row["evidence"][:MOST_QUOTES])]
     true, elsewhere, invented = (
         origins.count(origin) for origin in ("own", "elsewhere", "nowhere")
@@ -265,7 +227,7 @@ def _checked(
     status: JudgedStatus = row["status"]
     why: Unfounded | None = None
     lowered = ""
-    ground = any(given.counts for given in own)
+    ground = any(source.counts for source in own)
     proved = not one.fuzzy and ground
     if status == "pass" and not true and not (proved and not invented):
         why = "invented" if ground else "missing"
@@ -287,10 +249,10 @@ def _count(number: int) -> str:
 class _Places:
     """Where a quote may come from."""
 
-    def __init__(self, own: Sequence[Given], prompt: Prompt) -> None:
-        self._counting = QuotableTexts([given.text for given in own if given.counts])
-        others = [given.text for given in prompt.given if not (given in own and given.counts)]
-        self._others = QuotableTexts([*others, prompt.contract])
+    def __init__(self, own: Sequence[QuoteSource], question: Question) -> None:
+        self._counting = QuotableTexts([source.text for source in own if source.counts])
+        others = [s.text for s in question.sources if not (s in own and s.counts)]
+        self._others = QuotableTexts([*others, question.context])
 
     def origin(self, quote: str) -> Literal["own", "elsewhere", "nowhere", "too short"]:
         """``own``: in evidence of this criterion that counts."""
@@ -299,7 +261,3 @@ class _Places:
         if self._others.contain(quote):
             return "elsewhere"
         return "nowhere" if is_long_enough(quote) else "too short"
-
-
-def _show(value: object) -> str:
-    return visible(str(value))[:60]

@@ -13,7 +13,7 @@ from statistics import median
 
 from flow.core.judging.common.numbers import as_written, at_most, exact, told_apart
 from flow.core.judging.common.quotes import LEAST_QUOTE
-from flow.core.judging.rubric.rules import MOST_CRITERIA, problems
+from flow.core.judging.rubric.rules import problems
 from flow.core.text.display import names
 from flow.errors import ContractError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,19 +21,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = [
-    "MOST_CRITERIA",
-    "CriterionResult",
-    "JudgeResult",
-    "Rubric",
-    "RubricBallot",
-    "RubricCriterion",
-    "RubricMark",
-    "missed_thresholds",
-    "result",
-    "spokesman",
-    "why_not",
-]
+    from flow.core.judging.common.reply import Mark
 
 
 @dataclass(frozen=True)
@@ -172,21 +160,10 @@ class JudgeResult:
         }
 
 
-class RubricMark(NamedTuple):
-    """One criterion in one ballot."""
-
-    score: float
-    reasoning: str
-    evidence: tuple[str, ...] = ()
-    discounted: tuple[str, ...] = ()
-    too_short: tuple[str, ...] = ()
-    """Quotes that nobody can look up: a few characters occur anywhere."""
-
-
 class RubricBallot(NamedTuple):
     """One usable reply: a mark for every criterion of the rubric, by name."""
 
-    marks: Mapping[str, RubricMark]
+    marks: Mapping[str, Mark]
     reasoning: str
     suggestions: tuple[str, ...] = ()
 
@@ -260,7 +237,7 @@ def _criterion(
     return CriterionResult(
         name=criterion.name,
         score=at_most(median),
-        reasoning=spoken.reasoning,
+        reasoning=spoken.justification,
         passed=median >= bar,
         evidence=spoken.evidence,
         discounted=spoken.discounted,

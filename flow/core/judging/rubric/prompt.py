@@ -1,25 +1,30 @@
-"""What a judge is told about a rubric, and the shape of its reply (SPEC 9.1).
-
-Weights and thresholds are not told: they are Flow's to apply, and a judge that knew them could
-score towards them.
-"""
+"""The question about a rubric: what a judge is told, and the shape of its reply (SPEC 9.1)."""
 
 from __future__ import annotations
 
 import json
 
+from flow.core.judging.common.prompt import (
+    TEXT,
+    TEXTS,
+    PromptWriter,
+    closed_object,
+    list_of,
+    rotated,
+    sources_of,
+)
+from flow.core.judging.common.question import PROMPT_LIMIT
 from flow.core.text.display import visible
-from flow.core.untrusted.fences import FencedPart, fence
+from flow.core.untrusted.fences import FencedPart
 from flow.errors import InputError, at_key
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from flow.core.judging.common.question import Question
     from flow.core.judging.rubric.model import Rubric, RubricCriterion
 
-PROMPT_LIMIT = 200_000
-"""Bytes of a whole prompt (SPEC 9.1)."""
 SUBJECT_LIMIT = 140_000
 """Bytes of everything that is judged together; several parts get equal shares."""
 RUBRIC_LIMIT = 40_000
@@ -29,17 +34,6 @@ LEAST_SHARE = 256
 """Bytes that every part of the subject gets, however many there are (an adapter bounds those)."""
 OVERHEAD = 300
 """Bytes, at most, that the fences around a part take."""
-
-
-class RubricQuestion(NamedTuple):
-    """The parts of a question about a rubric, and what was neutralised or left out on the way."""
-
-    system: str
-    prompt: str
-    schema: dict[str, Any]
-    reports: tuple[str, ...]
-    given: tuple[str, ...]
-    """What the judge can quote from: each part as it was given."""
 
 
 def rubric_question(
@@ -52,53 +46,44 @@ def rubric_question(
     result_schema: Mapping[str, Any] | None = None,
     part_limit: int | None = None,
     turn: int = 0,
-) -> RubricQuestion:
+) -> Question:
     """The question whether ``subject`` meets ``rubric``.
 
-    ``nonce`` (letters and digits) is nobody's to know beforehand. ``instructions`` are the caller's
-    own words. ``context`` is shown, fenced, and cannot be quoted as evidence (a goal's criterion).
-    ``result_schema`` asks for one more value, ``result``. ``part_limit`` is the most bytes of one
-    part of the subject. ``turn`` rotates the order of the criteria and of the subject's parts, so
-    that several ballots do not share one order. Raises :class:`InputError` for a rubric or
-    instructions too long to be shown whole: nobody is asked about criteria that they cannot see.
+    ``instructions`` are the caller's own words. ``context`` is shown and cannot be quoted as
+    evidence (a goal's criterion). ``result_schema`` asks for one more value, ``result``.
+    ``part_limit`` is the most bytes of one part of the subject. ``turn`` rotates the order of the
+    criteria and of the subject's parts. Raises :class:`InputError` for a rubric or instructions too
+    long to be shown whole: a judge cannot be asked about criteria that it does not see.
     """
-    criteria = rotated(rubric.criteria, turn)
-    head = fence(FencedPart("rubric", rubric_text(rubric, criteria)), nonce, limit=RUBRIC_LIMIT)
-    if head.left_out:
+    writer, criteria = PromptWriter(nonce), rotated(rubric.criteria, turn)
+    writer.say(f"The rubric, with {len(criteria)} criteria:", "")
+    text = rubric_text(rubric, criteria)
+    if writer.fence(FencedPart("rubric", text), RUBRIC_LIMIT).left_out:
         raise _too_long("rubric", "it", RUBRIC_LIMIT, "bytes")
     if instructions and len(instructions) > INSTRUCTIONS_LIMIT:
         raise _too_long("instructions", "they", INSTRUCTIONS_LIMIT, "characters")
-    blocks = [f"The rubric, with {len(criteria)} criteria:", head.text]
     if instructions:
-        blocks += ["What the caller adds about how to look at the subject:", _quoted(instructions)]
-    around = [fence(part, nonce) for part in context]
-    if around:
-        blocks += ["What this is about, for orientation only:", *(part.text for part in around)]
-    blocks += ["The subject to score:" if len(subject) == 1 else "The subject to score, in parts:"]
-    task = _TASK + (_RESULT if result_schema is not None else "")
+        heading = "What the caller adds about how to look at the subject:"
+        writer.say(heading, "", _quoted(instructions), "")
+    if context:
+        writer.say("What this is about, for orientation only:", "")
+    for part in context:
+        writer.fence(part)
+    writer.shortened.clear()  # what is shown for orientation may be cut
+    heading = "The subject to score:" if len(subject) == 1 else "The subject to score, in parts:"
+    writer.say(heading, "")
+    task = _TASK if result_schema is None else _TASK + _RESULT
     system = _SYSTEM.replace("NONCE", nonce)
-    others = sum(len(text.encode("utf-8")) + 2 for text in (system, *blocks, task))
+    others = writer.size + len(system.encode("utf-8")) + len(task.encode("utf-8")) + 5
     room = min(PROMPT_LIMIT - others - OVERHEAD * len(subject), SUBJECT_LIMIT)
     share = max(room // max(len(subject), 1), LEAST_SHARE)
-    share = share if part_limit is None else min(share, part_limit)
-    parts = [fence(part, nonce, limit=share) for part in rotated(subject, turn)]
-    blocks += [*(part.text for part in parts), task]
-    left_out = [
-        f"{visible(part.name)}: {fenced.left_out} bytes were left out of what the judge saw"
-        for part, fenced in zip(rotated(subject, turn), parts, strict=True)
-        if fenced.left_out
-    ]
-    return RubricQuestion(
-        system,
-        "\n\n".join(blocks),
-        reply_schema([c.name for c in criteria], result_schema),
-        (
-            *head.reports,
-            *(report for part in (*around, *parts) for report in part.reports),
-            *left_out,
-        ),
-        tuple(part.data for part in parts),
-    )
+    limit = share if part_limit is None else min(share, part_limit)
+    parts = [writer.fence(part, limit) for part in rotated(subject, turn)]
+    writer.say(task)
+    schema = reply_schema([c.name for c in criteria], result_schema)
+    for part, count in writer.shortened:
+        writer.report(f"{visible(part.name)}: {count} bytes were left out of what the judge saw")
+    return writer.question(system, schema, sources_of(parts))
 
 
 def rubric_text(rubric: Rubric, criteria: Sequence[RubricCriterion] | None = None) -> str:
@@ -110,38 +95,15 @@ def rubric_text(rubric: Rubric, criteria: Sequence[RubricCriterion] | None = Non
 
 def reply_schema(names: Sequence[str], result: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The JSON Schema of a reply about criteria with these names, the evidence first."""
-    text = {"type": "string"}
-    texts = {"type": "array", "items": text}
-    criterion = {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string", "enum": list(names)},
-            "evidence": texts,
-            "reasoning": text,
-            "score": {"type": "number"},
-        },
-        "required": ["name", "evidence", "reasoning", "score"],
-        "additionalProperties": False,
+    row = {
+        "name": {**TEXT, "enum": list(names)},
+        "evidence": TEXTS,
+        "reasoning": TEXT,
+        "score": {"type": "number"},
     }
     own: dict[str, Any] = {} if result is None else {"result": dict(result)}
-    properties = {
-        "criteria": {"type": "array", "items": criterion},
-        "reasoning": text,
-        "suggestions": texts,
-        **own,
-    }
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def rotated(items: Sequence[Any], turn: int) -> list[Any]:
-    """``items`` begun at another place."""
-    start = turn % len(items) if items else 0
-    return [*items[start:], *items[:start]]
+    rows = list_of(closed_object(row))
+    return closed_object({"criteria": rows, "reasoning": TEXT, "suggestions": TEXTS, **own})
 
 
 def _too_long(what: str, they: str, most: int, unit: str) -> InputError:

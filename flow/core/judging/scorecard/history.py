@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from decimal import ROUND_HALF_UP, Decimal
 
+from flow.core.judging.common.question import Unusable
 from flow.core.judging.scorecard.model import COMPARED, NAMES, composite, grade, stored, tenths
 from flow.core.text.display import visible
 from flow.errors import at_key
@@ -162,9 +163,9 @@ def read_card(document: Any, file: CardFile, skill: str) -> PastCard | str | Non
     rows = document.get("dimensions")
     for name in NAMES:
         row = rows.get(name) if isinstance(rows, dict) else None
-        score = tenths(row.get("score")) if isinstance(row, dict) else "is missing"
-        if isinstance(score, str):
-            return f"is not a scorecard: {name}: {score}"
+        score = tenths(row.get("score")) if isinstance(row, dict) else Unusable("is missing")
+        if isinstance(score, Unusable):
+            return f"is not a scorecard: {name}: {score.reason}"
         scores[name] = score
     exact = composite(scores)
     execution = document.get("execution")

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from decimal import ROUND_HALF_UP, Decimal
 
-from flow.core.judging.common.numbers import within
+from flow.core.judging.common.question import Unusable
+from flow.core.judging.common.reply import Scale
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ NO_PRIOR = "No prior executions for comparison."
 LEAST_SUPPORT = Decimal("0.5")
 """Of the weight, how much has to rest on true quotes; with less there is no card."""
 
+SCALE = Scale(1, 10, "1.0 to 10.0")
 _TENTH, _CENT, _ONE = Decimal("0.1"), Decimal("0.01"), Decimal(1)
 
 GRADES: tuple[tuple[str, Decimal, str], ...] = (
@@ -131,15 +133,13 @@ class CardBallot(NamedTuple):
         return {name: mark.fault for name, mark in self.marks.items() if mark.fault}
 
 
-def tenths(score: object) -> Decimal | str:
-    """A score as it is written, from 1.0 to 10.0 in tenths; else what is wrong with it."""
-    if isinstance(score, bool) or not isinstance(score, int | float):
-        return "its score is no number"
-    if not within(score, 1, 10):
-        return "its score is not from 1.0 to 10.0"
+def tenths(score: object) -> Decimal | Unusable:
+    """A score as it is written, from 1.0 to 10.0 in tenths."""
+    if fault := SCALE.fault(score):
+        return Unusable(fault)
     exact = Decimal(str(score))
     if exact != exact.quantize(_TENTH):
-        return f"its score {exact} has more than one decimal"
+        return Unusable(f"its score {exact} has more than one decimal")
     return exact.quantize(_TENTH)
 
 

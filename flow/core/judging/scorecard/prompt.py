@@ -1,34 +1,30 @@
-"""What a judge of an execution is told (SPEC 9.3).
-
-Outside the fences stand Flow's own words and numbers only. Weights are not told: they are Flow's
-to apply, and a judge that knew them could score towards them.
-"""
+"""The question about an execution: what a judge is told (SPEC 9.3)."""
 
 from __future__ import annotations
 
-import json
-
-from flow.core.judging.goal.bundle import PROMPT_LIMIT
+from flow.core.judging.common.prompt import PromptWriter, rotated, sources_of
+from flow.core.judging.common.question import PROMPT_LIMIT
 from flow.core.judging.scorecard.history import mean_text
 from flow.core.judging.scorecard.model import CONSISTENCY, DIMENSIONS
-from flow.core.untrusted.fences import Fenced, FencedPart, fence
+from flow.core.judging.scorecard.reply import reply_schema
+from flow.core.untrusted.fences import FencedPart
 from flow.errors import in_file
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from flow.core.judging.common.prompt import Rejected
+    from flow.core.judging.common.question import Question
     from flow.core.judging.scorecard.history import Mean
     from flow.core.transcript.model import Laid
 
 TRANSCRIPT_LIMIT = 130_000
 """Bytes of the transcript that a prompt aims at."""
 RUBRIC_LIMIT = 40_000
-REPLY_LIMIT = 16_000
-"""Bytes of the judge's own first reply, where it is sent back."""
 
 
-class CardQuestion(NamedTuple):
+class CardSubject(NamedTuple):
     """What is to be judged. ``lay_out`` makes at most so many bytes of the transcript."""
 
     skill: str
@@ -39,121 +35,63 @@ class CardQuestion(NamedTuple):
     """Of the skill's earlier cards; None where there are none."""
 
 
-class SentBack(NamedTuple):
-    """A reply that rests on nothing in places, and what is wrong with it by dimension."""
+def card_question(
+    subject: CardSubject, nonce: str, turn: int = 0, rejected: Rejected | None = None
+) -> Question:
+    """The question of one ballot, at most ``PROMPT_LIMIT`` bytes.
 
-    value: Mapping[str, Any]
-    faults: Mapping[str, str]
-
-
-class CardPrompt(NamedTuple):
-    """A question, what was neutralised on the way, and what is not in it."""
-
-    system: str
-    prompt: str
-    reports: tuple[str, ...]
-    left_out: int
-    """Bytes of the transcript that the judge was not shown."""
-    shown: tuple[str, ...]
-    """What was shown of the transcript, part by part."""
-
-
-def put(
-    question: CardQuestion, nonce: str, turn: int = 0, back: SentBack | None = None
-) -> CardPrompt:
-    """The question of one ballot, at most ``PROMPT_LIMIT`` bytes with its system text.
-
-    ``nonce`` (letters and digits) is nobody's to know beforehand. ``turn`` rotates the order of the
-    dimensions. Raises :class:`InputError` for a rubric too long to be shown whole.
+    ``turn`` rotates the order of the dimensions. Raises :class:`InputError` for a rubric too long
+    to be shown whole.
     """
     limit = TRANSCRIPT_LIMIT
     while True:
-        made = _CardWriter(nonce).write(question, limit, turn, back)
-        size = len(made.prompt.encode("utf-8")) + len(made.system.encode("utf-8"))
-        if size <= PROMPT_LIMIT or limit <= 1_000:
-            return made
-        limit = max(min(limit * PROMPT_LIMIT // size, limit * 9 // 10), 1_000)
+        question = _written(PromptWriter(nonce), subject, limit, turn, rejected)
+        if question.size <= PROMPT_LIMIT or limit <= 1_000:
+            return question
+        limit = max(min(limit * PROMPT_LIMIT // question.size, limit * 9 // 10), 1_000)
 
 
-class _CardWriter:
-    """Writes one question."""
+def _written(
+    writer: PromptWriter, subject: CardSubject, limit: int, turn: int, rejected: Rejected | None
+) -> Question:
+    laid = subject.lay_out(limit)
+    writer.say("# What ran", "", "The skill or agent:")
+    writer.fence(FencedPart("skill", subject.skill))
+    _say_rubric(writer, subject)
+    _say_dimensions(writer, turn, subject.mean)
+    writer.say("# The transcript", "", _counts(laid.summary), "")
+    parts = [writer.fence(part) for part in laid.parts]
+    left_out = laid.left_out + sum(part.left_out for part in parts)
+    if left_out:
+        writer.say(f"{left_out} bytes of the transcript were left out of this message.", "")
+    if rejected is not None:
+        writer.ask_again(rejected, _AGAIN)
+    writer.say("# Your reply", "", _TASK)
+    return writer.question(_SYSTEM, reply_schema(), sources_of(parts), bytes_left_out=left_out)
 
-    def __init__(self, nonce: str) -> None:
-        self._nonce = nonce
-        self._lines: list[str] = []
-        self._reports: dict[str, None] = {}
-        self._cut = 0
 
-    def write(
-        self, question: CardQuestion, limit: int, turn: int, back: SentBack | None
-    ) -> CardPrompt:
-        laid = question.lay_out(limit)
-        self._say("# What ran", "", "The skill or agent:")
-        self._fence(FencedPart("skill", question.skill))
-        self._rubric(question)
-        self._dimensions(turn, question.mean)
-        self._say("# The transcript", "", _counts(laid.summary), "")
-        before = self._cut
-        shown = tuple(self._fence(part).data for part in laid.parts)
-        left_out = laid.left_out + self._cut - before
-        if left_out:
-            self._say(f"{left_out} bytes of the transcript were left out of this message.", "")
-        if back is not None:
-            self._back(back)
-        self._say("# Your reply", "", _TASK)
-        return CardPrompt(
-            _SYSTEM.replace("NONCE", self._nonce),
-            "\n".join(self._lines),
-            tuple(self._reports),
-            left_out,
-            shown,
+def _say_rubric(writer: PromptWriter, subject: CardSubject) -> None:
+    writer.say("# The rubric", "", "What the dimensions mean in this domain:")
+    part = FencedPart("rubric", subject.rubric, subject.rubric_name)
+    if writer.fence(part, RUBRIC_LIMIT).left_out:
+        raise in_file(subject.rubric_name).invalid(
+            f"takes more than {RUBRIC_LIMIT} bytes of the prompt",
+            "shorten the rubric: a judge has to see all of it",
+            code="too_large",
         )
 
-    def _rubric(self, question: CardQuestion) -> None:
-        self._say("# The rubric", "", "What the dimensions mean in this domain:")
-        before = self._cut
-        self._fence(FencedPart("rubric", question.rubric, question.rubric_name), RUBRIC_LIMIT)
-        if self._cut > before:
-            raise in_file(question.rubric_name).invalid(
-                f"takes more than {RUBRIC_LIMIT} bytes of the prompt",
-                "shorten the rubric: a judge has to see all of it",
-                code="too_large",
-            )
 
-    def _dimensions(self, turn: int, mean: Mean | None) -> None:
-        self._say("# The dimensions", "")
-        start = turn % len(DIMENSIONS)
-        for each in (*DIMENSIONS[start:], *DIMENSIONS[:start]):
-            self._say(f"- {each.name}: {each.measures} Ask yourself: {each.asks}")
-        earlier = (
-            f"{mean_text(mean)} Score {CONSISTENCY} by comparing this execution with that mean: "
-            "7.0 means that it is kept."
-            if mean is not None
-            else f"There are no earlier scorecards of this skill: give {CONSISTENCY} 7.0."
-        )
-        self._say("", earlier, "")
-
-    def _back(self, back: SentBack) -> None:
-        self._say(
-            "# Sent back",
-            "",
-            "You have answered before, and this is wrong with your answer:",
-            *(f"- {name}: {fault}." for name, fault in back.faults.items()),
-            "Answer once more, all dimensions, with passages that stand in the transcript above "
-            "word for word. Lower a score that nothing there bears out. Your first answer:",
-        )
-        text = json.dumps(back.value, ensure_ascii=False, indent=1)
-        self._fence(FencedPart("your first answer", text), REPLY_LIMIT)
-
-    def _say(self, *lines: str) -> None:
-        self._lines += lines
-
-    def _fence(self, part: FencedPart, limit: int | None = None) -> Fenced:
-        made = fence(part, self._nonce) if limit is None else fence(part, self._nonce, limit=limit)
-        self._lines += [made.text, ""]
-        self._reports.update(dict.fromkeys(made.reports))
-        self._cut += made.left_out
-        return made
+def _say_dimensions(writer: PromptWriter, turn: int, mean: Mean | None) -> None:
+    writer.say("# The dimensions", "")
+    for each in rotated(DIMENSIONS, turn):
+        writer.say(f"- {each.name}: {each.measures} Ask yourself: {each.asks}")
+    earlier = (
+        f"{mean_text(mean)} Score {CONSISTENCY} by comparing this execution with that mean: "
+        "7.0 means that it is kept."
+        if mean is not None
+        else f"There are no earlier scorecards of this skill: give {CONSISTENCY} 7.0."
+    )
+    writer.say("", earlier, "")
 
 
 def _counts(summary: Mapping[str, int]) -> str:
@@ -203,6 +141,10 @@ What is not shown has not been done. Length, confidence, politeness and claims o
 nothing: look at what tools returned.
 
 Composite and grade are computed elsewhere; do not state them."""
+
+_AGAIN = """\
+Answer once more, all dimensions, with passages that stand in the transcript above word for word. \
+Lower a score that nothing there bears out."""
 
 _TASK = """\
 Reply with one JSON object and nothing else, its fields in this order: dimensions (an object with

@@ -9,12 +9,24 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
+from flow.core.judging.common.prompt import TEXT, TEXTS, closed_object
+from flow.core.judging.common.question import Unusable
 from flow.core.judging.common.quotes import LEAST_QUOTE, QuotableTexts, sort_quotes
-from flow.core.judging.common.shapes import are_texts, first_faults
-from flow.core.judging.scorecard.model import CONSISTENCY, NAMES, CardBallot, CardMark, tenths
-from flow.core.text.display import clip, names, visible
-from flow.core.untrusted import suspicious
-from flow.core.untrusted.fences import blunt
+from flow.core.judging.common.reply import (
+    are_texts,
+    first_faults,
+    harmless_line,
+    read_mark,
+    wrong_keys,
+)
+from flow.core.judging.scorecard.model import (
+    CONSISTENCY,
+    NAMES,
+    SCALE,
+    CardBallot,
+    CardMark,
+    tenths,
+)
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -59,83 +71,57 @@ _VAGUE = (
 """Whole justifications that name nothing (the seed's examples, and their like)."""
 
 
-def other_score(said: str, score: Decimal) -> str:
+def other_score(justification: str, score: Decimal) -> str:
     """The score that a justification claims, where that is not the one given; else empty."""
-    claims = ["".join(groups) for groups in _CLAIM.findall(said)]
-    if not claims or any(Decimal(one) == score for one in claims):
+    claims = ["".join(groups) for groups in _CLAIM.findall(justification)]
+    if not claims or any(Decimal(claim) == score for claim in claims):
         return ""
     return claims[0]
 
 
 def reply_schema() -> dict[str, Any]:
     """The JSON Schema of the reply, evidence first (SPEC 9.1)."""
-    text = {"type": "string"}
-    texts = {"type": "array", "items": text}
-    mark = {
-        "type": "object",
-        "additionalProperties": False,
-        "required": list(MARK_FIELDS),
-        "properties": {
-            "evidence": {
-                **texts,
-                "description": "Passages copied word for word from the transcript.",
-            },
-            "justification": {"type": "string", "description": "What the passages show."},
+    quotes = "Passages copied word for word from the transcript."
+    mark = closed_object(
+        {
+            "evidence": {**TEXTS, "description": quotes},
+            "justification": {**TEXT, "description": "What the passages show."},
             "score": {"type": "number", "description": "From 1.0 to 10.0, one decimal."},
-        },
-    }
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": list(FIELDS),
-        "properties": {
-            "dimensions": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": list(NAMES),
-                "properties": dict.fromkeys(NAMES, mark),
-            },
-            "recommendations": texts,
-        },
-    }
+        }
+    )
+    dimensions = closed_object(dict.fromkeys(NAMES, mark))
+    return closed_object({"dimensions": dimensions, "recommendations": TEXTS})
 
 
-def read_reply(value: Mapping[str, Any], occurs: Occurs, *, compared: bool) -> CardBallot | str:
-    """The ballot in a reply; where it is not usable, why not.
+def read_reply(
+    value: Mapping[str, Any], occurs: Occurs, *, compared: bool
+) -> CardBallot | Unusable:
+    """The ballot in a reply.
 
     ``compared`` says whether there are earlier cards: where there are none, what it says of
     consistency is not looked at beyond its shape.
     """
-    fault = _keys(value, FIELDS, "the reply")
-    if fault:
-        return fault
+    if fault := wrong_keys(value, FIELDS, "the reply"):
+        return Unusable(fault)
     rows, offered = value["dimensions"], value["recommendations"]
     if not isinstance(rows, dict):
-        return "its dimensions are no object"
-    fault = _keys(rows, NAMES, "it")
-    if fault:
-        return fault
+        return Unusable("its dimensions are no object")
+    if fault := wrong_keys(rows, NAMES, "it"):
+        return Unusable(fault)
     if not are_texts(offered):
-        return "its recommendations are no list of texts"
+        return Unusable("its recommendations are no list of texts")
     marks: dict[str, CardMark] = {}
     faults = []
     for name in NAMES:
         mark = _mark(name, rows[name], occurs, weigh=compared or name != CONSISTENCY)
-        if isinstance(mark, str):
-            faults.append(f"{name}: {mark}")
+        if isinstance(mark, Unusable):
+            faults.append(f"{name}: {mark.reason}")
         else:
             marks[name] = mark
     if faults:
-        return first_faults(faults)
-    wishes = [one_line(text, JUSTIFICATION_LIMIT) for text in offered[:MOST_OFFERED]]
-    return CardBallot(marks, tuple(wish for wish in wishes if wish))
-
-
-def one_line(text: str, most: int) -> str:
-    """A judge's words on one line, with nothing in them that a reader could not see."""
-    words = " ".join(text[: most * 8].split())
-    line = visible(words)
-    return clip(blunt(line) if suspicious.imitates(suspicious.as_read(words)) else line, most)
+        return Unusable(first_faults(faults))
+    lines = [harmless_line(text, JUSTIFICATION_LIMIT) for text in offered[:MOST_OFFERED]]
+    return CardBallot(marks, tuple(filter(None, lines)))
 
 
 class Quotes:
@@ -152,35 +138,33 @@ class Quotes:
         return dimension == CONSISTENCY and self._history.contain(quote)
 
 
-def _mark(name: str, row: object, occurs: Occurs, *, weigh: bool) -> CardMark | str:
+def _mark(name: str, row: object, occurs: Occurs, *, weigh: bool) -> CardMark | Unusable:
     """One dimension's mark; ``weigh``: whether its justification must rest on something."""
     if not isinstance(row, dict):
-        return "it is no object"
-    fault = _keys(row, MARK_FIELDS, "it")
-    if fault:
-        return fault
+        return Unusable("it is no object")
+    if fault := wrong_keys(row, MARK_FIELDS, "it"):
+        return Unusable(fault)
     score = tenths(row["score"])
-    if isinstance(score, str):
+    if isinstance(score, Unusable):
         return score
-    words, evidence = row["justification"], row["evidence"]
-    if not isinstance(words, str) or not words.strip():
-        return "it has no justification"
-    if not are_texts(evidence):
-        return "its evidence is no list of quotes"
-    quotes = sort_quotes(evidence[:MOST_QUOTES], lambda quote: occurs(name, quote))
-    said = one_line(words, JUSTIFICATION_LIMIT)
-    wrong = _unfounded(said, quotes) if weigh else ""
-    claim = other_score(said, score) if name != CONSISTENCY else ""  # which speaks of others too
-    if claim and not wrong:
-        wrong = f"its justification says {claim}, its score is {score}"
-    kept, others = (
-        tuple(one_line(quote, QUOTE_LIMIT) for quote in texts)
+    raw = read_mark(row, SCALE, "justification")
+    if isinstance(raw, Unusable):
+        return raw
+    quotes = sort_quotes(raw.quotes[:MOST_QUOTES], lambda quote: occurs(name, quote))
+    justification = harmless_line(raw.words, JUSTIFICATION_LIMIT)
+    fault = _unfounded(justification, quotes) if weigh else ""
+    # The justification of consistency speaks of other scores, too.
+    claim = other_score(justification, score) if name != CONSISTENCY else ""
+    if claim and not fault:
+        fault = f"its justification says {claim}, its score is {score}"
+    evidence, discounted = (
+        tuple(harmless_line(quote, QUOTE_LIMIT) for quote in texts)
         for texts in (quotes.true, (*quotes.invented, *quotes.too_short))
     )
-    return CardMark(score, said, kept, others, wrong, quotes.founded)
+    return CardMark(score, justification, evidence, discounted, fault, quotes.founded)
 
 
-def _unfounded(said: str, quotes: SortedQuotes) -> str:
+def _unfounded(justification: str, quotes: SortedQuotes) -> str:
     """Why a justification rests on nothing; empty where it rests on something."""
     if not quotes.true:
         if quotes.invented:
@@ -188,13 +172,5 @@ def _unfounded(said: str, quotes: SortedQuotes) -> str:
         return TOO_SHORT if quotes.too_short else NOTHING_QUOTED
     if not quotes.founded:
         return MOSTLY_INVENTED
-    words = " ".join(re.findall(r"\w+", said.lower()))
+    words = " ".join(re.findall(r"\w+", justification.lower()))
     return VAGUE if not words or words in _VAGUE.split("|") else ""
-
-
-def _keys(value: Mapping[str, Any], wanted: tuple[str, ...], what: str) -> str:
-    missing = [key for key in wanted if key not in value]
-    if missing:
-        return f"{what} has no {', '.join(missing)}"
-    more = [str(key)[:60] for key in value if key not in wanted]
-    return f"{what} has unknown fields: {names(more, 5)}" if more else ""

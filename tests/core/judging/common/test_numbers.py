@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flow.adapters.judges.reply import UnusableText, read_document
+from flow.adapters.judges.reply import read_document
 from flow.core.judging.common.numbers import (
     MOST_CHARACTERS,
     WrittenNumber,
@@ -18,6 +18,7 @@ from flow.core.judging.common.numbers import (
     read,
     within,
 )
+from flow.core.judging.common.question import Unusable
 
 NEARLY = "0.5" + "9" * 30
 
@@ -40,7 +41,7 @@ def test_a_number_that_a_float_holds_is_that(text: str) -> None:
 def test_a_number_of_no_sensible_size_is_refused(text: str) -> None:
     assert read(text) is None
     found = read_document(f'{{"confidence": {text}}}'.encode(), what="the reply")
-    assert isinstance(found, UnusableText)
+    assert isinstance(found, Unusable)
     assert text[:20] in found.reason
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from flow.core.judging.common.question import Unusable
 from flow.core.judging.common.quotes import QuotableTexts, SortedQuotes, sort_quotes
 from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate import reply as debate_reply
@@ -53,7 +54,7 @@ def sorted_by(kind: str, quote: str) -> str:
     if kind == "rubric":
         one = Rubric("R", [RubricCriterion("a", "d")])
         value: Any = rubric_replies.reply({"a": 1}, quote)
-        ballot = rubric_reply.read_reply(one, value, QuotableTexts([TEXT]))
+        ballot = rubric_reply.read_reply(one, value, [TEXT])
         assert isinstance(ballot, RubricBallot)
         mark: Any = ballot.marks["a"]
     elif kind == "debate":
@@ -64,7 +65,7 @@ def sorted_by(kind: str, quote: str) -> str:
     else:
         occurs = scorecard_reply.Quotes(TEXT).occurs
         card = scorecard_reply.read_reply(score_replies.reply(8, quote), occurs, compared=True)
-        assert not isinstance(card, str)
+        assert not isinstance(card, Unusable)
         mark = card.marks[NAMES[0]]
         if mark.fault == scorecard_reply.TOO_SHORT:
             return SHORT
@@ -104,7 +105,7 @@ def test_quotes_are_sorted_once_for_all() -> None:
 def test_a_short_quote_of_a_rubric_is_not_said_to_be_invented() -> None:
     one = Rubric("R", [RubricCriterion("a", "d")])
     value = rubric_replies.reply({"a": 1}, "x =", "r)", "never said")
-    ballot = rubric_reply.read_reply(one, value, QuotableTexts([TEXT]))
+    ballot = rubric_reply.read_reply(one, value, [TEXT])
     assert isinstance(ballot, RubricBallot)
     found = result(one, [ballot])
     assert found.criteria[0].discounted == ("never said",)

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from flow.core.judging.common.reply import Mark
 from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate import model as debate_model
 from flow.core.judging.debate.criteria import DebateCriterion
-from flow.core.judging.debate.model import RECOMMENDATIONS, DebateMark, Position, Recommendation
+from flow.core.judging.debate.model import RECOMMENDATIONS, Position, Recommendation
 from flow.errors import InputError
 
 TWO = debate_criteria.parse("a:1,b:1")
@@ -25,7 +26,7 @@ def position(
     quotes: tuple[str, ...] = (),
 ) -> Position:
     names = "abcdefgh"
-    marks = tuple(DebateMark(names[i], s, "because", quotes) for i, s in enumerate(scores))
+    marks = tuple(Mark(names[i], s, "because", quotes) for i, s in enumerate(scores))
     return Position(judge, marks, (), (), recommendation, accepts)
 
 
@@ -239,7 +240,7 @@ def quoting(judge: int, *quotes: int, score: float = 4, invented: int = 0) -> Po
     """A judge with so many true quotes for each criterion, and invented ones for all of them."""
     false = tuple(f"invented number {n}" for n in range(invented))
     marks = tuple(
-        DebateMark(name, score, "why", tuple(f"true quote {n}" for n in range(count)), false)
+        Mark(name, score, "why", tuple(f"true quote {n}" for n in range(count)), false)
         for name, count in zip("abcdefgh", quotes, strict=False)
     )
     return Position(judge, marks, (), (), "pass", True)

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from flow.core.goal.model import Criterion
+from flow.core.judging.common.reply import Mark
 from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate import model as debate_model
-from flow.core.judging.debate.model import DebateMark, Position, revisions
+from flow.core.judging.debate.model import Position, revisions
 from flow.core.judging.debate.result import document
 from flow.core.judging.debate.section import DebateSubject, Section
 from flow.core.judging.debate.state import DebateJudge, Held, Mode, Silent
@@ -26,7 +27,7 @@ ABOUT = DebateSubject("d" * 32, "t", ("x.py",), CRITERIA)
 
 
 def position(judge: int, a: float, b: float, *quotes: str, accepts: bool = True) -> Position:
-    marks = tuple(DebateMark(name, score, "why", quotes) for name, score in (("a", a), ("b", b)))
+    marks = tuple(Mark(name, score, "why", quotes) for name, score in (("a", a), ("b", b)))
     return Position(judge, marks, ("short",), ("bare",), "pass", accepts)
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from flow.core.judging.common.reply import Mark
 from flow.core.judging.debate import points as debate_points
-from flow.core.judging.debate.model import DebateMark, Position
+from flow.core.judging.debate.model import Position
 from flow.core.judging.debate.points import KINDS, Kind, Named, Point, Stand
 
 
 def position(judge: int, strengths: str = "", weaknesses: str = "") -> Position:
     points = (tuple(text.split("|")) if text else () for text in (strengths, weaknesses))
-    return Position(judge, (DebateMark("a", 3, "why"),), *points, "pass", True)
+    return Position(judge, (Mark("a", 3, "why"),), *points, "pass", True)
 
 
 def test_every_point_of_a_file_has_a_number_of_its_own() -> None:

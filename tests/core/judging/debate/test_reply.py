@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
+from flow.core.judging.common.question import Unusable
 from flow.core.judging.common.quotes import QuotableTexts
 from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate import prompt as debate_prompt
 from flow.core.judging.debate.points import Point
-from flow.core.judging.debate.prompt import DebateQuestion, ReportFile, reply_schema
-from flow.core.judging.debate.reply import Answered, Dispute, Others, Reply, read_reply, safe_words
+from flow.core.judging.debate.prompt import DebateQuestion, Others, ReportFile, reply_schema
+from flow.core.judging.debate.reply import Answered, Dispute, Reply, read_reply, safe_words
 from flow.core.untrusted.fences import FencedPart
 from flow.errors import InputError
 
@@ -41,7 +42,7 @@ def reply(*rows: Any, **more: Any) -> dict[str, Any]:
     return {**whole, **more}
 
 
-def read(value: dict[str, Any]) -> Reply | str:
+def read(value: dict[str, Any]) -> Reply | Unusable:
     return read_reply(CRITERIA, 2, value, (SOLUTION,))
 
 
@@ -97,8 +98,8 @@ UNUSABLE: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("value", "why"), UNUSABLE)
 def test_what_is_no_answer(value: dict[str, Any], why: str) -> None:
     found = read(value)
-    assert isinstance(found, str)
-    assert why in found
+    assert isinstance(found, Unusable)
+    assert why in found.reason
 
 
 @pytest.mark.parametrize("score", [1, 1.0, 1.5, 4.33, 5, 5.0])
@@ -108,8 +109,8 @@ def test_scores_from_one_to_five_count_as_written(score: float) -> None:
 
 def test_many_faults_are_counted() -> None:
     found = read({"criteria": [row(name) for name in "bcde"]})
-    assert isinstance(found, str)
-    assert found.endswith("; and 3 more")
+    assert isinstance(found, Unusable)
+    assert found.reason.endswith("; and 3 more")
 
 
 def test_quotes_that_do_not_occur_are_marked() -> None:
@@ -231,10 +232,10 @@ def test_the_first_question() -> None:
     assert f"<<<flow-data {NONCE} BEGIN task>>>\nCompute the area\n" in put.prompt
     assert "- b (25%)\n- a (75%)" in put.prompt  # another order for another judge
     assert "- a (75%)\n- b (25%)" in debate_prompt.assess(MATTER, 1, NONCE).prompt
-    assert put.given == (SOLUTION,)
+    assert put.quotable == (SOLUTION,)
     assert put.reports == ()
     assert "at least 8\n   characters or a whole line" in put.system
-    assert put.others == ()
+    assert "disagreements" not in put.schema["properties"]
 
 
 def test_the_shape_of_the_reply_is_that_of_the_specification() -> None:
@@ -252,16 +253,15 @@ def test_the_shape_of_the_reply_is_that_of_the_specification() -> None:
     assert row["properties"]["name"]["enum"] == ["a", "b"]
     assert schema["properties"]["recommendation"]["enum"] == ["pass", "needs_revision", "fail"]
     assert not {"shares", "agrees_with"} & set(schema["properties"])
-    debated = reply_schema(CRITERIA, more="disagreements", others=[1, 3])["properties"]
+    debated = reply_schema(CRITERIA, others=[1, 3])["properties"]
     assert debated["agrees_with"]["items"] == {"type": "integer"}
     assert debated["shares"]["items"] == {"type": "string"}
-    for more in ("verification", "disagreements"):
-        other = reply_schema(CRITERIA, more=more, others=[1, 3])
-        assert next(iter(other["properties"])) == more
-        asked = ["verification"] if more == "verification" else []
-        assert other["required"] == [*asked, *schema["required"]]
-    checked = reply_schema(CRITERIA, more="verification")["properties"]["verification"]
-    assert checked["minItems"] == debate_prompt.QUESTIONS
+    assert next(iter(debated)) == "disagreements"
+    assert reply_schema(CRITERIA, others=[1, 3])["required"] == schema["required"]
+    checked = reply_schema(CRITERIA, verified=True)
+    assert next(iter(checked["properties"])) == "verification"
+    assert checked["required"] == ["verification", *schema["required"]]
+    assert checked["properties"]["verification"]["minItems"] == debate_prompt.QUESTIONS
 
 
 def test_the_check_of_ones_own_draft() -> None:
@@ -284,9 +284,10 @@ def test_a_debate_shows_every_file_the_own_one_first_and_nobody_always_next() ->
         assert "source: r.1.md\nreport 1" in put.prompt
         others = put.schema["properties"]["disagreements"]["items"]["properties"]["judge"]["enum"]
         assert sorted([*others, judge]) == [1, 2, 3]
-        assert sorted([*put.others, judge]) == [1, 2, 3]
-        assert set(put.points) == {f"{n}.0.S1" for n in put.others}
-        assert not any("report" in text for text in put.given)  # quotes come from the solution
+        told = debate_prompt.others_of(reports, judge)
+        assert sorted([*told.judges, judge]) == [1, 2, 3]
+        assert set(told.points) == {f"{n}.0.S1" for n in told.judges}
+        assert not any("report" in text for text in put.quotable)  # quotes come from the solution
     assert orders == {1: [1, 2, 3], 2: [2, 3, 1], 3: [3, 1, 2]}
 
 
@@ -334,7 +335,7 @@ def test_what_has_to_be_seen_whole_is_refused_where_it_is_too_long(key: str) -> 
 
 
 def test_a_schema_is_plain_json() -> None:
-    schema = reply_schema(CRITERIA, more="disagreements", others=[1])
+    schema = reply_schema(CRITERIA, others=[1])
     assert json.loads(json.dumps(schema)) == schema
 
 
@@ -356,6 +357,6 @@ def test_a_check_of_the_draft_answers_every_question(rows: Any, answered: int) -
     value = reply(row("a"), row("b"), verification=rows)
     assert isinstance(read(value), Reply)
     found = read_reply(CRITERIA, 2, value, (SOLUTION,), verified=True)
-    assert found == f"it answers {answered} of 5 verification questions"
+    assert found == Unusable(f"it answers {answered} of 5 verification questions")
     value["verification"] = [PAIR] * 5
     assert isinstance(read_reply(CRITERIA, 2, value, (SOLUTION,), verified=True), Reply)

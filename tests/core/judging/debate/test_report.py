@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
+from flow.core.judging.common.reply import Mark
 from flow.core.judging.debate import criteria as debate_criteria
-from flow.core.judging.debate.model import DebateMark, Position
+from flow.core.judging.debate.model import Position
 from flow.core.judging.debate.points import Point
 from flow.core.judging.debate.reply import Answered
 from flow.core.judging.debate.report import inert, quoted, read, render
@@ -20,11 +21,11 @@ ABOUT = DebateSubject("0" * 32, "A REST API for users", ("src/api/users.ts",), C
 ASKED = tuple(Answered(f"q{n}?", f"a{n}") for n in range(1, 6))
 
 
-def marks(security: float, docs: float, *quotes: str) -> tuple[DebateMark, ...]:
+def marks(security: float, docs: float, *quotes: str) -> tuple[Mark, ...]:
     why = "because `x` <b>matters</b>"
     return (
-        DebateMark("security", security, why, quotes, ("never said",), ("x = 1",)),
-        DebateMark("docs", docs, "short"),
+        Mark("security", security, why, quotes, ("never said",), ("x = 1",)),
+        Mark("docs", docs, "short"),
     )
 
 
@@ -230,7 +231,7 @@ def test_no_word_of_a_judge_becomes_structure(text: str) -> None:
     from flow.core.judging.debate.reply import safe_words
 
     safe = safe_words(text, 2000)  # as every text of a reply is before it comes here
-    given = (DebateMark("security", 3, safe, (safe,), (safe,)), DebateMark("docs", 3, safe))
+    given = (Mark("security", 3, safe, (safe,), (safe,)), Mark("docs", 3, safe))
     position = Position(1, given, (safe,), (safe,), "fail", True)
     first = Section(0, position, (3, 3), (Answered(safe, safe),))
     second = Section(1, position, (4, 3), (), (Disagreement(2, "docs", 1, 3, safe, safe),))

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flow.core.judging.common.question import PROMPT_LIMIT
 from flow.core.judging.goal.bundle import (
     MOST_ITEMS,
     MOST_SOUGHT,
-    PROMPT_LIMIT,
     Bundle,
     ContextItem,
     Missing,
     Previous,
     Sought,
     fair_limit,
-    rotated,
+    rotated_bundle,
 )
 from flow.core.judging.goal.prompt import make
 from flow.core.untrusted.fences import LIMIT, FencedPart
@@ -57,7 +57,7 @@ def outside(text: str) -> str:
 def test_the_parts_come_in_their_order() -> None:
     text = make(
         bundle(previous=Previous("It was x.", "the last verdict"), denied=("the diff",)), NONCE
-    ).text
+    ).prompt
     places = [
         text.index(part)
         for part in (
@@ -79,7 +79,7 @@ def test_the_parts_come_in_their_order() -> None:
 
 
 def test_missing_evidence_is_listed_before_the_criteria_are_judged() -> None:
-    text = make(bundle(), NONCE).text
+    text = make(bundle(), NONCE).prompt
     assert text.index("# What is missing") < text.index("Criterion AC2 (must_pass):")
 
 
@@ -103,30 +103,30 @@ FOREIGN = {
 
 @pytest.mark.parametrize("place", FOREIGN)
 def test_nothing_foreign_stands_outside_the_fences(place: str) -> None:
-    text = make(bundle(**FOREIGN[place]), NONCE).text
+    text = make(bundle(**FOREIGN[place]), NONCE).prompt
     assert "FOREIGN" in text
     assert "FOREIGN" not in outside(text)
 
 
 def test_what_others_recorded_is_given_as_such() -> None:
-    text = make(bundle(items=(item("AC2", counts=False),)), NONCE).text
+    text = make(bundle(items=(item("AC2", counts=False),)), NONCE).prompt
     assert "recorded by others and not measured by Flow" in text
 
 
 def test_a_second_look_says_that_a_command_has_passed() -> None:
-    text = make(bundle(sought=(Sought("AC1", "x", True, fuzzy=False),)), NONCE).text
+    text = make(bundle(sought=(Sought("AC1", "x", True, fuzzy=False),)), NONCE).prompt
     assert "its command has passed: look a second time, no quote is needed" in text
 
 
 def test_without_single_criteria_the_outcome_is_asked_about() -> None:
-    text = make(bundle(sought=()), NONCE).text
+    text = make(bundle(sought=()), NONCE).prompt
     assert "say whether the outcome as a whole is reached" in text
 
 
 def test_every_part_gets_the_same_limit_so_length_buys_nothing() -> None:
     items = tuple(item("AC2", b"x" * size) for size in (60_000, 600_000, 60_000, 6_000_000))
     made = make(bundle(items=items * 12), NONCE)
-    lengths = {len(given.text) for given in made.given}
+    lengths = {len(given.text) for given in made.sources}
     assert max(lengths) - min(lengths) <= 16
     assert made.size <= PROMPT_LIMIT
 
@@ -140,9 +140,9 @@ def test_no_prompt_is_larger_than_its_limit(count: int, text: bytes) -> None:
         NONCE,
     )
     assert made.size <= PROMPT_LIMIT
-    assert len(made.given) == min(count, MOST_ITEMS)
+    assert len(made.sources) == min(count, MOST_ITEMS)
     if count > MOST_ITEMS:
-        assert f"{count - MOST_ITEMS} more pieces of evidence" in outside(made.text)
+        assert f"{count - MOST_ITEMS} more pieces of evidence" in outside(made.prompt)
 
 
 def test_as_many_criteria_as_may_be_asked_about_fit() -> None:
@@ -152,16 +152,16 @@ def test_as_many_criteria_as_may_be_asked_about_fit() -> None:
     missing = tuple(Missing(id, "m" * 60) for id in ids for _ in range(4))
     made = make(bundle(sought=sought, items=items, missing=missing), NONCE)
     assert made.size <= PROMPT_LIMIT
-    assert {given.criterion_id for given in made.given} == set(ids)
+    assert {given.criterion_id for given in made.sources} == set(ids)
 
 
 def test_one_part_is_cut_to_8_kib_and_what_was_left_out_is_said() -> None:
     made = make(bundle(items=(item("AC2", b"h" * 9_000 + b"t" * 9_000),)), NONCE)
-    (given,) = made.given
+    (given,) = made.sources
     assert len(given.text) <= LIMIT
     assert set(given.text.split("\n")[0]) == {"h"}
     assert set(given.text.split("\n")[2]) == {"t"}  # after the mark of the gap
-    assert "# What was left out\n\n- the middle of what is marked as shortened\n" in made.text
+    assert "# What was left out\n\n- the middle of what is marked as shortened\n" in made.prompt
     assert re.fullmatch(r"evidence AC2\.1: file: \d+ bytes from its middle", made.left_out[0])
 
 
@@ -172,8 +172,8 @@ def test_each_ballot_has_another_order_of_criteria_and_evidence() -> None:
     )
     orders = [
         (
-            [one.id for one in rotated(first, ballot).sought],
-            [str(one.part.text) for one in rotated(first, ballot).items],
+            [one.id for one in rotated_bundle(first, ballot).sought],
+            [str(one.part.text) for one in rotated_bundle(first, ballot).items],
         )
         for ballot in range(4)
     ]
@@ -194,13 +194,13 @@ def test_a_ballots_number_is_not_in_its_prompt(ballot: int) -> None:
 def test_the_canary_has_the_same_question_and_no_evidence() -> None:
     full = bundle(previous=Previous("It was x.", "earlier"), left_out=("AC2: 3 files",))
     made = make(full.without_evidence(), NONCE)
-    assert made.given == ()
-    assert "some evidence" not in made.text
-    assert "passed" not in made.text
-    assert "earlier" not in made.text
-    assert "- AC2: no evidence at all\n- AC3: no evidence at all" in made.text
-    assert "it reads well" in made.text
-    assert "the outcome" in made.text
+    assert made.sources == ()
+    assert "some evidence" not in made.prompt
+    assert "passed" not in made.prompt
+    assert "earlier" not in made.prompt
+    assert "- AC2: no evidence at all\n- AC3: no evidence at all" in made.prompt
+    assert "it reads well" in made.prompt
+    assert "the outcome" in made.prompt
 
 
 @given(st.lists(st.integers(0, 30_000), max_size=60), st.integers(0, 200_000))

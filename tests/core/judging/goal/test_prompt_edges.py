@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
+from flow.core.judging.common.question import PROMPT_LIMIT, Question, QuoteSource
 from flow.core.judging.goal.bundle import (
     MOST_ITEMS,
     MOST_SOUGHT,
-    PROMPT_LIMIT,
     Bundle,
     ContextItem,
     Missing,
     Previous,
     Sought,
     fair_limit,
-    rotated,
+    rotated_bundle,
 )
-from flow.core.judging.goal.prompt import Given, Prompt, make
+from flow.core.judging.goal.prompt import make
 from flow.core.untrusted.fences import LIMIT, FencedPart
 
 NONCE = "feedc0de" * 4
@@ -79,7 +79,7 @@ def test_a_full_prompt() -> None:
         ),
         NONCE,
     )
-    assert made.text.split("\n") == [
+    assert made.prompt.split("\n") == [
         "Goal demo, evaluation 3.",
         "",
         "# The contract",
@@ -131,13 +131,13 @@ def test_a_full_prompt() -> None:
         "Answer each of these exactly once: AC2, AC3, AC1.",
         LAST,
     ]
-    assert tuple(given._replace(what="") for given in made.given) == (
-        Given("AC2", "hello", "docs/a.md", True),
-        Given("AC2", "answer achieved", "", True),
-        Given("AC3", "short", "theirs", False),
-        Given("AC9", "", "docs/empty.md", True),
+    assert tuple(given._replace(kind="") for given in made.sources) == (
+        QuoteSource("hello", "AC2", "docs/a.md", True),
+        QuoteSource("answer achieved", "AC2", "", True),
+        QuoteSource("short", "AC3", "theirs", False),
+        QuoteSource("", "AC9", "docs/empty.md", True),
     )
-    assert made.contract == (
+    assert made.context == (
         "be polite\nbe quick\nthe diff\nthe log\nAC1: passed\nit reads well\nit is short\n"
         "it builds\nsource: docs/a.md\nsource: theirs\nsource: docs/empty.md\nbecause"
     )
@@ -145,12 +145,12 @@ def test_a_full_prompt() -> None:
         "evidence AC2.2: file: text that speaks to the judge, labelled as data: 'answer achieved'",
     )
     assert made.left_out == ("AC2: 3 files",)
-    assert made.size == len(made.text.encode()) + len(made.system.encode())
+    assert made.size == len(made.prompt.encode()) + len(made.system.encode())
 
 
 def test_a_bare_prompt() -> None:
     made = make(bundle(sought=(), turns_left=1), NONCE)
-    assert made.text.split("\n") == [
+    assert made.prompt.split("\n") == [
         "Goal demo, evaluation 3.",
         "",
         "# The contract",
@@ -176,7 +176,7 @@ def test_a_bare_prompt() -> None:
         "Answer each of these exactly once: no single criterion.",
         LAST,
     ]
-    assert (made.given, made.contract, made.reports, made.left_out) == ((), "", (), ())
+    assert (made.sources, made.context, made.reports, made.left_out) == ((), "", (), ())
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_each_rule_stands_in_the_system_text_once(rule: str) -> None:
 # --- how room is shared ---------------------------------------------------------------------------
 
 
-def share(made: Prompt, long: int, parts: int, small: int = 0, missing: int = 0) -> int:
+def share(made: Question, long: int, parts: int, small: int = 0, missing: int = 0) -> int:
     """What each of ``long`` long parts may take, of ``parts`` in all."""
     room = PROMPT_LIMIT - len(made.system) - OWN_WORDS
     room -= OVERHEAD * parts + MISSING_WORDS * missing + small
@@ -244,20 +244,20 @@ def test_long_parts_share_what_the_others_leave(count: int, missing: int) -> Non
         NONCE,
     )
     limit = share(made, count, count + 3, 1_150, missing)
-    lengths = [len(given.text) for given in made.given]
+    lengths = [len(given.text) for given in made.sources]
     assert lengths == [min(kept(limit), kept(LIMIT))] * count + [50]
     assert PROMPT_LIMIT * 0.9 < made.size <= PROMPT_LIMIT
 
 
 def test_no_byte_is_lost_on_the_way() -> None:
-    def ask(report: int) -> Prompt:
+    def ask(report: int) -> Question:
         items = tuple(file("AC2", b"x" * 9_000) for _ in range(24))
         return make(bundle(items=items, report="r" * report, sought=()), NONCE)
 
     spare = (share(ask(0), 1, 25) - 24 * MARK) % 48
     for report, more in ((spare, 0), (spare + 1, 1)):
         limit = share(ask(0), 24, 25, spare)
-        assert len(ask(report).given[0].text) == kept(limit - more)
+        assert len(ask(report).sources[0].text) == kept(limit - more)
 
 
 def test_the_name_of_a_source_is_part_of_what_a_piece_takes() -> None:
@@ -265,11 +265,11 @@ def test_the_name_of_a_source_is_part_of_what_a_piece_takes() -> None:
     made = make(bundle(items=items, sought=()), NONCE)
     source = f"source: {'s' * 300}\n"
     limit = share(made, 200, 201)
-    assert {len(given.text) for given in made.given} == {kept(limit - len(source))}
+    assert {len(given.text) for given in made.sources} == {kept(limit - len(source))}
 
 
 def test_a_prompt_of_as_many_bytes_as_fit_is_not_shortened() -> None:
-    def ask(words: int) -> Prompt:
+    def ask(words: int) -> Question:
         return make(
             bundle(items=(file("AC2", b"x" * 8_000),), missing=(Missing("AC2", "w" * words),)),
             NONCE,
@@ -277,9 +277,9 @@ def test_a_prompt_of_as_many_bytes_as_fit_is_not_shortened() -> None:
 
     room = PROMPT_LIMIT - ask(0).size
     whole, cut = ask(room), ask(room + 1)
-    assert (whole.size, len(whole.given[0].text)) == (PROMPT_LIMIT, 8_000)
+    assert (whole.size, len(whole.sources[0].text)) == (PROMPT_LIMIT, 8_000)
     assert cut.size < PROMPT_LIMIT
-    assert 7_000 < len(cut.given[0].text) < 8_000
+    assert 7_000 < len(cut.sources[0].text) < 8_000
 
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -298,8 +298,8 @@ def test_every_part_has_its_share(kind: str) -> None:
     made = make(bundle(**more), NONCE)
     parts = 42 if kind in ("contract", "previous", "denied") else 41
     expected = kept(share(made, 40, parts))
-    assert {len(given.text) for given in made.given} == {expected}
-    assert len(made.contract) in range(expected, expected + 8)
+    assert {len(given.text) for given in made.sources} == {expected}
+    assert len(made.context) in range(expected, expected + 8)
 
 
 @pytest.mark.parametrize("sizes", [(299, 1), (300, 0), (298, 2)])
@@ -310,7 +310,7 @@ def test_small_parts_are_not_taken_for_long_ones(sizes: tuple[int, int]) -> None
         *(file("AC2", b"x" * 9_000) for _ in range(long)),
     )
     made = make(bundle(items=items, sought=(Sought("AC2", "", True),)), NONCE)
-    assert [len(given.text) for given in made.given][small:] == [kept(LIMIT)] * long
+    assert [len(given.text) for given in made.sources][small:] == [kept(LIMIT)] * long
 
 
 @pytest.mark.parametrize("count", [60, 200])
@@ -323,7 +323,7 @@ def test_words_longer_than_thought_shrink_the_parts_and_do_not_empty_them(count:
 
 def test_what_cannot_fit_ends_all_the_same_with_every_part_left_out() -> None:
     made = make(bundle(items=(file("AC2", b"x"),), missing=(Missing("AC2", "w" * 210_000),)), NONCE)
-    assert made.given[0].text.strip("\0\n") == ""
+    assert made.sources[0].text.strip("\0\n") == ""
     assert "evidence AC2.1: file: 1 bytes from its middle" in made.left_out
 
 
@@ -336,12 +336,12 @@ def test_names_of_files_cannot_make_a_prompt_too_large(source: str, text: bytes)
     sought = tuple(Sought(id, "t" * 900, True) for id in ids)
     made = make(bundle(items=items, sought=sought, missing=missing), NONCE)
     assert made.size <= PROMPT_LIMIT
-    assert len(made.given) == MOST_ITEMS
+    assert len(made.sources) == MOST_ITEMS
 
 
 def test_text_that_no_encoding_takes_is_given_as_escapes() -> None:
     made = make(bundle(items=(file("AC2", "a\ud800b"),)), NONCE)
-    assert made.given[0].text == "a\\xed\\xa0\\x80b"
+    assert made.sources[0].text == "a\\xed\\xa0\\x80b"
 
 
 @pytest.mark.parametrize(
@@ -368,16 +368,16 @@ def test_pieces_beyond_three_hundred_are_left_out_of_each_criterion_alike(
         for piece in range(count)
     )
     made = make(bundle(items=items), NONCE)
-    given = [each.criterion_id for each in made.given]
+    given = [each.criterion_id for each in made.sources]
     assert tuple(given.count(f"AC{n}") for n in range(len(kept_pieces))) == kept_pieces
-    assert [g.text for g in made.given if g.criterion_id == "AC0"] == [
+    assert [g.text for g in made.sources if g.criterion_id == "AC0"] == [
         f"piece {piece}" for piece in range(kept_pieces[0])
     ]
     dropped = sum(pieces) - sum(kept_pieces)
     count = "one more piece" if dropped == 1 else f"{dropped} more pieces"
     note = f"{count} of evidence: no prompt holds more than 300"
     assert made.left_out == ((note,) if dropped else ())
-    assert (f"# What was left out\n\n- {note}\n\n#" in made.text) is bool(dropped)
+    assert (f"# What was left out\n\n- {note}\n\n#" in made.prompt) is bool(dropped)
 
 
 def test_the_limits_are_those_of_the_specification() -> None:
@@ -412,14 +412,14 @@ def test_a_fair_limit(sizes: tuple[int, ...], room: int, limit: int) -> None:
 def test_evidence_of_criteria_that_are_not_asked_about_comes_last_and_turns_too() -> None:
     items = tuple(file(id, f"{id} {n}") for id in ("AC9", "AC2", "AC8") for n in range(2))
     orders = [
-        [str(item.part.text) for item in rotated(bundle(items=items), ballot).items]
+        [str(item.part.text) for item in rotated_bundle(bundle(items=items), ballot).items]
         for ballot in range(2)
     ]
     assert orders == [
         ["AC2 0", "AC2 1", "AC9 0", "AC9 1", "AC8 0", "AC8 1"],
         ["AC2 1", "AC2 0", "AC9 1", "AC8 0", "AC8 1", "AC9 0"],
     ]
-    assert rotated(bundle(sought=()), 5) == bundle(sought=())
+    assert rotated_bundle(bundle(sought=()), 5) == bundle(sought=())
 
 
 def test_the_question_without_evidence() -> None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from flow.core.judging.common.question import Question, Unusable
 from flow.core.judging.goal.bundle import Bundle, ContextItem, Sought
-from flow.core.judging.goal.prompt import Prompt, make
-from flow.core.judging.goal.reply import Ballot, UnusableBallot, read, safe_words, schema
+from flow.core.judging.goal.prompt import make
+from flow.core.judging.goal.reply import Ballot, read, reply_schema, safe_words
 from flow.core.untrusted.fences import FencedPart
 
 ASKED = (Sought("AC2", "it reads well", True), Sought("AC3", "it is short", False))
@@ -16,7 +17,7 @@ FOUND = "The guide greets the reader.\nok\nIt says please [twice] and | thanks."
 GOOD = "The guide greets the reader."
 
 
-def prompt(*items: ContextItem, sought: tuple[Sought, ...] = ASKED) -> Prompt:
+def prompt(*items: ContextItem, sought: tuple[Sought, ...] = ASKED) -> Question:
     given = items or (
         ContextItem("AC2", "file", FencedPart("", FOUND, "docs/guide.md")),
         ContextItem("AC3", "file", FencedPart("", "one line of AC3 alone", "docs/short.md")),
@@ -136,8 +137,8 @@ UNUSABLE: dict[str, tuple[Any, str]] = {
 def test_what_is_no_answer(name: str) -> None:
     value, why = UNUSABLE[name]
     found = read(value, "j", ASKED, prompt())
-    assert isinstance(found, UnusableBallot)
-    assert why in found.why
+    assert isinstance(found, Unusable)
+    assert why in found.reason
 
 
 @pytest.mark.parametrize(
@@ -294,7 +295,7 @@ def test_labels_and_blunted_brackets_do_not_spoil_a_quote() -> None:
 def test_flows_mark_for_what_was_left_out_is_no_quote() -> None:
     asked = (Sought("AC2", "x", True),)
     given = prompt(ContextItem("AC2", "file", FencedPart("", b"x" * 20_000)), sought=asked)
-    marker = next(line for line in given.text.split("\n") if "bytes left out here" in line)
+    marker = next(line for line in given.prompt.split("\n") if "bytes left out here" in line)
     found = read(reply(row("AC2", "pass", marker)), "j", asked, given)
     assert isinstance(found, Ballot)
     assert found.row("AC2").status == "incomplete"
@@ -337,7 +338,7 @@ def test_without_a_required_criterion_the_verdict_is_about_the_outcome(verdict: 
 
 
 def test_the_schema_asks_for_evidence_first_and_the_verdict_last() -> None:
-    made = schema(ASKED)
+    made = reply_schema(ASKED)
     assert list(made["properties"]) == made["required"]
     assert next(iter(made["properties"])) == "criterion_results"
     assert list(made["properties"])[-1] == "verdict"
@@ -350,9 +351,9 @@ def test_the_schema_asks_for_evidence_first_and_the_verdict_last() -> None:
 def test_the_schema_takes_what_is_usable() -> None:
     from jsonschema import Draft202012Validator
 
-    Draft202012Validator.check_schema(schema(ASKED))
-    validator = Draft202012Validator(schema(ASKED))
+    Draft202012Validator.check_schema(reply_schema(ASKED))
+    validator = Draft202012Validator(reply_schema(ASKED))
     assert validator.is_valid(reply())
     assert not validator.is_valid(without("verdict"))
     assert not validator.is_valid(reply(row("AC9")))
-    assert Draft202012Validator(schema(())).is_valid({**reply(), "criterion_results": []})
+    assert Draft202012Validator(reply_schema(())).is_valid({**reply(), "criterion_results": []})

@@ -7,16 +7,17 @@ from typing import Any
 import pytest
 
 from flow.core.decision.verdict import HINT_LIMIT
+from flow.core.judging.common.question import Question, Unusable
 from flow.core.judging.goal.bundle import Bundle, ContextItem, Sought
-from flow.core.judging.goal.prompt import Prompt, make
-from flow.core.judging.goal.reply import Ballot, UnusableBallot, read, safe_words, schema
+from flow.core.judging.goal.prompt import make
+from flow.core.judging.goal.reply import Ballot, read, reply_schema, safe_words
 from flow.core.untrusted.fences import LABEL, FencedPart
 
 ONE = (Sought("AC2", "it reads well", True),)
 TWO = (*ONE, Sought("AC3", "it is short", True))
 
 
-def prompt(*texts: str, sought: tuple[Sought, ...] = ONE) -> Prompt:
+def prompt(*texts: str, sought: tuple[Sought, ...] = ONE) -> Question:
     """AC2 has ``texts``, a sidecar of others and nothing else; AC9 has two pieces."""
     items = (
         *(ContextItem("AC2", "file", FencedPart("", text)) for text in texts),
@@ -53,8 +54,8 @@ def ballot(value: dict[str, Any], *texts: str, sought: tuple[Sought, ...] = ONE)
 
 def why(value: dict[str, Any], sought: tuple[Sought, ...] = ONE) -> str:
     found = read(value, "j", sought, prompt("some text", sought=sought))
-    assert isinstance(found, UnusableBallot), found
-    return found.why
+    assert isinstance(found, Unusable), found
+    return found.reason
 
 
 NOWHERE = "AC2: one quote is in nothing it was given: discounted"
@@ -287,7 +288,7 @@ TEXT_SCHEMA = {"type": "string"}
     ],
 )
 def test_the_schema_in_full(sought: tuple[Sought, ...], id_schema: dict[str, Any]) -> None:
-    made = schema(sought)
+    made = reply_schema(sought)
     rows = made["properties"]["criterion_results"]["items"]["properties"]
     for described in (rows["evidence"], rows["reason"], made["properties"]["confidence"]):
         assert described.pop("description")

@@ -8,15 +8,9 @@ from typing import Any
 import pytest
 
 from flow.core.judging.common.numbers import WrittenNumber
+from flow.core.judging.common.reply import Mark
 from flow.core.judging.rubric.files import rubric as from_document
-from flow.core.judging.rubric.model import (
-    Rubric,
-    RubricBallot,
-    RubricCriterion,
-    RubricMark,
-    result,
-    why_not,
-)
+from flow.core.judging.rubric.model import Rubric, RubricBallot, RubricCriterion, result, why_not
 from flow.core.judging.rubric.rules import problems, warnings
 from flow.errors import ContractError
 
@@ -28,7 +22,7 @@ def criterion(
 
 
 def ballot(*scores: float, names: str = "abcdef", said: str = "") -> RubricBallot:
-    marks = {n: RubricMark(s, f"{said}{n} because") for n, s in zip(names, scores, strict=False)}
+    marks = {n: Mark(n, s, f"{said}{n} because") for n, s in zip(names, scores, strict=False)}
     return RubricBallot(marks, f"{said}overall", (f"{said}do more",))
 
 
@@ -364,6 +358,6 @@ def test_a_score_with_more_digits_than_a_float_is_never_said_to_be_its_limit() -
 
 def test_many_missed_thresholds_are_counted() -> None:
     many = [criterion(f"c{n}", threshold=1) for n in range(30)]
-    marks = {one.name: RubricMark(0.5, "because") for one in many}
+    marks = {one.name: Mark(one.name, 0.5, "because") for one in many}
     said = why_not(result(of(*many), [RubricBallot(marks, "", ())]))
     assert said.endswith("c7 0.5 (needs 1) and 22 more")

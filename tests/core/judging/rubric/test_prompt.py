@@ -6,14 +6,10 @@ from typing import Any
 
 import pytest
 
+from flow.core.judging.common.prompt import rotated
+from flow.core.judging.common.question import Question
 from flow.core.judging.rubric.model import Rubric, RubricCriterion
-from flow.core.judging.rubric.prompt import (
-    RubricQuestion,
-    reply_schema,
-    rotated,
-    rubric_question,
-    rubric_text,
-)
+from flow.core.judging.rubric.prompt import reply_schema, rubric_question, rubric_text
 from flow.core.untrusted.fences import FencedPart
 from flow.errors import InputError
 
@@ -30,7 +26,7 @@ def fenced(name: str, text: str) -> str:
     return f"<<<flow-data {NONCE} BEGIN {name}>>>\n{text}\n<<<flow-data {NONCE} END>>>"
 
 
-def size(put: RubricQuestion) -> int:
+def size(put: Question) -> int:
     return len(put.system.encode()) + len(put.prompt.encode())
 
 
@@ -70,9 +66,9 @@ def test_the_blocks_of_a_question() -> None:
 def test_a_turn_begins_criteria_and_parts_at_another_place() -> None:
     parts = [FencedPart(name, name) for name in ("one", "two", "three")]
     put = rubric_question(RUBRIC, parts, NONCE, turn=1)
-    assert put.given == ("two", "three", "one")
+    assert put.quotable == ("two", "three", "one")
     assert put.prompt.index("- b: y") < put.prompt.index("- polite")
-    assert rubric_question(RUBRIC, parts, NONCE).given == ("one", "two", "three")
+    assert rubric_question(RUBRIC, parts, NONCE).quotable == ("one", "two", "three")
 
 
 @pytest.mark.parametrize(
@@ -135,7 +131,7 @@ def test_what_was_neutralised_and_left_out_is_reported_in_the_prompts_order() ->
     assert put.reports[3:] == (
         f"t\\x1bwo: {9_000 - 8_152} bytes were left out of what the judge saw",
     )
-    assert put.given[2] == "plain"
+    assert put.quotable[2] == "plain"
 
 
 # --- limits ---------------------------------------------------------------------------------------
@@ -198,7 +194,7 @@ def test_the_parts_of_a_subject_share_its_room(
 ) -> None:
     parts = [FencedPart("subject", b"x" * 150_000)] * count
     put = rubric_question(ONE, parts, NONCE, part_limit=part_limit)
-    assert {len(text) for text in put.given} == {kept(share)}
+    assert {len(text) for text in put.quotable} == {kept(share)}
 
 
 def test_a_subject_of_as_many_bytes_as_fit_is_shown_whole() -> None:
@@ -215,7 +211,7 @@ def test_every_part_of_many_has_its_least_share() -> None:
 
 def test_without_a_subject_there_is_still_a_question() -> None:
     put = rubric_question(ONE, [], NONCE)
-    assert put.given == ()
+    assert put.quotable == ()
     assert "The subject to score, in parts:" in put.prompt
 
 
@@ -254,7 +250,7 @@ def test_what_the_rest_takes_is_not_given_to_the_subject(parts: int) -> None:
     room = PROMPT_LIMIT - OVERHEAD * parts - size(rest) - 4
     if parts == 1:
         room += len(", in parts")
-    assert len(put.given[0]) == kept(room // parts)
+    assert len(put.quotable[0]) == kept(room // parts)
 
 
 # --- the schema -----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from flow.core.judging.common.question import Unusable
 from flow.core.judging.common.quotes import QuotableTexts
 from flow.core.judging.rubric.model import Rubric, RubricBallot, RubricCriterion
 from flow.core.judging.rubric.prompt import INSTRUCTIONS_LIMIT, reply_schema, rubric_question
@@ -27,8 +28,8 @@ def reply(*rows: Any, **more: Any) -> dict[str, Any]:
     return {"criteria": list(rows), "reasoning": "overall", "suggestions": [], **more}
 
 
-def read(value: dict[str, Any]) -> RubricBallot | str:
-    return read_reply(RUBRIC, value, QuotableTexts([]))
+def read(value: dict[str, Any]) -> RubricBallot | Unusable:
+    return read_reply(RUBRIC, value, [])
 
 
 def test_a_whole_reply_is_a_ballot() -> None:
@@ -70,28 +71,28 @@ UNUSABLE: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("value", "why"), UNUSABLE, ids=[row[1] for row in UNUSABLE])
 def test_anything_else_is_no_answer(value: dict[str, Any], why: str) -> None:
     found = read(value)
-    assert isinstance(found, str)
-    assert why in found
+    assert isinstance(found, Unusable)
+    assert why in found.reason
 
 
 @pytest.mark.parametrize("key", ["name", "evidence", "reasoning", "score"])
 def test_a_row_lacks_nothing(key: str) -> None:
     one = row("a")
     del one[key]
-    assert isinstance(read(reply(one, row("b"))), str)
+    assert isinstance(read(reply(one, row("b"))), Unusable)
 
 
 @pytest.mark.parametrize("key", ["criteria", "reasoning", "suggestions"])
 def test_a_reply_lacks_nothing(key: str) -> None:
     value = reply(row("a"), row("b"))
     del value[key]
-    assert isinstance(read(value), str)
+    assert isinstance(read(value), Unusable)
 
 
 def test_a_flood_of_faults_is_counted() -> None:
     found = read(reply(*(row(f"x{n}") for n in range(50))))
-    assert isinstance(found, str)
-    assert found.endswith("; and 46 more")
+    assert isinstance(found, Unusable)
+    assert found.reason.endswith("; and 46 more")
 
 
 @pytest.mark.parametrize("score", [0, 0.0, 1, 1.0])
@@ -117,7 +118,7 @@ def test_a_quote_occurs_or_not(quote: str, occurs: bool) -> None:
 
 def test_quotes_that_do_not_occur_are_kept_apart() -> None:
     value = reply(row("a", evidence=["all of it", "none of it", " "]), row("b"))
-    found = read_reply(RUBRIC, value, QuotableTexts(["it is here, all of it"]))
+    found = read_reply(RUBRIC, value, ["it is here, all of it"])
     assert isinstance(found, RubricBallot)
     mark = found.marks["a"]
     assert (mark.evidence, mark.discounted) == (
@@ -130,7 +131,7 @@ def test_a_judges_words_are_bounded_and_visible() -> None:
     nasty = "x\u202ey\x1b[31m" + "z" * 9000
     found = read(reply(row("a", reasoning=nasty), row("b"), reasoning=nasty, suggestions=[nasty]))
     assert isinstance(found, RubricBallot)
-    for text in (found.marks["a"].reasoning, found.reasoning, found.suggestions[0]):
+    for text in (found.marks["a"].justification, found.reasoning, found.suggestions[0]):
         assert len(text) <= 4000
         assert text.startswith("x\\u202ey\\x1b[31m")
         assert text.endswith("…")
@@ -180,15 +181,15 @@ def test_instructions_cannot_pose_as_a_fence() -> None:
 def test_context_is_shown_and_cannot_be_quoted() -> None:
     put = ask("the work", context=[FencedPart("criterion", "must be kind")])
     assert "must be kind" in put.prompt
-    assert not QuotableTexts(put.given).contain("must be kind")
-    assert QuotableTexts(put.given).contain("the work")
+    assert not QuotableTexts(put.quotable).contain("must be kind")
+    assert QuotableTexts(put.quotable).contain("the work")
 
 
 def test_what_flow_put_into_a_fence_cannot_be_quoted() -> None:
     put = ask(b"a" * 200_000)
     assert any("bytes were left out" in report for report in put.reports)
     assert len(put.prompt.encode()) < 200_000
-    assert not QuotableTexts(put.given).contain("left out")
+    assert not QuotableTexts(put.quotable).contain("left out")
 
 
 def test_the_order_rotates_and_the_names_stay() -> None:

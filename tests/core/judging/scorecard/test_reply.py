@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from flow.core.judging.common.question import Unusable
 from flow.core.judging.scorecard import reply as replies
 from flow.core.judging.scorecard.model import NAMES, CardBallot
 from flow.core.judging.scorecard.reply import Quotes, read_reply
@@ -26,7 +27,7 @@ QUOTE = "all 5 tests"
 HISTORY = "Mean of its last 2 scorecards: composite 8.00; correctness 8.00."
 
 
-def read(value: Any, *, compared: bool = True) -> CardBallot | str:
+def read(value: Any, *, compared: bool = True) -> CardBallot | Unusable:
     return read_reply(value, Quotes(TRANSCRIPT, HISTORY).occurs, compared=compared)
 
 
@@ -75,20 +76,20 @@ UNUSABLE = [
 @pytest.mark.parametrize("compared", [True, False])
 def test_what_is_no_usable_answer(value: Any, why: str, compared: bool) -> None:
     found = read(value, compared=compared)
-    assert isinstance(found, str)
-    assert why in found
+    assert isinstance(found, Unusable)
+    assert why in found.reason
 
 
 def test_more_dimensions_and_dimensions_of_other_names() -> None:
     value = reply()
     value["dimensions"]["style"] = value["dimensions"]["safety"]
-    assert read(value) == "it has unknown fields: style"
+    assert read(value) == Unusable("it has unknown fields: style")
     value = reply()
     value["dimensions"]["Safety"] = value["dimensions"].pop("safety")
-    assert read(value) == "it has no safety"
+    assert read(value) == Unusable("it has no safety")
     value = reply()
     value["dimensions"]["safety"] = 8
-    assert read(value) == "safety: it is no object"
+    assert read(value) == Unusable("safety: it is no object")
 
 
 OCCURS = [

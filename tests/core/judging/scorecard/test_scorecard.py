@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flow.core.judging.common.question import Unusable
 from flow.core.judging.scorecard import model as cards
 from flow.core.judging.scorecard.model import NAMES, CardBallot, CardMark
 
@@ -136,8 +137,8 @@ def test_a_score_in_tenths(score: float, found: str) -> None:
 )  # fmt: skip
 def test_a_score_that_is_none(score: object, why: str) -> None:
     found = cards.tenths(score)
-    assert isinstance(found, str)
-    assert why in found
+    assert isinstance(found, Unusable)
+    assert why in found.reason
 
 
 @settings(deadline=None)

@@ -1,0 +1,115 @@
+"""Writing a question: Flow's own words, and what others wrote between fences.
+
+Outside the fences stand only Flow's words, criterion ids and numbers. Weights and thresholds are
+never told: they are Flow's to apply, and a judge that knew them could score towards them. (A debate
+tells its weights, as the seed does.)
+"""
+
+from __future__ import annotations
+
+import json
+
+from flow.core.judging.common.question import Question, QuoteSource
+from flow.core.untrusted.fences import LIMIT, Fenced, FencedPart, fence
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+TEXT: dict[str, Any] = {"type": "string"}
+TEXTS: dict[str, Any] = {"type": "array", "items": TEXT}
+REPLY_LIMIT = 16_000
+"""Bytes of the judge's own first reply, where it is sent back."""
+
+
+class Rejected(NamedTuple):
+    """A reply that is to be repaired, and what is wrong with it by criterion."""
+
+    reply: Mapping[str, Any]
+    faults: Mapping[str, str]
+
+
+class PromptWriter:
+    """Collects the lines of one prompt; ``nonce`` (letters and digits) is in all of its fences.
+
+    Nobody may know the nonce when what is fenced was written.
+    """
+
+    def __init__(self, nonce: str, limit: int = LIMIT) -> None:
+        """``limit``: bytes of a fenced part that is given no limit of its own."""
+        self.nonce, self._limit = nonce, limit
+        self._lines: list[str] = []
+        self._reports: dict[str, None] = {}
+        self.shortened: list[tuple[FencedPart, int]] = []
+        """Parts that were too long, and how many bytes of each were left out."""
+
+    def say(self, *lines: str) -> None:
+        """Add lines of Flow's own."""
+        self._lines += lines
+
+    def fence(self, part: FencedPart, limit: int | None = None) -> Fenced:
+        """Add what somebody else wrote."""
+        fenced = fence(part, self.nonce, limit=self._limit if limit is None else limit)
+        self.say(fenced.text, "")
+        self._reports.update(dict.fromkeys(fenced.reports))
+        if fenced.left_out:
+            self.shortened.append((part, fenced.left_out))
+        return fenced
+
+    def ask_again(self, rejected: Rejected, request: str) -> None:
+        """Add the request to repair an earlier reply."""
+        self.say(
+            "# Sent back",
+            "",
+            "You have answered before, and this is wrong with your answer:",
+            *(f"- {name}: {fault}." for name, fault in rejected.faults.items()),
+            f"{request} Your first answer:",
+        )
+        text = json.dumps(rejected.reply, ensure_ascii=False, indent=1)
+        self.fence(FencedPart("your first answer", text), REPLY_LIMIT)
+
+    def report(self, sentence: str) -> None:
+        """Add to what people are told about the prompt."""
+        self._reports[sentence] = None
+
+    @property
+    def size(self) -> int:
+        """Bytes so far."""
+        return len("\n".join(self._lines).encode("utf-8"))
+
+    def question(
+        self, system: str, schema: Mapping[str, Any], sources: Iterable[QuoteSource], **more: Any
+    ) -> Question:
+        """What was written, as a question; NONCE in ``system`` becomes the nonce."""
+        system, prompt = system.replace("NONCE", self.nonce), "\n".join(self._lines)
+        reports = tuple(self._reports)
+        return Question(system, prompt, schema, "", tuple(sources), reports=reports, **more)
+
+
+def sources_of(parts: Iterable[Fenced]) -> tuple[QuoteSource, ...]:
+    """Parts that are evidence of every criterion."""
+    return tuple(QuoteSource(part.data) for part in parts)
+
+
+def rotated(items: Sequence[Any], turn: int) -> list[Any]:
+    """``items`` begun at another place.
+
+    Judges favour what comes first or last; over the ballots each place is taken in turn.
+    """
+    start = turn % len(items) if items else 0
+    return [*items[start:], *items[:start]]
+
+
+def closed_object(properties: Mapping[str, Any], optional: Sequence[str] = ()) -> dict[str, Any]:
+    """The JSON Schema of an object with these properties and no other."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": [name for name in properties if name not in optional],
+        "properties": dict(properties),
+    }
+
+
+def list_of(items: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """The JSON Schema of a list."""
+    return {"type": "array", "items": items, **more}

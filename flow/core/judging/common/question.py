@@ -1,0 +1,87 @@
+"""A question to a judge, whatever it is about, and what is no answer to it (SPEC 9.1)."""
+
+from __future__ import annotations
+
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PROMPT_LIMIT = 200_000
+"""Bytes of a whole question, both texts together (SPEC 9.1)."""
+
+NoAnswerKind = Literal[
+    "not_configured",
+    "no_key",
+    "timeout",
+    "rate_limited",
+    "unavailable",
+    "refused",
+    "empty",
+    "not_json",
+    "wrong_shape",
+    "unsupported",
+    "cut_off",
+    "cost_limit",
+    "error",
+]
+"""Why a judge gave no usable answer."""
+
+
+class QuoteSource(NamedTuple):
+    """A text that may be quoted as evidence, as the judge saw it."""
+
+    text: str
+    criterion_id: str = ""
+    """The only criterion that it is evidence of; empty where it is evidence of every one."""
+    origin: str = ""
+    """Its path or command."""
+    counts: bool = True
+    """Whether a pass may rest on it."""
+    also: tuple[str, ...] = ()
+    """Other criteria that it is evidence of, too."""
+    kind: str = ""
+    """Flow's own words for what it is."""
+
+    def about(self, criterion_id: str) -> bool:
+        """Whether it is evidence of this criterion."""
+        return criterion_id == self.criterion_id or criterion_id in self.also
+
+
+class Question(NamedTuple):
+    """One prompt, the shape that its reply must have, and what the reply may quote."""
+
+    system: str
+    """Who the judge is, and the rules: Flow's own words only."""
+    prompt: str
+    """Everything that is judged, between fences."""
+    schema: Mapping[str, Any]
+    """JSON Schema (2020-12) of the reply: object, array, string, number, enum, required."""
+    label: str = ""
+    """For progress and errors: ``goal demo, ballot 2``."""
+    sources: tuple[QuoteSource, ...] = ()
+    context: str = ""
+    """The text of everything else that was shown, for telling an invented quote."""
+    reports: tuple[str, ...] = ()
+    """What was neutralised on the way, in plain words."""
+    left_out: tuple[str, ...] = ()
+    """What is not in the prompt, in plain words."""
+    bytes_left_out: int = 0
+    """Of what is judged."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of the prompt and the system text."""
+        return len(self.prompt.encode("utf-8")) + len(self.system.encode("utf-8"))
+
+    @property
+    def quotable(self) -> tuple[str, ...]:
+        """The texts of its sources."""
+        return tuple(source.text for source in self.sources)
+
+
+class Unusable(NamedTuple):
+    """Why a reply, or a part of one, is no answer."""
+
+    reason: str
+    kind: NoAnswerKind = "wrong_shape"
