@@ -25,9 +25,10 @@ from contextlib import ExitStack, contextmanager
 
 from flow.adapters.fs.folders import (
     DIR_MODE,
+    in_folder,
+    in_made_folder,
     lstat_regular,
     make_folder,
-    open_folder,
     reported,
     scanned,
     split,
@@ -59,14 +60,8 @@ _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.E
 
 def read_optional(root: str, rel: str, *, limit: int = READ_LIMIT) -> bytes | None:
     """The file's bytes, at most ``limit`` of them; None only where the file is absent."""
-    with reported("read", rel):
-        fd = open_regular(root, rel)
-        if fd is None:
-            return None
-        try:
-            return _read_all(fd, rel, limit)
-        finally:
-            os.close(fd)
+    with _opened(root, rel) as fd:
+        return None if fd is None else _read_all(fd, rel, limit)
 
 
 def read_bytes(root: str, rel: str, *, limit: int = READ_LIMIT) -> bytes:
@@ -82,24 +77,29 @@ def open_regular(root: str, rel: str) -> int | None:
 
     Never waits: a FIFO or a device is refused before it is opened.
     """
-    parts = split(rel)
-    with reported("read", rel):
-        folder = open_folder(root, parts[:-1])
-        if folder is None:
+    with in_folder(root, rel, "read") as (folder, name):
+        if folder is None or lstat_regular(folder, name, rel) is None:
             return None
         try:
-            if lstat_regular(folder, parts[-1], rel) is None:
-                return None
-            try:
-                fd = os.open(parts[-1], _READ_FLAGS, dir_fd=folder)
-            except FileNotFoundError:
-                return None
-        finally:
-            os.close(folder)
+            fd = os.open(name, _READ_FLAGS, dir_fd=folder)
+        except FileNotFoundError:
+            return None
         if not stat.S_ISREG(os.fstat(fd).st_mode):  # swapped between the two calls
             os.close(fd)
             raise unsafe(rel, "is not a regular file")
         return fd
+
+
+@contextmanager
+def _opened(root: str, rel: str) -> Iterator[int | None]:
+    """:func:`open_regular`, closed afterwards."""
+    with reported("read", rel):
+        fd = open_regular(root, rel)
+        try:
+            yield fd
+        finally:
+            if fd is not None:
+                os.close(fd)
 
 
 def digest(root: str, rel: str, *, limit: int = READ_LIMIT) -> str | None:
@@ -107,20 +107,16 @@ def digest(root: str, rel: str, *, limit: int = READ_LIMIT) -> str | None:
 
     A file of more than ``limit`` bytes is a :class:`ContractError`: a sparse one could take hours.
     """
-    with reported("read", rel):
-        fd = open_regular(root, rel)
+    with _opened(root, rel) as fd:
         if fd is None:
             return None
-        try:
-            size = os.fstat(fd).st_size
-            hashed = new("sha256", size)
-            while size <= limit and (chunk := os.read(fd, 1 << 20)):
-                hashed.update(chunk)
-                size = max(size, os.lseek(fd, 0, os.SEEK_CUR))
-            if size > limit:
-                raise _too_large(rel, size, limit)
-        finally:
-            os.close(fd)
+        size = os.fstat(fd).st_size
+        hashed = new("sha256", size)
+        while size <= limit and (chunk := os.read(fd, 1 << 20)):
+            hashed.update(chunk)
+            size = max(size, os.lseek(fd, 0, os.SEEK_CUR))
+        if size > limit:
+            raise _too_large(rel, size, limit)
     return hashed.hexdigest()
 
 
@@ -131,15 +127,11 @@ def read_end(root: str, rel: str, *, limit: int) -> bytes:
 
 def size_and_end(root: str, rel: str, *, limit: int) -> tuple[int, bytes]:
     """:func:`read_end`, and the file's size in bytes; 0 where it is absent."""
-    with reported("read", rel):
-        fd = open_regular(root, rel)
+    with _opened(root, rel) as fd:
         if fd is None:
             return 0, b""
-        try:
-            size = os.fstat(fd).st_size
-            return size, os.pread(fd, limit, max(size - limit, 0))
-        finally:
-            os.close(fd)
+        size = os.fstat(fd).st_size
+        return size, os.pread(fd, limit, max(size - limit, 0))
 
 
 def size(root: str, rel: str) -> int:
@@ -149,30 +141,17 @@ def size(root: str, rel: str) -> int:
 
 def exists(root: str, rel: str) -> bool:
     """Whether a regular file is there; anything else at that name is refused."""
-    parts = split(rel)
-    with reported("read", rel):
-        folder = open_folder(root, parts[:-1])
-        if folder is None:
-            return False
-        try:
-            return lstat_regular(folder, parts[-1], rel) is not None
-        finally:
-            os.close(folder)
+    with in_folder(root, rel, "read") as (folder, name):
+        return folder is not None and lstat_regular(folder, name, rel) is not None
 
 
 def publish_new(root: str, rel: str, data: bytes, *, mode: int = FILE_MODE) -> None:
     """Write a file that must not exist yet, whole and synced; exactly one of many callers wins."""
-    parts = split(rel)
-    with reported("write", rel):
-        folder = make_folder(root, parts[:-1], DIR_MODE)
-        try:
-            with _temporary(folder, mode) as (temp, fd):
-                _write_all(fd, data)
-                os.fsync(fd)
-                _link(temp, parts[-1], folder, rel)
-                _sync_published(folder, parts[-1], temp)
-        finally:
-            os.close(folder)
+    with in_made_folder(root, rel) as (folder, name), _temporary(folder, mode) as (temp, fd):
+        _write_all(fd, data)
+        os.fsync(fd)
+        _link(temp, name, folder, rel)
+        _sync_published(folder, name, temp)
 
 
 @contextmanager
@@ -204,41 +183,27 @@ def prepared(root: str, rel: str, data: bytes, token: str) -> Iterator[Callable[
 
 def complete(root: str, rel: str, token: str) -> bool:
     """Publish what a killed process had :func:`prepared`; False where nothing of it is there."""
-    parts = split(rel)
     temp = TEMP_PREFIX + token
-    with reported("write", rel):
-        folder = open_folder(root, parts[:-1])
-        if folder is None:
+    with in_folder(root, rel, "write") as (folder, name):
+        if folder is None or lstat_regular(folder, temp, rel) is None:
             return False
-        try:
-            if lstat_regular(folder, temp, rel) is None:
-                return False
-            _link(temp, parts[-1], folder, rel)
-            _sync_published(folder, parts[-1], temp)
-        finally:
-            os.close(folder)
+        _link(temp, name, folder, rel)
+        _sync_published(folder, name, temp)
     return True
 
 
 def truncate(root: str, rel: str, size: int) -> None:
     """Cut a regular file down to ``size`` bytes, synced. Callers hold a lock."""
-    parts = split(rel)
-    with reported("write", rel):
-        folder = open_folder(root, parts[:-1])
-        if folder is None:
+    with in_folder(root, rel, "write") as (folder, name):
+        if folder is None or lstat_regular(folder, name, rel) is None:
             return
+        fd = os.open(name, _APPEND_FLAGS, dir_fd=folder)
         try:
-            if lstat_regular(folder, parts[-1], rel) is None:
-                return
-            fd = os.open(parts[-1], _APPEND_FLAGS, dir_fd=folder)
-            try:
-                _refuse_shared(os.fstat(fd), rel)
-                os.ftruncate(fd, size)
-                os.fsync(fd)
-            finally:
-                os.close(fd)
+            _refuse_shared(os.fstat(fd), rel)
+            os.ftruncate(fd, size)
+            os.fsync(fd)
         finally:
-            os.close(folder)
+            os.close(fd)
 
 
 def publish_file(root: str, rel: str, source: str, *, sync: bool = True) -> None:
@@ -247,23 +212,18 @@ def publish_file(root: str, rel: str, source: str, *, sync: bool = True) -> None
     From another file system its bytes are copied and synced instead. The caller drops ``source``.
     Without ``sync`` the name reaches the disk with the next one in the folder that is synced.
     """
-    parts = split(rel)
-    with reported("write", rel):
-        folder = make_folder(root, parts[:-1], DIR_MODE)
+    with in_made_folder(root, rel) as (folder, name):
+        if not stat.S_ISREG(os.lstat(source).st_mode):
+            raise unsafe(source, "is not a regular file")
         try:
-            if not stat.S_ISREG(os.lstat(source).st_mode):
-                raise unsafe(source, "is not a regular file")
-            try:
-                _link(source, parts[-1], folder, rel, source_folder=None)
-            except OSError as error:
-                if error.errno != errno.EXDEV:
-                    raise
-                copy_new(root, rel, source)
-            else:
-                if sync:
-                    _sync_published(folder, parts[-1], None)
-        finally:
-            os.close(folder)
+            _link(source, name, folder, rel, source_folder=None)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            copy_new(root, rel, source)
+        else:
+            if sync:
+                _sync_published(folder, name, None)
 
 
 def copy_new(
@@ -274,41 +234,35 @@ def copy_new(
     Returns the copy's SHA-256 (hex) and its size in bytes. ``source`` must not be a symlink; at
     most ``limit`` bytes are read from it. What ``through`` makes of them is what is written.
     """
-    import hashlib
-
-    parts = split(rel)
     with reported("read", source):
         if not stat.S_ISREG(os.lstat(source).st_mode):
             raise unsafe(source, "is not a regular file")
         incoming = os.open(source, _READ_FLAGS)
-    digest, size = hashlib.sha256(), 0
-    try:
-        with reported("write", rel):
-            folder = make_folder(root, parts[:-1], DIR_MODE)
-            try:
-                with _temporary(folder, FILE_MODE) as (temp, fd):
-                    taken = 0
-                    while chunk := os.read(incoming, 1 << 20):
-                        taken += len(chunk)
-                        if limit is not None and taken > limit:
-                            raise _too_large(source, taken, limit)
-                        kept = chunk if through is None else through.feed(chunk)
-                        size += len(kept)
-                        digest.update(kept)
-                        _write_all(fd, kept)
-                    if through is not None:
-                        kept = through.finish()
-                        size += len(kept)
-                        digest.update(kept)
-                        _write_all(fd, kept)
-                    os.fsync(fd)
-                    _link(temp, parts[-1], folder, rel)
-                    _sync_published(folder, parts[-1], temp)
-            finally:
-                os.close(folder)
-    finally:
-        os.close(incoming)
+    with ExitStack() as stack:
+        stack.callback(os.close, incoming)
+        folder, name = stack.enter_context(in_made_folder(root, rel))
+        temp, fd = stack.enter_context(_temporary(folder, FILE_MODE))
+        digest, size = new("sha256", os.fstat(incoming).st_size), 0
+        for chunk in _copied(incoming, source, limit, through):
+            size += len(chunk)
+            digest.update(chunk)
+            _write_all(fd, chunk)
+        os.fsync(fd)
+        _link(temp, name, folder, rel)
+        _sync_published(folder, name, temp)
     return digest.hexdigest(), size
+
+
+def _copied(fd: int, source: str, limit: int | None, through: Redactor | None) -> Iterator[bytes]:
+    """The bytes of ``fd`` as ``through`` leaves them, in parts."""
+    taken = 0
+    while chunk := os.read(fd, 1 << 20):
+        taken += len(chunk)
+        if limit is not None and taken > limit:
+            raise _too_large(source, taken, limit)
+        yield chunk if through is None else through.feed(chunk)
+    if through is not None:
+        yield through.finish()
 
 
 def replace(root: str, rel: str, data: bytes, *, mode: int = FILE_MODE, sync: bool = True) -> None:
@@ -369,21 +323,16 @@ def append_lines(
     root: str, rel: str, lines: bytes, *, mode: int = FILE_MODE, sync: bool = True
 ) -> None:
     """:func:`append_line` for several lines, each ended, at once."""
-    parts = split(rel)
-    with reported("write", rel):
-        folder = make_folder(root, parts[:-1], DIR_MODE)
+    with in_made_folder(root, rel) as (folder, name):
+        before = lstat_regular(folder, name, rel)
+        flags = _APPEND_FLAGS | (os.O_CREAT if before is None else 0)
+        fd = os.open(name, flags, mode, dir_fd=folder)
         try:
-            before = lstat_regular(folder, parts[-1], rel)
-            flags = _APPEND_FLAGS | (os.O_CREAT if before is None else 0)
-            fd = os.open(parts[-1], flags, mode, dir_fd=folder)
-            try:
-                _append(fd, rel, lines, sync)
-            finally:
-                os.close(fd)
-            if before is None and sync:
-                sync_folder(folder)
+            _append(fd, rel, lines, sync)
         finally:
-            os.close(folder)
+            os.close(fd)
+        if before is None and sync:
+            sync_folder(folder)
 
 
 def remove(root: str, rel: str, *, sync: bool = True) -> None:
@@ -391,22 +340,15 @@ def remove(root: str, rel: str, *, sync: bool = True) -> None:
 
     Without ``sync`` it may be back after a power cut.
     """
-    parts = split(rel)
-    with reported("remove", rel):
-        folder = open_folder(root, parts[:-1])
-        if folder is None:
+    with in_folder(root, rel, "remove") as (folder, name):
+        if folder is None or lstat_regular(folder, name, rel) is None:
             return
         try:
-            if lstat_regular(folder, parts[-1], rel) is None:
-                return
-            try:
-                os.unlink(parts[-1], dir_fd=folder)
-            except FileNotFoundError:
-                return
-            if sync:
-                sync_folder(folder)
-        finally:
-            os.close(folder)
+            os.unlink(name, dir_fd=folder)
+        except FileNotFoundError:
+            return
+        if sync:
+            sync_folder(folder)
 
 
 def names(root: str, rel: str, *, suffix: str, limit: int) -> list[str]:

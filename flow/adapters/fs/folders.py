@@ -143,6 +143,34 @@ def reported(verb: str, rel: str) -> Iterator[None]:
 
 
 @contextmanager
+def in_folder(root: str, rel: str, verb: str) -> Iterator[tuple[int | None, str]]:
+    """(descriptor of the folder of ``rel``, None where it is absent; last component).
+
+    What the system refuses within is told as "cannot ``verb`` it".
+    """
+    parts = split(rel)
+    with reported(verb, rel):
+        folder = open_folder(root, parts[:-1])
+        try:
+            yield folder, parts[-1]
+        finally:
+            if folder is not None:
+                os.close(folder)
+
+
+@contextmanager
+def in_made_folder(root: str, rel: str) -> Iterator[tuple[int, str]]:
+    """As :func:`in_folder`, to write: missing folders are made."""
+    parts = split(rel)
+    with reported("write", rel):
+        folder = make_folder(root, parts[:-1], DIR_MODE)
+        try:
+            yield folder, parts[-1]
+        finally:
+            os.close(folder)
+
+
+@contextmanager
 def scanned(root: str, rel: str) -> Iterator[Iterator[os.DirEntry[str]]]:
     """The entries of a folder, opened without following symlinks; none where it is absent."""
     with reported("list", rel):
