@@ -217,11 +217,8 @@ def _named(verdict: bytes | None) -> Head | None:
     """The head that ``last-verdict.json`` names."""
     from flow.adapters.fs import lenient_json
 
-    try:
-        document = lenient_json.loads(verdict) if verdict else None
-    except ValueError:
-        return None
-    return head_of(document.get("ledger_head")) if isinstance(document, dict) else None
+    document = lenient_json.mapping(verdict)
+    return head_of(document.get("ledger_head")) if document is not None else None
 
 
 def _compare(

@@ -50,7 +50,7 @@ class _EventReader:
         self.newer = False
 
     def take(self, line: Line) -> None:
-        event = _event(line.text)
+        event = lenient_json.mapping(line.text)
         if event is None or not line.ended:
             if self._torn is None:
                 self._torn = line.number
@@ -107,11 +107,3 @@ class _EventReader:
         self._say(kind, self._rel, text)
         self._torn = None
         self._held = True  # what is wrong has been named
-
-
-def _event(text: bytes | None) -> dict[str, Any] | None:
-    try:
-        found = lenient_json.loads(text) if text is not None else None
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None

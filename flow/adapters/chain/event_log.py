@@ -109,7 +109,7 @@ def read(
     if lines.pop():
         warnings.append(f"{rel}: ends in half a line, which is skipped")
     for number, line in enumerate(lines, 1):
-        event = _parse(line)
+        event = lenient_json.mapping(line)
         if event is None:
             if len(warnings) < _WARNINGS_LIMIT:
                 which = f"line {number}" if len(data) <= READ_LIMIT else "a line"
@@ -128,7 +128,7 @@ def newest(
     """
     needle = json.dumps({field: value}, separators=(",", ":"))[1:-1].encode("ascii")
     for line in backwards(root, layout.events_file(run_id), needle):
-        event = _parse(line)
+        event = lenient_json.mapping(line)
         if event is not None and event.get(field) == value and accept(event):
             return event
     return None
@@ -137,7 +137,9 @@ def newest(
 def of_type(root: str, run_id: str, type: str) -> list[Event]:
     """Every event of this type, oldest first."""
     needle = json.dumps({"type": type}, separators=(",", ":"))[1:-1].encode("ascii")
-    found = [_parse(line) for line in backwards(root, layout.events_file(run_id), needle)]
+    found = [
+        lenient_json.mapping(line) for line in backwards(root, layout.events_file(run_id), needle)
+    ]
     return [event for event in reversed(found) if event is not None and event.get("type") == type]
 
 
@@ -145,7 +147,7 @@ def events_after(root: str, run_id: str, seq: int) -> list[Event]:
     """The whole events whose ``seq`` is higher, oldest first; read from the end only."""
     found: list[Event] = []
     for line in backwards(root, layout.events_file(run_id), b""):
-        event = _parse(line)
+        event = lenient_json.mapping(line)
         if event is None:
             continue
         if _seq(event) <= seq:
@@ -176,7 +178,7 @@ def holds(root: str, run_id: str, seq: int, digest: str) -> bool:
 def _last(root: str, run_id: str) -> tuple[Event, bytes]:
     """The run's newest event and its line; empty where there is none."""
     for line in backwards(root, layout.events_file(run_id), b'"seq":'):
-        event = _parse(line)
+        event = lenient_json.mapping(line)
         if event is not None:
             return event, line
     return {}, b""
@@ -185,14 +187,6 @@ def _last(root: str, run_id: str) -> tuple[Event, bytes]:
 def _seq(event: Event) -> int:
     seq = event.get("seq")
     return seq if isinstance(seq, int) and not isinstance(seq, bool) and seq > 0 else 0
-
-
-def _parse(line: bytes) -> Event | None:
-    try:
-        event = lenient_json.loads(line)
-    except ValueError:
-        return None
-    return event if isinstance(event, dict) else None
 
 
 def _refuse_long(rel: str, length: int) -> None:

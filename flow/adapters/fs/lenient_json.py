@@ -36,6 +36,15 @@ def loads(data: bytes) -> Any:
     return value
 
 
+def mapping(data: bytes | None) -> dict[str, Any] | None:
+    """The JSON object that ``data`` is; None for anything else, and for nothing."""
+    try:
+        value = loads(data) if data else None
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
 def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is not a finite number")
 

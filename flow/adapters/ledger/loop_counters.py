@@ -16,11 +16,8 @@ if TYPE_CHECKING:
 def read(root: str, run_id: str, goal_id: str) -> LoopCounters:
     """The counters of the goal's run; fresh ones where none can be read."""
     data = files.read_optional(root, layout.loop_file(run_id))
-    try:
-        document = lenient_json.loads(data) if data else None
-    except ValueError:
-        document = None
-    counters = loop_from_document(document, goal_id) if isinstance(document, dict) else None
+    document = lenient_json.mapping(data)
+    counters = loop_from_document(document, goal_id) if document is not None else None
     return counters or LoopCounters(goal_id)
 
 

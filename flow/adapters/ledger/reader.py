@@ -253,7 +253,7 @@ class FileRecords:
         """
         rel = layout.proposal_file(ids.run_id(run_id))
         data = files.read_optional(self._root, rel)
-        proposal = _object(data)
+        proposal = lenient_json.mapping(data)
         needed = ("proposal_id", "goal_id", "to")
         if not data or proposal is None:
             return None
@@ -276,7 +276,7 @@ class FileRecords:
         data = files.read_optional(self._root, rel, limit=layout.BASELINE_LIMIT)
         digest = sha256(data or b"").hexdigest()
         if digest not in self._baselines:
-            document = _object(data)
+            document = lenient_json.mapping(data)
             self._baselines.clear()
             self._baselines[digest] = baseline_from_document(document) if document else None
         return self._baselines[digest], digest
@@ -329,7 +329,7 @@ class FileRecords:
             raise _corrupt(rel, f"its output {name} was altered", "evidence.output_sha256")
 
     def _json_object(self, rel: str, limit: int = files.READ_LIMIT) -> dict[str, Any] | None:
-        return _object(files.read_optional(self._root, rel, limit=limit))
+        return lenient_json.mapping(files.read_optional(self._root, rel, limit=limit))
 
 
 def read_goal(root: str, goal_id: str, cache_dir: str | None = None) -> tuple[bytes, LoadedGoal]:
@@ -418,7 +418,7 @@ def baseline_from_document(document: Mapping[str, Any]) -> Baseline | None:
     return Baseline(*values)
 
 
-def _object(data: bytes | None) -> dict[str, Any] | None:
+def lenient_json.mapping(data: bytes | None) -> dict[str, Any] | None:
     try:
         document = lenient_json.loads(data) if data else None
     except ValueError:

@@ -140,15 +140,10 @@ class Memory:
 
     def _read(self) -> dict[str, Any]:
         """The memory; an absent or spoilt one is an empty one, since cards say what was scored."""
-        memory: Any = None
+        data = None
         if check_state_dir(self._state):
             data = files.read_optional(self._state, self._file, limit=LIMIT)
-            try:
-                memory = lenient_json.loads(data) if data else None
-            except ValueError:
-                memory = None
-        if not isinstance(memory, dict):
-            memory = {}
+        memory = lenient_json.mapping(data) or {}
         tried = memory.get("tried")
         rows = tried.items() if isinstance(tried, dict) else ()
         return {

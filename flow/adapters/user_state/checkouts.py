@@ -184,11 +184,7 @@ class CheckoutNotes:
         if not check_state_dir(self._folder):
             return {}
         data = read_regular(os.path.join(self._folder, self._rel, name), limit=LIMIT)
-        try:
-            document = lenient_json.loads(data) if data else None
-        except ValueError:
-            return {}
-        return document if isinstance(document, dict) else {}
+        return lenient_json.mapping(data) or {}
 
 
 def worked_in(folder: str, session: str | None) -> str | None:

@@ -43,11 +43,7 @@ class Notes:
         if not check_state_dir(self._folder):
             return None
         data = files.read_optional(self._folder, self._rel(goal_id), limit=LIMIT)
-        try:
-            document = lenient_json.loads(data) if data else None
-        except ValueError:
-            return None
-        return document if isinstance(document, dict) else None
+        return lenient_json.mapping(data)
 
     def write(self, goal_id: str, note: Mapping[str, Any]) -> None:
         """Replace the note. Raises :class:`StorageError`, :class:`RefusedError`."""

@@ -76,11 +76,8 @@ class LabelBook:
 
 
 def _parse(text: bytes) -> LabelLine | None:
-    try:
-        document = lenient_json.loads(text)
-    except ValueError:
-        return None
-    if not isinstance(document, dict):
+    document = lenient_json.mapping(text)
+    if document is None:
         return None
     texts = [document.get(name) for name in ("at", "judge", "key", "about", "source")]
     decisions = [document.get(name) for name in ("person", "judged")]
