@@ -11,6 +11,7 @@ import os
 from importlib import import_module
 
 from flow.cli.output import Output, prepare_streams
+from flow.cli.parsing import Parser
 from flow.errors import FlowError, InputError
 from flow.startup import ctrl_c
 from flow.startup.typing import TYPE_CHECKING
@@ -121,8 +122,6 @@ def _require_known(word: str, commands: Mapping[str, str], prog: str) -> None:
 
 
 def _call_command(prog: str, command: CommandSpec, words: Sequence[str], out: Output) -> int:
-    from flow.cli.parsing import Parser
-
     parser = Parser(prog, command)
     options = words[: list(words).index("--")] if "--" in words else words
     if "-h" in options or "--help" in options:

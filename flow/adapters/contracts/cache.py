@@ -12,9 +12,11 @@ import json
 import os
 import stat
 
+from flow.adapters.contracts import schemas
 from flow.adapters.fs.state_folder import replace_own
 from flow.startup.sha import sha256
 from flow.startup.typing import Any
+from flow.version import __version__
 
 REVISION = 2
 """To be raised when reading or checking changes without a change of the schema or the version."""
@@ -89,9 +91,6 @@ def _entry_header(name: str, body: bytes) -> bytes:
 
 
 def _entry_name(data: bytes, kind: str) -> str:
-    from flow.adapters.contracts import schemas
-    from flow.version import __version__
-
     if kind not in _schemas:
         text = schemas.text(kind) if kind in schemas.NAMES else ""
         _schemas[kind] = sha256(text.encode()).digest()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 
+from flow.adapters.contracts import schemas
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -43,8 +44,6 @@ _quick: dict[str, Test] = {}
 
 def schema_of(kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The schema that a kind of document keeps, and the schema file's root (for its ``$defs``)."""
-    from flow.adapters.contracts import schemas
-
     name, definition = KINDS[kind]
     root = schemas.load(name)
     return (root["$defs"][definition] if definition else root), root

@@ -13,7 +13,7 @@ import re
 from flow.adapters.contracts import dump
 from flow.adapters.contracts.nodes import yaml_tree
 from flow.adapters.contracts.strict_yaml import LIMIT, read_yaml
-from flow.adapters.contracts.text import dotted_path, one_line
+from flow.adapters.contracts.text import DELETE, dotted_path, one_line
 from flow.errors import ContractError, RefusedError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -87,8 +87,6 @@ def _refused(file: str, changes: Sequence[tuple[Path, Any]]) -> RefusedError:
 
 
 def _changed(document: Any, changes: Sequence[tuple[Path, Any]], file: str) -> Any:
-    from flow.adapters.contracts.text import DELETE
-
     wanted = _deep_copy(document)
     for path, value in changes:
         if not path:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from itertools import islice
 
+from jsonschema import Draft202012Validator, FormatChecker
+from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
+
 from flow.adapters.contracts import check
-from flow.adapters.contracts.text import one_line
+from flow.adapters.contracts.text import nearest_name, one_line
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-    from jsonschema.exceptions import ValidationError
 
     from flow.adapters.contracts.rules import Problem
     from flow.adapters.contracts.text import Path
@@ -113,9 +115,6 @@ def _count_values(document: Any) -> int:
 
 def _validator(schema: Mapping[str, Any]) -> Any:
     """``jsonschema``'s 2020-12 validator, with what Flow settles: ``$``, formats, whole numbers."""
-    from jsonschema import Draft202012Validator, FormatChecker
-    from jsonschema.exceptions import ValidationError
-    from jsonschema.validators import extend
 
     def pattern(_: Any, wanted: str, instance: Any, __: Any) -> Iterator[ValidationError]:
         if isinstance(instance, str) and not check.pattern_search(wanted)(instance):
@@ -244,11 +243,3 @@ def _missing(path: Path, schema: Mapping[str, Any], root: Mapping[str, Any]) -> 
 
 def _example(schema: Mapping[str, Any]) -> str:
     return f"like {schema['examples'][0]}" if "examples" in schema else ""
-
-
-def nearest_name(name: str, names: list[str]) -> str:
-    """What may have been meant, as a remedy."""
-    import difflib
-
-    close = difflib.get_close_matches(name[:80], names, n=1)
-    return f"did you mean {close[0]}?" if close else f"known here: {', '.join(names)}"

@@ -7,22 +7,15 @@ module costs next to nothing, writing a new file needs no YAML library, and a va
 
 from __future__ import annotations
 
-from flow.errors import ContractError, Fault, in_file
+from flow.errors import ContractError
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from flow.adapters.contracts.rules import Problem
     from flow.adapters.contracts.text import Path
     from flow.core.evidence.model import Evidence
     from flow.core.goal.model import Goal
-
-WHAT = {"goal": "goal file", "evidence": "evidence file", "verdict": "verdict"}
-"""What a message calls a file of this kind."""
-MOST_FAULTS = 1000
-"""Faults of each kind that are listed of one file: a flood of them must not take minutes."""
-MOST_WARNINGS = 100
 
 
 def parse_yaml(data: bytes, *, file: str, what: str = "YAML file") -> Any:
@@ -65,7 +58,9 @@ def check(kind: str, document: Any, *, file: str) -> tuple[str, ...]:
     ``event``, ``baseline``, ``proposal``, ``loop``. Raises :class:`ContractError` naming every
     fault.
     """
-    return _checked(kind, document, file=file)
+    from flow.adapters.contracts.validate import check_document
+
+    return check_document(kind, document, file=file)
 
 
 def read_goal(
@@ -124,143 +119,17 @@ def edit(text: str, changes: Sequence[tuple[Path, Any]], *, file: str) -> str:
 def _read_cached(
     kind: str, data: bytes, file: str, expect_id: str | None, cache_dir: str | None
 ) -> tuple[Any, tuple[str, ...]]:
-    """:func:`_read_checked`, or what the folder ``cache_dir`` knows of the same text."""
-    if cache_dir is None:
-        return _read_checked(kind, data, file, expect_id)
-    from flow.adapters.contracts import cache as contracts_cache
+    """The checked document, or what the folder ``cache_dir`` knows of the same text."""
+    if cache_dir is not None:
+        from flow.adapters.contracts import cache
 
-    entry = contracts_cache.load_checked(cache_dir, data, kind)
-    if entry is not None and expect_id in (None, entry[0]["metadata"]["id"]):
-        return entry[0], tuple(f"{file}: {text}" for text in entry[1])
-    document, warnings = _read_checked(kind, data, file, expect_id)
-    bare = [text.removeprefix(f"{file}: ") for text in warnings]
-    contracts_cache.store_checked(cache_dir, data, document, bare, kind)
+        entry = cache.load_checked(cache_dir, data, kind)
+        if entry is not None and expect_id in (None, entry[0]["metadata"]["id"]):
+            return entry[0], tuple(f"{file}: {text}" for text in entry[1])
+    from flow.adapters.contracts.validate import read_document
+
+    document, warnings = read_document(kind, data, file, expect_id)
+    if cache_dir is not None:
+        bare = [text.removeprefix(f"{file}: ") for text in warnings]
+        cache.store_checked(cache_dir, data, document, bare, kind)
     return document, warnings
-
-
-def _read_checked(
-    kind: str, data: bytes, file: str, expect_id: str | None
-) -> tuple[Any, tuple[str, ...]]:
-    from flow.adapters.contracts.strict_yaml import read_yaml
-
-    reading = read_yaml(data, file=file, what=WHAT[kind])
-    warnings = _checked(
-        kind,
-        reading.document,
-        file=file,
-        expect_id=expect_id,
-        before=reading.faults,
-        broken=reading.broken,
-    )
-    return reading.document, warnings
-
-
-def _checked(
-    kind: str,
-    document: Any,
-    *,
-    file: str,
-    expect_id: str | None = None,
-    before: Sequence[Fault] = (),
-    broken: frozenset[Path] = frozenset(),
-) -> tuple[str, ...]:
-    from itertools import islice
-
-    from flow.adapters.contracts import check as contracts_check
-    from flow.adapters.contracts import rules as contracts_rules
-
-    _refuse_others(kind, document, file)
-    fits, unknown = contracts_check.accepts(kind, document)
-    problems: list[Problem] = []
-    if not fits:
-        from flow.adapters.contracts.faults import schema_faults
-
-        problems = schema_faults(kind, document)
-    problems += islice(contracts_rules.rule_faults(kind, document), MOST_FAULTS)
-    if expect_id is not None:
-        problems += _misnamed(document, expect_id)
-    faults = [*before, *(_fault_of(p, file) for p in _in_order(problems, document, broken))]
-    if not fits and not faults:
-        raise AssertionError(f"{file}: the two checks of the schema {kind} disagree")
-    if faults:
-        raise ContractError(faults)
-    remarks = list(islice(contracts_rules.remarks(kind, document), MOST_WARNINGS))
-    if unknown:
-        remarks += islice(_unknown(kind, document), MOST_WARNINGS)
-    return tuple(str(_fault_of(remark, file)) for remark in _in_order(remarks, document))
-
-
-def _refuse_others(kind: str, document: Any, file: str) -> None:
-    """Raise for what is no mapping at all, and for the format of a newer Flow."""
-    from flow.adapters.contracts.rules import newer_api_version
-
-    if not isinstance(document, dict):
-        raise in_file(file).corrupt(
-            f"not a {WHAT.get(kind, 'document of a run')}: it is no mapping",
-            "it has to be one mapping of keys and values",
-        )
-    version = newer_api_version(document)
-    if version is not None:
-        error = in_file(file, "apiVersion", version).corrupt(
-            f"{version} was written for a newer Flow; this one reads flow.synapti.ai/v1 and leaves "
-            "the file as it is",
-            "update Flow",
-        )
-        error.code = "newer_version"
-        raise error
-
-
-def _misnamed(document: Any, expected: str) -> list[Problem]:
-    metadata = document.get("metadata")
-    goal_id = metadata.get("id") if isinstance(metadata, dict) else None
-    if not isinstance(goal_id, str) or goal_id == expected:
-        return []
-    from flow.adapters.contracts.text import one_line
-
-    message = f"{one_line(goal_id)} is not the id in the file's name, {one_line(expected)}"
-    return [(("metadata", "id"), message, "rename the file, or correct the id", goal_id)]
-
-
-def _unknown(kind: str, document: Any) -> Iterator[Problem]:
-    from flow.adapters.contracts import check as contracts_check
-    from flow.adapters.contracts.faults import nearest_name
-
-    schema, root = contracts_check.schema_of(kind)
-    for path, known in contracts_check.unknown_keys(schema, root, document):
-        yield path, "is not a known key; it is kept", nearest_name(str(path[-1]), known), None
-
-
-def _fault_of(problem: Problem, file: str) -> Fault:
-    from flow.adapters.contracts.text import dotted_path
-
-    path, message, remedy, value = problem
-    return in_file(file, dotted_path(path) or None, value).fault(message, remedy)
-
-
-def _in_order(
-    problems: list[Problem], document: Any, broken: frozenset[Path] = frozenset()
-) -> list[Problem]:
-    """Problems in the order of the text, without those of values that could not be read at all."""
-    if len(problems) < 2 and not broken:
-        return problems
-    kept = [p for p in problems if not any(p[0][: len(path)] == path for path in broken)]
-    places: dict[Path, dict[str, int]] = {}
-
-    def order(problem: Problem) -> tuple[int, ...]:
-        positions: list[int] = []
-        value = document
-        walked: Path = ()
-        for step in problem[0]:
-            if isinstance(value, dict):
-                if walked not in places:
-                    places[walked] = {name: place for place, name in enumerate(value)}
-                names = places[walked]
-                positions.append(names.get(str(step), len(names)))
-                value = value.get(step)
-            elif isinstance(value, list) and isinstance(step, int):
-                positions.append(step)
-                value = value[step] if step < len(value) else None
-            walked = (*walked, step)
-        return tuple(positions)
-
-    return sorted(kept, key=order)

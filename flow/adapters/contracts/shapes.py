@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from itertools import islice
 
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+
 from flow.adapters.contracts.text import dotted_path, one_line
 from flow.errors import InputError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -23,9 +26,6 @@ def self_contained(schema: Mapping[str, Any]) -> dict[str, Any]:
     and nothing is ever fetched. Raises :class:`InputError` for what is no JSON Schema, for a
     reference to another document, and for one that leads back to itself.
     """
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError
-
     inlined = _Inliner(schema).inline(schema, ())
     for key in ("$schema", "$id", "$defs", "definitions"):
         inlined.pop(key, None)
@@ -39,8 +39,6 @@ def self_contained(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def misfits(schema: Mapping[str, Any], value: object) -> list[str]:
     """Where ``value`` breaks a schema from :func:`self_contained`, as sentences; [] if it fits."""
-    from jsonschema import Draft202012Validator
-
     errors = islice(Draft202012Validator(dict(schema)).iter_errors(value), 5)
     return [
         f"{dotted_path(tuple(error.absolute_path)) or 'it'}: {_error_text(error)}"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from flow.adapters.contracts import c_yaml
 from flow.adapters.contracts.text import dotted_path, one_line, refuse_encoding
 from flow.errors import ContractError, Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -117,8 +118,6 @@ def decode_text(data: bytes, *, file: str, what: str, limit: int = LIMIT) -> str
 
 def new_parser(text: str) -> Any:
     """PyYAML's event parser: the C one, or the pure one where PyYAML was built without."""
-    from flow.adapters.contracts import c_yaml
-
     try:
         c_parser = c_yaml.parser()
     except ImportError:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from contextlib import contextmanager
 
 from flow.errors import in_file
@@ -18,9 +20,6 @@ def holding(data: bytes, prefix: str) -> Iterator[str]:
 
     Nobody else may look into the folder. Raises :class:`StorageError` where none can be made.
     """
-    import shutil
-    import tempfile
-
     folder = None
     try:
         try:

@@ -7,14 +7,26 @@ writes that one began. The probes of the file system are made in a folder of the
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
+from importlib import metadata
+from pathlib import Path
 
+from flow.adapters.chain import check as chain_check
 from flow.adapters.fs import files, state_folder
+from flow.adapters.journal import store as journal_store
+from flow.adapters.setup import doctor_disk, doctor_git, doctor_paths, doctor_sandbox
+from flow.adapters.setup import init as setup_init
 from flow.adapters.setup.doctor_report import DoctorReport
+from flow.adapters.user_state import settings
+from flow.adapters.user_state.trust import LEDGER
 from flow.core import layout
+from flow.core.settings import DEFAULT
+from flow.core.text.display import names as named
 from flow.errors import FlowError, LockTimeout
 from flow.startup.typing import TYPE_CHECKING
+from flow.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,7 +49,6 @@ def examine(
     except FlowError as error:
         checkout = None
         report.failed(error, "goals live in a repository")
-    from flow.adapters.setup import doctor_disk, doctor_git, doctor_sandbox
 
     doctor_git.program(report, checkout.repo if checkout else None)
     _state_folder(report, environ, checkout)
@@ -79,8 +90,6 @@ def _examine_lost(report: DoctorReport, checkout: ExaminedCheckout) -> None:
 
 
 def _interpreter(report: DoctorReport) -> None:
-    from flow.version import __version__
-
     version = ".".join(str(part) for part in sys.version_info[:3])
     report.fact("flow", __version__)
     report.fact("python", f"{version} ({sys.executable})")
@@ -93,8 +102,6 @@ def _interpreter(report: DoctorReport) -> None:
 
 
 def _packages(report: DoctorReport) -> None:
-    from importlib import metadata
-
     for name, least in requirements():
         try:
             version = metadata.version(name)
@@ -117,10 +124,6 @@ def _packages(report: DoctorReport) -> None:
 
 def requirements() -> list[tuple[str, str]]:
     """(package, least version) of what Flow needs, as the wheel or pyproject.toml says."""
-    import re
-    from importlib import metadata
-    from pathlib import Path
-
     root = Path(__file__).resolve().parents[3]
     try:
         wanted = metadata.requires("flow-goal") or []
@@ -137,8 +140,6 @@ def requirements() -> list[tuple[str, str]]:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    import re
-
     return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
 
 
@@ -160,11 +161,9 @@ def _state_folder(
         report.found(ignored, why, f"set {state_folder.VARIABLE} to a folder outside the checkout")
     if not there:
         return
-    from flow.adapters.setup import doctor_paths
 
     _private(report, folder, 0o700)
     doctor_paths.look_at_state(report, folder)
-    from flow.adapters.user_state.trust import LEDGER
 
     path = os.path.join(folder, LEDGER)
     if os.path.lexists(path):
@@ -192,9 +191,6 @@ def _private(report: DoctorReport, path: str, mode: int) -> None:
 
 
 def _settings(report: DoctorReport, checkout: ExaminedCheckout) -> None:
-    from flow.adapters.user_state import settings
-    from flow.core.settings import DEFAULT
-
     why = "with a setting that cannot be read, Flow refuses to evaluate"
     try:
         loaded = settings.load(checkout.top, checkout.home)
@@ -208,8 +204,6 @@ def _settings(report: DoctorReport, checkout: ExaminedCheckout) -> None:
 
 
 def _examine_paths(report: DoctorReport, checkout: ExaminedCheckout) -> None:
-    from flow.adapters.setup import doctor_paths
-
     try:
         folder = checkout.settings.settings.journal_dir
     except FlowError:  # named above
@@ -218,8 +212,6 @@ def _examine_paths(report: DoctorReport, checkout: ExaminedCheckout) -> None:
 
 
 def _ignored(report: DoctorReport, checkout: ExaminedCheckout) -> None:
-    from flow.adapters.setup import init as setup_init
-
     try:
         ignored = setup_init.ignores_runs(checkout.top)
     except FlowError as error:
@@ -234,8 +226,6 @@ def _ignored(report: DoctorReport, checkout: ExaminedCheckout) -> None:
 
 
 def _examine_host(report: DoctorReport, checkout: ExaminedCheckout) -> None:
-    from flow.adapters.setup import init as setup_init
-
     if not os.path.isdir(os.path.join(checkout.top, ".claude")):
         return
     try:
@@ -263,8 +253,6 @@ def _examine_goals(report: DoctorReport, checkout: ExaminedCheckout) -> None:
 
 
 def _journals(report: DoctorReport, checkout: ExaminedCheckout) -> None:
-    from flow.adapters.journal import store as journal_store
-
     try:
         folder = checkout.settings.settings.journal_dir
         names = files.names(checkout.top, folder, suffix=".md", limit=JOURNALS)
@@ -279,9 +267,6 @@ def _journals(report: DoctorReport, checkout: ExaminedCheckout) -> None:
 
 def _examine_chains(report: DoctorReport, checkout: ExaminedCheckout) -> None:
     """The ledgers themselves; ``flow evidence verify`` looks at every file they speak of."""
-    from flow.adapters.chain import check as chain_check
-    from flow.core.text.display import names as named
-
     why = "evidence that was changed or taken away proves nothing"
     try:
         runs = chain_check.run_ids(checkout.top)
@@ -342,8 +327,6 @@ def _unfinished(report: DoctorReport, checkout: ExaminedCheckout, *, fix: bool) 
 
 
 def _leftovers(report: DoctorReport, checkout: ExaminedCheckout, *, fix: bool) -> None:
-    from flow.adapters.setup import doctor_disk
-
     leftovers = doctor_disk.leftovers(checkout)
     if not leftovers:
         return

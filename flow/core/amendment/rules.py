@@ -10,7 +10,10 @@ from __future__ import annotations
 import json
 
 from flow.core.amendment.trust_diff import visible
+from flow.core.boundary.glob_cover import covers
 from flow.core.goal.model import MAX_ITERATIONS
+from flow.core.judging.goal.delegated import LOWEST_GRADE
+from flow.core.judging.scorecard.model import GRADES
 from flow.startup.typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -169,8 +172,6 @@ def _patterns(
 
 
 def _covered(pattern: str, others: Sequence[str], anchored: bool) -> bool:
-    from flow.core.boundary.glob_cover import covers
-
     if len(others) > COMPARED:  # then it is told by the text alone
         return False
     return any(covers(other, pattern, anchored=anchored) for other in others)
@@ -188,9 +189,6 @@ def sandbox(old: Any, new: Any) -> Said:
 
 def grade(old: Any, new: Any) -> Said:
     """``min_grade`` of a scorecard."""
-    from flow.core.judging.goal.delegated import LOWEST_GRADE
-    from flow.core.judging.scorecard.model import GRADES
-
     names = [name for name, _, _ in GRADES]
     before, after = old or LOWEST_GRADE, new or LOWEST_GRADE
     if before not in names or after not in names:

@@ -9,6 +9,7 @@ with a quote, so that no two different values look alike.
 
 from __future__ import annotations
 
+import json
 import re
 
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -169,8 +170,6 @@ def _same(old: Any, new: Any) -> bool:
 
 def _form(value: Any) -> str:
     """The value as one line of JSON without anything that could mislead."""
-    import json
-
     text = json.dumps(value, ensure_ascii=False, sort_keys=True)
     return "".join(c if c.isprintable() else _escape(c) for c in text)
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from flow import version
 from flow.adapters.contracts import cache as contracts_cache
 from flow.adapters.contracts import formats
 from flow.errors import ContractError
@@ -161,7 +160,7 @@ def test_another_version_or_schema_trusts_no_older_check(folder: str, monkeypatc
     from flow.adapters.contracts import schemas
 
     read(folder)
-    monkeypatch.setattr(version, "__version__", "999")
+    monkeypatch.setattr(contracts_cache, "__version__", "999")
     assert contracts_cache.load_checked(folder, DATA) is None
     monkeypatch.undo()
     assert contracts_cache.load_checked(folder, DATA) is not None
