@@ -418,13 +418,5 @@ def baseline_from_document(document: Mapping[str, Any]) -> Baseline | None:
     return Baseline(*values)
 
 
-def lenient_json.mapping(data: bytes | None) -> dict[str, Any] | None:
-    try:
-        document = lenient_json.loads(data) if data else None
-    except ValueError:
-        return None
-    return document if isinstance(document, dict) else None
-
-
 def _corrupt(rel: str, why: str, key: str | None = None) -> ContractError:
     return in_file(rel, key).corrupt(why, "it is not used; record it again under a new id")
