@@ -293,22 +293,22 @@ class CheckResult(NamedTuple):
     """A file with the end of an output that was cut, as it was before; gone after the callback."""
 
 
-class RunChecks(Protocol):
-    """Runs commands; calls back in this thread as each one starts and ends, in time order."""
+class CheckEvents(NamedTuple):
+    """What is called while commands run, in the caller's thread and in time order."""
 
-    def __call__(
-        self,
-        checks: Sequence[Check],
-        *,
-        jobs: int,
-        started: Callable[[Check], None],
-        ended: Callable[[Check, CheckResult], None],
-        tick: Callable[[], None] | None = None,
-    ) -> None:
+    started: Callable[[Check], None]
+    ended: Callable[[Check, CheckResult], None]
+    tick: Callable[[], None] | None = None
+    """Called about every tenth of a second while something runs."""
+
+
+class RunChecks(Protocol):
+    """Runs commands."""
+
+    def __call__(self, checks: Sequence[Check], *, jobs: int, events: CheckEvents) -> None:
         """Run up to ``jobs`` commands at once, those marked ``serial`` alone.
 
-        ``tick`` is called about every tenth of a second while something runs. An exception from a
-        callback ends what runs, and goes through.
+        An exception from one of ``events`` ends what runs, and goes through.
         """
 
 

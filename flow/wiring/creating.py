@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from flow.adapters.fs import clock
-from flow.app.ports import Check, CheckResult
+from flow.app.ports import Check, CheckEvents, CheckResult
 from flow.core import layout
 from flow.core.goal import ids
 from flow.startup.typing import TYPE_CHECKING
@@ -117,5 +117,5 @@ class Creating(Parts):
                 )
 
         runner = CommandRunner(self.top, layout.WORK, environ=self.environ, output_limit=1 << 16)
-        runner(checks, jobs=1, started=lambda _: None, ended=ended)
+        runner(checks, jobs=1, events=CheckEvents(lambda _: None, ended))
         return found

@@ -10,7 +10,7 @@ from flow.adapters.fs.state_folder import state_dir
 from flow.adapters.git.find import Repo, find_repo
 from flow.adapters.user_state import checkouts
 from flow.adapters.user_state.checkouts import CheckoutNotes, worked_in
-from flow.app.ports import Check
+from flow.app.ports import Check, CheckEvents
 from flow.app.stop import sight
 from flow.app.stop.handle import handle_stop
 from flow.app.stop.tools import StopTools
@@ -225,9 +225,8 @@ class Stopping(Reading, Evaluating):
         results: list[CheckResult] = []
         runner = CommandRunner(self.top, layout.WORK, environ=self.environ, output_limit=1 << 16)
         check = Check("wait", command, "", max(seconds, 0.1))
-        runner(
-            [check], jobs=1, started=lambda _: None, ended=lambda _, result: results.append(result)
-        )
+        events = CheckEvents(lambda _: None, lambda _, result: results.append(result))
+        runner([check], jobs=1, events=events)
         return results[0]
 
 

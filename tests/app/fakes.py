@@ -23,6 +23,7 @@ from flow.app.ports import (
     Approval,
     Artifact,
     Check,
+    CheckEvents,
     CheckResult,
     Closing,
     CriterionUpdate,
@@ -299,30 +300,22 @@ class World:
         self.denied_seen.append(tuple(denied))
         return Snapshot(self.head, self.branch, self.changes, dict(self.guards), self.problems)
 
-    def run_checks(
-        self,
-        checks: Sequence[Check],
-        *,
-        jobs: int,
-        started: Callable[[Check], None],
-        ended: Callable[[Check, CheckResult], None],
-        tick: Callable[[], None] | None = None,
-    ) -> None:
+    def run_checks(self, checks: Sequence[Check], *, jobs: int, events: CheckEvents) -> None:
         self.asked_jobs.append(jobs)
         self.checks += checks
         for check in checks:
-            started(check)
+            events.started(check)
             self.log.append(f"run {check.criterion_id}")
-            if tick is not None:
-                tick()
+            if events.tick is not None:
+                events.tick()
             self.during.get(check.criterion_id, lambda: None)()
             if check.criterion_id in self.results:
-                ended(check, self.results[check.criterion_id])
+                events.ended(check, self.results[check.criterion_id])
                 continue
             outcome = self.outcomes.get(check.criterion_id, "passed")
             code = {"passed": 0, "failed": 1}.get(outcome)
             text = f"exit {code}" if code is not None else "timeout"
-            ended(
+            events.ended(
                 check,
                 CheckResult(outcome, code, text, "", 0.1, None, 0, 0, (), ()),  # type: ignore[arg-type]
             )

@@ -11,7 +11,11 @@ import os
 
 from flow.adapters.attribution import declared_reports
 from flow.adapters.attribution.declared_reports import file_stamp
+from flow.adapters.attribution.report_files import LIMIT, read_report
+from flow.adapters.contracts import cache as contracts_cache
+from flow.adapters.contracts import formats
 from flow.adapters.fs import files
+from flow.app.ports import CheckEvents
 from flow.core.attribution.reading import (
     LONGEST_WHY,
     RULE_FILE,
@@ -19,6 +23,7 @@ from flow.core.attribution.reading import (
     Attribution,
     CommandReading,
 )
+from flow.core.attribution.rules import applies, read_rules
 from flow.core.text.display import visible
 from flow.errors import ContractError, FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -67,7 +72,6 @@ class Attributor:
         """The reports that a command may write, as they are before it runs."""
         if not self.rules() and ".xml" not in check.command and ".json" not in check.command:
             return {}
-        from flow.core.attribution.rules import applies
 
         reading = self.reading(check.command)
         named = list(reading.files)
@@ -166,8 +170,6 @@ class Attributor:
 
     def _reports(self, before: Mapping[str, Stamp | None]) -> list[tuple[str, Summary]]:
         """The reports that the run has written; what was there already says nothing about it."""
-        from flow.adapters.attribution.report_files import LIMIT
-
         summaries = []
         for rel, known in before.items():
             if file_stamp(os.path.join(self._top, rel)) == known:
@@ -193,11 +195,7 @@ class Attributor:
         return CommandReading.from_document(self._cached(key, "command", read))
 
     def _parsed(self, data: bytes) -> tuple[Rule, ...]:
-        from flow.core.attribution.rules import read_rules
-
         def read() -> dict[str, Any]:
-            from flow.adapters.contracts import formats
-
             parsed: dict[str, Any] = formats.parse_yaml(data, file=RULE_FILE, what="rule file")
             return parsed
 
@@ -207,8 +205,6 @@ class Attributor:
         return rules
 
     def _cached(self, key: bytes, kind: str, read: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        from flow.adapters.contracts import cache as contracts_cache
-
         if self._cache_dir is None:
             return read()
         entry = contracts_cache.load_checked(self._cache_dir, key, kind)
@@ -227,19 +223,12 @@ def attributed(
     ``on_base``: and where a failure shows no test that failed (red first).
     """
 
-    def run(
-        checks: Sequence[Check],
-        *,
-        jobs: int,
-        started: Callable[[Check], None],
-        ended: Callable[[Check, CheckResult], None],
-        tick: Callable[[], None] | None = None,
-    ) -> None:
+    def run(checks: Sequence[Check], *, jobs: int, events: CheckEvents) -> None:
         attributor.rules()  # a broken rule file is said before anything runs
         before: dict[str, tuple[dict[str, Stamp | None], dict[str, Stamp]]] = {}
 
         def begin(check: Check) -> None:
-            started(check)
+            events.started(check)
             before[check.criterion_id] = (attributor.stamps(check), attributor.declared(check))
 
         def end(check: Check, result: CheckResult) -> None:
@@ -256,9 +245,9 @@ def attributed(
                 if why:
                     reason = visible(f"not red: {why[:LONGEST_WHY]}")
                     result = result._replace(outcome="inconclusive", reason=reason)
-            ended(check, result)
+            events.ended(check, result)
 
-        run_checks(checks, jobs=jobs, started=begin, ended=end, tick=tick)
+        run_checks(checks, jobs=jobs, events=CheckEvents(begin, end, events.tick))
 
     return run
 
@@ -271,6 +260,5 @@ def _is_whole_output(data: bytes, result: CheckResult) -> bool:
 def _output_report(data: bytes) -> Summary | None:
     if data[:200].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"<", b"{"):
         return None
-    from flow.adapters.attribution.report_files import read_report
 
     return read_report(data)

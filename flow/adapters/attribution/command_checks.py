@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import os
 
+from flow.adapters.attribution.shell_syntax import MOST_BYTES, parse_shell, syntax_tree
 from flow.adapters.contracts.text import dotted_path
 from flow.adapters.process.tool import find_program, run_tool
+from flow.adapters.verification.runner import FALLBACK_BASH
+from flow.adapters.verification.supervisor import cannot_be_malformed
+from flow.core.attribution.pipes import PipePart, cannot_pass
 from flow.core.masked_exit.runner_names import report_of, runner_of
 from flow.core.text.display import visible
 from flow.errors import Fault, in_file
@@ -19,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from flow.adapters.attribution.attribute import Attributor
-    from flow.core.attribution.pipes import PipePart
     from flow.core.goal.model import Goal
 
 COMMANDS = ("verification_command", "evidence_command")
@@ -31,9 +34,6 @@ SECONDS = 10.0
 
 def syntax_faults(goal: Goal, file: str, environ: Mapping[str, str], top: str) -> list[Fault]:
     """A fault for each command that bash cannot read; nothing is run."""
-    from flow.adapters.verification.runner import FALLBACK_BASH
-    from flow.adapters.verification.supervisor import cannot_be_malformed
-
     bash = find_program("bash", environ.get("PATH"), outside=top) or FALLBACK_BASH
     faults = []
     for place, criterion in enumerate(goal.criteria):
@@ -95,8 +95,6 @@ def _run_nothing_option(words: Sequence[str]) -> str:
 
 def pipe_warnings(goal: Goal) -> list[str]:
     """A warning for each pipe of a goal's commands that cannot pass, with a form that can."""
-    from flow.core.attribution.pipes import cannot_pass
-
     warnings = []
     for criterion in goal.criteria:
         for pipe in pipes_of(criterion.verification_command or ""):
@@ -110,7 +108,6 @@ def pipes_of(command: str) -> list[list[PipePart]]:
     """The pipes of a command whose status is asked for as it is; none of a text with faults."""
     if "|" not in command or "pipefail" in command:
         return []
-    from flow.adapters.attribution.shell_syntax import MOST_BYTES, parse_shell, syntax_tree
 
     data = command.encode("utf-8", "replace")
     if len(data) > MOST_BYTES or parse_shell(command) is None:
@@ -139,9 +136,6 @@ def _bare_commands(pipeline: Any) -> Iterator[Any]:
 
 
 def _pipe_parts(pipeline: Any) -> Iterator[PipePart]:
-    from flow.adapters.attribution.shell_syntax import parse_shell
-    from flow.core.attribution.pipes import PipePart
-
     children = [child for child in pipeline.children if child.type != "comment"]
     whole = pipeline.text
     for place in range(0, len(children), 2):

@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import posixpath
 
+from flow.adapters.attribution.report_files import LIMIT, read_report
 from flow.adapters.fs import files
+from flow.core.boundary.globs import Globs
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
 
@@ -52,8 +54,6 @@ def stamps_below(top: str, cwd: str, pattern: str) -> dict[str, Stamp]:
 
 def _covered_files(top: str, pattern: str) -> Iterator[str]:
     """The files below ``top`` that a pattern covers; links are not followed."""
-    from flow.core.boundary.globs import Globs
-
     wanted = Globs([pattern], anchored=True)
     parts = pattern.split("/")
     literal = next(n for n, part in enumerate(parts) if _WILD & set(part))
@@ -79,8 +79,6 @@ def written_reports(
     top: str, before: Mapping[str, Stamp], after: Mapping[str, Stamp]
 ) -> tuple[list[tuple[str, Summary]], str]:
     """(Path, content) of each report that was written in between; else why there is none."""
-    from flow.adapters.attribution.report_files import LIMIT, read_report
-
     new = [rel for rel, known in sorted(after.items()) if before.get(rel) != known]
     if not new:
         return [], "was there before and is as it was" if after else "is not there"

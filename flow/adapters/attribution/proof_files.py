@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
+import re
 import stat
+from difflib import SequenceMatcher
 
+from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.adapters.fs import files
+from flow.adapters.git import repository
 from flow.adapters.git.blobs import LINES_LIMIT, git_blobs
+from flow.adapters.process.tool import find_program
 from flow.adapters.worktree.hashes import hashed
 from flow.core.boundary.by_products import cache_root
 from flow.core.boundary.changes import ABSENT, ContentState, entry_digest
-from flow.core.boundary.globs import compile_glob
+from flow.core.boundary.globs import compile_glob, why_not
 from flow.core.evidence import proof, protected_files
 from flow.core.evidence.proof import LineCount, ProofFile, literal_name
+from flow.core.evidence.proof_tables import HARMLESS_KEYS
+from flow.core.evidence.proof_words import watched
+from flow.core.masked_exit.shell import commands
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, Literal
 
@@ -40,9 +49,6 @@ _PRODUCT = 4_000_000
 
 def watched_files(goal: Goal, top: str, environ: Mapping[str, str]) -> Watched:
     """The patterns for a goal's commands, as the checkout is now."""
-    from flow.core.boundary.globs import why_not
-    from flow.core.evidence.proof_words import watched
-
     commands = [
         (text, criterion.cwd or "")
         for criterion in goal.criteria
@@ -115,7 +121,6 @@ def count_lines(repo: Repo, changed: Sequence[ProofFile]) -> dict[str, LineCount
 def _compared(file: ProofFile, old: bytes | None, new: bytes | None) -> LineCount | None:
     if old is None or new is None or b"\0" in old[:8000] or b"\0" in new[:8000]:
         return None
-    from flow.core.evidence.proof_tables import HARMLESS_KEYS
 
     added, removed = _counted(old.splitlines(), new.splitlines())
     name = file.path.rpartition("/")[2]
@@ -149,8 +154,6 @@ class _Checkout:
 
     def program(self, name: str) -> str | None:
         """A program of ``PATH`` that lies in the checkout."""
-        from flow.adapters.process.tool import find_program
-
         path = find_program(name, self._path)
         return self._below(os.path.abspath(path)) if path is not None else None
 
@@ -182,8 +185,6 @@ class _Checkout:
         return rel if rel and rel.split("/", 1)[0] not in (".git", ".flow") else None
 
     def _read_scripts(self, folder: str) -> Mapping[str, Any]:
-        import json
-
         rel = os.path.normpath(os.path.join(folder, "package.json"))
         try:
             data = files.read_optional(self._top, rel, limit=_SCRIPTS_LIMIT)
@@ -195,13 +196,8 @@ class _Checkout:
 
 def _simple_commands(text: str) -> Iterator[tuple[str | None, ...]]:
     """The words of every simple command; of a text that is no plain shell, those between blanks."""
-    from flow.adapters.attribution.shell_syntax import parse_shell
-    from flow.core.masked_exit.shell import commands
-
     node = parse_shell(text)
     if node is None:
-        import re
-
         for part in re.split(r"[;&|\n()`]+", text[: 1 << 16]):
             yield tuple(word.strip("\"'") for word in part.split()[:200])
         return
@@ -253,8 +249,6 @@ def _folder_names(folder: bytes) -> list[bytes]:
 
 
 def _uses_sha256(repo: Repo) -> bool:
-    from flow.adapters.git import repository
-
     head = repository.head_commit(repo)
     return head is not None and len(head) == 64
 
@@ -285,7 +279,6 @@ def _counted(old: list[bytes], new: list[bytes]) -> tuple[int, int]:
     a, b = old[start : len(old) - end], new[start : len(new) - end]
     if not a or not b or len(a) * len(b) > _PRODUCT:
         return len(b), len(a)
-    from difflib import SequenceMatcher
 
     same = sum(block.size for block in SequenceMatcher(None, a, b, False).get_matching_blocks())
     return len(b) - same, len(a) - same
@@ -302,7 +295,6 @@ def _differing(name: str, old: bytes, new: bytes) -> set[str] | None:
 
 
 def _read_document(name: str, data: bytes) -> dict[str, Any] | None:
-    import json
     import tomllib
 
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from flow.core.attribution.summary import Summary
 from flow.startup.typing import Any
 
@@ -75,8 +77,6 @@ def _junit_summary(data: bytes) -> Summary | None:
 
 
 def _ctrf_summary(data: bytes) -> Summary | None:
-    import json
-
     try:
         document = json.loads(data)
         results = document["results"]

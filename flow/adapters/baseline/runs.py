@@ -12,6 +12,7 @@ from flow.adapters.baseline.links import KEY, BaseLinks, copy_links
 from flow.adapters.fs import files
 from flow.adapters.git import repository
 from flow.adapters.verification.runner import CommandRunner
+from flow.app.ports import CheckEvents
 from flow.core import layout
 from flow.core.attribution.reading import RULE_FILE
 from flow.core.text.display import names
@@ -76,15 +77,7 @@ class BaseRunner:
         self._run = attributed(runner, attributor, on_base=True)
         self._number = 0
 
-    def __call__(
-        self,
-        checks: Sequence[Check],
-        *,
-        jobs: int,
-        started: Callable[[Check], None],
-        ended: Callable[[Check, CheckResult], None],
-        tick: Callable[[], None] | None = None,
-    ) -> None:
+    def __call__(self, checks: Sequence[Check], *, jobs: int, events: CheckEvents) -> None:
         """Run each command in a checkout of its own, which is there only while it runs."""
         whose: dict[str, Check] = {}
         notes: dict[str, tuple[str, ...]] = {}
@@ -96,7 +89,7 @@ class BaseRunner:
             moved.append(check._replace(cwd=cwd))
 
         def begin(check: Check) -> None:
-            started(whose[check.cwd])
+            events.started(whose[check.cwd])
             folder = self._folder(check)
             notes[check.cwd] = (
                 *baseline_tree.make_checkout(self._repo, self._commit, folder, left=self._left),
@@ -106,10 +99,10 @@ class BaseRunner:
 
         def end(check: Check, result: CheckResult) -> None:
             said = (*result.limitations, *self._notes, *notes.pop(check.cwd))
-            ended(whose[check.cwd], self._weighed(result)._replace(limitations=said))
+            events.ended(whose[check.cwd], self._weighed(result)._replace(limitations=said))
             work_folder.remove_folder(self._folder(check))
 
-        self._run(moved, jobs=jobs, started=begin, ended=end, tick=tick)
+        self._run(moved, jobs=jobs, events=CheckEvents(begin, end, events.tick))
 
     def _weighed(self, result: CheckResult) -> CheckResult:
         """A failure beside linked folders that changed shows nothing: these may be why."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flow.adapters.git import repository
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
 
@@ -17,8 +18,6 @@ LINES_LIMIT = 1 << 20
 
 def git_blobs(repo: Repo, digests: Collection[str]) -> dict[str, bytes]:
     """What git holds under digests; what it does not hold, or is too large, is left out."""
-    from flow.adapters.git import repository
-
     names = {}
     for digest in digests:
         mode, _, name = digest.partition(":")
@@ -47,8 +46,6 @@ def git_blobs(repo: Repo, digests: Collection[str]) -> dict[str, bytes]:
 
 def _object_sizes(repo: Repo, how: str, names: Iterable[str]) -> list[tuple[str, int | None]]:
     """(name, size) of each; None for what is not there."""
-    from flow.adapters.git import repository
-
     rows = repository.git(repo, "cat-file", how, stdin=_request_lines(names)).splitlines()
     parts = [row.decode("ascii", "replace").split() for row in rows]
     return [(row[0], int(row[2]) if row[1] == "blob" else None) for row in parts]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from flow.adapters.git.find import read_regular
+from flow.adapters.git.run import user_config
 from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
 
@@ -53,8 +54,6 @@ def _leads_back(repo: Repo) -> bool:
 
 def _names_worktree(repo: Repo, git_dir: str) -> bool:
     """Whether the configuration of a git directory names this working tree as its own."""
-    from flow.adapters.git.run import user_config
-
     try:
         named = user_config(repo, "-z", "--get", "core.worktree").rstrip(b"\0")
     except GitError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -66,8 +67,6 @@ def clean_environment(environ: Mapping[str, str]) -> tuple[dict[str, str], tuple
         else:
             env[name] = value
     if removed:
-        from flow.core.text.display import visible
-
         removed = sorted(visible(name) for name in removed)
     return env, tuple(removed)
 

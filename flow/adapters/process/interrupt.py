@@ -10,6 +10,7 @@ import _signal as signal  # type: ignore[import-not-found]  # `signal` itself lo
 import os
 from contextlib import suppress
 
+from flow.adapters.process.outcome import signal_name
 from flow.errors import Interrupted
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -56,9 +57,7 @@ class Interrupts:
     def check(self) -> None:
         """Raise :class:`Interrupted` where a signal has come."""
         if self._seen:
-            from signal import Signals
-
-            name = Signals(self._seen).name
+            name = f"SIG{signal_name(self._seen)}"
             self._seen = 0
             raise Interrupted(
                 f"{name} ended the evaluation; nothing was decided",

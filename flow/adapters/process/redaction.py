@@ -5,35 +5,27 @@ The patterns behind it are imported only by whoever has something to mask.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 
-from flow.startup.typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from flow.core.secrets.redact import Redactor
+from flow.core.secrets.redact import Redactor, redact
+from flow.core.secrets.values import values
+from flow.startup.typing import Any
 
 
 def secret_values(environ: Mapping[str, str]) -> tuple[bytes, ...]:
     """The values of secret-looking variables; a path that is there is none."""
-    from flow.core.secrets.values import values
-
     return values(environ, os.path.exists)
 
 
 def redactor(environ: Mapping[str, str]) -> Redactor:
     """A stream that masks the shapes of tokens and what ``environ`` knows."""
-    from flow.core.secrets.redact import Redactor
-
     return Redactor(secret_values(environ))
 
 
 def masked_value(value: Any, environ: Mapping[str, str]) -> Any:
     """A JSON value without secrets in its texts."""
-    import json
-
-    from flow.core.secrets.redact import redact
-
     secret = secret_values(environ)
     whole = json.dumps(value, ensure_ascii=False, default=dict)
     if not redact(whole.encode("utf-8", "surrogatepass"), secret).counts:
@@ -55,8 +47,6 @@ def masked_text(text: str, environ: Mapping[str, str]) -> str:
 
 
 def _redacted(text: str, secret: tuple[bytes, ...]) -> str:
-    from flow.core.secrets.redact import redact
-
     data = redact(text.encode("utf-8", "surrogatepass"), secret).data
     try:
         return data.decode("utf-8", "surrogatepass")

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
 import os
+import sys
 from contextlib import suppress
 
 from flow.adapters.process.child import close_others, end_group, forget_signals
 from flow.adapters.process.loop import Loop
+from flow.adapters.process.tool import run_tool
 from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -82,8 +84,6 @@ def make_tree(*, follow: bool = False) -> Tree:
 
 def become_subreaper() -> bool:
     """Make this process the new parent of its orphaned descendants; False where that is unknown."""
-    import sys
-
     if not sys.platform.startswith("linux"):
         return False
     try:
@@ -247,8 +247,6 @@ def _read_stat(pid: str) -> Process | None:
 
 
 def _ask_ps() -> dict[int, Process]:
-    from flow.adapters.process.tool import run_tool
-
     result = run_tool(
         ("/bin/ps", "-A", "-o", "pid=,ppid=,pgid=,state=,lstart=,comm="),
         cwd="/",

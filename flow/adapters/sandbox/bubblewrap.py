@@ -9,19 +9,22 @@ runs without it: what cannot be set up is a reason, and the command does not run
 from __future__ import annotations
 
 import os
+import pwd
 import stat
 import sys
+from contextlib import suppress
 
 from flow.adapters.process.environment import find_program, is_below
+from flow.adapters.process.tool import run_tool
 from flow.adapters.sandbox import home as sandbox_home
 from flow.adapters.sandbox import paths as sandbox_paths
+from flow.core.sandbox import Sandbox
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.app.ports import Check
-    from flow.core.sandbox import Sandbox
 
 OLDEST = (0, 8, 0)
 """The first one that can forbid further user namespaces and limit the size of a tmpfs."""
@@ -52,6 +55,31 @@ class Confinement(NamedTuple):
     limitations: tuple[str, ...] = ()
     refused: str | None = None
     made: tuple[str, ...] = ()
+    """Folders of the checkout that were made so that they could be opened."""
+
+    def command(self, cwd: str, status: int, options: Sequence[str]) -> list[str]:
+        """The arguments that run bash with ``options`` in ``cwd``; it tells how on ``status``."""
+        bash, processes = self.shell
+        argv = [*self.argv, "--chdir", cwd, "--json-status-fd", str(status), "--", bash]
+        argv += ["--noprofile", "--norc", "-c", START.format(fd=status), bash, processes]
+        return [*argv, *options]
+
+    def tidy(self, top: str) -> None:
+        """Remove those of ``made`` that are still empty."""
+        for rel in reversed(self.made):
+            with suppress(OSError):  # something is in it, or it has gone
+                os.rmdir(os.path.join(top, rel))
+
+    @staticmethod
+    def refusal(printed: bytes | bytearray, status: bytes | bytearray) -> str:
+        """Why bwrap did not start the command, from what it printed instead; empty: it did.
+
+        ``status`` is what it told on its pipe: only of a command that ran it tells an exit code.
+        """
+        if b'"exit-code"' in status:
+            return ""
+        lines = printed.decode("utf-8", "replace").strip().splitlines() or ["it was ended"]
+        return f"sandbox bwrap: {lines[-1].removeprefix('bwrap: ')}"
 
 
 def confine(
@@ -107,22 +135,6 @@ def confined(
     return [known[check.sandbox] for check in checks]
 
 
-def command(confinement: Confinement, cwd: str, status: int, options: Sequence[str]) -> list[str]:
-    """The arguments that run bash with ``options`` in a folder; it tells how it went on a pipe."""
-    bash, processes = confinement.shell
-    argv = [*confinement.argv, "--chdir", cwd, "--json-status-fd", str(status), "--", bash]
-    return [
-        *argv,
-        "--noprofile",
-        "--norc",
-        "-c",
-        START.format(fd=status),
-        bash,
-        processes,
-        *options,
-    ]
-
-
 def usable(top: str | None, path: str | None) -> tuple[str | None, str, str]:
     """(bwrap's path or None, its version, why it cannot be used).
 
@@ -133,8 +145,6 @@ def usable(top: str | None, path: str | None) -> tuple[str | None, str, str]:
     bwrap = find_program("bwrap", path, outside=top)
     if bwrap is None:
         return None, "", "the program bwrap was not found in PATH (install bubblewrap)"
-    from flow.adapters.process.tool import run_tool
-
     said = run_tool((bwrap, "--version"), cwd="/", env={"LC_ALL": "C"}, timeout=10)
     version = said.stdout.decode("utf-8", "replace").strip().removeprefix("bubblewrap ")[:20]
     numbers = tuple(int(part) for part in version.split(".") if part.isdigit())
@@ -150,26 +160,12 @@ def why_not(top: str | None, path: str | None) -> tuple[str, str | None]:
     bwrap, version, why = usable(top, path)
     if bwrap is None:
         return version, why
-    from flow.adapters.process.tool import run_tool
-    from flow.core.sandbox import Sandbox
-
     argv = (bwrap, *_namespaces(Sandbox(False, (), ())), *_arguments({"/": "read"}), "true")
     said = run_tool(argv, cwd="/", env={"LC_ALL": "C", "PATH": path or os.defpath}, timeout=10)
     if said.status == 0:
         return version, None
     lines = said.stderr.decode("utf-8", "replace").strip().splitlines() or ["it fails"]
     return version, lines[-1].removeprefix("bwrap: ")
-
-
-def said_no(printed: bytes) -> str:
-    """Why bwrap did not start the command, from what it printed instead."""
-    lines = printed.decode("utf-8", "replace").strip().splitlines() or ["it was ended"]
-    return f"sandbox bwrap: {lines[-1].removeprefix('bwrap: ')}"
-
-
-def started(status: bytes) -> bool:
-    """Whether bwrap says that the command ran: only of one that did it tells an exit code."""
-    return b'"exit-code"' in status
 
 
 def _namespaces(sandbox: Sandbox) -> list[str]:
@@ -198,8 +194,6 @@ def _mounted_paths(top: str, environ: Mapping[str, str]) -> dict[str, str]:
 
 def _home_folders(environ: Mapping[str, str]) -> list[str]:
     """HOME, and the account's own where that is another: both hold what is the user's."""
-    import pwd
-
     homes = [environ.get("HOME", "")]
     try:
         homes.append(pwd.getpwuid(os.getuid()).pw_dir)

@@ -16,7 +16,7 @@ from flow.core.sandbox import covered_path
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from flow.core.sandbox import Sandbox
 
@@ -37,7 +37,7 @@ class Opened(NamedTuple):
     left_out: tuple[str, ...]
     """Patterns that open nothing, or not all they cover, with why."""
     made: tuple[str, ...]
-    """Folders that were made so that they could be opened; :func:`tidy` removes them."""
+    """Folders that were made so that they could be opened."""
 
 
 def opened(top: str, sandbox: Sandbox) -> Opened:
@@ -49,15 +49,6 @@ def opened(top: str, sandbox: Sandbox) -> Opened:
         opening.open(pattern)
     opening.close_denied()
     return opening.result()
-
-
-def tidy(top: str, made: Sequence[str]) -> None:
-    """Remove folders that :func:`opened` made and that are still empty."""
-    for rel in reversed(made):
-        try:
-            os.rmdir(os.path.join(top, rel))
-        except OSError:  # something is in it, or it has gone
-            pass
 
 
 class _Opening:

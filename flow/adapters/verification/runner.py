@@ -12,17 +12,23 @@ from collections import deque
 
 from flow.adapters.fs.files import TEMP_PREFIX
 from flow.adapters.process.environment import clean_environment, find_program
+from flow.adapters.process.interrupt import Interrupts
+from flow.adapters.process.outcome import Exit, read_exit, signal_name
+from flow.adapters.process.output import END, discard
+from flow.adapters.process.tree import CANNOT_FOLLOW
+from flow.adapters.verification.supervisor import CommandPlan
+from flow.adapters.verification.variables import limitation, sorted_out
+from flow.adapters.verification.watchdog import Watchdog
 from flow.app.ports import CheckResult, RawOutput
+from flow.core.text.display import visible
 from flow.errors import FlowError, Interrupted, RefusedError, StorageError
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from flow.adapters.sandbox.bubblewrap import Confinement
-    from flow.adapters.verification.supervisor import CommandPlan
-    from flow.adapters.verification.watchdog import Watchdog
-    from flow.app.ports import Check
+    from flow.app.ports import Check, CheckEvents
 
 FALLBACK_BASH = "/bin/bash"
 OUTPUT_LIMIT = 10 << 20
@@ -64,15 +70,7 @@ class CommandRunner:
         self._tick_seconds = tick_seconds
         self._follow = follow
 
-    def __call__(
-        self,
-        checks: Sequence[Check],
-        *,
-        jobs: int,
-        started: Callable[[Check], None],
-        ended: Callable[[Check, CheckResult], None],
-        tick: Callable[[], None] | None = None,
-    ) -> None:
+    def __call__(self, checks: Sequence[Check], *, jobs: int, events: CheckEvents) -> None:
         """Run ``checks``, at most ``jobs`` at once, each ``serial`` one alone.
 
         All callbacks are called in this thread, in the order of events; an exception from one
@@ -81,26 +79,19 @@ class CommandRunner:
         """
         if not checks:
             return
-        env, removed, named = _environment(self._environ)
-        bash = find_program("bash", self._environ.get("PATH"), outside=self._outside)
-        run = _RunnerCall(
-            checks,
-            self._plans(checks, bash or FALLBACK_BASH, env),
-            max(jobs, 1),
-            removed,
-            named,
-            self._follow,
-        )
-        run.loop(started, ended, tick, self._tick_seconds)
+        environment = _environment(self._environ)
+        plans = self._plans(checks, environment.variables)
+        run = _RunnerCall(checks, plans, environment, max(jobs, 1), events, self._follow)
+        run.loop(self._tick_seconds if events.tick else IDLE)
 
-    def _plans(self, checks: Sequence[Check], bash: str, env: dict[str, str]) -> list[CommandPlan]:
-        from flow.adapters.verification.supervisor import CommandPlan
-
-        ways: Sequence[Confinement | None] = [None] * len(checks)
+    def _plans(self, checks: Sequence[Check], env: dict[str, str]) -> list[CommandPlan]:
+        path = self._environ.get("PATH")
+        bash = find_program("bash", path, outside=self._outside) or FALLBACK_BASH
+        confinements: Sequence[Confinement | None] = [None] * len(checks)
         if any(check.sandbox is not None for check in checks):
             from flow.adapters.sandbox.bubblewrap import confined
 
-            ways = confined(self._top, checks, bash, env, self._environ)
+            confinements = confined(self._top, checks, bash, env, self._environ)
         return [
             CommandPlan(
                 top=self._top,
@@ -111,26 +102,28 @@ class CommandRunner:
                 grace=self._grace,
                 limit=self._limit,
                 bash=bash,
-                env=env if way is None else dict(way.env),
-                confined=way,
+                env=env if confinement is None else dict(confinement.env),
+                confined=confinement,
             )
-            for check, way in zip(checks, ways, strict=True)
+            for check, confinement in zip(checks, confinements, strict=True)
         ]
 
 
-def _environment(
-    environ: Mapping[str, str],
-) -> tuple[dict[str, str], tuple[str, ...], tuple[str, ...]]:
-    """What a command gets, the names it does not get, and what the evidence says of the rest."""
-    from flow.adapters.verification.variables import limitation, sorted_out
-    from flow.core.text.display import visible
+class _Environment(NamedTuple):
+    """What commands get, the names they do not get, what the evidence says of the others."""
 
-    env, removed = clean_environment(environ)
-    more, named = sorted_out(env)
-    for name in more:
+    variables: dict[str, str]
+    removed: tuple[str, ...]
+    limitations: tuple[str, ...]
+
+
+def _environment(environ: Mapping[str, str]) -> _Environment:
+    env, hijacking = clean_environment(environ)
+    changing, named = sorted_out(env)
+    for name in changing:
         del env[name]
-    said = (limitation([visible(name) for name in named]),) if named else ()
-    return env, tuple(sorted((*removed, *map(visible, more)))), said
+    removed = tuple(sorted((*hijacking, *map(visible, changing))))
+    return _Environment(env, removed, (limitation(list(map(visible, named))),) if named else ())
 
 
 class _RunnerCall:
@@ -140,27 +133,20 @@ class _RunnerCall:
         self,
         checks: Sequence[Check],
         plans: Sequence[CommandPlan],
+        environment: _Environment,
         jobs: int,
-        removed: tuple[str, ...],
-        named: tuple[str, ...],
+        events: CheckEvents,
         follow: bool,
     ) -> None:
         self.checks, self.plans, self.jobs = checks, plans, jobs
-        self.removed, self.named, self.follow = removed, named, follow
+        self.environment = environment
+        self.events, self.follow = events, follow
         self.waiting = deque(range(len(checks)))
         self.running: set[int] = set()
         self.watchdog: Watchdog | None = None
 
-    def loop(
-        self,
-        started: Callable[[Check], None],
-        ended: Callable[[Check, CheckResult], None],
-        tick: Callable[[], None] | None,
-        tick_seconds: float,
-    ) -> None:
-        """Start, wait, hand over, until nothing is left."""
-        from flow.adapters.process.interrupt import Interrupts
-
+    def loop(self, seconds: float) -> None:
+        """Start, wait for reports (at most ``seconds`` at once), hand over, until all is done."""
         with Interrupts() as interrupts:
             try:
                 while self.waiting or self.running:
@@ -168,16 +154,16 @@ class _RunnerCall:
                         interrupts.check()
                         index = self.waiting.popleft()
                         self.running.add(index)
-                        started(self.checks[index])
+                        self.events.started(self.checks[index])
                         self._start(index, interrupts.fd)
-                    if tick:
-                        tick()
-                    for report in self._reports(tick_seconds if tick else IDLE):
+                    if self.events.tick:
+                        self.events.tick()
+                    for report in self._reports(seconds):
                         interrupts.check()
                         index = report["i"]
                         result = self._result(index, report)
                         self.running.discard(index)
-                        ended(self.checks[index], result)
+                        self.events.ended(self.checks[index], result)
                     interrupts.check()
             except KeyboardInterrupt:
                 raise Interrupted("interrupted", remedy="evaluate again when ready") from None
@@ -192,8 +178,6 @@ class _RunnerCall:
 
     def _start(self, index: int, wake: int) -> None:
         if self.watchdog is None:
-            from flow.adapters.verification.watchdog import Watchdog
-
             try:
                 self.watchdog = Watchdog(self.plans, wake=wake, follow=self.follow)
             except OSError as error:
@@ -213,73 +197,59 @@ class _RunnerCall:
         self.watchdog = None
         return [{"i": index, "kind": "lost", "signal": 9} for index in sorted(self.running)]
 
-    def _result(self, index: int, report: dict[str, Any]) -> CheckResult:
-        result = _result(self.checks[index], self.plans[index], report, self.removed)
-        return result._replace(limitations=(*result.limitations, *self.named))
-
     def _close(self) -> None:
         try:
             if self.watchdog is not None:
                 self.watchdog.close()
         finally:
-            from flow.adapters.process.output import END, discard
-
             for plan in self.plans:
                 discard(plan.top, plan.work_file)
                 discard(plan.top, plan.work_file + END)
-                if plan.confined is not None and plan.confined.made:
-                    from flow.adapters.sandbox.paths import tidy
+                if plan.confined is not None:
+                    plan.confined.tidy(plan.top)
 
-                    tidy(plan.top, plan.confined.made)
-
-
-def _result(
-    check: Check, plan: CommandPlan, report: Mapping[str, Any], removed: tuple[str, ...]
-) -> CheckResult:
-    from flow.adapters.process.outcome import Exit, read_exit, signal_name
-
-    kind = report["kind"]
-    if kind == "storage":
-        raise _cannot_record(check, plan, report)
-    if kind == "exit":
-        exited = read_exit(report["status"])
-    elif kind == "timeout":
-        why = f"took longer than {check.timeout_seconds:g} s, its time limit"
-        exited = Exit("inconclusive", None, "timeout", why)
-    elif kind == "refused":
-        exited = Exit("inconclusive", None, "could not run", report["why"])
-    else:
-        name = signal_name(report["signal"])
-        ended = f"was ended by signal {name}" if name else f"failed ({report.get('why', '?')})"
-        why = f"the process that watched it {ended} while it ran, so how it ended is not known"
-        exited = Exit("inconclusive", None, f"signal {name or 'KILL'}", why)
-    output = None
-    if "sha" in report:
+    def _result(self, index: int, report: Mapping[str, Any]) -> CheckResult:
+        check, plan = self.checks[index], self.plans[index]
+        if report["kind"] == "storage":
+            raise _cannot_record(check, plan, report)
+        exited = _exit(report, plan.timeout)
         path = os.path.join(plan.top, plan.work_file)
-        output = RawOutput(path, report["sha"], report["size"])
-    output_end = None
-    if report.get("end"):
-        from flow.adapters.process.output import END
+        confined = plan.confined
+        return CheckResult(
+            outcome=exited.outcome,
+            exit_code=exited.exit_code,
+            result=exited.result,
+            reason=exited.reason,
+            duration_seconds=report.get("seconds", 0.0),
+            output=RawOutput(path, report["sha"], report["size"]) if "sha" in report else None,
+            output_bytes=report.get("printed", 0),
+            truncated_bytes=report.get("cut", 0),
+            environment_removed=self.environment.removed,
+            limitations=(
+                *_limitations(report),
+                *(confined.limitations if confined is not None else ()),
+                *self.environment.limitations,
+            ),
+            masked=tuple(sorted(report.get("masked", {}).items())),
+            sandbox=confined.record if confined is not None else None,
+            output_end=path + END if report.get("end") else None,
+        )
 
-        output_end = os.path.join(plan.top, plan.work_file + END)
-    limitations = tuple(_limitations(report))
-    if plan.confined is not None:
-        limitations = (*limitations, *plan.confined.limitations)
-    return CheckResult(
-        outcome=exited.outcome,
-        exit_code=exited.exit_code,
-        result=exited.result,
-        reason=exited.reason,
-        duration_seconds=report.get("seconds", 0.0),
-        output=output,
-        output_bytes=report.get("printed", 0),
-        truncated_bytes=report.get("cut", 0),
-        environment_removed=removed,
-        limitations=limitations,
-        masked=tuple(sorted(report.get("masked", {}).items())),
-        sandbox=plan.confined.record if plan.confined is not None else None,
-        output_end=output_end,
-    )
+
+def _exit(report: Mapping[str, Any], timeout: float) -> Exit:
+    """How a command ended, by a report of kind ``exit``, ``timeout``, ``refused`` or ``lost``."""
+    kind = report["kind"]
+    if kind == "exit":
+        return read_exit(report["status"])
+    if kind == "timeout":
+        why = f"took longer than {timeout:g} s, its time limit"
+        return Exit("inconclusive", None, "timeout", why)
+    if kind == "refused":
+        return Exit("inconclusive", None, "could not run", report["why"])
+    name = signal_name(report["signal"])
+    ended = f"was ended by signal {name}" if name else f"failed ({report.get('why', '?')})"
+    why = f"the process that watched it {ended} while it ran, so how it ended is not known"
+    return Exit("inconclusive", None, f"signal {name or 'KILL'}", why)
 
 
 def _limitations(report: Mapping[str, Any]) -> Iterator[str]:
@@ -287,11 +257,9 @@ def _limitations(report: Mapping[str, Any]) -> Iterator[str]:
         if key in report:
             count, *names = report[key]
             more = ", ..." if count > len(names) else ""
-            what = "a process" if count == 1 else f"{count} processes"
-            yield f"{verb} {what} that the command left running: {', '.join(names)}{more}."
+            processes = "a process" if count == 1 else f"{count} processes"
+            yield f"{verb} {processes} that the command left running: {', '.join(names)}{more}."
     if report.get("loose"):
-        from flow.adapters.process.tree import CANNOT_FOLLOW
-
         yield CANNOT_FOLLOW
 
 

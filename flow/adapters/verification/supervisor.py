@@ -18,13 +18,13 @@ from flow.adapters.process.ending import EndingSteps
 from flow.adapters.process.environment import is_below
 from flow.adapters.process.loop import BoundedBytes, Loop, attend
 from flow.adapters.process.output import OutputFile
-from flow.adapters.process.redaction import masked_text, redactor
 from flow.adapters.process.tree import start_of
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from types import ModuleType
 
     from flow.adapters.process.tree import Tree
     from flow.adapters.sandbox.bubblewrap import Confinement
@@ -86,7 +86,9 @@ def supervise(plan: CommandPlan, index: int, tree: Tree, *, alive: int, report: 
     status = 0
     try:
         try:
-            output = OutputFile(plan.top, plan.work_file, plan.limit, lambda: redactor(plan.env))
+            output = OutputFile(
+                plan.top, plan.work_file, plan.limit, lambda: _redaction().redactor(plan.env)
+            )
         except (OSError, FlowError) as error:
             outcome = _unrecorded(error)
         else:
@@ -95,10 +97,17 @@ def supervise(plan: CommandPlan, index: int, tree: Tree, *, alive: int, report: 
         outcome = {"kind": "lost", "signal": 0, "why": f"{type(error).__name__}: {error}"}
         status = LEFT_BEHIND
     if "why" in outcome:  # it may quote the command, or what bash said of it
-        outcome["why"] = masked_text(outcome["why"], plan.env)
+        outcome["why"] = _redaction().masked_text(outcome["why"], plan.env)
     if outcome["kind"] != "abandoned":
         send_report(report, index, outcome)
     return status
+
+
+def _redaction() -> ModuleType:
+    """Loaded only where something was printed."""
+    from flow.adapters.process import redaction
+
+    return redaction
 
 
 def _unrecorded(error: OSError | FlowError) -> dict[str, Any]:
@@ -208,8 +217,6 @@ class _Supervisor:
             return {}
         if self.plan.confined is None:
             return self._attend(self._store)
-        from flow.adapters.sandbox.bubblewrap import said_no, started
-
         beginning = BoundedBytes(_SANDBOX_OUTPUT)
 
         def take(data: bytes) -> None:
@@ -218,12 +225,10 @@ class _Supervisor:
 
         outcome = self._attend(take)
         status = outcome["status"]
-        if (
-            status is not None
-            and os.WIFEXITED(status)
-            and not started(bytes(self.sandbox_status.data))
-        ):
-            raise CommandRefused(said_no(bytes(beginning.data)))
+        if status is not None and os.WIFEXITED(status):
+            refused = self.plan.confined.refusal(beginning.data, self.sandbox_status.data)
+            if refused:
+                raise CommandRefused(refused)
         return outcome
 
     def _start(self, take: Callable[[bytes], None], options: Sequence[str]) -> int:
@@ -237,13 +242,11 @@ class _Supervisor:
         out, out_w = self.loop.pipe()
         given = [null, out_w]
         if plan.confined is not None and "-n" not in options:
-            from flow.adapters.sandbox.bubblewrap import command
-
             status, status_w = self.loop.pipe()
             given.append(status_w)
             os.set_inheritable(status_w, True)
             self.loop.read(status, self.sandbox_status.take)
-            argv = command(plan.confined, os.getcwd(), status_w, argv[1:])
+            argv = plan.confined.command(os.getcwd(), status_w, argv[1:])
             program = argv[0]
         try:
             pid = start(program, argv, plan.env, (null, out_w, out_w), before=before)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from flow.app.evaluation.measure import protected_difference, run_fields
-from flow.app.ports import Check
+from flow.app.ports import Check, CheckEvents
 from flow.core.evidence.model import EVALUATOR, evidence_document
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -75,9 +75,7 @@ def collect(case: JudgeCase, tools: EvaluationTools) -> CollectedEvidence:
         tools.run_checks(
             checks,
             jobs=request.jobs or facts.loaded.goal.jobs or tools.limits.jobs,
-            started=tools.listener.started,
-            ended=ended,
-            tick=tools.listener.ticked,
+            events=CheckEvents(tools.listener.started, ended, tools.listener.ticked),
         )
     finally:
         tools.listener.finished()

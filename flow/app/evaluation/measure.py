@@ -6,7 +6,7 @@ import math
 
 from flow.app.evaluation import reuse
 from flow.app.evaluation.values import Measurement, Measurements
-from flow.app.ports import Check
+from flow.app.ports import Check, CheckEvents
 from flow.core.decision import explain
 from flow.core.evidence.model import EVALUATOR, ONLY_EXIT, evidence_document
 from flow.core.text import display
@@ -96,9 +96,7 @@ def run(
             tools.run_checks(
                 todo,
                 jobs=request.jobs or goal.jobs or tools.limits.jobs,
-                started=started,
-                ended=ended,
-                tick=ticked,
+                events=CheckEvents(started, ended, ticked),
             )
     except _OutOfTime:
         for criterion_id in waiting:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from flow.app.evaluation.measure import run_fields
 from flow.app.evaluation.values import BaseRows
-from flow.app.ports import Check
+from flow.app.ports import Check, CheckEvents
 from flow.core.evidence import red_first as core
 from flow.core.evidence.model import BASELINE, Subject, evidence_document
 from flow.core.evidence.red_first import ONLY_BASE, BaseRun
@@ -118,7 +118,7 @@ class _Work:
         bench.listener.planned(checks)
         try:
             with bench.opened(request.goal, self.commit, self._left) as run_checks:
-                run_checks(checks, jobs=request.jobs, started=started, ended=ended, tick=ticked)
+                run_checks(checks, jobs=request.jobs, events=CheckEvents(started, ended, ticked))
         except _BaseOutOfTime:
             pass
         finally:

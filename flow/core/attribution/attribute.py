@@ -8,6 +8,7 @@ pass, and a command that failed stays failed.
 from __future__ import annotations
 
 from flow.core.attribution.reading import WINDOW, Attribution, CommandReading
+from flow.core.attribution.rules import applies, says_nothing_ran
 from flow.core.attribution.runners import ONE_REPORT, READERS
 from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS, mentioned_runner
 from flow.core.masked_exit.rules import exits, nested_commands
@@ -265,8 +266,6 @@ def _unseen_attribution(kind: str) -> Attribution:
 def _by_rules(
     reading: CommandReading, lines: Sequence[str], rules: Sequence[Rule]
 ) -> Attribution | None:
-    from flow.core.attribution.rules import applies, says_nothing_ran
-
     for rule in rules:
         if applies(rule, reading.commands):
             said = says_nothing_ran(rule, lines)

@@ -8,6 +8,8 @@ report as well as a test that proves nothing: no reading of the output can tell.
 
 from __future__ import annotations
 
+import json
+
 from flow.core.attribution.languages import blocks, one_line, tap
 from flow.core.attribution.summary import Summary
 from flow.startup.typing import TYPE_CHECKING
@@ -281,8 +283,6 @@ def go(lines: Sequence[str]) -> Iterator[Summary]:
 
 def go_json(lines: Sequence[str]) -> Iterator[Summary]:
     """``go test -json``: one event a line; a package ends with one that names no test."""
-    import json
-
     ran = skipped = failed = 0
     for line in lines:
         if not line.startswith("{") or '"Action":"' not in line or '"Package":"' not in line:

@@ -13,7 +13,7 @@ from flow.adapters.attribution import attribute, shell_syntax
 from flow.adapters.attribution.attribute import Attributor, attributed
 from flow.adapters.attribution.report_files import LIMIT, read_report
 from flow.adapters.verification.runner import CommandRunner
-from flow.app.ports import Check, CheckResult
+from flow.app.ports import Check, CheckEvents, CheckResult
 from flow.errors import ContractError
 from tests.support.patience import LONG
 
@@ -52,7 +52,7 @@ def run(
         found[check.criterion_id] = result
 
     attributed(runner, Attributor(str(top), cache))(
-        checks, jobs=1, started=lambda _: None, ended=ended
+        checks, jobs=1, events=CheckEvents(lambda _: None, ended)
     )
     return [found[check.criterion_id] for check in checks]
 

@@ -20,7 +20,7 @@ from flow.adapters.process import tree as process_tree
 from flow.adapters.process.output import OutputFile, gap
 from flow.adapters.process.redaction import redactor
 from flow.adapters.verification.runner import CommandRunner
-from flow.app.ports import Check, CheckResult
+from flow.app.ports import Check, CheckEvents, CheckResult
 from flow.core.secrets.redact import BLOCK, Redactor, placeholder
 from flow.errors import ContractError
 from tests.support import secret_samples as samples
@@ -100,7 +100,7 @@ class Scene:
             str(self.top), WORK, environ=self.environ, output_limit=limit, tick_seconds=0.02
         )
         check = Check("AC1", command, "", LONG)
-        runner([check], jobs=1, started=lambda _: None, ended=take, tick=tick)
+        runner([check], jobs=1, events=CheckEvents(lambda _: None, take, tick))
         return found[0]
 
     def look(self) -> None:
@@ -251,10 +251,10 @@ def test_patterns_are_not_loaded_by_who_starts_a_command(tmp_path: Path) -> None
     """They belong to the process that looks after the command, once it prints something."""
     code = (
         "import os, sys\nfrom flow.adapters.verification.runner import CommandRunner\n"
-        "from flow.app.ports import Check\n"
+        "from flow.app.ports import Check, CheckEvents\n"
         "CommandRunner(sys.argv[1], 'work', environ=os.environ)(\n"
         "    [Check('AC1', 'echo one', '', 120.0)], jobs=1,\n"
-        "    started=lambda c: None, ended=lambda c, r: print(r.outcome))\n"
+        "    events=CheckEvents(lambda c: None, lambda c, r: print(r.outcome)))\n"
         "print([name for name in sys.modules if name.startswith('flow.core.secret')])\n"
     )
     from tests.support import ROOT, run

@@ -24,7 +24,7 @@ from flow.adapters.sandbox import home as sandbox_home
 from flow.adapters.sandbox import paths as sandbox_paths
 from flow.adapters.verification import watchdog as verification_watchdog
 from flow.adapters.verification.runner import CommandRunner
-from flow.app.ports import Check, CheckResult
+from flow.app.ports import Check, CheckEvents, CheckResult
 from flow.core.sandbox import Sandbox, sandbox_of
 from tests.support.patience import LONG, NAMED_SLEEP, eventually, long_enough
 
@@ -84,7 +84,7 @@ class Scene:
 
         runner = CommandRunner(str(self.top), WORK, environ=self.environ, grace=grace)
         check = Check("AC1", command, sandbox=wanted, **options)
-        runner([check], jobs=1, started=lambda _: None, ended=take)
+        runner([check], jobs=1, events=CheckEvents(lambda _: None, take))
         assert os.listdir(self.top / WORK) == []
         return found[0]
 
@@ -542,7 +542,7 @@ def test_the_number_of_processes_is_limited(scene: Scene, monkeypatch: pytest.Mo
     )
     assert found.record["processes"] == 20
     forks = "for i in $(seq 40); do sleep 1000 & done; exit 7"
-    argv = bubblewrap.command(found, "/", 9, ["-c", forks])
+    argv = found.command("/", 9, ["-c", forks])
     user = ["setpriv", f"--reuid={account}", f"--regid={account}", "--clear-groups"]
     said: list[str] = []
     with subprocess.Popen(
@@ -634,7 +634,7 @@ def test_no_bwrap_of_the_checkout_is_used(scene: Scene) -> None:
     ],
 )
 def test_what_bwrap_says_is_the_reason(printed: bytes, why: str) -> None:
-    assert bubblewrap.said_no(printed) == f"sandbox bwrap: {why}"
+    assert bubblewrap.Confinement.refusal(printed, b"") == f"sandbox bwrap: {why}"
 
 
 @pytest.mark.parametrize(
@@ -646,7 +646,7 @@ def test_what_bwrap_says_is_the_reason(printed: bytes, why: str) -> None:
     ],
 )
 def test_a_command_ran_if_bwrap_tells_its_exit(status: bytes, ran: bool) -> None:
-    assert bubblewrap.started(status) is ran
+    assert (bubblewrap.Confinement.refusal(b"no", status) == "") is ran
 
 
 @pytest.mark.parametrize(

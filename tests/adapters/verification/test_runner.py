@@ -21,7 +21,7 @@ from flow.adapters.verification import watchdog as verification_watchdog
 from flow.adapters.verification.runner import CommandRunner
 from flow.adapters.verification.supervisor import send_report
 from flow.adapters.verification.variables import VARIABLES
-from flow.app.ports import Check, CheckResult
+from flow.app.ports import Check, CheckEvents, CheckResult
 from flow.errors import Interrupted, RefusedError, StorageError
 from tests.support.patience import LONG, NAMED_SLEEP, eventually, long_enough
 
@@ -81,7 +81,7 @@ class Scene:
         tick = options.pop("tick", None)
         runner = CommandRunner(str(self.top), WORK, **options)
         try:
-            runner(checks, jobs=jobs, started=note_start, ended=take, tick=tick)
+            runner(checks, jobs=jobs, events=CheckEvents(note_start, take, tick))
         finally:
             assert self.left_files() == []
         return [found[number] for number in range(len(checks))]
@@ -568,13 +568,13 @@ import os, resource, sys
 if pid := os.fork():
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 from flow.adapters.verification.runner import CommandRunner
-from flow.app.ports import Check
+from flow.app.ports import Check, CheckEvents
 seen = []
 def ended(check, result):
     seen.append((result.outcome, result.output_bytes, result.output.size, result.truncated_bytes))
 runner = CommandRunner(sys.argv[1], ".flow/runs/r/evidence", environ=os.environ)
 runner([Check("AC1", "head -c 100000000 /dev/zero | tr '\\\\0' x", "", 120.0)], jobs=1,
-       started=lambda check: None, ended=ended)
+       events=CheckEvents(lambda check: None, ended))
 peak = max(resource.getrusage(who).ru_maxrss
            for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 print(seen[0], peak // 1024)
@@ -633,14 +633,14 @@ def test_a_short_write_is_written_on(scene: Scene, monkeypatch: pytest.MonkeyPat
 LIMITED = """
 import os, resource, sys
 from flow.adapters.verification.runner import CommandRunner
-from flow.app.ports import Check
+from flow.app.ports import Check, CheckEvents
 from flow.errors import StorageError
 resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
 ended = []
 runner = CommandRunner(sys.argv[1], "work", environ=os.environ, output_limit=20000)
 try:
     runner([Check("AC1", "seq 4000; sleep 300", "", 120.0)], jobs=1,
-           started=lambda check: None, ended=lambda check, result: ended.append(result))
+           events=CheckEvents(lambda check: None, lambda check, result: ended.append(result)))
 except StorageError as error:
     print(error.exit_code, ended, error)
 """
@@ -751,9 +751,9 @@ def test_an_error_in_a_callback_ends_everything(
         runner(
             [scene.check(command) for command in commands],
             jobs=3,
-            started=lambda _: call("started"),
-            ended=lambda *_: call("ended"),
-            tick=lambda: call("tick"),
+            events=CheckEvents(
+                lambda _: call("started"), lambda *_: call("ended"), lambda: call("tick")
+            ),
         )
     assert scene.processes() == []
     assert scene.left_files() == []
@@ -765,8 +765,10 @@ def test_outputs_that_nobody_took_are_removed(scene: Scene) -> None:
     runner(
         [scene.check("echo x")] * 3,
         jobs=2,
-        started=lambda _: None,
-        ended=lambda _, result: seen.append(os.path.exists(result.output.path)),  # type: ignore[union-attr]
+        events=CheckEvents(
+            lambda _: None,
+            lambda _, result: seen.append(os.path.exists(result.output.path)),  # type: ignore[union-attr]
+        ),
     )
     assert seen == [True] * 3
     assert scene.left_files() == []
@@ -812,13 +814,13 @@ def test_no_terminal_and_a_session_of_its_own(scene: Scene) -> None:
 RUNNER = """
 import os, sys
 from flow.adapters.verification.runner import CommandRunner
-from flow.app.ports import Check
+from flow.app.ports import Check, CheckEvents
 from flow.errors import Interrupted
 top, jobs = sys.argv[1], int(sys.argv[2])
 runner = CommandRunner(top, ".flow/runs/r1/evidence", environ=os.environ, grace=0.3)
 checks = [Check(f"AC{n}", command, "", 120.0) for n, command in enumerate(sys.argv[3:])]
 try:
-    runner(checks, jobs=jobs, started=lambda check: None, ended=lambda check, result: None)
+    runner(checks, jobs=jobs, events=CheckEvents(lambda check: None, lambda *_: None))
 except Interrupted as error:
     print("interrupted", error.exit_code, flush=True)
     sys.exit(error.exit_code)
@@ -887,13 +889,13 @@ def test_handlers_of_the_program_stay(scene: Scene) -> None:
 CLOSED = """
 import os, sys
 from flow.adapters.verification.runner import CommandRunner
-from flow.app.ports import Check
+from flow.app.ports import Check, CheckEvents
 def ended(check, result):
     with open(sys.argv[2], "a") as file, open(result.output.path) as output:
         file.write(f"{result.result} {output.read()!r}; ")
 CommandRunner(sys.argv[1], ".flow/runs/r1/evidence", environ=os.environ)(
     [Check("AC1", command, "", 60.0) for command in ("echo a; echo b >&2; cat", "if", "exit 3")],
-    jobs=1, started=lambda check: None, ended=ended)
+    jobs=1, events=CheckEvents(lambda check: None, ended))
 """
 
 

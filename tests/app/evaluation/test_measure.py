@@ -17,7 +17,7 @@ from flow.app.evaluation.values import (
     Quiet,
     Request,
 )
-from flow.app.ports import Check, CheckResult, CriterionUpdate, RawOutput
+from flow.app.ports import Check, CheckEvents, CheckResult, CriterionUpdate, RawOutput
 from flow.core.decision.decide import Measured
 from flow.core.decision.explain import FUZZY
 from flow.core.decision.verdict import CriterionResult, Verdict
@@ -323,8 +323,9 @@ def test_every_command_that_ran_meanwhile_is_blamed_once() -> None:
     """Two run at once; what changed between may be either's work."""
     world = World(goal_document(criterion("AC1"), criterion("AC2"), criterion("AC3")))
 
-    def run_checks(checks: Any, *, jobs: int, started: Any, ended: Any, tick: Any) -> None:
+    def run_checks(checks: Any, *, jobs: int, events: CheckEvents) -> None:
         first, second, third = checks
+        started, ended, _ = events
         started(first)
         started(second)
         world.blame = ("goal issue-4", "HEAD")
