@@ -7,6 +7,7 @@ get, can also close a goal.
 
 from __future__ import annotations
 
+from flow.core import layout
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -49,6 +50,35 @@ class Artifact(NamedTuple):
 
     type: str
     fields: Mapping[str, Any]
+
+
+def goal_evaluation(
+    goal: Goal,
+    run_id: str,
+    *,
+    to: str,
+    reason: str,
+    result: str,
+    failures: Sequence[str] | None = None,
+) -> Artifact:
+    """The journal's ``goal-evaluation`` artifact of a turn or a change of status.
+
+    ``failures`` are the required criteria that do not pass; None: as the goal's file says.
+    """
+    if failures is None:
+        failures = [c.id for c in goal.criteria if c.must_pass and c.status != "pass"]
+    return Artifact(
+        "goal-evaluation",
+        {
+            "goal_id": goal.id,
+            "result": result,
+            "from": goal.status,
+            "to": to,
+            "reason": reason,
+            "evidence_bundle": layout.run_dir(run_id),
+            "failures": list(failures) or "none",
+        },
+    )
 
 
 class CriterionUpdate(NamedTuple):

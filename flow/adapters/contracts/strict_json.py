@@ -58,9 +58,9 @@ def read_json(
         raise in_file(file).corrupt(f"not a {what}: it is empty", "it has to be one JSON document")
     if data.count(b"[") + data.count(b"{") > DEPTH and _nesting_depth(data) > DEPTH:
         raise in_file(file).corrupt(f"nests deeper than {DEPTH} levels", "make it flatter")
-    spoiled = [False]
-    document = _loads(data.decode("utf-8"), file, what, spoiled)
-    if spoiled[0] or _ESCAPED.search(data):
+    parser = _Parser()
+    document = parser.parse(data.decode("utf-8"), file, what)
+    if parser.spoiled or _ESCAPED.search(data):
         bad = _UNPAIRED if file_names else _UNWRITABLE
         faults = list(islice(_forbidden_faults(document, (), bad, file), MOST_FAULTS))
         if faults:
@@ -68,16 +68,35 @@ def read_json(
     return document
 
 
-def _loads(text: str, file: str, what: str, spoiled: list[bool]) -> Any:
-    def wrong(text: str, why: str) -> _Forbidden:
-        spoiled[0] = True
+class _Parser:
+    """Parses, and puts a :class:`_Forbidden` where a value must not stand; then it is spoiled."""
+
+    def __init__(self) -> None:
+        self.spoiled = False
+
+    def parse(self, text: str, file: str, what: str) -> Any:
+        try:
+            return json.loads(
+                text,
+                object_pairs_hook=self._mapping,
+                parse_int=self._integer,
+                parse_float=self._decimal,
+                parse_constant=lambda name: self._wrong(name, "is not a finite number"),
+            )
+        except json.JSONDecodeError as error:
+            raise in_file(file, f"line {error.lineno}, column {error.colno}").corrupt(
+                f"not a {what}: {error.msg[:1].lower()}{error.msg[1:]}", "correct the JSON there"
+            ) from None
+
+    def _wrong(self, text: str, why: str) -> _Forbidden:
+        self.spoiled = True
         return _Forbidden(text, why)
 
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    def _mapping(self, items: list[tuple[str, Any]]) -> dict[str, Any]:
         mapping = dict(items)
         if len(mapping) == len(items):
             return mapping
-        spoiled[0] = True
+        self.spoiled = True
         twice = _Twice()
         twice.keys_twice = []
         for key, value in items:
@@ -87,38 +106,25 @@ def _loads(text: str, file: str, what: str, spoiled: list[bool]) -> Any:
                 twice[key] = value
         return twice
 
-    def integer(digits: str) -> Any:
+    def _integer(self, digits: str) -> Any:
         # The length is looked at first: int() refuses thousands of digits with an error of its own.
         number = int(digits) if len(digits) <= 32 else LARGEST + 1
-        return (
-            number
-            if -LARGEST <= number <= LARGEST
-            else wrong(digits, "is not within -2^53 and 2^53")
-        )
+        if -LARGEST <= number <= LARGEST:
+            return number
+        return self._wrong(digits, "is not within -2^53 and 2^53")
 
-    def decimal(digits: str) -> Any:
+    def _decimal(self, digits: str) -> Any:
         number = float(digits)
         if repr(number) == digits:
             return number
         if number - number != 0:
-            return wrong(digits, "is too large for a number")
+            return self._wrong(digits, "is too large for a number")
         from flow.core.judging.common import numbers
 
         written = numbers.read(digits)
-        return wrong(digits, "is no number of a sensible size") if written is None else written
-
-    try:
-        return json.loads(
-            text,
-            object_pairs_hook=pairs,
-            parse_int=integer,
-            parse_float=decimal,
-            parse_constant=lambda name: wrong(name, "is not a finite number"),
-        )
-    except json.JSONDecodeError as error:
-        raise in_file(file, f"line {error.lineno}, column {error.colno}").corrupt(
-            f"not a {what}: {error.msg[:1].lower()}{error.msg[1:]}", "correct the JSON there"
-        ) from None
+        if written is None:
+            return self._wrong(digits, "is no number of a sensible size")
+        return written
 
 
 def _nesting_depth(data: bytes) -> int:

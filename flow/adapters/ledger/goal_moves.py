@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.adapters.ledger import goal_edits
 from flow.adapters.ledger.goal_change import GoalChange, Plan
-from flow.app.ports import Artifact, Seen
+from flow.app.ports import Seen, goal_evaluation
 from flow.core import layout
 from flow.core.goal.lifecycle import STATUSES, TERMINAL, check_move
 from flow.errors import at_key, in_file
@@ -117,19 +117,12 @@ class StatusChanges(GoalChange):
             edits = [(("lifecycle", key), v) for key, v in block.items()] if merge else whole
             run_id = goal.run_id or layout.run_id_for(goal_id, self._settings.now())
             reason = goal_edits.block_reason(lifecycle) or f"recorded with {how}"
+            result = goal_edits.block_result(block, to)
+            artifact = goal_evaluation(goal, run_id, to=to, reason=reason, result=result)
+            artifact = artifact._replace(fields={**artifact.fields, "how": how})
             change = {"from": goal.status, "to": to, "reason": reason}
-            fields = {
-                "goal_id": goal_id,
-                "result": goal_edits.block_result(block, to),
-                **change,
-                "evidence_bundle": layout.run_dir(run_id),
-                "failures": [c.id for c in goal.criteria if c.must_pass and c.status != "pass"]
-                or "none",
-                "how": how,
-            }
             event = {"type": "transition", **change, "how": how}
             drop = self.withdrawal(goal_id, run_id) if to in TERMINAL else "keep"
-            artifact = Artifact("goal-evaluation", fields)
             return Plan(to, edits, artifact, event, {"run_id": run_id}, drop)
 
         seen = None if from_status is None else Seen(from_status)

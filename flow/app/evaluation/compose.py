@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from flow.app.evaluation import measured_rows, proofs, proposals
-from flow.app.ports import Artifact, LastEvaluation, Turn
-from flow.core import layout
+from flow.app.ports import Artifact, LastEvaluation, Turn, goal_evaluation
 from flow.core.decision import explain
 from flow.core.decision.decide import Opinion
 from flow.core.decision.delta import delta
@@ -182,17 +181,13 @@ def turn(
         turns_evaluated=facts.turn,
         last_evaluation=LastEvaluation(decision.result, verdict.reason, at),
         criteria=measured_rows.updates(goal, evaluated.measurement, verdict.criterion_results, at),
-        artifact=Artifact(
-            "goal-evaluation",
-            {
-                "goal_id": goal.id,
-                "result": decision.result,
-                "from": goal.status,
-                "to": decision.status,
-                "reason": verdict.reason,
-                "evidence_bundle": layout.run_dir(facts.run_id),
-                "failures": failures or "none",
-            },
+        artifact=goal_evaluation(
+            goal,
+            facts.run_id,
+            to=decision.status,
+            reason=verdict.reason,
+            result=decision.result,
+            failures=failures,
         ),
         event={
             "type": "evaluated",
@@ -261,17 +256,5 @@ def transition_artifact(
     goal: Goal, run_id: str, to: str, reason: str, result: str | None = None
 ) -> Artifact:
     """The ``goal-evaluation`` artifact of a change of status outside an evaluation."""
-    last = (goal.last_evaluation or {}).get("result")
-    failures = [c.id for c in goal.criteria if c.must_pass and c.status != "pass"]
-    return Artifact(
-        "goal-evaluation",
-        {
-            "goal_id": goal.id,
-            "result": result or last or "incomplete",
-            "from": goal.status,
-            "to": to,
-            "reason": reason,
-            "evidence_bundle": layout.run_dir(run_id),
-            "failures": failures or "none",
-        },
-    )
+    result = result or (goal.last_evaluation or {}).get("result") or "incomplete"
+    return goal_evaluation(goal, run_id, to=to, reason=reason, result=result)

@@ -26,18 +26,17 @@ examples:
       --allow 'src/dates/**' --allow 'tests/**'
   flow goal create issue-4-again --from issue-4"""
 
-_WORDS = (
-    "outcome",
-    "criterion",
-    "fuzzy",
-    "evidence",
-    "evidence_command",
-    "allow",
-    "deny",
-    "protect",
-    "issue",
-    "old",
+_REPEATABLE = (
+    ("--criterion", "C", "'AC1: what must hold :: command that proves it'"),
+    ("--fuzzy", "C", "'AC2: what no command can prove'"),
+    ("--evidence", "E", "'AC2: docs/**': files that a fuzzy criterion rests on"),
+    ("--evidence-command", "E", "'AC2: command': its output is what a fuzzy criterion rests on"),
+    ("--allow", "P", "a path pattern that may be changed"),
+    ("--deny", "P", "a path pattern that must not be changed"),
+    ("--protect", "P", "a path pattern whose change needs a person's approval"),
 )
+_LISTS = tuple(option[2:].replace("-", "_") for option, _, _ in _REPEATABLE)
+_WORDS = ("outcome", *_LISTS, "issue", "old")
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,48 +44,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     add("ID", nargs="?", help="the new goal's id: lower-case letters, digits, hyphens")
     add("--file", metavar="F", help="a goal file to start from (-: standard input)")
     add("--outcome", metavar="T", help="what will be true when it is done")
-    add(
-        "--criterion",
-        metavar="C",
-        action="append",
-        help="'AC1: what must hold :: command that proves it' (repeatable)",
-    )
-    add(
-        "--fuzzy",
-        metavar="C",
-        action="append",
-        help="'AC2: what no command can prove' (repeatable)",
-    )
-    add(
-        "--evidence",
-        metavar="E",
-        action="append",
-        help="'AC2: docs/**': files that a fuzzy criterion rests on (repeatable)",
-    )
-    add(
-        "--evidence-command",
-        metavar="E",
-        action="append",
-        help="'AC2: command': its output is what a fuzzy criterion rests on (repeatable)",
-    )
-    add(
-        "--allow",
-        metavar="P",
-        action="append",
-        help="a path pattern that may be changed (repeatable)",
-    )
-    add(
-        "--deny",
-        metavar="P",
-        action="append",
-        help="a path pattern that must not be changed (repeatable)",
-    )
-    add(
-        "--protect",
-        metavar="P",
-        action="append",
-        help="a path pattern whose change needs a person's approval (repeatable)",
-    )
+    for option, metavar, meaning in _REPEATABLE:
+        add(option, metavar=metavar, action="append", help=f"{meaning} (repeatable)")
     add("--issue", metavar="N", type=whole(1, 2**53, "an issue's number"), help="its issue")
     add("--from", metavar="OLD", dest="old", help="copy the contract of another goal")
     add("--draft", action="store_true", help="write it as a draft; nothing is pinned or trusted")
@@ -105,11 +64,9 @@ def _create_goal(args: argparse.Namespace, out: Output) -> int:
         text, name = inputs.read_text(args.file, "--file"), args.file
         source = "a file"
     else:
-        text, name = (
-            checkout.draft_text(_goal_id(args.ID), _goal_words(args), args.old),
-            "the command line",
-        )
-        source = f"goal {args.old}" if args.old else "the command line"
+        name = "the command line"
+        text = checkout.draft_text(ids.goal_id(args.ID), _goal_words(args), args.old)
+        source = f"goal {args.old}" if args.old else name
     created = checkout.create(
         text,
         name,
@@ -133,10 +90,6 @@ def _typed_line(args: argparse.Namespace) -> str:
         for each in value if isinstance(value, list) else [value]:
             words += [option, "F" if (name, each) == ("file", "-") else str(each)] if each else []
     return shlex.join(words)
-
-
-def _goal_id(value: str) -> str:
-    return ids.goal_id(value)
 
 
 def _goal_words(args: argparse.Namespace) -> Words:

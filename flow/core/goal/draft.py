@@ -72,16 +72,34 @@ def new_document(
     old: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """A draft goal document from words, on top of ``old`` where there is one (``--from``)."""
-    criteria = [parse_criterion(text, fuzzy=False) for text in words.criteria]
-    criteria += [parse_criterion(text, fuzzy=True) for text in words.fuzzy]
-    _name_evidence(criteria, words)
+    criteria = _criteria(words)
     base = _copied(old) if old is not None else {}
     scope: dict[str, Any] = {**base.get("scope", {}), "repo": repo, "branch": branch or NO_BRANCH}
     if words.issue is not None:
         scope["issue"] = words.issue
-    objective: dict[str, Any] = dict(base.get("objective", {}))
-    if words.outcome is not None:
-        objective["outcome"] = words.outcome
+    fuzzy = any("verification_command" not in c for c in criteria)
+    constraints = _constraints(base.get("constraints", {}), words)
+    document = {
+        "apiVersion": API_VERSION,
+        "kind": "FlowGoal",
+        "metadata": {"id": goal_id, "created_at": now, "created_by": author},
+        "scope": scope,
+        "objective": _objective(base.get("objective", {}), criteria, words.outcome),
+        "specification": base.get("specification"),
+        "constraints": constraints or None,
+        "evaluator": base.get("evaluator") or {"type": "hybrid" if fuzzy else "deterministic"},
+        "continuation": base.get("continuation"),
+        "lifecycle": {"status": "draft", "turns_evaluated": 0},
+    }
+    return {key: value for key, value in document.items() if value is not None}
+
+
+def _objective(
+    old: Mapping[str, Any], criteria: list[dict[str, Any]], outcome: str | None
+) -> dict[str, Any]:
+    objective = dict(old)
+    if outcome is not None:
+        objective["outcome"] = outcome
     if criteria:
         objective["acceptance_criteria"] = criteria
     if "outcome" not in objective or not objective.get("acceptance_criteria"):
@@ -89,7 +107,11 @@ def new_document(
             "a goal needs an outcome and at least one criterion",
             f"--outcome TEXT --criterion '{SHAPE[7:-1]}', or --file F, or --from OLD",
         )
-    constraints: dict[str, Any] = dict(base.get("constraints", {}))
+    return objective
+
+
+def _constraints(old: Mapping[str, Any], words: Words) -> dict[str, Any]:
+    constraints = dict(old)
     if words.allow:
         constraints["allowed_paths"] = list(words.allow)
     if words.deny:
@@ -97,31 +119,12 @@ def new_document(
     if words.protect:
         before = constraints.get("protected_paths") or []
         constraints["protected_paths"] = list(dict.fromkeys((*before, *words.protect)))
-    document: dict[str, Any] = {
-        "apiVersion": API_VERSION,
-        "kind": "FlowGoal",
-        "metadata": {"id": goal_id, "created_at": now, "created_by": author},
-        "scope": scope,
-        "objective": objective,
-    }
-    if "specification" in base:
-        document["specification"] = base["specification"]
-    if constraints:
-        document["constraints"] = constraints
-    evaluator = base.get("evaluator") or {
-        "type": "hybrid"
-        if any("verification_command" not in c for c in criteria)
-        else "deterministic"
-    }
-    document["evaluator"] = evaluator
-    if "continuation" in base:
-        document["continuation"] = base["continuation"]
-    document["lifecycle"] = {"status": "draft", "turns_evaluated": 0}
-    return document
+    return constraints
 
 
-def _name_evidence(criteria: Sequence[dict[str, Any]], words: Words) -> None:
-    """Put into fuzzy ``criteria`` what they rest on."""
+def _criteria(words: Words) -> list[dict[str, Any]]:
+    criteria = [parse_criterion(text, fuzzy=False) for text in words.criteria]
+    criteria += [parse_criterion(text, fuzzy=True) for text in words.fuzzy]
     known = {c["id"]: c for c in criteria if "verification_command" not in c}
     for text in words.evidence:
         criterion, pattern = _evidence_of(text, known, "--evidence", EVIDENCE_SHAPE)
@@ -134,6 +137,7 @@ def _name_evidence(criteria: Sequence[dict[str, Any]], words: Words) -> None:
                 "join them with '&&', or put them into a script",
             )
         criterion["evidence_command"] = command
+    return criteria
 
 
 def _evidence_of(
