@@ -9,9 +9,11 @@ that is not what Flow wrote, end the debate without a consensus.
 
 from __future__ import annotations
 
-from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage, name_of, unusable
+from functools import partial
+
+from flow.app.judging.asking import Asking, total
+from flow.app.judging.port import JudgeAnswer, NoAnswer, name_of
 from flow.core.judging.common.numbers import shown
-from flow.core.judging.common.question import Unusable
 from flow.core.judging.debate import model as debate_model
 from flow.core.judging.debate import points as debate_points
 from flow.core.judging.debate import prompt as debate_prompt
@@ -24,10 +26,10 @@ from flow.core.judging.debate.words import remarks
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from flow.app.judging.port import AskJudge
-    from flow.core.judging.common.question import Question
+    from flow.app.judging.port import AskJudge, Usage
+    from flow.core.judging.common.question import Question, Unusable
     from flow.core.judging.debate.model import Agreement
     from flow.core.judging.debate.prompt import DebateQuestion
     from flow.core.judging.debate.reply import Reply
@@ -181,7 +183,7 @@ class _Debate:
         turns = [_Turn(self._request, self._tools, n, own[n], reports) for n in wanting]
         self._tools.room.run_in_threads([turn.take for turn in turns])
         for turn in turns:
-            self._usages += turn.usages
+            self._usages += turn.asking.usages
             self._notes.update(dict.fromkeys(turn.notes))
             if turn.silent is not None:
                 self._silent.append(turn.silent)
@@ -202,7 +204,7 @@ class _Debate:
         ]
 
     def _held(self) -> Held:
-        request, costs = self._request, [u.cost_usd for u in self._usages if u.cost_usd is not None]
+        request = self._request
         rows = zip(self._numbers, request.judges, strict=True)
         return Held(
             request.about,
@@ -221,7 +223,7 @@ class _Debate:
             tuple(self._silent),
             tuple(self._altered.items()),
             tuple(dict.fromkeys((*self._notes, *remarks(self._sections)))),
-            sum(costs) if costs else None,
+            total(usage.cost_usd for usage in self._usages),
             len(self._usages),
         )
 
@@ -241,7 +243,8 @@ class _Turn:
         self._request, self._tools, self._reports = request, tools, reports
         self._history, self._round = history, len(history)
         self.number = number
-        self.usages: list[Usage] = []
+        self._judge = request.judges[number - 1]
+        self.asking = Asking(self._answer, mask=tools.room.mask)
         self.notes: dict[str, None] = {}
         self.silent: Silent | None = None
         self.altered = ""
@@ -312,42 +315,40 @@ class _Turn:
 
     def _ask(self, what: str, make: Callable[[str], Question], more: str) -> Reply | NoAnswer:
         """One question, put again where the answer was not usable."""
-        judge = self._request.judges[self.number - 1]
+        judge, seconds = self._judge, self._request.seconds
         if isinstance(judge, NoAnswer):
             return judge
         material = "\0".join([repr(self._request.question), str(self.number), what, more])
+        label = f"debate, judge {self.number}, {what}"
         reply: Reply | NoAnswer
         for attempt in range(TRIES):
-            put = make(self._tools.room.nonce(f"{material}\0{attempt}"))
-            label = f"debate, judge {self.number}, {what}"
-            self._tools.watch.asking(self.number, judge.name, what, self._request.seconds)
-            answer = judge(put._replace(label=label), seconds=self._request.seconds)
-            self.notes.update(dict.fromkeys(put.reports))
-            self.usages.append(answer.usage)
-            if isinstance(answer, JudgeAnswer) or answer.usage.cost_usd is not None:
-                self._tools.files.paid(self.number, answer.usage.cost_usd)
-            reply = self._checked(answer, put)
-            if not isinstance(reply, NoAnswer):
-                return reply
-            if reply.kind not in AGAIN:
+            nonce = self._tools.room.nonce(f"{material}\0{attempt}")
+            question = make(nonce)._replace(label=label)
+            self._tools.watch.asking(self.number, judge.name, what, seconds)
+            self.notes.update(dict.fromkeys(question.reports))
+            reply = self.asking.put(question, partial(self._read, question))
+            if not isinstance(reply, NoAnswer) or reply.kind not in AGAIN:
                 break
         return reply
 
-    def _checked(self, answer: JudgeAnswer | NoAnswer, put: Question) -> Reply | NoAnswer:
-        if isinstance(answer, NoAnswer):
-            return answer
-        value = _redacted(answer.value, self._tools.room.mask)
-        reply = read_reply(
+    def _answer(self, question: Question) -> JudgeAnswer | NoAnswer:
+        """The judge's answer; what it cost is on record at once."""
+        if isinstance(self._judge, NoAnswer):
+            return self._judge
+        answer = self._judge(question, seconds=self._request.seconds)
+        if isinstance(answer, JudgeAnswer) or answer.usage.cost_usd is not None:
+            self._tools.files.paid(self.number, answer.usage.cost_usd)
+        return answer
+
+    def _read(self, question: Question, value: Mapping[str, Any]) -> Reply | Unusable:
+        return read_reply(
             self._request.question.criteria,
             self.number,
             value,
-            put.quotable,
+            question.quotable,
             others_of(self._reports, self.number) if self._reports else Others(),
-            verified="verification" in put.schema["required"],
+            verified="verification" in question.schema["required"],
         )
-        if isinstance(reply, Unusable):
-            return unusable(reply, answer.usage)
-        return reply
 
 
 def _disagreements(gaps: Sequence[debate_model.Gap], reply: Reply) -> tuple[Disagreement, ...]:
@@ -359,14 +360,3 @@ def _disagreements(gaps: Sequence[debate_model.Gap], reply: Reply) -> tuple[Disa
         texts = ("", "") if one is None else (one.defense, one.challenge)
         rows.append(Disagreement(gap.judge, gap.criterion, gap.mine, gap.theirs, *texts))
     return tuple(rows)
-
-
-def _redacted(value: Any, mask: Callable[[str], str]) -> Any:
-    """``value`` with every text masked: a judge may quote what nobody should keep."""
-    if isinstance(value, str):
-        return mask(value)
-    if isinstance(value, list | tuple):
-        return [_redacted(item, mask) for item in value]
-    if hasattr(value, "items"):
-        return {key: _redacted(item, mask) for key, item in value.items()}
-    return value

@@ -11,7 +11,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.core.judging.common.question import NoAnswerKind, Question, Unusable
+    from flow.core.judging.common.question import NoAnswerKind, Question
 
 
 class Usage(NamedTuple):
@@ -50,11 +50,6 @@ class AskJudge(Protocol):
 
     def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:
         """Ask. Never raises for anything the outside does; ``seconds`` bounds the whole call."""
-
-
-def unusable(reply: Unusable, usage: Usage) -> NoAnswer:
-    """A reply that cannot be used, as no answer."""
-    return NoAnswer(reply.kind, f"its reply is not usable: {reply.reason}", usage)
 
 
 def name_of(judge: AskJudge | NoAnswer) -> str:

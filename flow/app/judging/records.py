@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from flow.app.judging.port import JudgeAnswer, NoAnswer
+from flow.app.judging.asking import total
+from flow.app.judging.port import NoAnswer
 from flow.core import layout
 from flow.core.decision.decide import JudgedCriterion, Opinion
 from flow.core.evidence.freshness import differences
@@ -21,10 +22,10 @@ if TYPE_CHECKING:
     from flow.app.ports import RawOutput, Records, TurnLedger
     from flow.core.evidence.model import Evidence
     from flow.core.judging.common.question import Question, QuoteSource
-    from flow.core.judging.goal import reply
     from flow.core.judging.goal.ballots import Tally
     from flow.core.judging.goal.bundle import Sought
     from flow.core.judging.goal.delegated import Heard
+    from flow.core.judging.goal.reply import Ballot
 
 
 class AskedBallot(NamedTuple):
@@ -32,11 +33,10 @@ class AskedBallot(NamedTuple):
 
     number: int
     judge: str
-    put: Question
+    question: Question
     usage: Usage
-    answer: JudgeAnswer | NoAnswer
+    ballot: Ballot | NoAnswer
     """A reply that is not usable is no answer."""
-    ballot: reply.Ballot | None
     value: Mapping[str, Any] | None = None
     """The reply as it came, usable or not."""
     rubrics: tuple[Mapping[str, Any], ...] = ()
@@ -67,80 +67,93 @@ class KeptSidecar(NamedTuple):
     path: str
 
 
-def record_judgement(
-    case: JudgeCase,
-    asked: Sequence[AskedBallot],
-    counted: Tally | None,
-    heard: Sequence[Heard],
-    judges: Sequence[str],
-    canaries: Mapping[str, Canary],
-    to: Keep,
-) -> KeptSidecar | None:
+class Judgement(NamedTuple):
+    """What the judges of one evaluation said, and what it came to."""
+
+    asked: Sequence[AskedBallot]
+    tally: Tally | None
+    """None where the ballots come to nothing."""
+    delegated: Sequence[Heard]
+    judges: Sequence[str]
+    """Who was to be asked, also where there was no ballot to cast."""
+    canaries: Sequence[Canary]
+
+
+def record_judgement(case: JudgeCase, judgement: Judgement, to: Keep) -> KeptSidecar | None:
     """Record every ballot, and the opinion; returns the opinion's sidecar, None without one.
 
-    One ballot alone is the opinion: it gets one sidecar. What was heard apart is in the opinion's.
-    ``judges`` names who is asked, also where there was no ballot to cast.
+    One ballot alone is the opinion: it gets one sidecar.
     """
-    rows: list[KeptSidecar] = []
-    if len(asked) > 1 or counted is None:
-        rows = [
-            _record_sidecar(case, f"ballot-{one.number + 1}", _ballot_document(one), (), one, to)
-            for one in asked
+    asked, tally = judgement.asked, judgement.tally
+    only = asked[0] if len(asked) == 1 and tally is not None else None
+    sidecars: list[KeptSidecar] = []
+    if only is None:
+        sidecars = [
+            _record_sidecar(case, f"ballot-{row.number + 1}", _ballot_document(row), (), row, to)
+            for row in asked
         ]
-    if counted is None:
+    if tally is None:
         return None
-    body: dict[str, Any] = {
-        **(_ballot_document(asked[0]) if len(asked) == 1 else {"given": _sent_documents(asked)}),
-        "verdict": counted.verdict,
-        "confidence": counted.confidence,
-        "blocker_type": counted.blocker_type,
-        "reason": counted.reason,
-        "next_step_hint": counted.next_step_hint,
-        "criteria": [_criterion(row) for row in counted.criteria],
-        "judges": list(judges),
-        "apart": [_criterion_document(one) for one in heard] or None,
-        "ballots": {
-            "asked": counted.asked,
-            "usable": counted.usable,
-            "agreeing": counted.agreeing,
-            "spread": counted.spread,
-            "sidecars": [row.path for row in rows],
-        },
-        "canaries": [
-            {"judge": c.judge, "passed": not c.why, "reason": c.why, **_usage_document(c.usage)}
-            for c in canaries.values()
-        ],
-        "cost_usd": _total_or_none(
-            [*_heard_values(heard, "cost_usd"), *(one.usage.cost_usd for one in asked)]
-        ),
-        "duration_seconds": _total_or_none(
-            [
-                *_heard_values(heard, "duration_seconds"),
-                *(one.usage.duration_seconds for one in asked),
-            ]
-        ),
+    body = {
+        **({"given": _sent_documents(asked)} if only is None else _ballot_document(only)),
+        **_opinion_document(judgement, tally, [sidecar.path for sidecar in sidecars]),
     }
-    passed = tuple(row.id for row in counted.criteria if row.status == "pass")
-    only = asked[0] if len(asked) == 1 else None
+    passed = tuple(row.id for row in tally.criteria if row.status == "pass")
     return _record_sidecar(case, "eval", body, passed, only, to)
 
 
-def _criterion_document(one: Heard) -> dict[str, Any]:
-    """What was heard of one criterion, as the opinion's sidecar holds it."""
+def _opinion_document(
+    judgement: Judgement, tally: Tally, sidecars: Sequence[str]
+) -> dict[str, Any]:
+    usages = [row.usage for row in judgement.asked]
+    documents = [row.document for row in judgement.delegated]
     return {
-        "criterion_id": one.id,
-        "way": one.way,
-        "status": one.status,
-        "reason": one.reason,
-        "confidence": one.confidence,
-        "judges": list(one.judges),
-        "remarks": list(one.remarks),
-        **one.document,
+        "verdict": tally.verdict,
+        "confidence": tally.confidence,
+        "blocker_type": tally.blocker_type,
+        "reason": tally.reason,
+        "next_step_hint": tally.next_step_hint,
+        "criteria": [_criterion(row) for row in tally.criteria],
+        "judges": list(judgement.judges),
+        "apart": [_criterion_document(row) for row in judgement.delegated] or None,
+        "ballots": {
+            "asked": tally.asked,
+            "usable": tally.usable,
+            "agreeing": tally.agreeing,
+            "spread": tally.spread,
+            "sidecars": list(sidecars),
+        },
+        "canaries": [
+            {"judge": c.judge, "passed": not c.why, "reason": c.why, **_usage_document(c.usage)}
+            for c in judgement.canaries
+        ],
+        "cost_usd": _rounded_total(
+            [
+                *(document.get("cost_usd") for document in documents),
+                *(usage.cost_usd for usage in usages),
+            ]
+        ),
+        "duration_seconds": _rounded_total(
+            [
+                *(document.get("duration_seconds") for document in documents),
+                *(usage.duration_seconds for usage in usages),
+            ]
+        ),
     }
 
 
-def _heard_values(heard: Sequence[Heard], key: str) -> list[Any]:
-    return [one.document.get(key) for one in heard]
+def _criterion_document(judged: Heard) -> dict[str, Any]:
+    """A criterion that no ballot is about, as the opinion's sidecar holds it."""
+    return {
+        "criterion_id": judged.id,
+        "way": judged.way,
+        "status": judged.status,
+        "reason": judged.reason,
+        "confidence": judged.confidence,
+        "judges": list(judged.judges),
+        "remarks": list(judged.remarks),
+        **judged.document,
+    }
 
 
 def opinion(
@@ -150,66 +163,66 @@ def opinion(
     judges: Sequence[str],
     records: Records,
 ) -> Opinion | None:
-    """What a sidecar says, if it is these judges' opinion of these criteria on these files."""
-    said = evidence.document["evidence"].get("judgement")
-    if not isinstance(said, dict) or "ballots" not in said or facts.subject.tree is None:
+    """The opinion in a sidecar; None unless it is these judges' on these criteria and files."""
+    recorded = evidence.document["evidence"].get("judgement")
+    if not isinstance(recorded, dict) or "ballots" not in recorded or facts.subject.tree is None:
         return None
-    if differences(evidence, facts.subject, facts.loaded.goal) or said.get("judges") != list(
-        judges
-    ):
+    if recorded.get("judges") != list(judges):
+        return None
+    if differences(evidence, facts.subject, facts.loaded.goal):
         return None
     path = layout.evidence_file(evidence.run_id, evidence.id)
     if records.counted(path) is None:  # not Flow's own words: they may have any shape
         return None
-    if [row["id"] for row in said["criteria"]] != [one.id for one in asked]:
+    if [row["id"] for row in recorded["criteria"]] != [sought.id for sought in asked]:
         return None
-    if any(records.counted(each) is None for each in said["ballots"]["sidecars"]):
+    if any(records.counted(each) is None for each in recorded["ballots"]["sidecars"]):
         return None
     return Opinion(
-        said["verdict"],
-        float(said["confidence"]),
-        said["reason"],
-        said["next_step_hint"],
-        said["blocker_type"],
-        tuple(JudgedCriterion(**row) for row in said["criteria"]),
+        recorded["verdict"],
+        float(recorded["confidence"]),
+        recorded["reason"],
+        recorded["next_step_hint"],
+        recorded["blocker_type"],
+        tuple(JudgedCriterion(**row) for row in recorded["criteria"]),
         path,
         evidence.id,
         ("the judges' opinion of these files is on record; they were not asked again",),
     )
 
 
-def _ballot_document(one: AskedBallot) -> dict[str, Any]:
+def _ballot_document(asked: AskedBallot) -> dict[str, Any]:
     """What one ballot was, and was made of."""
+    question, ballot = asked.question, asked.ballot
     body: dict[str, Any] = {
-        "judge": one.judge,
-        "ballot": one.number + 1,
-        **_usage_document(one.usage),
-        "prompt_sha256": canonical_digest([one.put.system, one.put.prompt]),
-        "prompt_bytes": one.put.size,
-        "neutralised": list(one.put.reports),
-        "left_out": list(one.put.left_out),
+        "judge": asked.judge,
+        "ballot": asked.number + 1,
+        **_usage_document(asked.usage),
+        "prompt_sha256": canonical_digest([question.system, question.prompt]),
+        "prompt_bytes": question.size,
+        "neutralised": list(question.reports),
+        "left_out": list(question.left_out),
     }
-    if one.usage.attempts:
-        body["given"] = [_given_document(piece) for piece in one.put.sources]
-    if isinstance(one.answer, NoAnswer):
-        return {**body, "no_answer": {"kind": one.answer.kind, "reason": one.answer.reason[:2000]}}
-    if one.ballot is not None:
-        body |= {
-            "verdict": one.ballot.verdict,
-            "confidence": one.ballot.confidence,
-            "reason": one.ballot.reason,
-            "criteria": [_criterion(row) for row in one.ballot.rows],
-            "remarks": list(one.ballot.remarks),
-        }
-        if one.rubrics:
-            body["rubrics"] = [dict(judgement) for judgement in one.rubrics]
+    if asked.usage.attempts:
+        body["given"] = [_given_document(piece) for piece in question.sources]
+    if isinstance(ballot, NoAnswer):
+        return {**body, "no_answer": {"kind": ballot.kind, "reason": ballot.reason[:2000]}}
+    body |= {
+        "verdict": ballot.verdict,
+        "confidence": ballot.confidence,
+        "reason": ballot.reason,
+        "criteria": [_criterion(row) for row in ballot.rows],
+        "remarks": list(ballot.remarks),
+    }
+    if asked.rubrics:
+        body["rubrics"] = [dict(judgement) for judgement in asked.rubrics]
     return body
 
 
 def _sent_documents(asked: Sequence[AskedBallot]) -> list[dict[str, Any]]:
     """What the first judge that was reached was given; each one gets the same."""
-    reached = (one for one in asked if one.usage.attempts)
-    return next(([_given_document(piece) for piece in one.put.sources] for one in reached), [])
+    reached = (row.question for row in asked if row.usage.attempts)
+    return next(([_given_document(piece) for piece in each.sources] for each in reached), [])
 
 
 def _given_document(piece: QuoteSource) -> dict[str, Any]:
@@ -241,9 +254,9 @@ def _usage_document(usage: Usage | None) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if value is not None}
 
 
-def _total_or_none(values: Any) -> float | None:
-    known = [value for value in values if value is not None]
-    return round(sum(known), 6) if known else None
+def _rounded_total(values: Sequence[Any]) -> float | None:
+    sum_of_known = total(values)
+    return None if sum_of_known is None else round(sum_of_known, 6)
 
 
 def _record_sidecar(
@@ -251,7 +264,7 @@ def _record_sidecar(
     name: str,
     judgement: Mapping[str, Any],
     proves: Sequence[str],
-    one: AskedBallot | None,
+    asked: AskedBallot | None,
     to: Keep,
 ) -> KeptSidecar:
     facts = case.facts
@@ -269,8 +282,8 @@ def _record_sidecar(
             "subject": facts.subject.to_document(),
         },
     )
-    said = None
-    if one is not None and one.value is not None:
-        text = json.dumps(one.value, indent=1, ensure_ascii=True)
-        said = to.stash(text.encode("ascii"))
-    return KeptSidecar(*to.ledger.record_evidence(document, said, suffix=True))
+    output = None
+    if asked is not None and asked.value is not None:
+        text = json.dumps(asked.value, indent=1, ensure_ascii=True)
+        output = to.stash(text.encode("ascii"))
+    return KeptSidecar(*to.ledger.record_evidence(document, output, suffix=True))

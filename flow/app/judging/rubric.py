@@ -6,7 +6,10 @@ usable is no ballot; where no more than half of the ballots are usable, there is
 
 from __future__ import annotations
 
-from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage, unusable
+from dataclasses import replace
+from functools import partial
+
+from flow.app.judging.asking import Asking, Poll, total
 from flow.core.judging.common.question import Unusable
 from flow.core.judging.rubric import model as rubrics
 from flow.core.judging.rubric.prompt import rubric_question, rubric_text
@@ -16,7 +19,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from flow.app.judging.port import AskJudge
+    from flow.app.judging.port import AskJudge, NoAnswer
     from flow.core.judging.common.question import Question
     from flow.core.judging.rubric.model import JudgeResult, Rubric, RubricBallot
     from flow.core.untrusted.fences import FencedPart
@@ -39,106 +42,66 @@ class Judged(NamedTuple):
 
     result: JudgeResult
     value: Mapping[str, Any]
-    usages: tuple[Usage, ...]
 
 
-class _RubricPoll(NamedTuple):
-    """The ballots so far, the replies they were read from, and why others gave none."""
-
-    ballots: list[RubricBallot]
-    values: list[Mapping[str, Any]]
-    failures: list[NoAnswer]
-    reports: dict[str, None]
-    usages: list[Usage]
+class _Reply(NamedTuple):
+    ballot: RubricBallot
+    value: Mapping[str, Any]
 
 
 def judge_by_rubric(
-    asked: RubricRequest, ask: AskJudge, nonce: Callable[[str], str], *, seconds: float
+    request: RubricRequest, judge: AskJudge, nonce: Callable[[str], str], *, seconds: float
 ) -> Judged | NoAnswer:
-    """Ask ``asked.samples`` times and compute the judgement; :class:`NoAnswer` where none can be.
+    """Ask ``request.samples`` times and compute the judgement; :class:`NoAnswer` where none can be.
 
     ``nonce`` makes a nonce for a text that is going to be fenced; ``seconds`` bound one ballot.
     """
-    poll = _RubricPoll([], [], [], {}, [])
-    for turn in range(asked.samples):
-        _ask_once(asked, ask, nonce, seconds, turn, poll)
-        if 2 * len(poll.failures) >= asked.samples:
-            break  # no majority is possible any more
-    if 2 * len(poll.ballots) <= asked.samples:
-        return _no_answer(asked, poll)
-    result = rubrics.result(asked.rubric, poll.ballots)
-    place = rubrics.spokesman(asked.rubric, poll.ballots)
-    costs = [usage.cost_usd for usage in poll.usages if usage.cost_usd is not None]
-    remarks = (*poll.reports, *result.remarks, *_missing(asked, poll))
+    rubric, reports = request.rubric, dict[str, None]()
+    asking = Asking(partial(judge, seconds=seconds))
+
+    def ask(turn: int) -> _Reply | NoAnswer:
+        label = f"rubric {rubric.name}, ballot {turn + 1}"
+        written = question(request, nonce, turn)._replace(label=label)
+        reports.update(dict.fromkeys(written.reports))
+        return asking.put(written, partial(_read, rubric, written.quotable))
+
+    poll = Poll[_Reply](request.samples)
+    no_majority = poll.take(ask)
+    if no_majority is not None:
+        return no_majority
+    ballots = [reply.ballot for reply in poll.ballots]
+    result = rubrics.result(rubric, ballots)
     return Judged(
-        _with_notes(
-            result, judge=ask.name, remarks=remarks, cost_usd=sum(costs) if costs else None
+        replace(
+            result,
+            judge=judge.name,
+            remarks=(*reports, *result.remarks, *poll.missing()),
+            cost_usd=total(usage.cost_usd for usage in asking.usages),
         ),
-        poll.values[place],
-        tuple(poll.usages),
+        poll.ballots[rubrics.spokesman(rubric, ballots)].value,
     )
 
 
-def question(asked: RubricRequest, nonce: Callable[[str], str], turn: int = 0) -> Question:
+def question(request: RubricRequest, nonce: Callable[[str], str], turn: int = 0) -> Question:
     """The question of one ballot, as the judge would see it."""
     material = "\0".join(
         [
-            rubric_text(asked.rubric),
-            asked.instructions or "",
-            *(repr(tuple(part)) for part in (*asked.context, *asked.subject)),
+            rubric_text(request.rubric),
+            request.instructions or "",
+            *(repr(tuple(part)) for part in (*request.context, *request.subject)),
         ]
     )
     return rubric_question(
-        asked.rubric,
-        asked.subject,
+        request.rubric,
+        request.subject,
         nonce(material),
-        instructions=asked.instructions,
-        context=asked.context,
-        result_schema=asked.result_schema,
+        instructions=request.instructions,
+        context=request.context,
+        result_schema=request.result_schema,
         turn=turn,
     )
 
 
-def _ask_once(
-    asked: RubricRequest,
-    ask: AskJudge,
-    nonce: Callable[[str], str],
-    seconds: float,
-    turn: int,
-    poll: _RubricPoll,
-) -> None:
-    put = question(asked, nonce, turn)
-    label = f"rubric {asked.rubric.name}, ballot {turn + 1}"
-    answer = ask(put._replace(label=label), seconds=seconds)
-    poll.reports.update(dict.fromkeys(put.reports))
-    poll.usages.append(answer.usage)
-    if isinstance(answer, JudgeAnswer):
-        ballot = read_reply(asked.rubric, answer.value, put.quotable)
-        if not isinstance(ballot, Unusable):
-            poll.ballots.append(ballot)
-            poll.values.append(answer.value)
-            return
-        answer = unusable(ballot, answer.usage)
-    poll.failures.append(answer)
-
-
-def _no_answer(asked: RubricRequest, poll: _RubricPoll) -> NoAnswer:
-    first = poll.failures[0]
-    if asked.samples == 1:
-        return first
-    asked_for = len(poll.ballots) + len(poll.failures)
-    reason = f"{len(poll.failures)} of {asked_for} answers are not usable; the first: "
-    return first._replace(reason=reason + first.reason)
-
-
-def _missing(asked: RubricRequest, poll: _RubricPoll) -> list[str]:
-    if not poll.failures:
-        return []
-    what = f"{len(poll.failures)} of {asked.samples} ballots gave no usable answer"
-    return [f"{what}: {poll.failures[0].reason}"]
-
-
-def _with_notes(result: JudgeResult, **more: Any) -> JudgeResult:
-    from dataclasses import replace
-
-    return replace(result, **more)
+def _read(rubric: Rubric, quotable: tuple[str, ...], value: Mapping[str, Any]) -> _Reply | Unusable:
+    ballot = read_reply(rubric, value, quotable)
+    return ballot if isinstance(ballot, Unusable) else _Reply(ballot, value)

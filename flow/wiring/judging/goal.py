@@ -75,7 +75,7 @@ def _tools(
         limits=judging_goal.JudgeLimits(settings.timeout_seconds, settings.canary),
         listener=listener,
         rubrics=criterion_rubrics(goal, RubricFolder(parts.top)),
-        hear=partial(hear_delegated, Delegation(parts), panel, listener, record),
+        delegate=partial(hear_delegated, Delegation(parts), panel, listener, record),
     )
 
 

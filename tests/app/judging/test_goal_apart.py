@@ -33,7 +33,7 @@ class Hall(Court):
         self.rubrics: dict[str, Rubric | str] = {}
 
     def tools(self) -> judging_goal.JudgeTools:
-        return super().tools()._replace(hear=self.hear, rubrics=self.rubrics)
+        return super().tools()._replace(delegate=self.hear, rubrics=self.rubrics)
 
     def hear(self, _: JudgeCase, about: Criterion, order: Order, seconds: float) -> Heard:
         self.heard.append((about.id, order.way, seconds))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
-from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
-from flow.app.judging.rubric_criteria import Refined, refine_ballot, together, unusable
+from flow.app.judging.asking import Asking
+from flow.app.judging.port import NoAnswer
+from flow.app.judging.rubric_criteria import Refined, refine_ballot, unusable
 from flow.core.decision.decide import JudgedCriterion
 from flow.core.goal.model import goal_from_document
-from flow.core.judging.common.question import Question
 from flow.core.judging.goal.bundle import Bundle, ContextItem, Sought
 from flow.core.judging.goal.reply import Ballot
 from flow.core.judging.rubric.model import Rubric, RubricCriterion
@@ -54,12 +55,12 @@ def ballot(ac2: str = "pass", ac3: str = "pass", verdict: str = "achieved") -> B
 
 
 def run(judge: Scripted, given: Ballot, bundle: Bundle = BUNDLE, rubric: Any = RUBRIC) -> Refined:
-    def ask(question: Question) -> JudgeAnswer | NoAnswer:
-        return judge(question, seconds=5)
-
-    return refine_ballot(
-        given, GOAL, bundle, {"house": rubric}, ask=ask, nonce=lambda: "e" * 32, turn=0
+    asking = Asking(partial(judge, seconds=5))
+    refined = refine_ballot(
+        given, GOAL, bundle, {"house": rubric}, asking=asking, nonce=lambda: "e" * 32, turn=0
     )
+    assert len(asking.usages) == len(judge.questions)
+    return refined
 
 
 TABLE = [  # AC2, AC3, verdict, the rubric's answer -> AC2, verdict (None: no answer), asked
@@ -84,14 +85,12 @@ def test_a_rubric_can_only_lower(
     judge = Scripted(said)
     found = run(judge, ballot(ac2, ac3, verdict))
     assert len(judge.questions) == asked
-    assert len(found.usages) == asked
     if status is None:
-        assert found.ballot is None
-        assert found.answer is not None
-        assert "AC2: the rubric house got no usable answer" in found.answer.reason
+        assert isinstance(found.ballot, NoAnswer)
+        assert found.ballot.reason.startswith("AC2: the rubric house got no usable answer: ")
+        assert "its reply" not in found.ballot.reason
     else:
-        assert found.answer is None
-        assert found.ballot is not None
+        assert isinstance(found.ballot, Ballot)
         assert (found.ballot.row("AC2").status, found.ballot.verdict) == (status, after)
         assert found.ballot.row("AC3").status == ac3
 
@@ -99,13 +98,13 @@ def test_a_rubric_can_only_lower(
 def test_a_criterion_that_need_not_pass_lowers_only_itself() -> None:
     sought = (Sought("AC2", "it is polite", False), BUNDLE.sought[1])
     found = run(Scripted(BAD), ballot(), BUNDLE._replace(sought=sought))
-    assert found.ballot is not None
+    assert isinstance(found.ballot, Ballot)
     assert (found.ballot.row("AC2").status, found.ballot.verdict) == ("fail", "achieved")
 
 
 def test_what_it_came_to_is_said_and_kept() -> None:
     found = run(Scripted(BAD), ballot())
-    assert found.ballot is not None
+    assert isinstance(found.ballot, Ballot)
     assert "Greeting: 0.55 is below 0.7" in found.ballot.row("AC2").remark
     assert "of AC2 the rubric house is not passed" in found.ballot.lowered
     assert any("does not occur" in remark for remark in found.ballot.remarks)
@@ -136,11 +135,3 @@ def test_a_rubric_that_cannot_be_used_is_named_before_anybody_is_asked() -> None
     assert unusable(GOAL, BUNDLE, {}) == "AC2: there is no rubric 'house'"
     assert unusable(GOAL, BUNDLE, {"house": "house.yaml: broken"}) == "AC2: house.yaml: broken"
     assert unusable(GOAL, BUNDLE._replace(sought=BUNDLE.sought[1:]), {}) == ""
-
-
-def test_usages_are_added_up() -> None:
-    first = Usage("b", "m", 10, None, 0.5, 1.0, 1)
-    assert together(first, (Usage("b", "m", 5, 7, None, 2.0, 3),)) == Usage(
-        "b", "m", 15, 7, 0.5, 3.0, 4
-    )
-    assert together(first, ()) == first
