@@ -48,7 +48,7 @@ class EndedRuns(NamedTuple):
     settled: int
 
 
-class Memory(Protocol):
+class AutoModeMemory(Protocol):
     """What is remembered of a checkout: what was tried, and what is to be told."""
 
     def working(self, seconds: float) -> AbstractContextManager[None]:
@@ -85,7 +85,7 @@ class AutoModePort(Protocol):
     def enabled(self) -> tuple[bool, tuple[str, ...]]:
         """Whether auto mode is on, and what is wrong with a file that could say so."""
 
-    def memory(self) -> Memory:
+    def memory(self) -> AutoModeMemory:
         """What is remembered of this checkout."""
 
     def unique(self) -> str:
@@ -130,7 +130,7 @@ def on_stop(port: AutoModePort, stop: Stop) -> str:
     return "\n".join(shown)
 
 
-def _look_after(port: AutoModePort, memory: Memory) -> None:
+def _look_after(port: AutoModePort, memory: AutoModeMemory) -> None:
     """Tell of a process that was ended before it was done."""
     try:
         with memory.working(0):
@@ -144,7 +144,7 @@ def _look_after(port: AutoModePort, memory: Memory) -> None:
         pass  # one is at work
 
 
-def _start(port: AutoModePort, memory: Memory, stop: Stop) -> None:
+def _start(port: AutoModePort, memory: AutoModeMemory, stop: Stop) -> None:
     def work() -> None:
         try:
             _score(port, memory, stop)
@@ -158,7 +158,7 @@ def _start(port: AutoModePort, memory: Memory, stop: Stop) -> None:
         memory.tell(f"no process could be started to score a run: {error.strerror}", once="fork")
 
 
-def _score(port: AutoModePort, memory: Memory, stop: Stop) -> None:
+def _score(port: AutoModePort, memory: AutoModeMemory, stop: Stop) -> None:
     """Score what ended in the session since its last stop and was not tried before, oldest first.
 
     More than ``MOST_SCORED`` are named instead. A run that is still going on is left to a later
@@ -175,7 +175,9 @@ def _score(port: AutoModePort, memory: Memory, stop: Stop) -> None:
         memory.settle(session.path, session.settled)
 
 
-def _score_one(port: AutoModePort, memory: Memory, stop: Stop, transcript: Transcript) -> None:
+def _score_one(
+    port: AutoModePort, memory: AutoModeMemory, stop: Stop, transcript: Transcript
+) -> None:
     skill = transcript.skill or "a skill"
     memory.begin(transcript.execution, skill)
     once: str | None = None
@@ -193,7 +195,7 @@ def _score_one(port: AutoModePort, memory: Memory, stop: Stop, transcript: Trans
     memory.end(transcript.execution, news, once=once)
 
 
-def _name_the_rest(memory: Memory, rest: list[Transcript]) -> None:
+def _name_the_rest(memory: AutoModeMemory, rest: list[Transcript]) -> None:
     if not rest:
         return
     for transcript in rest:

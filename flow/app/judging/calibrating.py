@@ -17,7 +17,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flow.app.judging.labelling import LabelBook
+    from flow.app.judging.labelling import LabelRecord
     from flow.app.judging.rubric_calls import PreparedJudgement
     from flow.core.judging.rubric.calibration_cases import Case
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class CalibrationPort(RubricPort, Protocol):
     """What calibrating needs, beside a judgement by a rubric."""
 
-    def label_book(self) -> LabelBook:
+    def label_book(self) -> LabelRecord:
         """The user's own record of labels."""
 
     def subject_file(self, cases_file: str, name: str) -> bytes:

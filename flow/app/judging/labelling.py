@@ -33,7 +33,7 @@ class LabelLine(NamedTuple):
     source: LabelSource
 
 
-class LabelBook(Protocol):
+class LabelRecord(Protocol):
     """The user's own record of labels."""
 
     @property
@@ -63,7 +63,7 @@ class LabellingPort(Protocol):
     def closing_context(self) -> ClosingContext:
         """What a terminal transition of the goal would look at."""
 
-    def label_book(self) -> LabelBook:
+    def label_book(self) -> LabelRecord:
         """The user's own record of labels."""
 
     def now(self) -> str:

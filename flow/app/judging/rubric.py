@@ -44,7 +44,7 @@ class Judged(NamedTuple):
     value: Mapping[str, Any]
 
 
-class _Reply(NamedTuple):
+class _RubricReply(NamedTuple):
     ballot: RubricBallot
     value: Mapping[str, Any]
 
@@ -59,13 +59,13 @@ def judge_by_rubric(
     rubric, reports = request.rubric, dict[str, None]()
     asking = Asking(partial(judge, seconds=seconds))
 
-    def ask(turn: int) -> _Reply | NoAnswer:
+    def ask(turn: int) -> _RubricReply | NoAnswer:
         label = f"rubric {rubric.name}, ballot {turn + 1}"
         written = question(request, nonce, turn)._replace(label=label)
         reports.update(dict.fromkeys(written.reports))
         return asking.put(written, partial(_read, rubric, written.quotable))
 
-    poll = Poll[_Reply](request.samples)
+    poll = Poll[_RubricReply](request.samples)
     no_majority = poll.take(ask)
     if no_majority is not None:
         return no_majority
@@ -102,6 +102,8 @@ def question(request: RubricRequest, nonce: Callable[[str], str], turn: int = 0)
     )
 
 
-def _read(rubric: Rubric, quotable: tuple[str, ...], value: Mapping[str, Any]) -> _Reply | Unusable:
+def _read(
+    rubric: Rubric, quotable: tuple[str, ...], value: Mapping[str, Any]
+) -> _RubricReply | Unusable:
     ballot = read_reply(rubric, value, quotable)
-    return ballot if isinstance(ballot, Unusable) else _Reply(ballot, value)
+    return ballot if isinstance(ballot, Unusable) else _RubricReply(ballot, value)

@@ -56,7 +56,7 @@ class Scored(NamedTuple):
     """SHA-256 of each question's two texts, in order, as they were before secrets were masked."""
 
 
-class _Reply(NamedTuple):
+class _CardReply(NamedTuple):
     ballot: CardBallot
     value: Mapping[str, Any]
 
@@ -122,7 +122,9 @@ class _Scoring:
             return NoAnswer("unsupported", _unsupported(reply.ballot), self.asking.usages[-1])
         return reply.ballot
 
-    def _put(self, label: str, turn: int, rejected: Rejected | None = None) -> _Reply | NoAnswer:
+    def _put(
+        self, label: str, turn: int, rejected: Rejected | None = None
+    ) -> _CardReply | NoAnswer:
         question = card_question(self._subject, self._tools.nonce(), turn, rejected)
         self._tools.told(f"{label}: asking {self._tools.ask.name}")
         self.left_out = max(self.left_out, question.bytes_left_out)
@@ -131,13 +133,13 @@ class _Scoring:
         self.remarks.update(dict.fromkeys(reports))
         return self.asking.put(question._replace(label=label), self._read)
 
-    def _read(self, value: Mapping[str, Any]) -> _Reply | Unusable:
+    def _read(self, value: Mapping[str, Any]) -> _CardReply | Unusable:
         """The reply; of a skill without earlier cards, as that counts."""
         compared = self._subject.mean is not None
         ballot = read_reply(value, self._quotes.occurs, compared=compared)
         if isinstance(ballot, Unusable):
             return ballot
-        return _Reply(ballot if compared else neutral(ballot), value)
+        return _CardReply(ballot if compared else neutral(ballot), value)
 
 
 def _unsupported(ballot: CardBallot) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from flow.app.judging import scorecard
 from flow.app.judging.port import NoAnswer, no_answer, sample_count
 from flow.core.judging.scorecard import card as scorecard_card
@@ -139,8 +141,8 @@ def score_and_store(
     nothing is stored.
     """
     settings = port.settings
-    judge = settings.settings.judge
-    samples = judge.samples if request.samples is None else sample_count(request.samples)
+    setting = settings.settings.judge.samples
+    samples = setting if request.samples is None else sample_count(request.samples)
     skill = _skill_name(request.skill)
     transcript = request.transcript or port.transcript(request, skill)
     skill = skill or _skill_name(named_skill(transcript))
@@ -149,12 +151,11 @@ def score_and_store(
     if request.once:
         _refuse_again(port, folder, skill, transcript.execution)
     past = _past_cards(port, folder, skill, transcript)
-    question = _card_question(transcript, skill, rubric, past)
+    subject = _card_subject(transcript, skill, rubric, past)
     tools = port.tools(port.judge(request.backend), told)
-    scored = scorecard.score_execution(question, _quotable_words(port, transcript), samples, tools)
+    scored = scorecard.score_execution(subject, _quotable_words(port, transcript), samples, tools)
     if isinstance(scored, NoAnswer):
         raise no_answer(scored) from getattr(tools.ask, "raised", None)
-    warnings = (*settings.warnings, *past.warnings)
     notes = (*rubric.notes, *transcript.warnings, *past.warnings, *scored.remarks)
     about = scorecard_card.CardFacts(
         skill=skill or UNKNOWN,
@@ -167,16 +168,13 @@ def score_and_store(
         execution=transcript.execution,
         started_at=transcript.started_at,
         judge=scorecard.usage_document(tools.ask.name, scored),
-        mean=question.mean,
+        mean=subject.mean,
         left_out=scored.left_out,
         notes=[tools.mask(note) for note in notes],
     )
     card = scorecard_card.document(about, scored.ballot)
     made(card)
-    if not request.store:
-        return ScoredCard(card, None, warnings)
-    stored = _store_card(port, folder, card, once=request.once)
-    return ScoredCard(stored, str(stored["file"]), warnings)
+    return _stored(port, request, folder, card, (*settings.warnings, *past.warnings))
 
 
 def card_of(port: ScoringPort, folder: str, skill: str | None, execution: str) -> str | None:
@@ -237,7 +235,7 @@ def _past_cards(
     return port.past_cards(folder, skill, most=COMPARED, without=own)
 
 
-def _card_question(
+def _card_subject(
     transcript: Transcript, skill: str | None, rubric: ChosenRubric, past: CardHistory
 ) -> CardSubject:
     return CardSubject(
@@ -249,14 +247,20 @@ def _card_question(
     )
 
 
-def _store_card(
-    port: ScoringPort, folder: str, card: Mapping[str, Any], *, once: bool
-) -> Mapping[str, Any]:
-    if not once:
-        return port.publish(folder, card)
-    with port.alone():
-        _refuse_again(port, folder, str(card["skill"]), str(card["execution"]))
-        return port.publish(folder, card)
+def _stored(
+    port: ScoringPort,
+    request: ScoreRequest,
+    folder: str,
+    card: Mapping[str, Any],
+    warnings: tuple[str, ...],
+) -> ScoredCard:
+    if not request.store:
+        return ScoredCard(card, None, warnings)
+    with port.alone() if request.once else nullcontext():
+        if request.once:
+            _refuse_again(port, folder, str(card["skill"]), str(card["execution"]))
+        card = port.publish(folder, card)
+    return ScoredCard(card, str(card["file"]), warnings)
 
 
 def _refuse_again(port: ScoringPort, folder: str, skill: str | None, execution: str) -> None:
