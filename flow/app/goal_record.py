@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from flow.app import overview
-from flow.app.evaluation.current_files import Present
+from flow.app.evaluation.current_files import CurrentFiles
 from flow.app.goal_views import ViewPort, closed_by_hand, newest, status, told_by_hand
 from flow.core import layout
 from flow.errors import FlowError
@@ -91,7 +91,7 @@ def freshness(port: RecordPort, found: Sequence[Evidence]) -> dict[str, Freshnes
 
     One of a goal that cannot be read is left out.
     """
-    desk, known = port.desk(), dict[str, Present | None]()
+    desk, known = port.desk(), dict[str, CurrentFiles | None]()
     discounted: dict[str, frozenset[str]] = {}
     stands = {}
     for evidence in found:
@@ -104,12 +104,12 @@ def freshness(port: RecordPort, found: Sequence[Evidence]) -> dict[str, Freshnes
             path = layout.evidence_file(evidence.run_id, evidence.id)
             moved = path in discounted[evidence.run_id]
             doubt = port.records.doubt(path)
-            stands[evidence.id] = present.of(evidence, moved=moved, doubt=doubt)
+            stands[evidence.id] = present.freshness_of(evidence, moved=moved, doubt=doubt)
     return stands
 
 
-def _present(port: RecordPort, desk: ClosingContext, goal_id: str) -> Present | None:
+def _present(port: RecordPort, desk: ClosingContext, goal_id: str) -> CurrentFiles | None:
     try:
-        return Present(desk, port.load(goal_id))
+        return CurrentFiles(desk, port.load(goal_id))
     except FlowError:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.app.evaluation.current_files import Present
+from flow.app.evaluation.current_files import CurrentFiles
 from flow.app.transitions import closing as transitions_closing
 from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL
@@ -115,7 +115,7 @@ def _criterion_rows(
     context: ClosingContext, loaded: LoadedGoal, newest: Goal
 ) -> list[dict[str, Any]]:
     """Each criterion's newest result, and for an open goal whether its evidence is fresh."""
-    present = Present(context, loaded)
+    present = CurrentFiles(context, loaded)
     is_open = loaded.goal.status not in TERMINAL  # what a closed goal rested on stays what it was
     return [
         {
@@ -128,7 +128,7 @@ def _criterion_rows(
             "evidence_ref": c.evidence_ref,
             "last_evaluated_at": c.last_evaluated_at,
             **fresh_fields(
-                present.of_reference(c.evidence_ref) if is_open and c.evidence_ref else None
+                present.freshness_at(c.evidence_ref) if is_open and c.evidence_ref else None
             ),
         }
         for c in newest.criteria

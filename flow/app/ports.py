@@ -58,13 +58,15 @@ def goal_evaluation(
     *,
     to: str,
     reason: str,
-    result: str,
+    result: str | None = None,
     failures: Sequence[str] | None = None,
 ) -> Artifact:
     """The journal's ``goal-evaluation`` artifact of a turn or a change of status.
 
-    ``failures`` are the required criteria that do not pass; None: as the goal's file says.
+    ``result`` None is that of the last evaluation; ``failures`` are the required criteria that do
+    not pass, None: as the goal's file says.
     """
+    result = result or (goal.last_evaluation or {}).get("result") or "incomplete"
     if failures is None:
         failures = [c.id for c in goal.criteria if c.must_pass and c.status != "pass"]
     return Artifact(

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import unicodedata
 
+from flow.app.evaluation.values import Listener
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.app.evaluation.values import Listener
     from flow.app.ports import Check, CheckResult
     from flow.startup.typing import TextIO
 
@@ -123,7 +123,7 @@ def block(
     return lines
 
 
-class PlainProgress:
+class PlainProgress(Listener):
     """One plain line for each command that ended."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -136,20 +136,11 @@ class PlainProgress:
         """Remember how many there are."""
         self._total = len(checks)
 
-    def started(self, check: Check) -> None:
-        """Say nothing: its end is said."""
-
-    def ticked(self) -> None:
-        """Say nothing: plain lines are for logs."""
-
     def ended(self, check: Check, result: CheckResult) -> None:
         """Say what it came to."""
         self._done += 1
         line = ended_line(check, result, unicode=self._unicode)
         self._say(f"{line}  [{self._done}/{self._total}]")
-
-    def finished(self) -> None:
-        """Nothing more to say."""
 
     def asking(self, judge: str, what: str, seconds: float) -> None:
         """Say who is asked."""
@@ -159,7 +150,7 @@ class PlainProgress:
         write(self._stream, line + "\n")
 
 
-class Live:
+class Live(Listener):
     """A block at the bottom of a terminal, redrawn in place; ended commands stay above it."""
 
     def __init__(

@@ -36,18 +36,18 @@ WAIT = 1.0
 def bench(parts: Parts, listener: Listener) -> BaseTools:
     """What running commands on the base commit works with."""
 
-    def note(run_id: str, goal_id: str, event: Mapping[str, Any]) -> None:
+    def append_event(run_id: str, goal_id: str, event: Mapping[str, Any]) -> None:
         fields = dict(event)
         kind = fields.pop("type")
         event_log.append(parts.top, run_id, goal_id, kind, fields, at=clock.now())
         parts.run_record.commit(run_id)
 
-    def keep(goal_id: str, rows: Mapping[str, BaseRun]) -> None:
+    def record_runs(goal_id: str, rows: Mapping[str, BaseRun]) -> None:
         documents = {name: run.to_document() for name, run in rows.items()}
         parts._notes("baselines").write(goal_id, {"rows": documents})
 
     @contextmanager
-    def opened(goal: Goal, commit: str, left: Callable[[], float]) -> Iterator[RunChecks]:
+    def checkout(goal: Goal, commit: str, left: Callable[[], float]) -> Iterator[RunChecks]:
         with baseline_runs.open_base_runner(
             parts.repo,
             commit,
@@ -62,12 +62,12 @@ def bench(parts: Parts, listener: Listener) -> BaseTools:
 
     place = remembered.Place(parts._cache("baselines"), parts.repository, parts.environ)
     return BaseTools(
-        opened=opened,
-        remembered=partial(remembered.recall, place),
-        remember=partial(remembered.remember, place),
-        kept=lambda goal_id: parts.base_runs(parts.load(goal_id).goal),
-        keep=keep,
-        note=note,
+        checkout=checkout,
+        cached_run=partial(remembered.recall, place),
+        cache_run=partial(remembered.remember, place),
+        recorded_runs=lambda goal_id: parts.base_runs(parts.load(goal_id).goal),
+        record_runs=record_runs,
+        append_event=append_event,
         ledger=parts.ledger,
         now=clock.now,
         version=version(),

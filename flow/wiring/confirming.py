@@ -6,7 +6,7 @@ from flow.adapters.attribution.proof_diff import proof_file_diffs
 from flow.adapters.chain import event_log
 from flow.adapters.ledger.reader import AMENDED
 from flow.app.evaluation import proofs
-from flow.app.evaluation.values import ProofLook
+from flow.app.evaluation.values import ProofObservation
 from flow.app.transitions import closing as transitions_closing
 from flow.app.transitions import confirming
 from flow.app.transitions.beside import others_open
@@ -43,8 +43,8 @@ def proof_now(parts: Parts, goal_id: str) -> dict[str, Any] | None:
     baseline = parts._baseline(goal, goal.run_id).baseline
     snapshot = parts._snapshot(baseline, parts._denied(goal), None)
     files = proofs.files_now(goal, baseline, snapshot, parts.proof_disk)
-    look = ProofLook(files)
-    return proofs.change(look, goal, baseline, parts.proof_disk).to_document(listed=None)
+    look = ProofObservation(files)
+    return proofs.proof_change(look, goal, baseline, parts.proof_disk).to_document(listed=None)
 
 
 def diff(parts: Parts, goal_id: str, first: Sequence[str]) -> str:

@@ -61,7 +61,7 @@ class Evaluating(Parts):
             return verdict
         from flow.wiring import confirming
 
-        look = found.last_look if found is not None else None
+        look = found.last_snapshot if found is not None else None
         question = confirming.question(self, request.goal_id, look)
         if question is None or question.proposal_id != proposed.proposal_id:
             return verdict
@@ -82,7 +82,7 @@ class Evaluating(Parts):
         """
         from flow.adapters.fs import clock
         from flow.app.evaluation.evaluate import examine
-        from flow.app.evaluation.values import EvaluationLimits, EvaluationTools, Quiet
+        from flow.app.evaluation.values import EvaluationLimits, EvaluationTools, Listener
 
         ids.goal_id(request.goal_id)
         if trust_digest is not None:
@@ -96,7 +96,7 @@ class Evaluating(Parts):
         if request.run_id is not None:
             ids.run_id(request.run_id)
         settings = self.settings.settings
-        watcher = listener or Quiet()
+        watcher = listener or Listener()
 
         def trusted(loaded: LoadedGoal) -> tuple[bool, str]:
             if trust_digest is None or trust_digest.lower() == loaded.contract:
@@ -128,13 +128,13 @@ class Evaluating(Parts):
             trusted=trusted,
             baseline=baseline,
             snapshot=self._snapshot,
-            widen=self._widen,
+            move_baseline=self._widen,
             run_checks=self._run_checks,
             watch=watch,
-            keep_baseline=self._keep_baseline,
-            unfinished=self._unfinished,
-            began=self._began,
-            ended=self._ended,
+            write_baseline=self._write_baseline,
+            untracked_at_start=self._unfinished,
+            mark_started=self._began,
+            mark_ended=self._ended,
             now=clock.now,
             limits=EvaluationLimits(
                 settings.jobs, settings.command_timeout_seconds, settings.denied_paths
@@ -143,10 +143,10 @@ class Evaluating(Parts):
             listener=watcher,
             seconds_left=seconds_left,
             judge=self._judge(request, watcher),
-            recall=self._recall,
+            recorded_opinion=self._recall,
             base_runs=self.base_runs,
-            elsewhere=self._elsewhere,
-            bench=lambda: self._bench(watcher),
+            recorded_elsewhere=self._elsewhere,
+            base_tools=lambda: self._bench(watcher),
             proof=self.proof_disk,
         )
         if request.dry_run:
@@ -190,7 +190,7 @@ class Evaluating(Parts):
         )
         self._told_settings = (*self._told_settings, late)
         baseline = baseline._replace(settings=self.settings.pins)
-        self._keep_baseline(goal.id, run_id, baseline)
+        self._write_baseline(goal.id, run_id, baseline)
         return baseline
 
     @contextmanager

@@ -410,7 +410,7 @@ class Parts:
             ledger=self._ledger(quick=False),
             baseline=self._baseline,
             snapshot=self._snapshot,
-            keep_baseline=self._keep_baseline,
+            write_baseline=self._write_baseline,
             denied_paths=self.settings.settings.denied_paths,
             who=self.who,
             version=version(),
@@ -431,7 +431,7 @@ class Parts:
 
         return watched_files(goal, self.top, self.environ)
 
-    def _keep_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
+    def _write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
         self.ledger.write_baseline(goal_id, run_id, baseline)
 
     def _denied(self, goal: Goal) -> tuple[str, ...]:

@@ -16,7 +16,6 @@ from flow.app.evaluation.values import (
     EvaluationLimits,
     EvaluationTools,
     Listener,
-    Quiet,
     RecordedBaseline,
 )
 from flow.app.ports import (
@@ -121,7 +120,7 @@ class World:
         self.runs_asked: list[str] = []
         self.amended_at: dict[int, frozenset[str]] = {}
         self.limits = EvaluationLimits(1, 600.0, ())
-        self.listener: Listener = Quiet()
+        self.listener: Listener = Listener()
 
     # --- records -------------------------------------------------------------------------------
 
@@ -352,13 +351,15 @@ class World:
             trusted=lambda loaded: self.trust,
             baseline=self.baseline,
             snapshot=self.snapshot,
-            widen=self.widen,
+            move_baseline=self.widen,
             run_checks=self.run_checks,
             watch=self.watch,
-            keep_baseline=self.keep,
-            unfinished=self.left,
-            began=lambda run_id, untracked: self.began_with.append((run_id, tuple(untracked))),
-            ended=self.ended_runs.append,
+            write_baseline=self.keep,
+            untracked_at_start=self.left,
+            mark_started=lambda run_id, untracked: self.began_with.append(
+                (run_id, tuple(untracked))
+            ),
+            mark_ended=self.ended_runs.append,
             now=lambda: NOW,
             limits=self.limits,
             version="0",
@@ -376,7 +377,7 @@ class World:
             ledger=self,  # type: ignore[arg-type]
             baseline=self.baseline,
             snapshot=self.snapshot,
-            keep_baseline=self.keep,
+            write_baseline=self.keep,
             denied_paths=denied,
             who="sam",
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.app import overview
-from flow.app.evaluation.current_files import Present
+from flow.app.evaluation.current_files import CurrentFiles
 from flow.app.evaluation.evaluate import examine
 from flow.app.evaluation.values import Request
 from flow.app.judging import reviewing
@@ -71,7 +71,7 @@ def test_what_makes_it_stale(change: dict[str, Any], why: tuple[str, ...]) -> No
     loaded = world.goal("issue-4")
     found = freshness(
         altered(world.evidence[REF], **change),
-        Present(world.desk(), loaded).subject,
+        CurrentFiles(world.desk(), loaded).subject,
         loaded.goal,
         NOW,
         moved=False,
@@ -84,7 +84,7 @@ def test_what_makes_it_stale(change: dict[str, Any], why: tuple[str, ...]) -> No
 def test_git_that_cannot_answer_leaves_nothing_fresh() -> None:
     world = measured()
     world.problems = ("a merge is under way",)
-    assert Present(world.desk(), world.goal("issue-4")).of_reference(REF).why == ("unknown",)
+    assert CurrentFiles(world.desk(), world.goal("issue-4")).freshness_at(REF).why == ("unknown",)
 
 
 def test_a_base_that_cannot_be_found_leaves_nothing_fresh() -> None:
@@ -94,18 +94,18 @@ def test_a_base_that_cannot_be_found_leaves_nothing_fresh() -> None:
         raise GitError("the base is gone")
 
     desk = world.desk()._replace(baseline=fail)
-    assert Present(desk, world.goal("issue-4")).of_reference(REF).why == ("unknown",)
+    assert CurrentFiles(desk, world.goal("issue-4")).freshness_at(REF).why == ("unknown",)
 
 
 def test_what_was_taken_out_or_altered_is_said() -> None:
     world = measured()
     world.altered.add(REF)
-    present = Present(world.desk(), world.goal("issue-4"))
-    assert present.of_reference(REF).why == ("missing",)
+    present = CurrentFiles(world.desk(), world.goal("issue-4"))
+    assert present.freshness_at(REF).why == ("missing",)
     world.taken_out.add(REF)
-    assert present.of_reference(REF).why == ("moved",)
+    assert present.freshness_at(REF).why == ("moved",)
     del world.document["scope"]["run_id"]
-    assert Present(world.desk(), world.goal("issue-4")).of_reference(REF).why == ("missing",)
+    assert CurrentFiles(world.desk(), world.goal("issue-4")).freshness_at(REF).why == ("missing",)
     moved = freshness(
         world.evidence[REF], present.subject, world.goal("issue-4").goal, NOW, moved=True
     )
@@ -167,8 +167,8 @@ def test_it_is_not_reused_and_no_judge_gets_it_as_a_result(change: dict[str, Any
     case = reviewing.review_case(world.desk(), world.goal("issue-4"), version="0", now=NOW)
     assert case.measurement.rows[0].outcome == "not_run"
     again = examine(Request("issue-4", reuse={"AC1": REF}), world.tools())
-    assert again.found is not None
-    assert again.found.measurement.reused == ()
+    assert again.evaluation is not None
+    assert again.evaluation.measurement.reused == ()
 
 
 def edit(world: World) -> Callable[[], None]:
@@ -193,8 +193,8 @@ def test_what_was_measured_while_files_changed_never_counts(quiet: bool) -> None
     world.during.clear()
     refs = {r.criterion_id: r.evidence_ref or "" for r in first.verdict.criterion_results}
     again = examine(Request("issue-4", reuse=refs), world.tools())
-    assert again.found is not None
-    assert again.found.measurement.reused == ()
+    assert again.evaluation is not None
+    assert again.evaluation.measurement.reused == ()
 
 
 def test_evidence_that_was_reused_is_not_taken_out_again() -> None:

@@ -135,7 +135,7 @@ def test_where_git_could_not_answer_nothing_is_proposed() -> None:
 def test_an_evaluation_that_looked_at_nothing_proposes_nothing() -> None:
     world, evaluated = failing()
     ledger: Any = world
-    blind = evaluated._replace(found=None)
+    blind = evaluated._replace(evaluation=None)
     said = transitions_closing.propose_failed(ledger, ledger, blind, REASON, waits=True, now=NOW)
     assert said == evaluated.verdict
 

@@ -127,7 +127,7 @@ def test_a_goal_that_began_without_pins_goes_on_and_says_so_once(repo: GitRepo) 
     run_id = scene.run_dir(repo).name
     baseline = checkout.pinned(run_id)
     assert baseline is not None
-    checkout._keep_baseline("greet", run_id, baseline._replace(settings={}))
+    checkout._write_baseline("greet", run_id, baseline._replace(settings={}))
     forget()
     put(repo.path, LOCAL, jobs=3)
     repo.git("config", "core.excludesFile", "/dev/null")

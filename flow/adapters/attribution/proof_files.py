@@ -17,9 +17,9 @@ from flow.adapters.process.tool import find_program
 from flow.adapters.worktree.hashes import hashed
 from flow.core.boundary.by_products import cache_root
 from flow.core.boundary.changes import ABSENT, ContentState, entry_digest
-from flow.core.boundary.globs import compile_glob, why_not
+from flow.core.boundary.globs import compile_glob, literal_name, why_not
 from flow.core.evidence import proof, protected_files
-from flow.core.evidence.proof import LineCount, ProofFile, literal_name
+from flow.core.evidence.proof import LineCount, ProofFile
 from flow.core.evidence.proof_tables import HARMLESS_KEYS
 from flow.core.evidence.proof_words import watched
 from flow.core.masked_exit.shell import commands

@@ -1,7 +1,10 @@
-"""What an evaluation takes from the base commit and tells of it (SPEC 10, red first)."""
+"""Results on the base commit in an evaluation and its verdict (SPEC 10, red first)."""
 
 from __future__ import annotations
 
+from flow.app.evaluation.measure import wanted_criteria
+from flow.app.evaluation.red_first import measure
+from flow.app.evaluation.values import BaseRequest
 from flow.core.evidence import red_first as core
 from flow.core.text.display import names
 from flow.errors import FlowError, Interrupted
@@ -16,26 +19,21 @@ if TYPE_CHECKING:
 NO_TIME = "no time was left to run its command on the base commit"
 
 
-def known(
+def look_up_base(
     facts: Facts, request: Request, only: frozenset[str] | None, tools: EvaluationTools
 ) -> Facts:
-    """The facts with what is known of the base; runs what is missing where the contract asks."""
+    """The facts with the base's results; missing ones are run where the contract asks for them."""
     goal = facts.loaded.goal
     rows = tools.base_runs(goal)
     facts = facts._replace(base_runs=rows)
-    if not goal.tdd_required or request.dry_run or tools.bench is None:
+    if not goal.tdd_required or request.dry_run or tools.base_tools is None:
         return facts
-    from flow.app.evaluation.measure import wanted_criteria
-
     missing = tuple(c for c in wanted_criteria(goal, only) if c.id not in rows)
     if not missing:
         return facts
     if not goal.base_commit:
         return facts._replace(base_problem="the goal has no pinned base commit")
-    from flow.app.evaluation.red_first import measure
-    from flow.app.evaluation.values import BaseRequest
-
-    order = BaseRequest(
+    base_request = BaseRequest(
         goal,
         facts.loaded.contract,
         facts.run_id,
@@ -45,7 +43,7 @@ def known(
         seconds_left=_share(tools.seconds_left),
     )
     try:
-        measured = measure(order, tools.bench())
+        measured = measure(base_request, tools.base_tools())
     except Interrupted:
         raise
     except FlowError as error:  # it decides nothing, so the evaluation goes on
@@ -55,17 +53,17 @@ def known(
 
 
 def _share(seconds_left: Callable[[], float] | None) -> Callable[[], float] | None:
-    """Half of the time that somebody still waits: a judge may have to be asked, too."""
+    """Half of the caller's time: a judge may have to be asked, too."""
     if seconds_left is None:
         return None
     reserved = seconds_left() / 2
     return lambda: seconds_left() - reserved
 
 
-def told(
+def with_base_runs(
     facts: Facts, results: tuple[CriterionResult, ...]
 ) -> tuple[tuple[CriterionResult, ...], tuple[str, ...]]:
-    """The verdict's rows with what the base says of them, and what the verdict warns of."""
+    """The verdict's rows with their results on the base, and the warnings about those."""
     goal, runs = facts.loaded.goal, facts.base_runs
     limit = core.limitation(goal.base_commit or "")
     rows = []

@@ -19,13 +19,13 @@ ONLY_FOR_JUDGES = "Collected for a judge; how the command exited decides nothing
 
 
 class CollectedEvidence(NamedTuple):
-    """What running evidence commands came to, besides the sidecars they left."""
+    """The result of evidence commands, beside their sidecars."""
 
     ran: bool
     made: tuple[str, ...] = ()
     """The ids of the sidecars."""
     blamed: tuple[str, ...] = ()
-    """What changed meanwhile that only Flow or a person may change."""
+    """Changes meanwhile of what only Flow or a person may change."""
 
     @property
     def goal_touched(self) -> bool:
@@ -34,7 +34,7 @@ class CollectedEvidence(NamedTuple):
 
 
 def collect(case: JudgeCase, tools: EvaluationTools) -> CollectedEvidence:
-    """Run the evidence commands of what is open; each one's output is recorded when it ends."""
+    """Run the evidence commands of open criteria; each output is recorded when it ends."""
     facts, request = case.facts, case.request
     approved = {m.criterion_id for m in case.measured if m.approved}
     asked = {
@@ -82,7 +82,7 @@ def collect(case: JudgeCase, tools: EvaluationTools) -> CollectedEvidence:
     return CollectedEvidence(ran=True, made=tuple(made), blamed=tuple(blamed))
 
 
-def spoiled(collected: CollectedEvidence) -> str:
+def blame_reason(collected: CollectedEvidence) -> str:
     """Why no judge is asked after evidence commands that changed what they must not."""
     return f"an evidence command changed {display.names(collected.blamed, 3)}"
 

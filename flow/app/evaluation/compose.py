@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.app.evaluation import measured_rows, proofs, proposals
-from flow.app.ports import Artifact, LastEvaluation, Turn, goal_evaluation
+from flow.app.ports import LastEvaluation, Turn, goal_evaluation
 from flow.core.decision import explain
 from flow.core.decision.decide import Opinion
 from flow.core.decision.delta import delta
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from flow.core.boundary.rules import BoundaryReport
     from flow.core.decision.decide import Decision, Measured
     from flow.core.decision.verdict import CriterionResult, Delta
-    from flow.core.goal.model import Goal
 
 
 def verdict(
@@ -34,35 +33,29 @@ def verdict(
     )
     results, base_warnings = _with_base(facts, results)
     required = frozenset(c.id for c in goal.criteria if c.must_pass)
-    free = facts.proposable and not request.no_proposal
-    may_propose = not request.only and not request.dry_run and free
-    remarks = []
-    if evaluated.stale:
-        remarks.append(f"changed while the commands ran: {display.names(evaluated.stale, 5)}")
-    if report.rewritten:
-        names = display.names(report.rewritten, 5)
-        remarks.append(f"written to while the commands ran, now as before: {names}")
-    if decision.proposed and not may_propose:
-        remarks.append("nothing is proposed: " + _why_not(request))
+    unhindered = facts.proposable and not request.no_proposal
+    may_propose = not request.only and not request.dry_run and unhindered
     reason = explain.reason(
-        decision, evaluated.candidate, results, required, report, evaluated.opinion, remarks
+        decision,
+        evaluated.candidate,
+        results,
+        required,
+        report,
+        evaluated.opinion,
+        _remarks(evaluated, request, may_propose=may_propose),
+    )
+    hint = explain.hint(
+        decision,
+        goal.id,
+        results,
+        required,
+        report,
+        evaluated.opinion,
+        goal.evaluator_type,
+        may_propose=may_propose,
+        trust_first=bool(request.no_proposal),
     )
     proof, proof_warnings = _proof_document(evaluated, records, disk)
-    proposed = None
-    if decision.proposed and may_propose:
-        proposed = ProposedTransition(
-            decision.proposed,
-            reason,
-            facts.turn,
-            proposals.proposal_id(
-                facts.subject,
-                decision.verdict,
-                decision.proposed,
-                results,
-                report.guards,
-                judge_ref(evaluated),
-            ),
-        )
     return Verdict(
         goal_id=goal.id,
         run_id=facts.run_id,
@@ -70,17 +63,7 @@ def verdict(
         confidence=decision.confidence,
         delta=_verdict_delta(facts, evaluated.measured, records),
         reason=reason,
-        next_step_hint=explain.hint(
-            decision,
-            goal.id,
-            results,
-            required,
-            report,
-            evaluated.opinion,
-            goal.evaluator_type,
-            may_propose=may_propose,
-            trust_first=bool(request.no_proposal),
-        ),
+        next_step_hint=hint,
         blocker_type=decision.blocker_type,
         criterion_results=results,
         path_violations=tuple(display.visible(v.path) for v in report.violations),
@@ -93,7 +76,7 @@ def verdict(
             *base_warnings,
             *(evaluated.opinion.warnings if evaluated.opinion is not None else ()),
         ),
-        proposed_transition=proposed,
+        proposed_transition=_proposed(evaluated, results, reason) if may_propose else None,
         lifecycle_from=goal.status,
         lifecycle_to=decision.status,
         turns_evaluated=facts.turn,
@@ -101,6 +84,36 @@ def verdict(
         to_approve=_to_approve(decision, report),
         to_trust=bool(request.no_proposal),
     )
+
+
+def _remarks(evaluated: EvaluationFacts, request: Request, *, may_propose: bool) -> list[str]:
+    """The start of the reason: what overrides everything else."""
+    remarks = []
+    if evaluated.stale:
+        remarks.append(f"changed while the commands ran: {display.names(evaluated.stale, 5)}")
+    if evaluated.report.rewritten:
+        names = display.names(evaluated.report.rewritten, 5)
+        remarks.append(f"written to while the commands ran, now as before: {names}")
+    if evaluated.decision.proposed and not may_propose:
+        remarks.append("nothing is proposed: " + _why_no_proposal(request))
+    return remarks
+
+
+def _proposed(
+    evaluated: EvaluationFacts, results: tuple[CriterionResult, ...], reason: str
+) -> ProposedTransition | None:
+    decision, subject = evaluated.decision, evaluated.facts.subject
+    if decision.proposed is None:
+        return None
+    proposal_id = proposals.proposal_id(
+        subject,
+        decision.verdict,
+        decision.proposed,
+        results,
+        evaluated.report.guards,
+        judge_ref(evaluated),
+    )
+    return ProposedTransition(decision.proposed, reason, evaluated.facts.turn, proposal_id)
 
 
 def _to_approve(decision: Decision, report: BoundaryReport) -> tuple[str, ...]:
@@ -114,26 +127,26 @@ def _to_approve(decision: Decision, report: BoundaryReport) -> tuple[str, ...]:
 def _proof_document(
     evaluated: EvaluationFacts, records: Records, disk: ProofDisk | None
 ) -> tuple[Mapping[str, Any] | None, tuple[str, ...]]:
-    """What the verdict says of the files that the commands rest on, and its warning."""
+    """The verdict's part about the files that the commands rest on, and its warnings."""
     facts = evaluated.facts
     if evaluated.proof is None or disk is None:
         return None, ()
     goal = facts.loaded.goal
     previous = (records.previous_verdict(facts.run_id, facts.goal_so_far) or {}).get("proof")
-    known = previous if isinstance(previous, dict) else None
-    locked = facts.locked.paths if facts.locked is not None else ()
-    return proofs.told(evaluated.proof, goal, facts.baseline, known, disk, aside=locked)
+    told = previous if isinstance(previous, dict) else None
+    protected = facts.protected_changes.paths if facts.protected_changes is not None else ()
+    return proofs.verdict_proof(evaluated.proof, goal, facts.baseline, told, disk, aside=protected)
 
 
 def _with_base(
     facts: Facts, results: tuple[CriterionResult, ...]
 ) -> tuple[tuple[CriterionResult, ...], tuple[str, ...]]:
-    """The rows with what the base commit says of them, and what to warn of."""
+    """The rows with their results on the base commit, and the warnings about those."""
     if not facts.base_runs and not facts.base_problem:
         return results, ()
     from flow.app.evaluation import base_facts
 
-    return base_facts.told(facts, results)
+    return base_facts.with_base_runs(facts, results)
 
 
 def judge_ref(evaluated: EvaluationFacts) -> str | None:
@@ -141,7 +154,7 @@ def judge_ref(evaluated: EvaluationFacts) -> str | None:
     return evaluated.opinion.evidence_ref if isinstance(evaluated.opinion, Opinion) else None
 
 
-def _why_not(request: Request) -> str:
+def _why_no_proposal(request: Request) -> str:
     if request.dry_run:
         return "--dry-run"
     if request.only:
@@ -152,7 +165,7 @@ def _why_not(request: Request) -> str:
 
 
 def _verdict_delta(facts: Facts, measured: tuple[Measured, ...], records: Records) -> Delta:
-    """Against the previous turn's verdict; against the goal's statuses where that is unusable."""
+    """Progress since the previous verdict, or since the goal's statuses where that is unusable."""
     goal = facts.loaded.goal
     previous = records.previous_verdict(facts.run_id, facts.goal_so_far)
     before = {c.id for c in goal.criteria if c.status == "pass"}
@@ -172,7 +185,7 @@ def _verdict_delta(facts: Facts, measured: tuple[Measured, ...], records: Record
 def turn(
     evaluated: EvaluationFacts, verdict: Verdict, proposal: Mapping[str, Any] | None, at: str
 ) -> Turn:
-    """Everything the evaluation writes to its goal."""
+    """The evaluation's changes of its goal."""
     facts, decision = evaluated.facts, evaluated.decision
     goal = facts.loaded.goal
     failures = [m.criterion_id for m in evaluated.measured if m.must_pass and not m.passing]
@@ -231,7 +244,7 @@ def violations(evaluated: EvaluationFacts, at: str) -> dict[str, Any]:
 
 
 def untrusted(loaded: LoadedGoal, run_id: str | None, why: str) -> Verdict:
-    """Nothing is run and nothing is written (SPEC 3, step 1)."""
+    """The verdict of an untrusted goal: nothing ran, nothing is written (SPEC 3, step 1)."""
     goal = loaded.goal
     return Verdict(
         goal_id=goal.id,
@@ -250,11 +263,3 @@ def untrusted(loaded: LoadedGoal, run_id: str | None, why: str) -> Verdict:
         lifecycle_to=goal.status,
         turns_evaluated=goal.turns_evaluated,
     )
-
-
-def transition_artifact(
-    goal: Goal, run_id: str, to: str, reason: str, result: str | None = None
-) -> Artifact:
-    """The ``goal-evaluation`` artifact of a change of status outside an evaluation."""
-    result = result or (goal.last_evaluation or {}).get("result") or "incomplete"
-    return goal_evaluation(goal, run_id, to=to, reason=reason, result=result)

@@ -9,14 +9,23 @@ here to a terminal status: what it may write (``Turn.status``) and what it may o
 
 from __future__ import annotations
 
-from flow.app.evaluation import compose, measure, measured_rows, observing, proofs, proposals
+from flow.app.evaluation import (
+    collecting,
+    compose,
+    measure,
+    measured_rows,
+    observing,
+    proofs,
+    proposals,
+)
+from flow.app.evaluation.goal_rules import confined
 from flow.app.evaluation.values import (
     Drift,
     Evaluated,
     EvaluationFacts,
     JudgeCase,
 )
-from flow.app.ports import Move
+from flow.app.ports import Move, goal_evaluation
 from flow.core.decision import decide
 from flow.core.goal.lifecycle import EVALUABLE, TERMINAL
 from flow.core.text import display
@@ -31,7 +40,7 @@ if TYPE_CHECKING:
         EvaluationTools,
         Facts,
         Measurements,
-        ProofLook,
+        ProofObservation,
         Request,
     )
     from flow.app.ports import (
@@ -66,8 +75,8 @@ def examine(request: Request, tools: EvaluationTools) -> Evaluated:
     if not trusted:
         return Evaluated(compose.untrusted(loaded, request.run_id, why), None)
 
-    facts = _look(loaded, request, tools)
-    tools = _confined(loaded.goal, tools)
+    facts = _observe(loaded, request, tools)
+    tools = confined(tools, loaded.goal)
     facts, measurement, proof_before = _run(facts, request, only, tools)
     after = observing.observe_again(facts, measurement, request, tools)
     proof = proofs.after(proof_before, facts, after, tools.proof)
@@ -84,43 +93,36 @@ def examine(request: Request, tools: EvaluationTools) -> Evaluated:
         opinion,
         decision,
         proof,
-        last_look=(asked.after or after.after or facts.before) if request.base is None else None,
+        last_snapshot=(asked.after or after.after or facts.before)
+        if request.base is None
+        else None,
     )
     verdict = compose.verdict(evaluated, request, tools.records, tools.proof)
-    verdict, written = _keep(verdict, evaluated, request, tools)
+    verdict, written = _record(verdict, evaluated, request, tools)
     if not request.dry_run:
-        tools.ended(facts.run_id)
+        tools.mark_ended(facts.run_id)
     head = tools.records.ledger_head(facts.run_id)
     return Evaluated(verdict._replace(ledger_head=head), evaluated._replace(written=written))
 
 
-def _look(loaded: LoadedGoal, request: Request, tools: EvaluationTools) -> Facts:
-    """The files before anything runs; a goal that waits is active again from here on."""
+def _observe(loaded: LoadedGoal, request: Request, tools: EvaluationTools) -> Facts:
+    """Observe the files before anything runs; a goal that waits becomes active again."""
     facts = observing.observe(loaded, request, tools)
     if loaded.goal.status == "active" or request.dry_run or request.quiet:
         return facts
     return facts._replace(loaded=_resume_goal(facts, tools.ledger, tools.records))
 
 
-def _confined(goal: Goal, tools: EvaluationTools) -> EvaluationTools:
-    """The tools, whose commands run in a sandbox where the goal asks for one."""
-    if not goal.document["evaluator"].get("sandbox"):
-        return tools
-    from flow.app.evaluation.confining import confined
-
-    return confined(tools, goal)
-
-
 def _run(
     facts: Facts, request: Request, only: frozenset[str] | None, tools: EvaluationTools
-) -> tuple[Facts, Measurements, ProofLook | None]:
-    """Run the commands, on the base commit too; where somebody waits, what decides goes first."""
-    waited_for = tools.seconds_left is not None
-    if not waited_for:
+) -> tuple[Facts, Measurements, ProofObservation | None]:
+    """Run the commands, on the base commit too: after the deciding ones where time is limited."""
+    time_limited = tools.seconds_left is not None
+    if not time_limited:
         facts = _red_first(facts, request, only, tools)
     proof_before = proofs.before(facts, tools.proof)
     measurement = measure.run(facts, request, only, tools)
-    if waited_for:
+    if time_limited:
         facts = _red_first(facts, request, only, tools)
     return facts, measurement._replace(ran=measurement.ran or facts.base_ran), proof_before
 
@@ -128,7 +130,7 @@ def _run(
 def _settle(
     facts: Facts, measurement: Measurements, after: Drift, request: Request, tools: EvaluationTools
 ) -> tuple[JudgeCase, frozenset[str]]:
-    """What boundary and commands come to without a judge; evidence of moved files is discounted."""
+    """Settle boundary and commands without a judge; evidence of moved files is discounted."""
     report = observing.boundary(facts, after, tools)
     unsettled = after.moved or _under_other_guards(facts, after, report)
     if unsettled:
@@ -152,10 +154,10 @@ def _decide(case: JudgeCase, opinion: Opinion | NoOpinion | None) -> Decision:
     )
 
 
-def _keep(
+def _record(
     verdict: Verdict, evaluated: EvaluationFacts, request: Request, tools: EvaluationTools
 ) -> tuple[Verdict, bool]:
-    """The verdict as it is on record, and whether this evaluation wrote it to the goal."""
+    """Step 7: the verdict as it is recorded, and whether it was written to the goal's file."""
     if not request.dry_run and not (request.quiet and _unchanged(verdict, evaluated)):
         return _write_turn(verdict, evaluated, tools), True
     if verdict.proposed_transition is not None:
@@ -165,24 +167,24 @@ def _keep(
     return verdict._replace(lifecycle_to=status, turns_evaluated=turn), False
 
 
-def _under_other_guards(facts: Facts, again: Drift, report: BoundaryReport) -> tuple[str, ...]:
-    """The hooks and git settings that moved while commands ran, where nobody approved them.
+def _under_other_guards(facts: Facts, drift: Drift, report: BoundaryReport) -> tuple[str, ...]:
+    """The hooks and git settings that changed while commands ran, unless a person approved them.
 
     A person is asked, and what was measured meanwhile is never counted again: putting them back
     must not be a way around the question.
     """
-    return observing.guards_moved(facts, again) if report.guards_changed else ()
+    return observing.guards_moved(facts, drift) if report.guards_changed else ()
 
 
 def _red_first(
     facts: Facts, request: Request, only: frozenset[str] | None, tools: EvaluationTools
 ) -> Facts:
-    """The facts with what is known of the commands on the base commit (SPEC 10)."""
+    """The facts with the commands' results on the base commit (SPEC 10)."""
     if not facts.loaded.goal.tdd_required and not tools.base_runs(facts.loaded.goal):
         return facts
     from flow.app.evaluation import base_facts
 
-    return base_facts.known(facts, request, only, tools)
+    return base_facts.look_up_base(facts, request, only, tools)
 
 
 def _refuse_unless_evaluable(goal: Goal) -> None:
@@ -212,7 +214,7 @@ def chosen_criteria(goal: Goal, wanted: Sequence[str]) -> frozenset[str] | None:
 
 
 def _resume_goal(facts: Facts, ledger: TurnLedger, records: Records) -> LoadedGoal:
-    """A waiting or blocked goal becomes ``active`` first, on the record."""
+    """Move a waiting or blocked goal to ``active``, on the record."""
     goal = facts.loaded.goal
     reason = "resumed for evaluation"
     ledger.move(
@@ -222,7 +224,7 @@ def _resume_goal(facts: Facts, ledger: TurnLedger, records: Records) -> LoadedGo
         Move(
             to="active",
             reason=reason,
-            artifact=compose.transition_artifact(goal, facts.run_id, "active", reason),
+            artifact=goal_evaluation(goal, facts.run_id, to="active", reason=reason),
             event={"type": "transition", "from": goal.status, "to": "active", "reason": reason},
             scope={} if goal.run_id == facts.run_id else {"run_id": facts.run_id},
         ),
@@ -233,15 +235,15 @@ def _resume_goal(facts: Facts, ledger: TurnLedger, records: Records) -> LoadedGo
 def _consult(
     case: JudgeCase, first: Drift, approvals: frozenset[str], tools: EvaluationTools
 ) -> tuple[JudgeCase, Opinion | NoOpinion | None, Drift]:
-    """Step 5: the case with what a judge said of it, the opinion, and the look after asking."""
+    """Step 5: the case with a judge's opinion, that opinion, and the drift while it was asked."""
     opinion, collected = _ask_judge(case, tools)
     if collected is None and not isinstance(opinion, decide.Opinion):
         return case, opinion, Drift()
-    from flow.app.evaluation.judged_rows import judged_rows
-
     facts, goal = case.facts, case.facts.loaded.goal
-    if collected is None:  # it was on record
-        measurement, measured = judged_rows(goal, case.measurement, case.measured, opinion)
+    if collected is None:  # the opinion was recorded before
+        measurement, measured = measured_rows.judged_rows(
+            goal, case.measurement, case.measured, opinion
+        )
         return case._replace(measurement=measurement, measured=measured), opinion, Drift()
     # Evidence commands may have left something behind, and asking takes time.
     measurement = case.measurement._replace(
@@ -250,21 +252,22 @@ def _consult(
     second = observing.observe_again(facts, measurement, case.request, tools)
     moved = second.moved
     made = (*measure.made_sidecars(measurement), *collected.made)
-    if second.left or second.rewritten != first.rewritten or second.guards != first.guards:
+    if second.left_behind or second.rewritten != first.rewritten or second.guards != first.guards:
         both = second._replace(
-            left=(*first.left, *second.left), guards=(*first.guards, *second.guards)
+            left_behind=(*first.left_behind, *second.left_behind),
+            guards=(*first.guards, *second.guards),
         )
         case = case._replace(report=observing.boundary(facts, both, tools))
         unsettled = _under_other_guards(facts, second, case.report)
         if unsettled:
             measure.discount(facts, made, unsettled, tools)
     if moved:  # the opinion is about files that are no more
-        said = [opinion.evidence_id] if isinstance(opinion, decide.Opinion) else []
-        measure.discount(facts, (*made, *filter(None, said)), moved, tools)
+        report = [opinion.evidence_id] if isinstance(opinion, decide.Opinion) else []
+        measure.discount(facts, (*made, *filter(None, report)), moved, tools)
         measured = measured_rows.judgeable(goal, measurement, approvals, stale=True)
         case = case._replace(measurement=measurement, measured=measured, candidate="incomplete")
         return case, None, second
-    measurement, measured = judged_rows(goal, measurement, case.measured, opinion)
+    measurement, measured = measured_rows.judged_rows(goal, measurement, case.measured, opinion)
     return case._replace(measurement=measurement, measured=measured), opinion, second
 
 
@@ -291,20 +294,19 @@ def _ask_judge(
     open_ones = [c.id for c in goal.criteria if c.fuzzy and c.must_pass]
     if request.only and open_ones and not any(name in request.only for name in open_ones):
         return decide.NoOpinion("not asked (--only leaves its criteria out)"), None
-    known = tools.recall(case) if request.recall and tools.recall is not None else None
-    if known is not None:
-        return known, None
-    from flow.app.evaluation import collecting
-
+    if request.use_recorded_opinion and tools.recorded_opinion is not None:
+        recorded = tools.recorded_opinion(case)
+        if recorded is not None:
+            return recorded, None
     collected = collecting.collect(case, tools)
     if collected.blamed:
-        return decide.NoOpinion(collecting.spoiled(collected)), collected
+        return decide.NoOpinion(collecting.blame_reason(collected)), collected
     seconds = tools.seconds_left() if tools.seconds_left is not None else None
     return tools.judge(case._replace(seconds=seconds)), collected
 
 
 def _unchanged(verdict: Verdict, evaluated: EvaluationFacts) -> bool:
-    """Whether the goal says already what this evaluation came to."""
+    """Whether the goal's file has this evaluation's result already."""
     goal, decision = evaluated.facts.loaded.goal, evaluated.decision
     last = goal.last_evaluation or {}
     if goal.run_id != evaluated.facts.run_id or evaluated.measurement.goal_touched:
@@ -319,7 +321,7 @@ def _unchanged(verdict: Verdict, evaluated: EvaluationFacts) -> bool:
 def _propose(
     verdict: Verdict, evaluated: EvaluationFacts, tools: EvaluationTools
 ) -> tuple[Verdict, dict[str, Any], bool]:
-    """The verdict with its proposal, that as it is stored, and whether it is live already."""
+    """The verdict with its proposal, the proposal's document, and whether that is live already."""
     facts = evaluated.facts
     live = tools.records.proposal(facts.run_id)
     proposal = proposals.document(
@@ -339,7 +341,7 @@ def _propose(
 
 
 def _repropose(verdict: Verdict, evaluated: EvaluationFacts, tools: EvaluationTools) -> Verdict:
-    """The goal says already what this evaluation came to: only the proposal follows the files."""
+    """Renew only the proposal: the goal's file has the result already."""
     verdict, proposal, live = _propose(verdict, evaluated, tools)
     if not live:
         facts = evaluated.facts
@@ -348,7 +350,7 @@ def _repropose(verdict: Verdict, evaluated: EvaluationFacts, tools: EvaluationTo
 
 
 def _write_turn(verdict: Verdict, evaluated: EvaluationFacts, tools: EvaluationTools) -> Verdict:
-    """Step 7: the boundary's sidecar, then all that belongs together at once."""
+    """Write the boundary's sidecar, then the turn in one transaction."""
     facts, at = evaluated.facts, tools.now()
     goal = facts.loaded.goal
     if goal.status != "active":  # a quiet evaluation resumes only what it changes

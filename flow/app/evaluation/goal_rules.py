@@ -1,19 +1,23 @@
-"""What a goal's rules say of a change set, with what its baseline pinned."""
+"""A goal's rules, applied to a change set or to the tools that run its commands."""
 
 from __future__ import annotations
 
 from flow.core.boundary import rules as bounds
-from flow.startup.typing import TYPE_CHECKING
+from flow.core.boundary.globs import literal_name
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from flow.app.evaluation.values import EvaluationTools
+    from flow.app.ports import Check
     from flow.core.boundary.rules import Baseline, OwnFiles, Snapshot
     from flow.core.evidence.protected_files import Difference
     from flow.core.goal.model import Goal
 
 
 def difference(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> Difference | None:
-    """The protected files that are not as they were; nothing is asked where none is protected."""
+    """The protected files that changed since activation; None where none did."""
     if not goal.protected_paths:
         return None
     from flow.core.evidence import protected_files
@@ -24,7 +28,7 @@ def difference(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> Difference
 
 
 def own_files(goal: Goal, baseline: Baseline) -> OwnFiles:
-    """Which changed paths are files that Flow wrote itself in this checkout."""
+    """The predicate of the paths that Flow wrote itself in this checkout."""
     return bounds.own_files(
         baseline,
         goal.journal,
@@ -42,14 +46,29 @@ def denied_patterns(goal: Goal, tools: EvaluationTools) -> tuple[str, ...]:
 def deciding(goal: Goal, baseline: Baseline) -> bounds.Deciding:
     """The files that a decision about ``goal`` rests on, beside changed and protected ones.
 
-    Those that a judge is shown, and those that the commands name. Every look that decides hashes
-    them anew.
+    They are the files that a judge is shown, and those that the commands name. Every snapshot that
+    decides hashes them anew.
     """
     shown = [p for criterion in goal.criteria for p in criterion.judged_paths]
     patterns = tuple(dict.fromkeys(shown))
     if not baseline.proof_named:
         return bounds.Deciding(patterns)
-    from flow.core.evidence.proof import literal_name
-
     named = filter(None, map(literal_name, baseline.proof_named))
     return bounds.Deciding(patterns, frozenset(named))
+
+
+def confined(tools: EvaluationTools, goal: Goal) -> EvaluationTools:
+    """``tools`` that run every command of ``goal`` in its sandbox, where it asks for one."""
+    if not goal.document["evaluator"].get("sandbox"):
+        return tools
+    from flow.core.sandbox import sandbox_of
+
+    sandbox = sandbox_of(goal.document, goal.allowed_paths, denied_patterns(goal, tools))
+    if sandbox is None:
+        return tools
+    run = tools.run_checks
+
+    def run_checks(checks: Sequence[Check], **options: Any) -> None:
+        run([check._replace(sandbox=sandbox) for check in checks], **options)
+
+    return tools._replace(run_checks=run_checks)

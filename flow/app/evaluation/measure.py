@@ -1,10 +1,11 @@
-"""Running a goal's commands and keeping what they printed (SPEC 3, step 2)."""
+"""Runs of a goal's commands, and their evidence (SPEC 3, step 2)."""
 
 from __future__ import annotations
 
 import math
 
 from flow.app.evaluation import reuse
+from flow.app.evaluation.repeating import Repeats
 from flow.app.evaluation.values import Measurement, Measurements
 from flow.app.ports import Check, CheckEvents
 from flow.core.decision import explain
@@ -37,93 +38,106 @@ def wanted_criteria(goal: Goal, only: frozenset[str] | None) -> list[Criterion]:
 def run(
     facts: Facts, request: Request, only: frozenset[str] | None, tools: EvaluationTools
 ) -> Measurements:
-    """Run the commands; each one's evidence is on disk before the next result is looked at.
+    """Run the commands; each one's evidence is on disk before the next result is handled.
 
     With ``request.reuse`` only those whose evidence does not fit the files any more. With
     ``tools.seconds_left`` those known to be fast go first, and what does not fit is left out.
     """
-    goal, run_id = facts.loaded.goal, facts.run_id
-    rows = {c.id: _not_run(c) for c in goal.criteria}
     criteria, reused, seconds = _planned_runs(facts, request, only, tools)
-    rows.update(reused)
-    if not criteria:
-        done = tuple(rows.values())
-        return Measurements(done, ran=False, goal_touched=False, reused=tuple(reused))
-    limit = request.timeout_seconds or tools.limits.timeout_seconds
-    checks = [_check_of(criterion, limit) for criterion in criteria]
-    from flow.app.evaluation.repeating import Repeats
-
-    repeats = Repeats(facts, request, tools.records)
-    watch = tools.watch(goal.id, run_id)
-    running: dict[str, list[str]] = {}
-    touched: set[str] = set()
-    waiting = dict.fromkeys(check.criterion_id for check in checks)
-
-    def started(check: Check) -> None:
-        _in_time(tools, seconds.get(check.criterion_id, 0.0))
-        running[check.criterion_id] = []
-        tools.listener.started(check)
-
-    def ended(check: Check, result: CheckResult) -> None:
-        changes = watch.changed()
-        touched.update(changes)
-        for seen in running.values():  # whoever ran meanwhile may have done it
-            seen.extend(change for change in changes if change not in seen)
-        blamed = tuple(running.pop(check.criterion_id))
-        row, document = _measurement_of(facts, check, result, blamed, tools.now())
-        one = row
-        row, last = repeats.fold(row, document, blamed=bool(blamed))
-        row = row._replace(blamed=row.outcome == "failed" and repeats.blamed(check.criterion_id))
-        evidence_id, path = _recorded_sidecar(request, tools, document, result)
-        repeats.recorded(check.criterion_id, evidence_id or document["metadata"]["id"])
-        watch.settle()
-        if last:
-            rows[check.criterion_id] = row._replace(evidence_id=evidence_id, evidence_ref=path)
-            del waiting[check.criterion_id]
-        if row.outcome != one.outcome:  # the runs disagree
-            result = result._replace(outcome=row.outcome, reason=row.reason)
-        tools.listener.ended(check, result)
-
-    def ticked() -> None:
-        tools.listener.ticked()
-        _in_time(tools)
-
-    _announce_runs(facts, request, tools)
-    watch.settle()
-    tools.listener.planned(repeats.planned(checks))
-    try:
-        while todo := repeats.left(checks):  # a command never runs beside itself
-            tools.run_checks(
-                todo,
-                jobs=request.jobs or goal.jobs or tools.limits.jobs,
-                events=CheckEvents(started, ended, ticked),
-            )
-    except _OutOfTime:
-        for criterion_id in waiting:
-            rows[criterion_id] = rows[criterion_id]._replace(reason=explain.NO_TIME)
-    finally:
-        tools.listener.finished()
-    goal_touched = any(change.startswith("goal ") for change in touched)
+    runs = _CommandRuns(facts, request, tools, seconds)
+    runs.rows.update(reused)
+    if criteria:
+        runs.run(criteria)
     return Measurements(
-        tuple(rows.values()),
-        ran=True,
-        goal_touched=goal_touched,
+        tuple(runs.rows.values()),
+        ran=bool(criteria),
+        goal_touched=any(change.startswith("goal ") for change in runs.touched),
         reused=tuple(reused),
-        out_of_time=tuple(waiting),
+        out_of_time=tuple(runs.waiting),
     )
 
 
+class _CommandRuns:
+    """The commands of one evaluation while they run."""
+
+    def __init__(
+        self, facts: Facts, request: Request, tools: EvaluationTools, seconds: Mapping[str, float]
+    ) -> None:
+        self._facts, self._request, self._tools, self._seconds = facts, request, tools, seconds
+        self._repeats = Repeats(facts, request, tools.records)
+        self._running: dict[str, list[str]] = {}
+        """Criterion id → foreign changes since its command started."""
+        self.rows = {c.id: _not_run(c) for c in facts.loaded.goal.criteria}
+        self.waiting: dict[str, None] = {}
+        """Criteria without a final row."""
+        self.touched: set[str] = set()
+        """Changes of what only Flow or a person may change."""
+
+    def run(self, criteria: Sequence[Criterion]) -> None:
+        """Run them until every row is final or the caller's time is used up."""
+        facts, request, tools = self._facts, self._request, self._tools
+        goal = facts.loaded.goal
+        limit = request.timeout_seconds or tools.limits.timeout_seconds
+        checks = [_check_of(criterion, limit) for criterion in criteria]
+        self.waiting = dict.fromkeys(check.criterion_id for check in checks)
+        self._watch = tools.watch(goal.id, facts.run_id)
+        _announce_runs(facts, request, tools)
+        self._watch.settle()
+        tools.listener.planned(self._repeats.planned(checks))
+        try:
+            while due := self._repeats.remaining(checks):  # a command never runs beside itself
+                tools.run_checks(
+                    due,
+                    jobs=request.jobs or goal.jobs or tools.limits.jobs,
+                    events=CheckEvents(self._started, self._ended, self._ticked),
+                )
+        except _OutOfTime:
+            for criterion_id in self.waiting:
+                self.rows[criterion_id] = self.rows[criterion_id]._replace(reason=explain.NO_TIME)
+        finally:
+            tools.listener.finished()
+
+    def _started(self, check: Check) -> None:
+        _in_time(self._tools, self._seconds.get(check.criterion_id, 0.0))
+        self._running[check.criterion_id] = []
+        self._tools.listener.started(check)
+
+    def _ended(self, check: Check, result: CheckResult) -> None:
+        facts, tools, repeats = self._facts, self._tools, self._repeats
+        changes = self._watch.changed()
+        self.touched.update(changes)
+        for blamed in self._running.values():  # any command that ran meanwhile may have done it
+            blamed.extend(change for change in changes if change not in blamed)
+        blamed = self._running.pop(check.criterion_id)
+        own_row, document = _measurement_of(facts, check, result, blamed, tools.now())
+        row, final = repeats.fold(own_row, document, blamed=bool(blamed))
+        row = row._replace(blamed=row.outcome == "failed" and repeats.blamed(check.criterion_id))
+        evidence_id, path = _recorded_sidecar(self._request, tools, document, result)
+        repeats.recorded(check.criterion_id, evidence_id or document["metadata"]["id"])
+        self._watch.settle()
+        if final:
+            self.rows[row.criterion_id] = row._replace(evidence_id=evidence_id, evidence_ref=path)
+            del self.waiting[check.criterion_id]
+        if row.outcome != own_row.outcome:  # the runs disagree
+            result = result._replace(outcome=row.outcome, reason=row.reason)
+        tools.listener.ended(check, result)
+
+    def _ticked(self) -> None:
+        self._tools.listener.ticked()
+        _in_time(self._tools)
+
+
 def _announce_runs(facts: Facts, request: Request, tools: EvaluationTools) -> None:
-    """Remember which files were there, so that what a killed evaluation leaves can be told."""
-    if facts.before.problems or request.dry_run:  # nobody knows what was there; nothing is kept
+    """Record the untracked files, so that those of a killed evaluation can be told."""
+    if facts.before.problems or request.dry_run:  # unknown files; a dry run records nothing
         return
-    tools.began(facts.run_id, [c.path for c in facts.before.changes if c.untracked])
+    tools.mark_started(facts.run_id, [c.path for c in facts.before.changes if c.untracked])
 
 
 def _recorded_sidecar(
     request: Request, tools: EvaluationTools, document: Mapping[str, Any], result: CheckResult
 ) -> tuple[str, str] | tuple[None, None]:
-    """The sidecar's id and path, once it is recorded; a dry run records nothing."""
+    """Record the sidecar; its id and path, which a dry run has not."""
     if request.dry_run:
         return None, None
     return tools.ledger.record_evidence(document, result.output, suffix=True)
@@ -138,9 +152,9 @@ def _in_time(tools: EvaluationTools, needed: float = 0.0) -> None:
 def _planned_runs(
     facts: Facts, request: Request, only: frozenset[str] | None, tools: EvaluationTools
 ) -> tuple[list[Criterion], dict[str, Measurement], dict[str, float]]:
-    """What to run, what need not be run, and how many seconds each command took last."""
-    looks_only = request.dry_run and only is None
-    criteria = [] if looks_only else wanted_criteria(facts.loaded.goal, only)
+    """The criteria to run, the reused rows, and the seconds that each command took last."""
+    runs_nothing = request.dry_run and only is None
+    criteria = [] if runs_nothing else wanted_criteria(facts.loaded.goal, only)
     seconds: dict[str, float] = {}
     if request.reuse is None:
         return criteria, {}, seconds
@@ -176,7 +190,7 @@ def _measurement_of(
     facts: Facts,
     check: Check,
     result: CheckResult,
-    blamed: tuple[str, ...],
+    blamed: Sequence[str],
     at: str,
 ) -> tuple[Measurement, dict[str, Any]]:
     goal, run_id, turn = facts.loaded.goal, facts.run_id, facts.turn
@@ -186,8 +200,16 @@ def _measurement_of(
     if blamed:
         outcome = "failed"
         reason = f"it changed {display.names(blamed, 3)}, which only Flow or a person may change"
-    known = (*_base_limitations(facts, check), *protected_difference(facts)[1])
-    limitations = (*criterion.limitations, *result.limitations, *known, ONLY_EXIT)
+    base_run = facts.base_runs.get(criterion.id)
+    base_limitation = base_run.limitation(goal.base_commit or "") if base_run is not None else None
+    protected_document, protected_limitations = protected_difference(facts)
+    limitations = (
+        *criterion.limitations,
+        *result.limitations,
+        *filter(None, [base_limitation]),
+        *protected_limitations,
+        ONLY_EXIT,
+    )
     document = evidence_document(
         id=f"evidence-{criterion.id.lower()}-eval-{turn}",
         goal=goal.id,
@@ -205,7 +227,7 @@ def _measurement_of(
             "proves": [criterion.id],
             "limitations": list(dict.fromkeys(limitations)),
             **run_fields(facts.subject, criterion, result),
-            "protected_changes": protected_difference(facts)[0],
+            "protected_changes": protected_document,
         },
     )
     row = Measurement(
@@ -222,18 +244,8 @@ def _measurement_of(
     return row, document
 
 
-def _base_limitations(facts: Facts, check: Check) -> tuple[str, ...]:
-    """What a pass does not show, where the command passed on the base commit already."""
-    known = facts.base_runs.get(check.criterion_id)
-    if known is None or not known.non_discriminating:
-        return ()
-    from flow.core.evidence.red_first import limitation
-
-    return (limitation(facts.loaded.goal.base_commit or ""),)
-
-
 def run_fields(subject: Subject, criterion: Criterion, result: CheckResult) -> dict[str, Any]:
-    """What a sidecar tells of every run, whatever it is for."""
+    """The fields of a sidecar for any run of a command."""
     return {
         "duration_seconds": round(result.duration_seconds, 3),
         "output_bytes": result.output_bytes,
@@ -259,7 +271,7 @@ def made_sidecars(measurement: Measurements) -> tuple[str, ...]:
 def discount(
     facts: Facts, ids: Sequence[str], moved: Sequence[str], tools: EvaluationTools
 ) -> None:
-    """Make sure that these sidecars never count: files changed while they were measured.
+    """Discount these sidecars for good: files changed while they were measured.
 
     Their stamp is that of the files before; put back as they were, it would fit again.
     """
@@ -268,8 +280,8 @@ def discount(
 
 
 def protected_difference(facts: Facts) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
-    """What evidence says of changed protected files: the difference, and a limitation."""
-    if facts.locked is None:
+    """The difference of changed protected files, for evidence, and its limitation."""
+    if facts.protected_changes is None:
         return None, ()
-    said = f"Protected files changed since activation: {facts.locked.sentence()}."
-    return facts.locked.to_document(), (said,)
+    limitation = f"Protected files changed since activation: {facts.protected_changes.sentence()}."
+    return facts.protected_changes.to_document(), (limitation,)

@@ -1,10 +1,12 @@
-"""What measurements mean for the criteria: for the decision, the verdict, the goal."""
+"""A measurement's rows, as the decision, the verdict and the goal take them (SPEC 3)."""
 
 from __future__ import annotations
 
 from flow.app.ports import CriterionUpdate
-from flow.core.decision.decide import Measured
+from flow.core.decision.decide import Measured, Opinion
+from flow.core.decision.explain import JUDGED
 from flow.core.decision.verdict import CriterionResult
+from flow.core.evidence.model import ONLY_OPINION
 from flow.core.evidence.repeat import FLAKY
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.app.evaluation.values import Measurement, Measurements
+    from flow.core.decision.decide import JudgedCriterion, NoOpinion
     from flow.core.goal.model import Criterion, Goal
 
 
@@ -33,6 +36,39 @@ def judgeable(
     )
 
 
+def judged_rows(
+    goal: Goal,
+    measurement: Measurements,
+    measured: Sequence[Measured],
+    opinion: Opinion | NoOpinion | None,
+) -> tuple[Measurements, tuple[Measured, ...]]:
+    """The rows with a judge's opinion of the fuzzy criteria; a command's row stays as it is."""
+    if not isinstance(opinion, Opinion) or opinion.evidence_ref is None:
+        return measurement, tuple(measured)  # an opinion that is not on record does not count
+    judged_by_id = {judged.id: judged for judged in opinion.criteria}
+    rows, facts = list(measurement.rows), list(measured)
+    for place, criterion in enumerate(goal.criteria):
+        judged = judged_by_id.get(criterion.id)
+        if judged is None or not criterion.fuzzy or facts[place].approved:
+            continue
+        rows[place] = rows[place]._replace(
+            result=f"judge: {judged.status}",
+            reason=_judge_reason(judged),
+            limitations=(*rows[place].limitations, ONLY_OPINION),
+            evidence_id=opinion.evidence_id,
+            evidence_ref=opinion.evidence_ref,
+        )
+        facts[place] = facts[place]._replace(judged=judged.status)
+    return measurement._replace(rows=tuple(rows)), tuple(facts)
+
+
+def _judge_reason(judged: JudgedCriterion) -> str:
+    """The judge's words, and why a pass is counted as less."""
+    if not judged.lowered:
+        return ": ".join(filter(None, (f"{JUDGED}{judged.status}", judged.words())))
+    return f"{JUDGED}pass, counted as {judged.status} ({judged.lowered}): {judged.words()}"
+
+
 def results(
     goal: Goal,
     measurement: Measurements,
@@ -51,7 +87,8 @@ def results(
                 status=_row_status(criterion, row, fact),
                 outcome=row.outcome,
                 exit_code=row.exit_code,
-                evidence_ref=row.evidence_ref or _kept_ref(criterion, fact),
+                evidence_ref=row.evidence_ref
+                or (criterion.evidence_ref if fact.approved or not fact.decided else None),
                 limitations=row.limitations,
                 reason=criterion.last_result or "" if fact.approved else reason,
                 text=criterion.text,
@@ -80,17 +117,13 @@ def _row_status(criterion: Criterion, row: Measurement, fact: Measured) -> str:
     return criterion.status
 
 
-def _kept_ref(criterion: Criterion, fact: Measured) -> str | None:
-    return criterion.evidence_ref if fact.approved or not fact.decided else None
-
-
 def updates(
     goal: Goal,
     measurement: Measurements,
     verdict_rows: Sequence[CriterionResult],
     at: str,
 ) -> tuple[CriterionUpdate, ...]:
-    """What this evaluation writes into the goal's criteria; nothing for those not looked at."""
+    """The updates of the goal's criteria; none for those that were not measured."""
     updates = []
     for criterion, row, shown in zip(goal.criteria, measurement.rows, verdict_rows, strict=True):
         if row.evidence_ref is not None:

@@ -1,10 +1,9 @@
-"""Proposals and approvals: what they rest on, and whether it still holds (SPEC 2).
+"""Proposals and approvals: their grounds, and whether those still hold (SPEC 2).
 
 A proposal's id is a SHA-256 over the contract, the digest of the files, git's hooks and settings,
 the verdict, the target status, and each criterion's result with the path of its sidecar. The bytes
-of sidecars are the ledger's part.
-Lifecycle fields and the journal are not in it, so a pause does not spoil a proposal; a changed
-file, contract or sidecar does.
+of sidecars are the ledger's part. Lifecycle fields and the journal are not in it, so a pause does
+not spoil a proposal; a changed file, contract or sidecar does.
 """
 
 from __future__ import annotations
@@ -35,39 +34,32 @@ def proposal_id(
 ) -> str:
     """The id of a proposal to go to ``to``.
 
-    ``guards`` are git's hooks and settings as they were seen last, ``judge`` is the sidecar of a
+    ``guards`` are git's hooks and settings in the last snapshot, ``judge`` is the sidecar of a
     judge's opinion.
     """
-    counted: list[Any] = [[r.criterion_id, r.status, r.outcome, r.evidence_ref] for r in results]
-    counted += _judged_pairs(judge)
-    return _proposal_id(subject.contract, (subject.tree, guards), verdict, to, counted)
+    rows = [[r.criterion_id, r.status, r.outcome, r.evidence_ref] for r in results]
+    return _digest(
+        contract=subject.contract,
+        subject=subject.tree,
+        guards=guards,
+        verdict=verdict,
+        to=to,
+        evidence=[*rows, *_judged_pairs(judge)],
+    )
 
 
 def _judged_pairs(judge: str | None) -> list[list[str]]:
     return [["judge", judge]] if judge is not None else []
 
 
-def _proposal_id(
-    contract: object, subject: tuple[object, object], verdict: object, to: object, counted: object
-) -> str:
-    tree, guards = subject
-    return canonical_digest(
-        {
-            "contract": contract,
-            "subject": tree,
-            "guards": guards,
-            "verdict": verdict,
-            "to": to,
-            "evidence": counted,
-        }
-    )
+def _digest(**grounds: object) -> str:
+    return canonical_digest(grounds)
 
 
 def is_intact(proposal: Mapping[str, Any]) -> bool:
-    """Whether ``proposal`` is whole, and its id is that of what it says.
+    """Whether ``proposal`` is whole, and its id is the digest of its grounds.
 
-    What is broken, or was changed since it was made, is no proposal; nor is one of a Flow that did
-    not say what git's hooks and settings were.
+    A proposal that was changed since is none; nor is one of an older Flow without ``guards``.
     """
     texts = ("proposal_id", "goal_id", "run_id", "to", "verdict", "reason", "contract", "tree")
     results, evidence = proposal.get("results"), proposal.get("evidence")
@@ -84,17 +76,22 @@ def is_intact(proposal: Mapping[str, Any]) -> bool:
         or not isinstance(proposal.get("judge", ""), str)
     ):
         return False
-    counted = [[*row, ref] for row, ref in zip(results, evidence, strict=True)]
-    counted += _judged_pairs(proposal.get("judge"))
-    contract, tree, verdict, to = (proposal[k] for k in ("contract", "tree", "verdict", "to"))
-    subject = (tree, proposal["guards"])
-    return bool(_proposal_id(contract, subject, verdict, to, counted) == proposal["proposal_id"])
+    rows = [[*row, ref] for row, ref in zip(results, evidence, strict=True)]
+    digest = _digest(
+        contract=proposal["contract"],
+        subject=proposal["tree"],
+        guards=guards,
+        verdict=proposal["verdict"],
+        to=proposal["to"],
+        evidence=[*rows, *_judged_pairs(proposal.get("judge"))],
+    )
+    return bool(digest == proposal["proposal_id"])
 
 
 def lost_grounds(
     proposal: Mapping[str, Any], counted: Callable[[str], Evidence | None]
 ) -> list[str]:
-    """What an intact proposal rests on and that is not there any more, as sentences."""
+    """The grounds of an intact proposal that are lost, as sentences."""
     reasons = _lost_opinion(proposal, counted)
     for (criterion_id, _, outcome), reference in zip(
         proposal["results"], proposal["evidence"], strict=True
@@ -119,7 +116,7 @@ def outdated(
     version: str,
     now: str,
 ) -> list[str]:
-    """What an intact proposal rests on and that another Flow measured, or a later clock dated."""
+    """The grounds of an intact proposal that another Flow measured, or a later clock dated."""
     reasons = []
     for reference in dict.fromkeys((*proposal["evidence"], proposal.get("judge"))):
         evidence = counted(reference) if reference is not None else None
@@ -129,15 +126,15 @@ def outdated(
             reasons.append(f"evidence {display.visible(reference)} is dated in the future")
         measured_by = evidence.subject.get("flow_version")
         if evidence.type != "human_approval" and measured_by not in (None, version):
-            what = f"Flow {display.visible(str(measured_by))}, and this is {version}"
-            reasons.append(f"evidence {display.visible(reference)} was measured by {what}")
+            versions = f"Flow {display.visible(str(measured_by))}, and this is {version}"
+            reasons.append(f"evidence {display.visible(reference)} was measured by {versions}")
     return reasons
 
 
 def _lost_opinion(
     proposal: Mapping[str, Any], counted: Callable[[str], Evidence | None]
 ) -> list[str]:
-    """What is wrong with the judge's opinion that it rests on, and with the ballots behind that."""
+    """The faults of the judge's opinion that it rests on, and of the ballots behind that."""
     reference = proposal.get("judge")
     if reference is None:
         return []
@@ -179,7 +176,7 @@ def document(
 ) -> dict[str, Any]:
     """``proposal.json``. A live proposal of the same subject and result stays the live one.
 
-    Unless its evidence is lost: nobody could confirm it, however often the goal is evaluated.
+    Unless its evidence is lost: then no evaluation could ever make it confirmable.
     """
     proposed = verdict.proposed_transition
     if proposed is None:
@@ -211,7 +208,7 @@ def document(
 
 
 def fresh_approvals(goal: Goal, subject: Subject, records: Records, now: str) -> frozenset[str]:
-    """The fuzzy criteria that a person's approval proves on these files and this wording."""
+    """The fuzzy criteria that a person approved on these files and this wording."""
     approved = set()
     for criterion in goal.criteria:
         if not criterion.fuzzy or not criterion.evidence_ref:

@@ -1,4 +1,4 @@
-"""Protected files in an evaluation: what changed, whether a person approved it, what is said."""
+"""Protected files in an evaluation: their changes, a person's approval, the warnings."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ APPROVED = "protected-approved"
 def report_with_protected(
     base_report: BoundaryReport, facts: Facts, left: Sequence[str], records: Records
 ) -> BoundaryReport:
-    """The boundary's report with the protected files that changed, if nobody approved them so.
+    """The boundary's report with the protected files that changed, unless they are approved so.
 
     ``left`` are the paths that the commands just left behind: a protected one among them was not
     there when the evaluation looked, and what was measured may rest on it.
     """
-    goal, difference = facts.loaded.goal, facts.locked
+    goal, difference = facts.loaded.goal, facts.protected_changes
     new = protected_files.matching(left, goal.protected_paths)
     late = late_patterns(facts)
     warnings = [
@@ -39,10 +39,11 @@ def report_with_protected(
         + display.names(late)
     ] * bool(late)
     if difference is not None and not new and approved(goal, facts.run_id, difference, records):
-        said = "protected files changed since activation, approved as they are"
-        return base_report._replace(
-            warnings=(*base_report.warnings, *warnings, f"{said}: {difference.sentence()}")
+        warnings.append(
+            "protected files changed since activation, approved as they are: "
+            + difference.sentence()
         )
+        return base_report._replace(warnings=(*base_report.warnings, *warnings))
     paths = (*(difference.paths if difference else ()), *new)
     if difference is not None:
         warnings.append(f"protected files changed since activation: {difference.sentence()}")
@@ -56,8 +57,8 @@ def report_with_protected(
 
 def late_patterns(facts: Facts) -> list[str]:
     """The protected patterns that nothing was recorded for."""
-    known = facts.baseline.protected_patterns
-    return [pattern for pattern in facts.loaded.goal.protected_paths if pattern not in known]
+    recorded = facts.baseline.protected_patterns
+    return [pattern for pattern in facts.loaded.goal.protected_paths if pattern not in recorded]
 
 
 def approved(
@@ -67,8 +68,8 @@ def approved(
     evidence = records.counted_last(run_id, APPROVED)
     if evidence is None or evidence.goal != goal.id:
         return False
-    held = evidence.document["evidence"].get("protected_changes") or {}
-    return bool(held.get("digest") == difference.digest)
+    approved_changes = evidence.document["evidence"].get("protected_changes") or {}
+    return bool(approved_changes.get("digest") == difference.digest)
 
 
 def to_approve(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> protected_files.Difference:
@@ -86,7 +87,7 @@ def to_approve(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> protected_
 def current_difference(
     context: ClosingContext, loaded: LoadedGoal
 ) -> protected_files.Difference | None:
-    """The protected files that are not as they were, now."""
+    """The present difference of the protected files; None where they are as at activation."""
     goal = loaded.goal
     if not goal.protected_paths or goal.run_id is None:
         return None
@@ -98,11 +99,11 @@ def current_difference(
 
 
 def protected_status(context: ClosingContext, loaded: LoadedGoal) -> dict[str, Any] | None:
-    """What ``flow goal status`` says of protected files; None where there is nothing to say."""
+    """The protected files in ``flow goal status``; None where none changed."""
     try:
         difference = current_difference(context, loaded)
     except FlowError:
-        return None  # an evaluation says what is wrong
+        return None  # an evaluation names the fault
     if difference is None:
         return None
     goal = loaded.goal

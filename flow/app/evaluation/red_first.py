@@ -1,9 +1,9 @@
-"""Running a goal's commands on its base commit (SPEC 10, red first).
+"""Runs of a goal's commands on its base commit (SPEC 10, red first).
 
-What a command came to there never decides: its sidecar proves nothing, and the verdict only says
-that a pass shows nothing about the change. It runs for ``flow goal baseline``, and in an evaluation
-where the contract says ``tdd_required``: before the commands, or after them where somebody waits
-(the Stop hook), as far as time allows.
+A result there never decides: its sidecar proves nothing, and the verdict only says that a pass
+shows nothing about the change. It runs for ``flow goal baseline``, and in an evaluation where the
+contract says ``tdd_required``: before the commands, or after them where time is limited (the Stop
+hook), as far as time allows.
 """
 
 from __future__ import annotations
@@ -29,67 +29,66 @@ class _BaseOutOfTime(Exception):
     """The caller must answer now. Never leaves this module."""
 
 
-def measure(request: BaseRequest, bench: BaseTools) -> BaseRows:
-    """Run what is not known, in clean checkouts of the goal's base commit.
+def measure(request: BaseRequest, tools: BaseTools) -> BaseRows:
+    """Run the commands without a known result, in clean checkouts of the goal's base commit.
 
-    Raises :class:`GitError` where the commit cannot be checked out, and whatever a runner of
-    commands raises. What is known by then is on record.
+    Raises :class:`GitError` where the commit cannot be checked out, and the errors of the runner.
+    The results so far are recorded then, too.
     """
-    goal, commit = request.goal, request.goal.base_commit or ""
-    rows = dict(bench.kept(goal.id))
-    work = _Work(request, bench, commit, rows)
-    todo = [c for c in request.criteria if not work.recalled(c)]
+    goal = request.goal
+    work = _BaseMeasurement(request, tools, dict(tools.recorded_runs(goal.id)))
+    due = [c for c in request.criteria if not work.take_cached(c)]
     try:
-        if todo:
-            work.run(todo)
+        if due:
+            work.run(due)
     finally:
         if work.ran or work.cached:
-            bench.keep(goal.id, rows)
-            bench.note(request.run_id, goal.id, work.event())
-    late = tuple(c.id for c in todo if c.id not in work.ran)
-    return BaseRows(core.current(goal, _documents(rows)), tuple(work.ran), tuple(work.cached), late)
+            tools.record_runs(goal.id, work.rows)
+            tools.append_event(request.run_id, goal.id, work.event())
+    late = tuple(c.id for c in due if c.id not in work.ran)
+    documents = {name: run.to_document() for name, run in work.rows.items()}
+    return BaseRows(core.current(goal, documents), tuple(work.ran), tuple(work.cached), late)
 
 
-class _Work:
+class _BaseMeasurement:
     """One call of :func:`measure`; ``rows`` is filled on the way."""
 
-    def __init__(
-        self, request: BaseRequest, bench: BaseTools, commit: str, rows: dict[str, BaseRun]
-    ) -> None:
-        self.order, self.bench, self.commit, self.rows = request, bench, commit, rows
+    def __init__(self, request: BaseRequest, tools: BaseTools, rows: dict[str, BaseRun]) -> None:
+        self._request, self._tools, self.rows = request, tools, rows
+        self._commit = request.goal.base_commit or ""
         # The checkout is thrown away, so all of it may be written to.
-        self.sandbox = sandbox_of(request.goal.document, (), ())
+        self._sandbox = sandbox_of(request.goal.document, (), ())
         self.ran: list[str] = []
         self.cached: list[str] = []
 
-    def recalled(self, criterion: Criterion) -> bool:
-        """Whether an earlier run's result will do."""
-        if self.order.again or not self._lasts(criterion):
+    def take_cached(self, criterion: Criterion) -> bool:
+        """Take an earlier run's result, where there is one that holds."""
+        if self._request.rerun or not self._is_cacheable(criterion):
             return False
-        known = self.bench.remembered(self.commit, criterion, self.sandbox)
-        if known is None:
+        cached = self._tools.cached_run(self._commit, criterion, self._sandbox)
+        if cached is None:
             return False
-        have = self.rows.get(criterion.id)
-        if have is None or (have.key, have.outcome) != (known.key, known.outcome):
+        row = self.rows.get(criterion.id)
+        if row is None or (row.key, row.outcome) != (cached.key, cached.outcome):
             body = {
-                "outcome": known.outcome,
-                "result": known.result,
-                "reason": known.reason or None,
+                "outcome": cached.outcome,
+                "result": cached.result,
+                "reason": cached.reason or None,
             }
-            limits = (f"Taken from a run on the same commit at {known.at}; its output is there.",)
-            evidence_id = self._record(criterion, body, limits, known, cached=known.at)
-            self.rows[criterion.id] = known._replace(evidence_id=evidence_id)
+            limits = (f"Taken from a run on the same commit at {cached.at}; its output is there.",)
+            evidence_id = self._record(criterion, body, limits, cached, cached_at=cached.at)
+            self.rows[criterion.id] = cached._replace(evidence_id=evidence_id)
         self.cached.append(criterion.id)
         return True
 
-    def _lasts(self, criterion: Criterion) -> bool:
-        """Whether a result holds as long as what is known of its conditions does."""
-        return criterion.hermetic and not self.order.goal.baseline_link
+    def _is_cacheable(self, criterion: Criterion) -> bool:
+        """Whether the known conditions of a result are all that it depends on."""
+        return criterion.hermetic and not self._request.goal.baseline_link
 
-    def run(self, todo: Sequence[Criterion]) -> None:
-        """Run the commands; each one's sidecar is on disk before the next result is looked at."""
-        request, bench = self.order, self.bench
-        by_id = {c.id: c for c in todo}
+    def run(self, criteria: Sequence[Criterion]) -> None:
+        """Run the commands; each one's sidecar is on disk before the next result is handled."""
+        request, listener = self._request, self._tools.listener
+        by_id = {c.id: c for c in criteria}
         checks = [
             Check(
                 c.id,
@@ -97,48 +96,49 @@ class _Work:
                 c.cwd or "",
                 c.timeout_seconds or request.timeout_seconds,
                 c.serial,
-                sandbox=self.sandbox,
+                sandbox=self._sandbox,
                 report=c.report or "",
             )
-            for c in todo
+            for c in criteria
         ]
 
         def started(check: Check) -> None:
             self._in_time()
-            bench.listener.started(check)
+            listener.started(check)
 
         def ended(check: Check, result: CheckResult) -> None:
             self._ended(by_id[check.criterion_id], result)
-            bench.listener.ended(check, result)
+            listener.ended(check, result)
 
         def ticked() -> None:
-            bench.listener.ticked()
+            listener.ticked()
             self._in_time()
 
-        bench.listener.planned(checks)
+        listener.planned(checks)
         try:
-            with bench.opened(request.goal, self.commit, self._left) as run_checks:
+            with self._tools.checkout(request.goal, self._commit, self._seconds_left) as run_checks:
                 run_checks(checks, jobs=request.jobs, events=CheckEvents(started, ended, ticked))
         except _BaseOutOfTime:
             pass
         finally:
-            bench.listener.finished()
+            listener.finished()
 
-    def _left(self) -> float:
-        return self.order.seconds_left() if self.order.seconds_left is not None else 86400.0
+    def _seconds_left(self) -> float:
+        seconds_left = self._request.seconds_left
+        return seconds_left() if seconds_left is not None else 86400.0
 
     def _in_time(self) -> None:
-        if self._left() <= 0:
+        if self._seconds_left() <= 0:
             raise _BaseOutOfTime
 
     def _ended(self, criterion: Criterion, result: CheckResult) -> None:
         reason = "" if result.reason == result.result else result.reason
         run = BaseRun(
-            core.base_run_key(self.commit, criterion, self.order.goal.baseline_link),
+            core.base_run_key(self._commit, criterion, self._request.goal.baseline_link),
             result.outcome,
             result.result,
             reason,
-            self.bench.now(),
+            self._tools.now(),
         )
         body = {
             "exit_code": result.exit_code,
@@ -151,8 +151,8 @@ class _Work:
         run = run._replace(evidence_id=evidence_id)
         self.rows[criterion.id] = run
         self.ran.append(criterion.id)
-        if self._lasts(criterion) and run.non_discriminating is not None:
-            self.bench.remember(self.commit, criterion, self.sandbox, run)
+        if self._is_cacheable(criterion) and run.non_discriminating is not None:
+            self._tools.cache_run(self._commit, criterion, self._sandbox, run)
 
     def _record(
         self,
@@ -162,31 +162,27 @@ class _Work:
         run: BaseRun,
         *,
         result: CheckResult | None = None,
-        cached: str | None = None,
+        cached_at: str | None = None,
     ) -> str:
         """Publish the sidecar of a base run; it proves nothing."""
-        request = self.order
+        request, tools = self._request, self._tools
         base = {
             "criterion": criterion.id,
-            "commit": self.commit,
+            "commit": self._commit,
             core.NON_DISCRIMINATING: run.non_discriminating,
-            "cached": cached,
+            "cached": cached_at,
         }
-        head = self.commit if request.goal.base_commit else None
-        subject = Subject(head, None, request.contract, self.bench.version)
+        subject = Subject(request.goal.base_commit or None, None, request.contract, tools.version)
         fields = (
-            run_fields(subject, criterion, result)
-            if result is not None
-            else {
-                "criterion_digest": criterion.digest,
-                "subject": subject.to_document(),
-            }
+            {"criterion_digest": criterion.digest, "subject": subject.to_document()}
+            if result is None
+            else run_fields(subject, criterion, result)
         )
         document = evidence_document(
             id=f"evidence-{criterion.id.lower()}-base",
             goal=request.goal.id,
             run_id=request.run_id,
-            created_at=self.bench.now(),
+            created_at=tools.now(),
             created_by=BASELINE,
             type="command_result",
             body={
@@ -199,19 +195,15 @@ class _Work:
             },
         )
         output = result.output if result is not None else None
-        return self.bench.ledger.record_evidence(document, output, suffix=True)[0]
+        return tools.ledger.record_evidence(document, output, suffix=True)[0]
 
     def event(self) -> dict[str, Any]:
-        """What the run's events say of it."""
-        told = [(name, self.rows[name]) for name in (*self.cached, *self.ran)]
+        """The event of these runs."""
+        taken = [(name, self.rows[name]) for name in (*self.cached, *self.ran)]
         return {
             "type": "baseline",
-            "base_commit": self.commit,
+            "base_commit": self._commit,
             "ran": list(self.ran),
             "cached": list(self.cached),
-            core.NON_DISCRIMINATING: core.green_criteria(told),
+            core.NON_DISCRIMINATING: core.green_criteria(taken),
         }
-
-
-def _documents(rows: Mapping[str, BaseRun]) -> dict[str, dict[str, Any]]:
-    return {name: run.to_document() for name, run in rows.items()}

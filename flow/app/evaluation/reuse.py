@@ -1,9 +1,10 @@
-"""Evidence that still fits the working tree stands for a run (SPEC 6, unchanged work)."""
+"""Evidence that fits the working tree and stands for a run (SPEC 6, unchanged work)."""
 
 from __future__ import annotations
 
 from itertools import islice
 
+from flow.app.evaluation.values import Measurement
 from flow.core.evidence.model import EVALUATOR
 from flow.core.instant import ahead
 from flow.startup.typing import TYPE_CHECKING, cast
@@ -11,13 +12,13 @@ from flow.startup.typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from flow.app.evaluation.values import Facts, Measurement
+    from flow.app.evaluation.values import Facts
     from flow.app.ports import Records
-    from flow.core.evidence.model import Evidence
+    from flow.core.evidence.model import Evidence, Outcome
     from flow.core.goal.model import Criterion
 
 NEWEST = 8
-"""Sidecars of a criterion that are looked through for one about the same files."""
+"""Sidecars of a criterion that are searched for one about the same files."""
 
 
 def reusable_rows(
@@ -28,10 +29,10 @@ def reusable_rows(
     seconds: dict[str, float],
     now: str,
 ) -> dict[str, Measurement]:
-    """The criteria that need no run, with what their evidence says.
+    """The rows of the criteria that need no run, from their evidence.
 
     ``newest`` has the path of a criterion's last sidecar where that is not the one the goal names.
-    ``seconds`` is filled with how long each command took last.
+    ``seconds`` is filled with the duration of each command's last run.
     """
     rows_by_id = {}
     for criterion in criteria:
@@ -43,7 +44,7 @@ def reusable_rows(
             if isinstance(took, int | float):
                 seconds.setdefault(criterion.id, float(took))
             if (
-                not facts.edited
+                not facts.edited_by_products
                 and still_decides(evidence, criterion, facts)
                 and not ahead(evidence.created_at, now)
                 and not _overruled(path, facts, criterion, records)
@@ -54,9 +55,9 @@ def reusable_rows(
 
 
 def newest_sidecars(facts: Facts, criterion: Criterion, records: Records) -> Iterator[str]:
-    """Those of a criterion's newest sidecars that may be about the same files.
+    """The newest sidecars of a criterion that may be about the same files.
 
-    They are of this run, and of the one that the goal names.
+    They are from this run, and from the one that the goal names.
     """
     tree = facts.subject.tree
     for run_id in dict.fromkeys((facts.run_id, facts.loaded.goal.run_id)):
@@ -70,7 +71,7 @@ def newest_sidecars(facts: Facts, criterion: Criterion, records: Records) -> Ite
 def _overruled(path: str, facts: Facts, criterion: Criterion, records: Records) -> bool:
     """Whether newer evidence than ``path`` is about the same files.
 
-    Which one the goal's file names is not Flow's word: its results are no part of the contract.
+    The sidecar that the goal's file names need not be Flow's choice: anyone may edit that field.
     """
     for newer in newest_sidecars(facts, criterion, records):
         if newer == path:
@@ -106,10 +107,9 @@ def same_files(evidence: Evidence, criterion: Criterion, facts: Facts) -> bool:
 
 
 def same_command(evidence: Evidence, criterion: Criterion, facts: Facts) -> bool:
-    """Whether ``evidence`` is about the same command on the same files, whatever else was asked.
+    """Whether ``evidence`` is about the same command on the same files, under any contract.
 
-    That is enough to doubt a pass: an amendment that asks for more must not make a failure
-    forgotten.
+    That is enough to doubt a pass: an amendment that asks for more must not erase a failure.
     """
     now, then = facts.subject, evidence.subject
     return (
@@ -125,13 +125,10 @@ def same_command(evidence: Evidence, criterion: Criterion, facts: Facts) -> bool
 
 
 def _reused_row(criterion: Criterion, evidence: Evidence, path: str) -> Measurement:
-    from flow.app.evaluation.values import Measurement
-
     body = evidence.document["evidence"]
     return Measurement(
         criterion.id,
-        # as `still_decides` has made sure
-        cast("str", evidence.outcome),  # type: ignore[arg-type]
+        cast("Outcome", evidence.outcome),  # `still_decides` has made sure
         evidence.exit_code,
         body.get("result"),
         body.get("reason") or "",

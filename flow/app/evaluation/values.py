@@ -1,8 +1,8 @@
-"""What the steps of an evaluation, and the moves after it, hand to each other."""
+"""The values that the steps of an evaluation, and the moves after it, hand to each other."""
 
 from __future__ import annotations
 
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     from flow.core.tool_calls.speaker import Speaker
 
 
-class ProofLook(NamedTuple):
-    """The files that differ, before the commands ran or after."""
+class ProofObservation(NamedTuple):
+    """The changed files of the proof, before the commands ran and after."""
 
     before: tuple[ProofFile, ...] = ()
     after: tuple[ProofFile, ...] = ()
 
 
 class Request(NamedTuple):
-    """What a caller asks for. ``timeout_seconds`` and ``jobs`` override goal and settings."""
+    """One call of an evaluation. ``timeout_seconds`` and ``jobs`` override goal and settings."""
 
     goal_id: str
     trigger: Trigger = "manual"
@@ -55,20 +55,20 @@ class Request(NamedTuple):
     no_judge: bool = False
     dry_run: bool = False
     reuse: Mapping[str, str] | None = None
-    """Criterion id to a sidecar's path, newest first to be tried: evidence of the evaluator's own
-    that still fits the working tree stands for a run. None runs everything."""
+    """Criterion id → path of a sidecar to try first: evidence of the evaluator's own that
+    still fits the working tree stands for a run. None runs everything."""
     quiet: bool = False
-    """An unchanged result is not written to the goal (SPEC 3, step 7, the hook)."""
+    """Leave the goal's file alone where the result is unchanged (SPEC 3, step 7, the hook)."""
     judge_backend: str | None = None
     """``BACKEND[:MODEL]``: ask this judge instead of what settings and goal name."""
-    recall: bool = False
-    """Whether a judge's opinion of the same files that is on record will do."""
+    use_recorded_opinion: bool = False
+    """Whether a recorded opinion of the same files stands for a new one."""
     no_proposal: str = ""
-    """Why nothing may be proposed, whatever is found; empty where it may."""
+    """Why nothing may be proposed, whatever the result; empty where it may."""
 
 
 class EvaluationLimits(NamedTuple):
-    """What the settings say about evaluating."""
+    """Limits from the settings."""
 
     jobs: int
     timeout_seconds: float
@@ -87,7 +87,7 @@ class RecordedBaseline(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What is known before any command runs."""
+    """The state of goal and files before any command runs."""
 
     loaded: LoadedGoal
     run_id: str
@@ -99,15 +99,15 @@ class Facts(NamedTuple):
     proposable: bool
     """Whether the range that is looked at contains the pinned one (``--base``)."""
     base_runs: Mapping[str, BaseRun] = {}
-    """What the commands came to on the base commit (SPEC 10, red first)."""
+    """Results of the commands on the base commit (SPEC 10, red first)."""
     base_problem: str = ""
-    """Why something of that is not known which the contract asks for."""
+    """Why a result is missing that the contract asks for."""
     base_ran: bool = False
     """Whether commands ran there in this evaluation."""
-    locked: Difference | None = None
+    protected_changes: Difference | None = None
     """The protected files that are not as they were at activation (SPEC 10)."""
-    edited: tuple[str, ...] = ()
-    """By-products that somebody wrote to: older evidence is about other content."""
+    edited_by_products: tuple[str, ...] = ()
+    """By-products that were written to since: older evidence is about other content."""
 
     @property
     def goal_so_far(self) -> Goal:
@@ -116,27 +116,27 @@ class Facts(NamedTuple):
 
 
 class Drift(NamedTuple):
-    """What the look after the commands found."""
+    """What changed while the commands ran."""
 
-    left: tuple[str, ...] = ()
-    """By-products that they left behind."""
+    left_behind: tuple[str, ...] = ()
+    """By-products of the commands."""
     moved: tuple[str, ...] = ()
-    """What makes this evaluation stale."""
+    """Paths that make this evaluation stale."""
     rewritten: tuple[str, ...] = ()
     """Files that were written to and are as they were.
 
-    A command that makes a file anew and compares it does that, too: whoever confirms is told.
+    A command that makes a file anew and compares it does that, too: the confirmation names them.
     """
     after: Snapshot | None = None
     """The files after the commands; None where nothing ran."""
     baseline: Baseline | None = None
-    """The baseline with what they left behind."""
+    """The baseline with the by-products."""
     guards: tuple[Mapping[str, str], ...] = ()
-    """Git's hooks and settings as each look after commands found them."""
+    """Git's hooks and settings in each snapshot after commands."""
 
 
-class Listener(Protocol):
-    """Shows progress to whoever waits."""
+class Listener:
+    """Progress of an evaluation; each method does nothing unless it is overridden."""
 
     def planned(self, checks: Sequence[Check]) -> None:
         """All that is going to run, in the goal's order."""
@@ -154,29 +154,7 @@ class Listener(Protocol):
         """Nothing more will run, whatever the reason."""
 
     def asking(self, judge: str, what: str, seconds: float) -> None:
-        """A judge is being asked, for at most that long; nothing is told until it has answered."""
-
-
-class Quiet:
-    """A listener that shows nothing."""
-
-    def planned(self, checks: Sequence[Check]) -> None:
-        """Ignore the plan."""
-
-    def started(self, check: Check) -> None:
-        """Ignore a start."""
-
-    def ticked(self) -> None:
-        """Ignore the time."""
-
-    def ended(self, check: Check, result: CheckResult) -> None:
-        """Ignore an end."""
-
-    def finished(self) -> None:
-        """Ignore the end of it all."""
-
-    def asking(self, judge: str, what: str, seconds: float) -> None:
-        """Ignore a question."""
+        """A judge is being asked, for at most so many seconds; no call comes meanwhile."""
 
 
 class Measurement(NamedTuple):
@@ -192,7 +170,7 @@ class Measurement(NamedTuple):
     evidence_ref: str | None
     output_sha256: str | None
     blamed: bool = False
-    """It changed what only Flow or a person may change: a failure whatever the files are now."""
+    """Whether it changed what only Flow or a person may change: a failure in any case."""
 
 
 class Measurements(NamedTuple):
@@ -204,11 +182,11 @@ class Measurements(NamedTuple):
     reused: tuple[str, ...] = ()
     """Criteria whose evidence still fits the files, so that nothing was run for them."""
     out_of_time: tuple[str, ...] = ()
-    """Criteria that the caller's time did not suffice for."""
+    """Criteria that the caller's time was too short for."""
 
 
 class BaseRequest(NamedTuple):
-    """What is to be run, and within which limits."""
+    """Commands to run on the base commit, and their limits."""
 
     goal: Goal
     contract: str
@@ -216,25 +194,25 @@ class BaseRequest(NamedTuple):
     criteria: tuple[Criterion, ...]
     jobs: int
     timeout_seconds: float
-    again: bool = False
-    """Whether to run what is remembered too."""
+    rerun: bool = False
+    """Whether to run cached commands too."""
     seconds_left: Callable[[], float] | None = None
 
 
 class BaseTools(NamedTuple):
-    """What running on a base commit needs."""
+    """Access to checkouts and records of runs on a base commit."""
 
-    opened: Callable[[Goal, str, Callable[[], float]], AbstractContextManager[RunChecks]]
+    checkout: Callable[[Goal, str, Callable[[], float]], AbstractContextManager[RunChecks]]
     """Runs commands of (goal) on (commit), as long as (seconds left) says; removes its checkouts.
     """
-    remembered: Callable[[str, Criterion, Sandbox | None], BaseRun | None]
-    """What the same command came to on (commit) in an earlier run, under the same conditions."""
-    remember: Callable[[str, Criterion, Sandbox | None, BaseRun], None]
-    kept: Callable[[str], Mapping[str, BaseRun]]
-    """What is on record for (goal)."""
-    keep: Callable[[str, Mapping[str, BaseRun]], None]
-    """Puts (goal's) rows on record."""
-    note: Callable[[str, str, Mapping[str, Any]], None]
+    cached_run: Callable[[str, Criterion, Sandbox | None], BaseRun | None]
+    """Result of the same command on (commit) in an earlier run, under the same conditions."""
+    cache_run: Callable[[str, Criterion, Sandbox | None, BaseRun], None]
+    recorded_runs: Callable[[str], Mapping[str, BaseRun]]
+    """The recorded runs of (goal)."""
+    record_runs: Callable[[str, Mapping[str, BaseRun]], None]
+    """Records the runs of (goal)."""
+    append_event: Callable[[str, str, Mapping[str, Any]], None]
     """Appends an event to (run id, goal id)."""
     ledger: TurnLedger
     now: Callable[[], str]
@@ -243,7 +221,7 @@ class BaseTools(NamedTuple):
 
 
 class BaseRows(NamedTuple):
-    """What came of it: every row that is known now, and how it came to be."""
+    """Every known run on the base commit, and the criteria by how this call got theirs."""
 
     rows: dict[str, BaseRun]
     ran: tuple[str, ...]
@@ -252,7 +230,7 @@ class BaseRows(NamedTuple):
 
 
 class JudgeCase(NamedTuple):
-    """What is handed over when a judge is to be asked: values only."""
+    """The question to a judge: values only."""
 
     facts: Facts
     measurement: Measurements
@@ -261,7 +239,7 @@ class JudgeCase(NamedTuple):
     candidate: Candidate
     request: Request
     seconds: float | None = None
-    """What is left for all of it; None: only each call's own limit counts."""
+    """Seconds left for all of it; None: only each call's own limit counts."""
 
 
 class EvaluationTools(NamedTuple):
@@ -272,20 +250,20 @@ class EvaluationTools(NamedTuple):
     trusted: Callable[[LoadedGoal], tuple[bool, str]]
     """Whether the contract may run here, and why or why not."""
     baseline: Callable[[Goal, str], RecordedBaseline]
-    """The baseline of (goal, run id); what can be known of it where none was recorded."""
+    """The baseline of (goal, run id), restored as far as possible where none was recorded."""
     snapshot: TakeSnapshot
-    widen: Callable[[Baseline, str], tuple[Baseline, bool]]
+    move_baseline: Callable[[Baseline, str], tuple[Baseline, bool]]
     """The baseline moved to another base, and whether its range contains the pinned one."""
     run_checks: RunChecks
     watch: Callable[[str, str], Watch]
     """Watches (goal id, run id) for changes that Flow did not make."""
-    keep_baseline: Callable[[str, str, Baseline], None]
+    write_baseline: Callable[[str, str, Baseline], None]
     """Writes the baseline of (goal id, run id)."""
-    unfinished: Callable[[str], Collection[str] | None]
+    untracked_at_start: Callable[[str], Collection[str] | None]
     """The untracked paths at the start of an evaluation of this run that was killed, or None."""
-    began: Callable[[str, Sequence[str]], None]
-    """Remembers the untracked paths at the start of an evaluation of a run."""
-    ended: Callable[[str], None]
+    mark_started: Callable[[str, Sequence[str]], None]
+    """Records the untracked paths at the start of an evaluation of a run."""
+    mark_ended: Callable[[str], None]
     """Forgets them."""
     now: Callable[[], str]
     limits: EvaluationLimits
@@ -296,19 +274,19 @@ class EvaluationTools(NamedTuple):
     judge: Callable[[JudgeCase], Opinion | NoOpinion] | None = None
     """Asks the judges; None where none is configured."""
     base_runs: Callable[[Goal], Mapping[str, BaseRun]] = lambda _goal: {}
-    """What is on record about the goal's commands on its base commit (red first)."""
-    bench: Callable[[], BaseTools] | None = None
-    """What running them there needs; None where that cannot be."""
-    elsewhere: Callable[[str], bool] = lambda _run: False
+    """Recorded results of the goal's commands on its base commit (red first)."""
+    base_tools: Callable[[], BaseTools] | None = None
+    """The tools to run them there; None where they cannot run."""
+    recorded_elsewhere: Callable[[str], bool] = lambda _run: False
     """Whether a run was recorded in another checkout, and not in this one."""
-    recall: Callable[[JudgeCase], Opinion | None] | None = None
-    """What the judges said of the same files before, for a caller that wants no new opinion."""
+    recorded_opinion: Callable[[JudgeCase], Opinion | None] | None = None
+    """A recorded opinion of the same files, for a caller that wants no new one."""
     proof: ProofDisk | None = None
-    """The files that the goal's commands rest on; None where nobody looks at them."""
+    """Reads the files that the goal's commands rest on; None where they are not compared."""
 
 
 class EvaluationFacts(NamedTuple):
-    """All that an evaluation has found out when it is time to say so."""
+    """The results of every step before the verdict."""
 
     facts: Facts
     measurement: Measurements
@@ -319,38 +297,38 @@ class EvaluationFacts(NamedTuple):
     candidate: Candidate
     opinion: Opinion | NoOpinion | None
     decision: Decision
-    proof: ProofLook | None = None
-    """The files that the commands rest on and that changed."""
-    last_look: Snapshot | None = None
-    """The files as the evaluation left them; None where it looked from another base."""
+    proof: ProofObservation | None = None
+    """The changed files that the commands rest on."""
+    last_snapshot: Snapshot | None = None
+    """The files as the evaluation left them; None where it compared with another base."""
     written: bool = False
-    """Whether the goal's file has it; else whoever asked for a quiet turn puts it on record."""
+    """Whether the goal's file has it; a quiet turn is recorded by its caller."""
 
 
 class Evaluated(NamedTuple):
-    """An evaluation's verdict, and what it rests on (None where nothing was looked at)."""
+    """An evaluation's verdict and its grounds (None where nothing was evaluated)."""
 
     verdict: Verdict
-    found: EvaluationFacts | None
+    evaluation: EvaluationFacts | None
 
 
 class ClosingContext(NamedTuple):
-    """What a door needs: both sides of the ledger, and eyes on the working tree."""
+    """Access of a terminal transition to the records, the ledger and the working tree."""
 
     records: Records
     ledger: ClosingLedger
     baseline: Callable[[Goal, str], RecordedBaseline]
     snapshot: TakeSnapshot
-    keep_baseline: Callable[[str, str, Baseline], None]
+    write_baseline: Callable[[str, str, Baseline], None]
     denied_paths: tuple[str, ...]
     who: str
-    """Who answered, for the journal (a user name, never a promise)."""
+    """The user's name, for the journal (a claim, no proof)."""
     version: str
     """Flow's own."""
     now: Callable[[], str]
     speaker: Speaker | None = None
-    """From where the command came; None at the stop of an agent."""
+    """Origin of the command; None at the stop of an agent."""
     proof: ProofDisk | None = None
-    """The files that the goal's commands rest on; None where nobody looks at them."""
+    """Reads the files that the goal's commands rest on; None where they are not compared."""
     trusted: Callable[[LoadedGoal], tuple[bool, str]] = lambda _loaded: (True, "")
     """Whether the contract may run here, and why or why not."""

@@ -306,11 +306,11 @@ def _boundary_text(case: JudgeCase) -> str:
         "outside": "The change leaves the paths that the contract allows.",
     }
     lines.append(inside.get(case.report.status, "Whether the change stays inside is not known."))
-    if case.facts.locked is not None:
+    if case.facts.protected_changes is not None:
         given = "a person has not approved that" if case.report.protected_changed else "approved"
         lines.append(
             "Files that the proof rests on were changed since the goal was started "
-            f"({given}): {case.facts.locked.sentence()}"
+            f"({given}): {case.facts.protected_changes.sentence()}"
         )
     return "\n".join(lines)
 

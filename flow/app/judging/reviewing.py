@@ -49,8 +49,8 @@ def review_case(
         before,
         subject,
         proposable=False,
-        locked=difference(goal, before, baseline),
-        edited=bounds.edited_by_products(before, baseline),
+        protected_changes=difference(goal, before, baseline),
+        edited_by_products=bounds.edited_by_products(before, baseline),
     )
     rows = tuple(_reviewed_row(criterion, facts, context, now) for criterion in goal.criteria)
     measurement = Measurements(rows, ran=False, goal_touched=False)
@@ -63,7 +63,7 @@ def review_case(
         denied=denied,
         own_files=own_files(goal, baseline),
     )
-    if facts.locked is not None:
+    if facts.protected_changes is not None:
         report = protected_files.report_with_protected(report, facts, (), context.records)
     candidate = decide.candidate(measured, boundary_known=report.status != "inconclusive")
     return JudgeCase(facts, measurement, measured, report, candidate, Request(goal.id))
@@ -109,7 +109,7 @@ def _reviewed_row(
         or evidence.outcome is None
         or criterion.id not in evidence.proves
         or tree is None
-        or facts.edited
+        or facts.edited_by_products
         or differences(evidence, facts.subject, facts.loaded.goal)
         or ahead(evidence.created_at, now)
         or evidence.document["evidence"].get("criterion_digest") != criterion.digest

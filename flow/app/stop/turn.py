@@ -51,7 +51,7 @@ def judge_stop(
             trigger="stop-hook",
             no_judge=mode != "evaluator-loop",
             reuse=before.evidence,
-            recall=True,
+            use_recorded_opinion=True,
             quiet=True,
         )
     )
@@ -177,7 +177,7 @@ def _limit_verdict(why: Why, evaluated: Evaluated, limits: LoopLimits, tools: St
         why, stuck=limits.stuck, budget=limits.budget, cap=limits.cap
     )
     reason = f"{stop_messages.LIMITS[why]}: {sentence}; {verdict.reason}"
-    facts = evaluated.found
+    facts = evaluated.evaluation
     if why == "stuck" and facts and not core.disproved(facts.candidate, facts.measured):
         # Nothing was shown to be wrong, so more of the same work is no answer: a person says.
         tools.moves.wait_for_person(verdict.goal_id, reason)

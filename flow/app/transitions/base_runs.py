@@ -96,7 +96,7 @@ def baseline(
         tuple(c for c in goal.criteria if not c.fuzzy and (named is None or c.id in named)),
         jobs or goal.jobs or settings.jobs,
         timeout or settings.command_timeout_seconds,
-        again=again,
+        rerun=again,
     )
     with port.alone(goal.id):
         found = red_first.measure(order, port.bench(listener))

@@ -7,11 +7,10 @@ take.
 from __future__ import annotations
 
 from flow.app.evaluation import proposals
-from flow.app.evaluation.compose import transition_artifact
 from flow.app.evaluation.goal_rules import deciding, own_files
 from flow.app.evaluation.observing import refuse_other_branch
-from flow.app.evaluation.values import ProofLook
-from flow.app.ports import Closing, CriterionUpdate, LastEvaluation, Move, Turn
+from flow.app.evaluation.values import ProofObservation
+from flow.app.ports import Closing, CriterionUpdate, LastEvaluation, Move, Turn, goal_evaluation
 from flow.core.boundary import rules as bounds
 from flow.core.boundary.guards import differences
 from flow.core.decision.confirming import names_proposal
@@ -121,7 +120,10 @@ def give_up(
     """
     verdict = evaluated.verdict
     loaded = context.records.goal(verdict.goal_id)
-    if evaluated.found is not None and loaded.contract != evaluated.found.facts.loaded.contract:
+    if (
+        evaluated.evaluation is not None
+        and loaded.contract != evaluated.evaluation.facts.loaded.contract
+    ):
         raise StateError(
             f"the contract of goal {verdict.goal_id} was changed while it was evaluated",
             code="moved",
@@ -174,7 +176,7 @@ def propose_failed(
         turns_evaluated=verdict.turns_evaluated,
         last_evaluation=LastEvaluation(facts.decision.result, clip(reason, REASON_LIMIT), now),
         criteria=(),
-        artifact=transition_artifact(goal, verdict.run_id, to, reason),
+        artifact=goal_evaluation(goal, verdict.run_id, to=to, reason=reason),
         event={
             "type": "transition",
             "from": goal.status,
@@ -237,7 +239,7 @@ def what_moved(
             from flow.app.evaluation import proofs
 
             files = proofs.files_now(goal, baseline, now, context.proof)
-            if proofs.digest(ProofLook(after=files)) != proposal["proof"]:
+            if proofs.digest(ProofObservation(after=files)) != proposal["proof"]:
                 moved.append("what the commands rest on was changed since it was made")
         moved += _outside(context, goal, now, baseline) if proposal["to"] == "achieved" else []
     moved += proposals.lost_grounds(proposal, context.records.counted)
@@ -278,7 +280,7 @@ def _reactivate(context: ClosingContext, loaded: LoadedGoal, run_id: str) -> Loa
         Move(
             to="active",
             reason=reason,
-            artifact=transition_artifact(goal, run_id, "active", reason),
+            artifact=goal_evaluation(goal, run_id, to="active", reason=reason),
             event={"type": "transition", "from": goal.status, "to": "active", "reason": reason},
         ),
     )
@@ -298,7 +300,7 @@ def _close_goal(
 ) -> None:
     goal = loaded.goal
     check_move(goal.status, to, goal=goal.id)  # the ledger makes the move, under its lock
-    artifact = transition_artifact(goal, run_id, to, reason, RESULT_OF.get(to))
+    artifact = goal_evaluation(goal, run_id, to=to, reason=reason, result=RESULT_OF.get(to))
     fields = {**artifact.fields, "confirmed_by": context.who, "how": how}
     if proposal_id:
         fields["proposal_id"] = proposal_id

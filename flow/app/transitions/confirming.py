@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.app.evaluation import proofs, protected_files
 from flow.app.evaluation.goal_rules import deciding, difference, own_files
-from flow.app.evaluation.values import ProofLook
+from flow.app.evaluation.values import ProofObservation
 from flow.app.transitions import closing as transitions_closing
 from flow.core.boundary import rules as bounds
 from flow.core.decision.confirming import (
@@ -265,8 +265,8 @@ def _proof_change(
 ) -> ProofChange:
     if context.proof is None:
         return ProofChange("", (), ("what the commands rest on was not looked at",))
-    look = ProofLook(proofs.files_now(goal, baseline, snapshot, context.proof))
-    return proofs.change(look, goal, baseline, context.proof)
+    look = ProofObservation(proofs.files_now(goal, baseline, snapshot, context.proof))
+    return proofs.proof_change(look, goal, baseline, context.proof)
 
 
 def _approved(

@@ -216,7 +216,7 @@ def do_rebase(
     run_id = goal.run_id or ""
     reason = f"base moved from {_short_commit(plan.old_base)} to {_short_commit(plan.new_base)}"
     status: Any = goal.status  # not closed: plan_rebase has refused that
-    context.keep_baseline(goal.id, run_id, plan.baseline)
+    context.write_baseline(goal.id, run_id, plan.baseline)
     context.ledger.move(
         goal.id,
         run_id,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from flow.app.evaluation import protected_files
-from flow.app.evaluation.compose import transition_artifact
 from flow.app.evaluation.goal_rules import deciding
 from flow.app.evaluation.observing import refuse_other_branch, subject_of
 from flow.app.evaluation.protected_files import PROTECTED
-from flow.app.ports import Approval, Artifact, CriterionUpdate, Move
+from flow.app.ports import Approval, Artifact, CriterionUpdate, Move, goal_evaluation
 from flow.app.transitions.closing import refuse_closed
 from flow.core import layout
 from flow.core.evidence.model import APPROVER, ONLY_WORD, evidence_document
@@ -49,7 +48,7 @@ def activate(
         )
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
     baseline = pin(goal)
-    context.keep_baseline(goal.id, run_id, baseline)
+    context.write_baseline(goal.id, run_id, baseline)
     scope: dict[str, Any] = {"run_id": run_id, "base_commit": baseline.base_commit}
     reason = "activated"
     context.ledger.move(
@@ -120,7 +119,7 @@ def _move_of(
     *,
     scope: dict[str, Any] | None = None,
 ) -> Move:
-    artifact = transition_artifact(goal, run_id, to, reason)
+    artifact = goal_evaluation(goal, run_id, to=to, reason=reason)
     return Move(
         to=to,
         reason=reason,
@@ -186,7 +185,7 @@ def approve(
     if criterion_id == PROTECTED:
         files = protected_files.to_approve(goal, snapshot, baseline)
     if criterion_id == GUARDS and not recorded:
-        context.keep_baseline(goal.id, run_id, baseline)  # from here on it can be compared again
+        context.write_baseline(goal.id, run_id, baseline)  # from here on it can be compared again
     evidence_id, path = context.ledger.record_evidence(
         evidence_document(
             id=f"evidence-{criterion.id.lower() if criterion else criterion_id}-approval-"

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 
 from flow.adapters.fs import clock
 from flow.app import goal_views
-from flow.app.evaluation.values import Quiet, Request
+from flow.app.evaluation.values import Listener, Request
 from flow.cli.goal.confirming import AGAIN, CONFIRM, ask_person
 from flow.cli.parsing import CommandSpec, goal_argument, listed, seconds, usage_error, whole
 from flow.core.goal import ids
@@ -21,7 +21,6 @@ from flow.wiring import Checkout
 if TYPE_CHECKING:
     import argparse
 
-    from flow.app.evaluation.values import Listener
     from flow.app.transitions.closing import Closed
     from flow.cli.output import Output
     from flow.core.decision.verdict import ProposedTransition, Verdict
@@ -208,7 +207,7 @@ def _confirm_later(verdict: Verdict, proposed: ProposedTransition) -> str:
 def listener(out: Output) -> Listener:
     """Shows progress on standard error, unless a JSON document is wanted."""
     if out.json or sys.stderr is None:
-        return Quiet()
+        return Listener()
 
     def width() -> int:
         try:

@@ -201,6 +201,21 @@ def why_not(pattern: object) -> str | None:
     return None
 
 
+def literal_name(pattern: str) -> str | None:
+    """The path that a pattern without wildcards names; None for any other pattern."""
+    name, at = [], 0
+    while at < len(pattern):
+        char = pattern[at]
+        if char == "\\" and at + 1 < len(pattern):
+            at += 1
+            char = pattern[at]
+        elif char in "*?[":
+            return None
+        name.append(char)
+        at += 1
+    return "".join(name) if name and name[-1] != "/" else None
+
+
 def without_end_blanks(pattern: str) -> str:
     """The pattern as git reads a line: without blanks at its end that no backslash keeps."""
     cut = pattern.rstrip(" ")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from flow.core.boundary.by_products import cache_roots, is_by_product
 from flow.core.boundary.changes import ABSENT
-from flow.core.boundary.globs import Globs
+from flow.core.boundary.globs import Globs, literal_name
 from flow.core.evidence import protected_files
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -65,21 +65,6 @@ class Patterns:
         """Whether any of them can name something below ``folder``."""
         below = folder + b"/"
         return any(name.startswith(below) for name in self._literal) or self._wild.enters(folder)
-
-
-def literal_name(pattern: str) -> str | None:
-    """The path that a pattern without wildcards names; None for any other pattern."""
-    name, at = [], 0
-    while at < len(pattern):
-        char = pattern[at]
-        if char == "\\" and at + 1 < len(pattern):
-            at += 1
-            char = pattern[at]
-        elif char in "*?[":
-            return None
-        name.append(char)
-        at += 1
-    return "".join(name) if name and name[-1] != "/" else None
 
 
 class LineCount(NamedTuple):

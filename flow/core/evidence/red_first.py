@@ -1,4 +1,4 @@
-"""Red first (SPEC 10): what a command came to on the goal's base commit. Values only.
+"""Red first (SPEC 10): results of commands on the goal's base commit. Values only.
 
 A command that passes there already shows nothing about the change. One that fails there can tell
 the difference. One that could not run there, took too long or was vacuous says neither.
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Criterion, Goal
 
 NON_DISCRIMINATING = "non_discriminating"
-"""How the limitation begins, and the word for it everywhere."""
+"""The field's name everywhere, and the start of the limitation."""
 
 ONLY_BASE = "Measured on the base commit, before the change: it proves no criterion."
 
 _REASON = 200
-"""Characters of a reason that are remembered; the sidecar has all of it."""
+"""Characters of a reason that are cached; the sidecar has all of it."""
 
 
 class BaseRun(NamedTuple):
-    """What one criterion's command came to on the base commit."""
+    """The result of one criterion's command on the base commit."""
 
     key: str
     """:func:`key` of what was run, and on what."""
@@ -42,7 +42,7 @@ class BaseRun(NamedTuple):
         return {"passed": True, "failed": False}.get(self.outcome)
 
     def to_document(self) -> dict[str, Any]:
-        """As it is remembered."""
+        """As the cache holds it."""
         short = self._replace(reason=self.reason[:_REASON])
         return {name: value for name, value in short._asdict().items() if value}
 
@@ -53,18 +53,22 @@ class BaseRun(NamedTuple):
             document[NON_DISCRIMINATING] = self.non_discriminating
         return document
 
+    def limitation(self, commit: str) -> str | None:
+        """What a pass does not show, where the command passed on ``commit`` already."""
+        return limitation(commit) if self.non_discriminating else None
+
 
 def base_run_key(commit: str, criterion: Criterion, linked: Sequence[str] = ()) -> str:
-    """Names a command on a commit: an amended command, folder or base has another one.
+    """Key of a command on a commit: an amended command, folder or base has another one.
 
     ``linked`` are the folders that the base checkout gets.
     """
-    told = [commit, criterion.verification_command, criterion.cwd or "", *linked]
-    return canonical_digest(told)[:32]
+    measured = [commit, criterion.verification_command, criterion.cwd or "", *linked]
+    return canonical_digest(measured)[:32]
 
 
 def from_document(document: object) -> BaseRun | None:
-    """A run as it was remembered; None where it is none."""
+    """A run from its document; None where that is not one."""
     if not isinstance(document, dict):
         return None
     texts = [document.get(name, "") for name in BaseRun._fields]
@@ -79,7 +83,7 @@ def from_document(document: object) -> BaseRun | None:
 
 
 def current(goal: Goal, rows: Mapping[str, Any]) -> dict[str, BaseRun]:
-    """Those of the remembered rows that are about the goal's commands and base as they are now."""
+    """The recorded runs of the goal's present commands on its present base."""
     runs = {}
     for criterion in goal.criteria:
         if criterion.fuzzy or goal.base_commit is None or criterion.id not in rows:
@@ -93,7 +97,7 @@ def current(goal: Goal, rows: Mapping[str, Any]) -> dict[str, BaseRun]:
 
 
 def limitation(commit: str) -> str:
-    """What a pass does not show."""
+    """The limitation of a pass whose command passed on ``commit`` already."""
     return (
         f"{NON_DISCRIMINATING}: its command passes on the base commit {commit[:12]} already, "
         "so a pass says nothing about the change."
@@ -101,7 +105,7 @@ def limitation(commit: str) -> str:
 
 
 def warning(criterion_id: str, run: BaseRun, commit: str) -> str | None:
-    """What a person should know of one command on the base commit; None where it was red."""
+    """The warning about one command on the base commit; None where it was red."""
     if run.non_discriminating is None:
         why = visible(run.reason or run.result)
         return (
@@ -114,8 +118,8 @@ def warning(criterion_id: str, run: BaseRun, commit: str) -> str | None:
 def warnings(goal: Goal, runs: Mapping[str, BaseRun]) -> tuple[str, ...]:
     """:func:`warning` for every command of the goal, in its order."""
     commit = goal.base_commit or ""
-    said = (warning(c.id, runs[c.id], commit) for c in goal.criteria if c.id in runs)
-    return tuple(text for text in said if text is not None)
+    texts = (warning(c.id, runs[c.id], commit) for c in goal.criteria if c.id in runs)
+    return tuple(text for text in texts if text is not None)
 
 
 def green_criteria(runs: Iterable[tuple[str, BaseRun]]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What several runs of one command come to (SPEC 10, flaky). Values only."""
+"""The total of several runs of one command (SPEC 10, flaky). Values only."""
 
 from __future__ import annotations
 
@@ -10,25 +10,28 @@ if TYPE_CHECKING:
     from flow.core.evidence.model import Outcome
 
 FLAKY = "flaky: "
-"""How a reason or a limitation begins that tells of runs which disagree on the same files."""
+"""Start of a reason or limitation about runs that disagree on the same files."""
 
 ONE_OF_SEVERAL = (
     "One of several runs of this command; the last one's sidecar says what they came to."
 )
 
 
+_COUNTED = ("passed", "failed", "inconclusive")
+
+
 class RepeatedRun(NamedTuple):
-    """One run's part in the sum."""
+    """One run of a command."""
 
     outcome: Outcome
     reason: str
     blamed: bool = False
-    """It changed what only Flow or a person may change: no other run makes that good."""
+    """Whether it changed what only Flow or a person may change: no other run makes that good."""
     evidence_id: str = ""
 
 
-class Before(NamedTuple):
-    """What the newest evidence of the same command on the same files said."""
+class EarlierResult(NamedTuple):
+    """The newest recorded result of the same command on the same files."""
 
     evidence_id: str
     outcome: str
@@ -41,8 +44,8 @@ class Before(NamedTuple):
         return self.flaky or self.outcome == "failed"
 
 
-class Sum(NamedTuple):
-    """What the runs came to. ``flaky``: they disagree."""
+class RepeatTotal(NamedTuple):
+    """The result of all runs. ``flaky``: they disagree."""
 
     outcome: Outcome
     reason: str
@@ -55,17 +58,14 @@ class Sum(NamedTuple):
             "criterion": criterion_id,
             "run": len(self.runs),
             "runs": len(self.runs),
-            **{
-                name: _count_outcome(self.runs, name)
-                for name in ("passed", "failed", "inconclusive")
-            },
+            **{name: _count_outcome(self.runs, name) for name in _COUNTED},
             "flaky": self.flaky,
             "others": [run.evidence_id for run in self.runs[:-1]],
         }
 
 
-def add_up(runs: Sequence[RepeatedRun]) -> Sum:
-    """Agreement is the outcome of all; disagreement is ``inconclusive``, with the counts.
+def add_up(runs: Sequence[RepeatedRun]) -> RepeatTotal:
+    """The common outcome of all runs, or ``inconclusive`` with the counts where they disagree.
 
     A run that was blamed makes all of it ``failed``.
     """
@@ -78,7 +78,7 @@ def add_up(runs: Sequence[RepeatedRun]) -> Sum:
         outcome, reason = "inconclusive", FLAKY + counts_text(runs)
     else:
         outcome, reason = last.outcome, last.reason
-    return Sum(outcome, reason, flaky, tuple(runs))
+    return RepeatTotal(outcome, reason, flaky, tuple(runs))
 
 
 def counts_text(runs: Sequence[RepeatedRun]) -> str:
@@ -90,7 +90,7 @@ def counts_text(runs: Sequence[RepeatedRun]) -> str:
     return text
 
 
-def flipped(now: Outcome, before: str, evidence_id: str, runs: int) -> str:
+def contradiction(now: Outcome, before: str, evidence_id: str, runs: int) -> str:
     """The limitation of a result that the same command contradicted on the same files before."""
     text = f"{FLAKY}on the same files it was {before} before ({evidence_id})"
     return f"{text}; {runs} runs in a row have passed now." if now == "passed" else f"{text}."

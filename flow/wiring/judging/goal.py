@@ -10,7 +10,7 @@ from flow.adapters.fs import clock, files
 from flow.adapters.judges import evidence_files
 from flow.adapters.process.redaction import masked_text
 from flow.adapters.rubrics.rubric_files import RubricFolder
-from flow.app.evaluation.values import Quiet
+from flow.app.evaluation.values import Listener
 from flow.app.judging import goal as judging_goal
 from flow.app.judging import labelling
 from flow.app.judging.bundle import ContextSources, journals
@@ -27,7 +27,7 @@ from flow.wiring.judging.delegated import Delegation
 from flow.wiring.judging.labelling import Labelling
 
 if TYPE_CHECKING:
-    from flow.app.evaluation.values import JudgeCase, Listener
+    from flow.app.evaluation.values import JudgeCase
     from flow.app.judging.reviewing import FirstBallot
     from flow.core.decision.decide import NoOpinion, Opinion
     from flow.wiring.parts import Parts
@@ -49,7 +49,7 @@ def ask(
 
 def recall(parts: Parts, case: JudgeCase) -> Opinion | None:
     """What these judges said of the same files before; nobody is asked."""
-    return judging_goal.recall_opinion(case, _tools(parts, case, Quiet(), record=False))
+    return judging_goal.recall_opinion(case, _tools(parts, case, Listener(), record=False))
 
 
 def shown(parts: Parts, case: JudgeCase) -> FirstBallot:

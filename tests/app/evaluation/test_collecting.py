@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from flow.app.evaluation.evaluate import evaluate
-from flow.app.evaluation.values import Quiet, Request
+from flow.app.evaluation.values import Listener, Request
 from flow.app.ports import CheckResult
 from flow.core.decision.decide import NoOpinion
 from tests.app.fakes import World, criterion, goal_document
 
 
-class Ticking(Quiet):
+class Ticking(Listener):
     ticks = 0
 
     def ticked(self) -> None:

@@ -7,16 +7,22 @@ from typing import Any
 
 import pytest
 
-from flow.app.evaluation.collecting import ONLY_FOR_JUDGES, CollectedEvidence, collect, spoiled
+from flow.app.evaluation.collecting import ONLY_FOR_JUDGES, CollectedEvidence, blame_reason, collect
 from flow.app.evaluation.evaluate import evaluate
-from flow.app.evaluation.values import EvaluationLimits, EvaluationTools, JudgeCase, Quiet, Request
+from flow.app.evaluation.values import (
+    EvaluationLimits,
+    EvaluationTools,
+    JudgeCase,
+    Listener,
+    Request,
+)
 from flow.app.ports import Check, CheckResult, RawOutput
 from flow.core.decision.decide import NoOpinion
 from flow.core.evidence.model import EVALUATOR
 from tests.app.fakes import NOW, World, criterion, goal_document, sidecar
 
 
-class Told(Quiet):
+class Told(Listener):
     """Remembers what it is told, in its order."""
 
     def __init__(self) -> None:
@@ -209,7 +215,7 @@ def test_whether_the_goal_was_touched(blamed: tuple[str, ...], touched: bool) ->
 
 
 def test_three_of_what_was_changed_are_named() -> None:
-    said = spoiled(CollectedEvidence(ran=True, blamed=("a", "b", "c", "d")))
+    said = blame_reason(CollectedEvidence(ran=True, blamed=("a", "b", "c", "d")))
     assert said.startswith("an evidence command changed a, b, c")
     assert "d" not in said.removeprefix("an evidence command changed a, b, c and")
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from flow.app.evaluation import compose, proposals
+from flow.app.evaluation import proposals
 from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import EvaluationLimits, JudgeCase, Request
-from flow.app.ports import Artifact, CriterionUpdate, LastEvaluation, Turn
+from flow.app.ports import Artifact, CriterionUpdate, LastEvaluation, Turn, goal_evaluation
 from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.decision.verdict import CriterionResult, Verdict
 from flow.errors import InputError, StateError
@@ -388,7 +388,7 @@ def test_the_artifact_of_a_move_has_a_result(given: Any, last: Any, result: str)
     if last:
         world.document["lifecycle"]["last_evaluation"] = {"result": last}
     goal = world.goal("issue-4").goal
-    assert compose.transition_artifact(goal, "run-1", "blocked", "why", given) == Artifact(
+    assert goal_evaluation(goal, "run-1", to="blocked", reason="why", result=given) == Artifact(
         "goal-evaluation",
         {
             "goal_id": "issue-4",

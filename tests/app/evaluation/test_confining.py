@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.app.evaluation.confining import confined
 from flow.app.evaluation.evaluate import evaluate
+from flow.app.evaluation.goal_rules import confined
 from flow.app.evaluation.values import Request
 from flow.app.ports import Check
 from flow.core.sandbox import CoveredPath, Sandbox, covered_path

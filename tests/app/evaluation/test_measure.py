@@ -12,9 +12,9 @@ from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import (
     EvaluationLimits,
     JudgeCase,
+    Listener,
     Measurement,
     Measurements,
-    Quiet,
     Request,
 )
 from flow.app.ports import Check, CheckEvents, CheckResult, CriterionUpdate, RawOutput
@@ -106,7 +106,7 @@ def test_nothing_begins_where_nothing_runs() -> None:
     assert world.log.count("snapshot") == 1
 
 
-class Recorder(Quiet):
+class Recorder(Listener):
     def __init__(self) -> None:
         self.said: list[Any] = []
 
@@ -153,7 +153,7 @@ def test_who_waits_is_told_the_end_even_of_a_broken_run() -> None:
 
 
 def test_quiet_says_nothing() -> None:
-    quiet = Quiet()
+    quiet = Listener()
     check, result = Check("AC1", "x", "", 1), done()
     said: list[object] = [
         quiet.planned([check]),  # type: ignore[func-returns-value]

@@ -139,6 +139,6 @@ def test_a_judge_is_told_whether_a_person_approved_it(world: World) -> None:
 def test_without_protected_paths_nothing_is_asked() -> None:
     world = World(goal_document(criterion("AC1")))
     world.changes = (changed(TEST),)
-    assert look(world).locked is None
+    assert look(world).protected_changes is None
     assert protected_files.current_difference(world.desk(), world.goal("issue-4")) is None
     assert run(world).verdict == "achieved"

@@ -46,7 +46,7 @@ def test_unchanged_work_is_not_run_again(outcome: str) -> None:
 def test_the_goals_own_evidence_is_tried_where_the_caller_names_none() -> None:
     here = world()
     examine(FIRST, here.tools())
-    assert examine(FIRST, here.tools()).found.measurement.reused == ("AC1", "AC2")
+    assert examine(FIRST, here.tools()).evaluation.measurement.reused == ("AC1", "AC2")
 
 
 def test_without_being_asked_to_everything_is_run() -> None:
@@ -61,7 +61,7 @@ def test_an_inconclusive_run_is_tried_again() -> None:
     here = world()
     here.outcomes["AC2"] = "inconclusive"
     first = examine(FIRST, here.tools()).verdict
-    found = again(here, first).found
+    found = again(here, first).evaluation
     assert found.measurement.reused == ("AC1",)
 
 
@@ -69,7 +69,7 @@ def test_altered_evidence_is_not_reused() -> None:
     here = world()
     first = examine(FIRST, here.tools()).verdict
     here.altered.update(refs(first).values())
-    assert again(here, first).found.measurement.reused == ()
+    assert again(here, first).evaluation.measurement.reused == ()
 
 
 def test_evidence_of_one_criterion_does_not_stand_for_another() -> None:
@@ -123,7 +123,7 @@ def test_what_fits(what: str | None) -> None:
 def test_a_criterion_that_is_not_hermetic_is_never_reused() -> None:
     here = world(criterion("AC1", hermetic=False))
     first = examine(FIRST, here.tools()).verdict
-    assert again(here, first).found.measurement.reused == ()
+    assert again(here, first).evaluation.measurement.reused == ()
 
 
 # --- quiet -----------------------------------------------------------------------------------
@@ -221,7 +221,7 @@ def test_the_fast_ones_go_first_and_one_known_to_be_too_slow_is_not_begun() -> N
     here.changes = (changed("src/new"),)
     here.log.clear()
     tools = here.tools()._replace(seconds_left=lambda: 20.0)
-    found = examine(FIRST, tools).found
+    found = examine(FIRST, tools).evaluation
     assert [entry for entry in here.log if entry.startswith("run ")] == ["run AC2", "run AC3"]
     assert found is not None
     assert found.measurement.out_of_time == ("AC1",)

@@ -887,8 +887,8 @@ def test_what_is_not_hermetic_is_judged_anew() -> None:
 def test_a_caller_that_reuses_asks_nobody_again() -> None:
     made = court()
     made.evaluate()
-    tools = made.world.tools()._replace(recall=made.recall)
-    verdict = evaluate(Request("issue-4", recall=True), tools)
+    tools = made.world.tools()._replace(recorded_opinion=made.recall)
+    verdict = evaluate(Request("issue-4", use_recorded_opinion=True), tools)
     assert verdict.verdict == "achieved"
     assert len(prompts(made)) == 1
     assert any("not asked again" in warning for warning in verdict.warnings)

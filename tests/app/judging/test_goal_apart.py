@@ -365,9 +365,9 @@ def test_files_that_move_meanwhile_make_it_worthless() -> None:
 def test_an_opinion_of_the_same_files_is_recalled_and_nobody_heard() -> None:
     made = hall(fuzzy(**CARD), says={"AC2": heard("pass")})
     made.evaluate()
-    tools = made.world.tools()._replace(recall=made.recall)
+    tools = made.world.tools()._replace(recorded_opinion=made.recall)
     made.heard.clear()
-    verdict = evaluate(Request("issue-4", trigger="stop-hook", recall=True), tools)
+    verdict = evaluate(Request("issue-4", trigger="stop-hook", use_recorded_opinion=True), tools)
     assert verdict.verdict == "achieved"
     assert made.heard == []
     assert any("on record" in warning for warning in verdict.warnings)

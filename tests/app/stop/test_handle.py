@@ -206,7 +206,7 @@ def test_the_request_of_each_mode() -> None:
             trigger="stop-hook",
             no_judge=mode != "evaluator-loop",
             reuse={"AC1": "x"},
-            recall=True,
+            use_recorded_opinion=True,
             quiet=True,
         )
 

@@ -298,7 +298,7 @@ def test_a_goal_that_began_before_is_not_missed_and_that_is_said_once(repo: GitR
     baseline = checkout.pinned(run_id)
     assert baseline is not None
     old = baseline._replace(proof_named=(), proof_known=(), proof_states={}, proof_since="")
-    checkout._keep_baseline("adds", run_id, old)
+    checkout._write_baseline("adds", run_id, old)
     repo.write("tests/test_add.py", "import add\n")
 
     first, second = evaluate(repo), evaluate(repo)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from flow.adapters.attribution.proof_files import _simple_commands
-from flow.core.evidence.proof import Patterns, literal_name
+from flow.core.boundary.globs import literal_name
+from flow.core.evidence.proof import Patterns
 from flow.core.evidence.proof_words import MOST_PATTERNS, literal, watched
 
 TREE = {

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from flow.core.evidence.repeat import RepeatedRun, add_up, counts_text, flipped
+from flow.core.evidence.repeat import RepeatedRun, add_up, contradiction, counts_text
 
 OUTCOMES = ("passed", "failed", "inconclusive")
 
@@ -47,9 +47,9 @@ def test_one_run_is_itself() -> None:
 def test_the_words() -> None:
     runs = [RepeatedRun(outcome, "") for outcome in ("passed", "failed", "failed", "inconclusive")]  # type: ignore[arg-type]
     assert counts_text(runs) == "passed 1 of 4 runs, failed 2, inconclusive 1"
-    assert flipped("passed", "failed", "e1", 2) == (
+    assert contradiction("passed", "failed", "e1", 2) == (
         "flaky: on the same files it was failed before (e1); 2 runs in a row have passed now."
     )
-    assert flipped("failed", "passed", "e1", 1) == (
+    assert contradiction("failed", "passed", "e1", 1) == (
         "flaky: on the same files it was passed before (e1)."
     )
