@@ -60,6 +60,8 @@ class GitBox:
     def _make(self, object_format: str) -> None:
         self.top.mkdir()
         self.git("init", "-q", "-b", "main", f"--object-format={object_format}")
+        for file in self.top.glob(".git/hooks/*.sample"):
+            file.unlink()
         for name, text in FILES.items():
             self.write(name, text)
         (self.top / "run.sh").chmod(0o755)

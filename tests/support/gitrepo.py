@@ -7,13 +7,11 @@ import os
 import shutil
 import subprocess
 import tempfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-
-_first_commits: dict[tuple[object, ...], tuple[str, str]] = {}
+_empty: dict[tuple[object, ...], Path] = {}
+"""By git's own settings and variables: a repository as ``git init`` makes it, without samples."""
+_first_commits: dict[tuple[object, ...], tuple[Path, str]] = {}
 """By all that a first commit was made of: a copy of the repository, and the commit's id."""
 
 
@@ -28,7 +26,17 @@ class GitRepo:
         """Make the folder and an empty repository in it."""
         path.mkdir(parents=True, exist_ok=True)
         repo = cls(path)
-        repo.git("init", "--quiet", *options)
+        if options or os.path.lexists(path / ".git"):
+            repo.git("init", "--quiet", *options)
+            return repo
+        made_of = _users_settings()
+        if made_of not in _empty:
+            model = cls(_kept())
+            model.git("init", "--quiet")
+            for file in model.path.glob(".git/hooks/*.sample"):
+                file.unlink()
+            _empty[made_of] = model.path
+        shutil.copytree(_empty[made_of] / ".git", path / ".git")
         return repo
 
     def __str__(self) -> str:
@@ -73,8 +81,7 @@ class GitRepo:
         self.git("commit", "--quiet", "--allow-empty", "--no-verify", "-m", message)
         id = self.head
         if made_of:
-            copy = tempfile.mkdtemp(prefix="flow-gitrepo-")
-            atexit.register(shutil.rmtree, copy, ignore_errors=True)
+            copy = _kept()
             shutil.copytree(self.path, copy, symlinks=True, dirs_exist_ok=True)
             _first_commits[made_of] = copy, id
         return id
@@ -95,11 +102,7 @@ class GitRepo:
     def _settings(self) -> tuple[object, ...]:
         """What git's own settings and variables say here."""
         own = [(self.path / ".git" / name).read_bytes() for name in ("HEAD", "config")]
-        users = os.path.expanduser("~/.gitconfig")
-        if os.path.exists(users):
-            with open(users, "rb") as file:
-                own.append(file.read())
-        return (*own, *sorted(item for item in os.environ.items() if item[0].startswith("GIT_")))
+        return (*own, *_users_settings())
 
     @property
     def head(self) -> str:
@@ -109,3 +112,17 @@ class GitRepo:
     def status(self) -> list[str]:
         """``git status --porcelain``, a line for each path."""
         return self.git("status", "--porcelain", "--untracked-files=all").splitlines()
+
+
+def _users_settings() -> tuple[object, ...]:
+    """What the user's settings and the environment say to git."""
+    users = Path("~/.gitconfig").expanduser()
+    text = users.read_bytes() if users.exists() else None
+    return (text, *sorted(item for item in os.environ.items() if item[0].startswith("GIT_")))
+
+
+def _kept() -> Path:
+    """A folder that stays as long as this process."""
+    folder = tempfile.mkdtemp(prefix="flow-gitrepo-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
