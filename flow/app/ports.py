@@ -316,9 +316,9 @@ class CheckResult(NamedTuple):
     environment_removed: tuple[str, ...]
     limitations: tuple[str, ...]
     attribution: Mapping[str, Any] | None = None
-    """Why an exit 0 is inconclusive: vacuous or masked (SPEC 10)."""
-    masked: tuple[tuple[str, int], ...] = ()
-    """How many secrets of each kind were masked in the output before it was stored."""
+    """Why an exit 0 is inconclusive: vacuous or a masked exit (SPEC 10)."""
+    redacted: tuple[tuple[str, int], ...] = ()
+    """How many secrets of each kind were redacted in the output before it was stored."""
     sandbox: Mapping[str, Any] | None = None
     """What the sandbox was that it ran in, or could not be run in."""
     output_end: str | None = None

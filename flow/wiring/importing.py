@@ -6,7 +6,7 @@ from flow.adapters.exchange import import_formats
 from flow.adapters.fs import clock, temporary
 from flow.adapters.git import names as git_names
 from flow.adapters.git import repository
-from flow.adapters.process.redaction import masked_text
+from flow.adapters.process.redaction import redacted_text
 from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.exporting import Exporting
@@ -33,7 +33,7 @@ class Importing(Exporting):
         return import_formats.read_report(data, format, name)
 
     def masked(self, text: str) -> str:
-        return masked_text(text, self.environ)
+        return redacted_text(text, self.environ)
 
     def commit_by_id(self, text: str) -> str | None:
         try:

@@ -150,9 +150,9 @@ class StopRecord:
 
     def redacted(self, message: str) -> str:
         """The agent's message as it may be kept: without secrets, and cut."""
-        from flow.adapters.process.redaction import masked_text
+        from flow.adapters.process.redaction import redacted_text
 
-        return clip(masked_text(message, self._checkout.environ), MESSAGE_KEPT)
+        return clip(redacted_text(message, self._checkout.environ), MESSAGE_KEPT)
 
     def output_end(self, evidence_ref: str) -> str:
         """The end of the output behind a sidecar's path."""

@@ -1,4 +1,4 @@
-"""Vacuous and masked commands (SPEC 10): what is read for it, and when.
+"""Vacuous commands and masked exits (SPEC 10): what is read for them, and when.
 
 The text of a command is classed once and remembered in the user's state folder, so that the shell
 parser is off the way of a hook. The end of an output and the reports that a command names are read
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
     from flow.adapters.attribution.declared_reports import Stamp
     from flow.app.ports import Check, CheckResult, RunChecks
+    from flow.core.attribution.reading import Summary
     from flow.core.attribution.rules import Rule
-    from flow.core.attribution.summary import Summary
 
-REVISION = 9
+REVISION = 10
 """To be raised when a command's classing changes without a change of Flow's version."""
 RULES_LIMIT = 1 << 18
 
 
 class Attributor:
-    """Says of a run that exited 0 why that is no pass.
+    """Finds out why a run that exited 0 is no pass.
 
     ``top`` is the checkout's top level; ``cache_dir`` a folder of the user's own (mode 0700), or
     None to remember nothing; ``path`` the ``PATH`` of the commands.
@@ -56,7 +56,7 @@ class Attributor:
         self._rules: tuple[Rule, ...] | None = None
 
     def reading(self, command: str) -> CommandReading:
-        """What the command's text says of it."""
+        """The command, read from its text."""
         if command not in self._readings:
             self._readings[command] = self._remembered(command)
         return self._readings[command]
@@ -107,12 +107,12 @@ class Attributor:
         if result.outcome != "passed":
             return None
         reading = self.reading(check.command)
-        if reading.masked:
-            return Attribution("masked", reading.masked)
+        if reading.masked_exit:
+            return Attribution("masked", reading.masked_exit)
         data = self._output_end(result)
         asked = before or check.report or reading.runners or self.rules()
         if not data and not asked:
-            return None  # nobody says anything
+            return None  # no runner, no report, no rule
         from flow.core.attribution.attribute import (
             found_reports,
             lines_of,
@@ -218,7 +218,7 @@ class Attributor:
 def attributed(
     run_checks: RunChecks, attributor: Attributor, *, on_base: bool = False
 ) -> RunChecks:
-    """``run_checks`` whose results are inconclusive where a pass was vacuous or masked.
+    """``run_checks`` whose results are inconclusive where a pass was vacuous or had a masked exit.
 
     ``on_base``: and where a failure shows no test that failed (red first).
     """

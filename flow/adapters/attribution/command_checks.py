@@ -1,7 +1,7 @@
-"""What is said of a goal's commands when they are handed in (SPEC 5).
+"""Faults and warnings of a goal's commands when they are handed in (SPEC 5).
 
-What ``bash -n`` refuses is refused; what is masked, vacuous or guarded, and pipes that cannot pass,
-are warnings.
+What ``bash -n`` refuses is a fault; masked exits, vacuous or guarded commands and pipes that cannot
+pass are warnings.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ def command_warnings(goal: Goal, attributor: Attributor) -> list[str]:
     for criterion in goal.criteria:
         command = criterion.verification_command or ""
         reading = attributor.reading(command)
-        if reading.masked:
+        if reading.masked_exit:
             warnings.append(
-                f"{criterion.id}: masked: {visible(reading.masked)}, so it can never pass"
+                f"{criterion.id}: masked: {visible(reading.masked_exit)}, so it can never pass"
             )
         elif lists := reading.lists or next(
             filter(None, map(_run_nothing_option, reading.commands)), ""

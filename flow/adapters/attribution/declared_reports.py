@@ -19,7 +19,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from flow.core.attribution.summary import Summary
+    from flow.core.attribution.reading import Summary
 
     Stamp = tuple[int, int, int, int]
 

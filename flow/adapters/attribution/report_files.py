@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from flow.core.attribution.summary import Summary
+from flow.core.attribution.reading import Summary
 from flow.startup.typing import Any
 
 LIMIT = 16 << 20

@@ -87,15 +87,15 @@ class BackendJudge:
 
     def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:
         """Ask, again where that helps; ``seconds`` bounds it all but the ending of processes."""
-        from flow.adapters.process.redaction import masked_text, masked_value
+        from flow.adapters.process.redaction import redacted_text, redacted_value
 
-        question = question._replace(prompt=masked_text(question.prompt, self._environ))
+        question = question._replace(prompt=redacted_text(question.prompt, self._environ))
         answer = retry(self._once, question, seconds, clock=self._clock, patience=self._patience)
         # What a judge says is kept, in the goal's file and the journal too: also why it said none,
         # and services name the key that they refuse.
         if isinstance(answer, JudgeAnswer):
-            return answer._replace(value=masked_value(answer.value, self._environ))
-        return answer._replace(reason=masked_text(answer.reason, self._environ))
+            return answer._replace(value=redacted_value(answer.value, self._environ))
+        return answer._replace(reason=redacted_text(answer.reason, self._environ))
 
     def _once(self, question: Question, seconds: float) -> JudgeAnswer | NoAnswer | Retryable:
         refusal = self.budget.refusal()

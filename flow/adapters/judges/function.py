@@ -40,10 +40,10 @@ class FunctionJudge:
 
     def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:
         """Ask it. The prompt it gets begins with the system text."""
-        from flow.adapters.process.redaction import masked_text
+        from flow.adapters.process.redaction import redacted_text
 
         began = time.monotonic()
-        prompt = masked_text(question.prompt, self._environ)
+        prompt = redacted_text(question.prompt, self._environ)
         try:
             value = self._function(f"{question.system}\n\n{prompt}")
             if inspect.isawaitable(value):

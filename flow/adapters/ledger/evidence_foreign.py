@@ -16,7 +16,7 @@ from flow.adapters.ledger.evidence_store import (
     renamed,
     settle,
 )
-from flow.adapters.process.redaction import masked_text, redactor, secret_values
+from flow.adapters.process.redaction import redacted_text, redactor, secret_values
 from flow.core import layout
 from flow.core.goal import ids
 from flow.core.text.display import visible
@@ -153,7 +153,7 @@ def _redact_texts(body: dict[str, Any], environ: Mapping[str, str]) -> list[str]
         if not isinstance(text, str) or not any(value in text for value in values):
             return text
         changed.append(key)
-        return masked_text(text, environ)
+        return redacted_text(text, environ)
 
     for key in ("result", "reason", "note", "limitations", "negative_cases"):
         value = body.get(key)

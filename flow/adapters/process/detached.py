@@ -2,7 +2,7 @@
 
 A Stop hook must not keep its host waiting while a judge thinks. The process that does the work has
 no parent that waits for it and no pipe of the host's open, so the host sees the hook end at once,
-and whoever adopts orphans reaps it.
+and the process that adopts orphans reaps it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def start_detached(work: Callable[[], None], *, seconds: int) -> None:
         work()
         return 0
 
-    def start_and_end() -> int:  # so that nobody waits for the one that works
+    def start_and_end() -> int:  # so that nothing waits for the one that works
         os.setsid()
         fork_to(run)
         return 0

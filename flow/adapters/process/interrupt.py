@@ -27,7 +27,7 @@ class Interrupts:
     """A context in which SIGINT, SIGTERM and SIGHUP are noted; :meth:`check` raises for them.
 
     Outside the main thread, and where the program has handlers of its own, nothing is changed. A
-    signal that nobody checked for is raised when the context ends.
+    signal that was not checked for is raised when the context ends.
     """
 
     def __init__(self) -> None:

@@ -25,8 +25,8 @@ LONG = 3600.0
 """Seconds of the longest single wait; ``poll`` takes no more than some weeks."""
 
 _HELD_PIPE, _CLOSED_PIPE = 0.05, 0.001
-"""Seconds between two looks at a child whose end wakes nobody, while something holds its pipes or
-once they are closed."""
+"""Seconds between two looks at a child whose end cannot be polled: while something holds its pipes,
+and once they are closed."""
 
 _FULL_PIPE = (1 << 20) // 4096
 """Reads that empty a pipe, whatever their sizes."""
@@ -135,7 +135,7 @@ class Loop:
         return bool(ready)
 
     def drain(self) -> None:
-        """Take what is still in the pipes. This ends, whoever goes on writing."""
+        """Take what is still in the pipes; this ends although something may go on writing."""
         for _ in range(_FULL_PIPE):
             if not self.wait(0):
                 break

@@ -1,11 +1,11 @@
-"""What a command prints, on its way to the disk: masked, bounded there, never held in memory.
+"""What a command prints, on its way to the disk: redacted, bounded there, never held in memory.
 
-Secrets are masked first (SPEC 10), so that no file ever holds one. Of more than ``limit``
+Secrets are redacted first (SPEC 10), so that no file ever holds one. Of more than ``limit``
 bytes the first and the last half are kept, with a line between them that says how many were left
 out. The first half goes to the file that will be published; what follows goes to a second one
 without a name, used as a ring, so that 300 MB of output take no more disk than 10 MiB of it. Digest
-and size are those of the published file; how many bytes were printed is counted before masking, how
-many are left out after it.
+and size are those of the published file; the bytes printed are counted before redaction, those left
+out after it.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ END = "-end"
 class StoredOutput(NamedTuple):
     """The finished file: its digest and size, how much was printed, how much of that is missing.
 
-    ``masked`` counts the secrets by their kinds. ``end``: there is a file with the uncut end.
+    ``redacted`` counts the secrets by their kinds. ``end``: there is a file with the uncut end.
     """
 
     sha256: str
     size: int
     printed: int
     left_out: int
-    masked: Mapping[str, int]
+    redacted: Mapping[str, int]
     end: bool = False
 
 
@@ -53,17 +53,17 @@ def gap(left_out: int) -> bytes:
 
 
 class OutputFile:
-    """One command's output, written to ``rel`` below ``root``, through a masker made for it.
+    """One command's output, written to ``rel`` below ``root``, through a redactor made for it.
 
     Raises :class:`RefusedError` or :class:`StorageError` where the file cannot be made; every other
     method raises OSError where the disk refuses, and what it holds then is worth nothing.
     """
 
     def __init__(
-        self, root: str, rel: str, limit: int, make_masker: Callable[[], Redactor]
+        self, root: str, rel: str, limit: int, make_redactor: Callable[[], Redactor]
     ) -> None:
-        self._make_masker = make_masker
-        self._masker: Redactor | None = None
+        self._make_redactor = make_redactor
+        self._redactor: Redactor | None = None
         self._root, self._rel = root, rel
         self._fd = self._make()
         self._ring = -1
@@ -83,9 +83,9 @@ class OutputFile:
 
     def write(self, data: bytes) -> None:
         """Take more output; some of it may be held back until its end is known."""
-        if self._masker is None:
-            self._masker = self._make_masker()
-        self._keep(self._masker.feed(data))
+        if self._redactor is None:
+            self._redactor = self._make_redactor()
+        self._keep(self._redactor.feed(data))
 
     def _keep(self, data: bytes) -> None:
         if self._end is not None:
@@ -131,8 +131,8 @@ class OutputFile:
 
     def finish(self) -> StoredOutput:
         """Put the tail behind the head, sync, and say what is there now."""
-        if self._masker is not None:
-            self._keep(self._masker.finish())
+        if self._redactor is not None:
+            self._keep(self._redactor.finish())
         left_out = max(self._passed - self._head - self._tail, 0)
         if left_out:
             self._append(gap(left_out))
@@ -149,13 +149,13 @@ class OutputFile:
             self._put_back()
         os.fsync(self._fd)
         digest = self._digest or new("sha256", 0)
-        printed, masked = 0, {}
-        if self._masker is not None:
-            printed, masked = self._masker.bytes_fed, self._masker.counts
-        return StoredOutput(digest.hexdigest(), self._size, printed, left_out, masked, end)
+        printed, redacted = 0, {}
+        if self._redactor is not None:
+            printed, redacted = self._redactor.bytes_fed, self._redactor.counts
+        return StoredOutput(digest.hexdigest(), self._size, printed, left_out, redacted, end)
 
     def _write_end(self) -> None:
-        """Leave the uncut end beside the work file, for whoever judges the run at once."""
+        """Leave the uncut end beside the work file, for the attribution of this run."""
         folder, name = folders.open_parent(self._root, self._rel + END)
         try:
             fd = os.open(name, _FLAGS, files.FILE_MODE, dir_fd=folder)

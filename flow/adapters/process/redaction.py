@@ -1,7 +1,4 @@
-"""Where masking meets this process: its environment says which values are secret (SPEC 10).
-
-The patterns behind it are imported only by whoever has something to mask.
-"""
+"""Redaction of what an environment shows to be secret, by the names of its variables (SPEC 10)."""
 
 from __future__ import annotations
 
@@ -20,11 +17,11 @@ def secret_values(environ: Mapping[str, str]) -> tuple[bytes, ...]:
 
 
 def redactor(environ: Mapping[str, str]) -> Redactor:
-    """A stream that masks the shapes of tokens and what ``environ`` knows."""
+    """A stream that redacts the shapes of tokens and the secrets of ``environ``."""
     return Redactor(secret_values(environ))
 
 
-def masked_value(value: Any, environ: Mapping[str, str]) -> Any:
+def redacted_value(value: Any, environ: Mapping[str, str]) -> Any:
     """A JSON value without secrets in its texts."""
     secret = secret_values(environ)
     whole = json.dumps(value, ensure_ascii=False, default=dict)
@@ -41,7 +38,7 @@ def masked_value(value: Any, environ: Mapping[str, str]) -> Any:
     return clean(value)
 
 
-def masked_text(text: str, environ: Mapping[str, str]) -> str:
+def redacted_text(text: str, environ: Mapping[str, str]) -> str:
     """``text`` without its secrets."""
     return _redacted(text, secret_values(environ))
 
@@ -50,5 +47,5 @@ def _redacted(text: str, secret: tuple[bytes, ...]) -> str:
     data = redact(text.encode("utf-8", "surrogatepass"), secret).data
     try:
         return data.decode("utf-8", "surrogatepass")
-    except UnicodeDecodeError:  # a mask has cut a character
+    except UnicodeDecodeError:  # a redaction has cut a character
         return data.decode("utf-8", "replace")

@@ -1,10 +1,10 @@
 """Finding and ending every process that a command started.
 
-Linux: whoever watches a command is a *subreaper*. A process below it whose parent dies becomes its
-child, whatever session or group it fled to, so that "no child is left" means "nothing is left"
-(:class:`ReapedTree`). Elsewhere processes are followed by looking at the table again and again
-(:class:`FollowedTree`), which one that detaches itself quickly enough can escape; the evidence
-says so.
+Linux: the process that watches a command is a *subreaper*. A process below it whose parent dies
+becomes its child, whatever session or group it fled to, so that "no child is left" means "nothing
+is left" (:class:`ReapedTree`). Elsewhere processes are followed by looking at the table again and
+again (:class:`FollowedTree`), which one that detaches itself quickly enough can escape; the
+evidence says so.
 """
 
 from __future__ import annotations

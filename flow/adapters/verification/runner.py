@@ -230,7 +230,7 @@ class _RunnerCall:
                 *(confined.limitations if confined is not None else ()),
                 *self.environment.limitations,
             ),
-            masked=tuple(sorted(report.get("masked", {}).items())),
+            redacted=tuple(sorted(report.get("redacted", {}).items())),
             sandbox=confined.record if confined is not None else None,
             output_end=path + END if report.get("end") else None,
         )

@@ -97,7 +97,7 @@ def supervise(plan: CommandPlan, index: int, tree: Tree, *, alive: int, report: 
         outcome = {"kind": "lost", "signal": 0, "why": f"{type(error).__name__}: {error}"}
         status = LEFT_BEHIND
     if "why" in outcome:  # it may quote the command, or what bash said of it
-        outcome["why"] = _redaction().masked_text(outcome["why"], plan.env)
+        outcome["why"] = _redaction().redacted_text(outcome["why"], plan.env)
     if outcome["kind"] != "abandoned":
         send_report(report, index, outcome)
     return status
@@ -175,15 +175,15 @@ class _Supervisor:
             return _unrecorded(error)
         outcome.update(sha=stored.sha256, size=stored.size, printed=stored.printed)
         outcome.update(cut=stored.left_out, **({"end": True} if stored.end else {}))
-        self._tell_masked(stored.masked)
+        self._report_redacted(stored.redacted)
         return outcome
 
-    def _tell_masked(self, counts: Mapping[str, int]) -> None:
-        """Say how many secrets were masked, on lines of their own."""
+    def _report_redacted(self, counts: Mapping[str, int]) -> None:
+        """Say how many secrets were redacted, on lines of their own."""
         rows = list(counts.items())
         for at in range(0, len(rows), _KINDS):
-            told = {"kind": "masked", "counts": dict(rows[at : at + _KINDS])}
-            send_report(self.report, self.index, told)
+            report = {"kind": "redacted", "counts": dict(rows[at : at + _KINDS])}
+            send_report(self.report, self.index, report)
 
     def _enter(self) -> None:
         """Go to the command's folder, and make sure where that is."""

@@ -57,7 +57,7 @@ class Watchdog:
         self._wake = wake
         self._patience = max(plan.grace for plan in plans) + SETTLE + FORCE + 2 * _SLACK
         self._leaders: dict[int, tuple[int, str | None]] = {}
-        self._masked: dict[int, dict[str, int]] = {}
+        self._redacted: dict[int, dict[str, int]] = {}
         self._loop = loop = Loop()
         try:
             (control_r, self._control), (alive_r, self._alive) = loop.pipe(), loop.pipe()
@@ -94,10 +94,10 @@ class Watchdog:
             index = report["i"]
             if report["kind"] == "started":
                 self._leaders[index] = (report["pid"], report["start"])
-            elif report["kind"] == "masked":
-                self._masked.setdefault(index, {}).update(report["counts"])
+            elif report["kind"] == "redacted":
+                self._redacted.setdefault(index, {}).update(report["counts"])
             else:
-                report["masked"] = self._masked.pop(index, {})
+                report["redacted"] = self._redacted.pop(index, {})
                 leader = self._leaders.pop(index, None)
                 if report["kind"] == "lost" and leader is not None:
                     end_group_of(*leader)
@@ -218,7 +218,7 @@ class _WatchdogProcess:
                 left = _SLACK
                 deadline += _SLACK
             self.loop.wait(left)
-        if not childless:  # whoever lost its parent is a child of this process by now
+        if not childless:  # a process that lost its parent is a child of this one by now
             self._end_strays()
         for plan in self.plans:
             discard(plan.top, plan.work_file)  # whatever Flow, or the command, left of them

@@ -251,7 +251,7 @@ def run_fields(subject: Subject, criterion: Criterion, result: CheckResult) -> d
         "output_bytes": result.output_bytes,
         "truncated": result.truncated_bytes > 0,
         "truncated_bytes": result.truncated_bytes or None,
-        "masked": dict(result.masked) or None,
+        "masked": dict(result.redacted) or None,
         "sandbox": result.sandbox,
         "environment_removed": list(result.environment_removed) or None,
         "criterion_digest": criterion.digest,

@@ -17,8 +17,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.core.attribution.reading import CommandReading
-    from flow.core.attribution.summary import Summary
+    from flow.core.attribution.reading import CommandReading, Summary
 
 
 class Absence(NamedTuple):
@@ -154,7 +153,7 @@ def shows_nothing(
     if by_source:
         last = by_source[-1][1]
         why = "what it was asked for is not there" if unloaded else "no test ran"
-        return f"{last.runner} reports that {why} ({last.said})"
+        return f"{last.runner} reports that {why} ({last.quote})"
     kind = reading.runners[0] if reading.single and len(reading.runners) == 1 else ""
     if kind in _LOUD and exit_code not in _FAILURES.get(kind, ()):
         return f"no report of {kind} shows a test that failed (exit {exit_code})"

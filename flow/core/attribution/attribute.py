@@ -1,8 +1,8 @@
 """Whether an exit 0 can be attributed to tests that ran (SPEC 10, *attributable*).
 
-``vacuous``: no runner reports a test that ran. ``masked``: the exit status cannot show a failure,
-or a runner reports one in spite of it. Both make a pass inconclusive; nothing here makes anything
-pass, and a command that failed stays failed.
+``vacuous``: no runner reports a test that ran. ``masked``, a masked exit: the exit status cannot
+show a failure, or a runner reports one in spite of it. Both make a pass inconclusive; nothing here
+makes anything pass, and a command that failed stays failed.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from flow.core.attribution.reading import Summary
     from flow.core.attribution.rules import Rule
-    from flow.core.attribution.summary import Summary
 
 LONGEST_LINE = 500
 """Characters; a longer line is no summary."""
@@ -40,7 +40,7 @@ def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> Command
     known = [_known_words(words) for words in programs]
     kinds = {report_of(words): None for words in (*programs, *inner)}
     return CommandReading(
-        exit_analysis.masked,
+        exit_analysis.masked_exit,
         _single_runner(node, programs),
         tuple(words for words in known if words),
         _named_files(known),
@@ -190,7 +190,7 @@ def reported_failure(
         if summary.failed:
             where = "" if source == "output" else f" in {source}"
             tests = "1 test failed" if summary.failed == 1 else f"{summary.failed} tests failed"
-            why = f"{summary.runner} reports{where} that {tests} ({summary.said}), and the exit "
+            why = f"{summary.runner} reports{where} that {tests} ({summary.quote}), and the exit "
             why += "status is 0"
             return Attribution("masked", why, summary.runner, summary.ran, summary.skipped, source)
     return None
@@ -248,7 +248,7 @@ def not_reported(
 def _nothing_ran(by_source: Sequence[tuple[str, Summary]]) -> Attribution:
     source, last = by_source[-1]
     skipped = sum(summary.skipped for _, summary in by_source)
-    said = f" ({last.said})" if last.said else ""
+    said = f" ({last.quote})" if last.quote else ""
     where = "" if source == "output" else f" in {source}"
     reason = "every test was skipped or left out" if skipped else "no test ran"
     why = f"{last.runner} reports{where} that {reason}{said}"

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from flow.core.attribution.summary import Summary
+from flow.core.attribution.reading import Summary
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
-"""What is known of a command and its run, as values (SPEC 10, *attributable*).
+"""A command's text, a runner's report and an attribution, as values (SPEC 10, *attributable*).
 
-Apart from the tables that tell it, since an answer that is known already needs none of them.
+The tables that they are read by stand elsewhere: an answer from the cache needs none of them.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ LONGEST_WHY = 400
 
 
 class CommandReading(NamedTuple):
-    """What a command's text says of it, without running it."""
+    """A command as its text shows it, without running it."""
 
-    masked: str = ""
-    """Why its exit status can show no failure; empty where it can."""
+    masked_exit: str = ""
+    """Why its exit status can show no failure; empty where it can show one."""
     single: str = ""
     """The runner it starts, where that is all it does; empty otherwise."""
     commands: tuple[tuple[str, ...], ...] = ()
@@ -53,7 +53,7 @@ class CommandReading(NamedTuple):
     def from_document(cls, document: Mapping[str, Any]) -> CommandReading:
         """What :meth:`to_document` gave."""
         return cls(
-            str(document["masked"]),
+            str(document["masked_exit"]),
             str(document["single"]),
             tuple(tuple(map(str, words)) for words in document["commands"]),
             tuple(map(str, document["files"])),
@@ -77,7 +77,7 @@ class Attribution(NamedTuple):
     """How many ran."""
     skipped: int | None = None
     source: str = ""
-    """What said so: ``output``, a report's path, or the rule of the project."""
+    """Where that was read: ``output``, a report's path, or the rule of the project."""
 
     @property
     def reason(self) -> str:
@@ -89,3 +89,16 @@ class Attribution(NamedTuple):
         known = {key: value for key, value in self._asdict().items() if value not in (None, "")}
         known.pop("why")
         return known
+
+
+class Summary(NamedTuple):
+    """A runner's report: how many tests ran and how many were left out."""
+
+    runner: str
+    ran: int
+    """Tests that passed or failed; one that fails as it is expected to is left out."""
+    skipped: int
+    quote: str
+    """The words it was read from."""
+    failed: int = 0
+    """Of those that ran, failures and errors."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 
 from flow.core.attribution.languages import blocks, one_line, tap
-from flow.core.attribution.summary import Summary
+from flow.core.attribution.reading import Summary
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

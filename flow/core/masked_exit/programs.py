@@ -37,7 +37,7 @@ _LOOKS = CANNOT_FAIL | READERS | {
     "cd", "chmod", "chown", "cp", "date", "df", "dirs", "du", "file", "gzip", "kill", "ln", "ls",
     "mkdir", "mv", "pkill", "popd", "ps", "pwd", "rm", "sed", "stat", "touch", "uname",
 }  # fmt: skip
-"""What shows, moves or removes something; nobody asks whether that failed."""
+"""Programs that show, move or remove something, and whose failure does not matter."""
 _EXIT_ZERO = frozenset(("bandit", "flake8", "pylint", "ruff"))
 MAKES = ("make", "gmake")
 _MAKE_LONG = (
@@ -207,7 +207,7 @@ _WAITS = ("--wait", "--pty", "-t", "--scope")
 
 
 def runs_unheard(words: tuple[str | None, ...]) -> bool:
-    """Whether a program goes on without what it starts, whose status nobody hears."""
+    """Whether a program goes on without the command that it starts, and drops its status."""
     options = _DETACHED.get(base_name(words[0] or "")) if words else None
     if options is None:
         return False

@@ -2,13 +2,13 @@
 
 Its shell text, as parsed, is run on states in place of processes
 (:mod:`flow.core.masked_exit.simulation`): each program ends either way, and of one test runner at
-a time it is kept whether it has failed. A command is **masked** where
+a time it is kept whether it has failed. A command has a **masked exit** where
 
 * some way through it ends with 0 although the runner has failed (``pytest; ls``), or
 * it cannot end with anything but 0 although something in it can fail (``make || true``).
 
 What comes after a runner is not asked whether it is harmless: the runner's status must reach the
-end. A command with nothing in it that can fail (``true``, ``echo done``) is empty, not masked.
+end. A command in which nothing can fail (``true``, ``echo done``) masks nothing.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ MOST_CHECKS = 12
 
 
 class Exits(NamedTuple):
-    """What can be said of a command's exit status."""
+    """What a command's exit status can show."""
 
-    masked: str = ""
-    """Why it can show no failure; empty where it can."""
+    masked_exit: str = ""
+    """Why it can show no failure; empty where it can show one."""
     certain: tuple[str, ...] = ()
     """Forms of report of the runners that every exit 0 has started."""
     second_try: bool = False

@@ -1,7 +1,7 @@
 """A shell command as values: the few kinds of node that say how an exit status comes about.
 
-Built by the parser's adapter, read by :mod:`flow.core.masked_exit.rules` and by whoever asks which
-programs a command runs. Only its shape is here: what a word expands to is never guessed.
+Built by the parser's adapter, read by :mod:`flow.core.masked_exit.rules` and where the programs of
+a command are asked for. Only its shape is here: what a word expands to is never guessed.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A :class:`State` is one way to have come to a place. Of one runner, the *followed* one, it says
 whether it ran and failed; a construct takes a set of states and gives the set behind it. What
-leaves it (``exit``, ``return``, ``break``) is put aside for whoever catches it.
+leaves it (``exit``, ``return``, ``break``) is put aside until a construct catches it.
 """
 
 from __future__ import annotations

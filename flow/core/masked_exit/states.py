@@ -40,7 +40,7 @@ class State(NamedTuple):
     traps: tuple[tuple[str, int], ...] = ()
     """The event and its body, as numbers of :attr:`Run.bodies`; -1: not understood."""
     params: tuple[str | None, ...] | None = None
-    """``"$@"`` of a function; None where nobody knows."""
+    """``"$@"`` of a function; None where they are unknown."""
     job: str = ""
     """The value of ``$!``."""
     pipe: tuple[int, ...] = ()

@@ -11,7 +11,7 @@ from flow.adapters.fs import clock
 from flow.adapters.git.trees import shared_dir
 from flow.adapters.judges.asking import BackendJudge
 from flow.adapters.process.in_threads import run_in_threads
-from flow.adapters.process.redaction import masked_text, secret_values
+from flow.adapters.process.redaction import redacted_text, secret_values
 from flow.adapters.user_state.trust import repo_key
 from flow.adapters.user_state.written_files import OwnRecord
 from flow.app.judging import debate_calls
@@ -55,7 +55,7 @@ class DebateContext(NamedTuple):
         return run_in_threads(calls)
 
     def mask(self, text: str) -> str:
-        return masked_text(text, self.environ)
+        return redacted_text(text, self.environ)
 
     def redact(self, data: bytes) -> bytes:
         return redact(data, secret_values(self.environ)).data

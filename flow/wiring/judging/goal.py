@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from flow.adapters.fs import clock, files
 from flow.adapters.judges import evidence_files
-from flow.adapters.process.redaction import masked_text
+from flow.adapters.process.redaction import redacted_text
 from flow.adapters.rubrics.rubric_files import RubricFolder
 from flow.app.evaluation.values import Listener
 from flow.app.judging import goal as judging_goal
@@ -54,7 +54,7 @@ def recall(parts: Parts, case: JudgeCase) -> Opinion | None:
 
 def shown(parts: Parts, case: JudgeCase) -> FirstBallot:
     """What the first ballot would be given; nobody is asked."""
-    mask = partial(masked_text, environ=parts.environ)
+    mask = partial(redacted_text, environ=parts.environ)
     return first_ballot(case, _sources(parts, case), random_nonce(), mask)
 
 

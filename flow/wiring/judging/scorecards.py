@@ -6,7 +6,7 @@ import os
 import time
 
 from flow.adapters.fs import clock, inputs, locks
-from flow.adapters.process.redaction import masked_text
+from flow.adapters.process.redaction import redacted_text
 from flow.adapters.rubrics import score_files, scorecard_rubrics
 from flow.adapters.transcripts import reader as transcripts
 from flow.app.judging import scoring
@@ -147,7 +147,7 @@ class Scoring:
         return ScorecardTools(
             ask=ask,
             nonce=random_nonce,
-            mask=lambda text: masked_text(text, self._parts.environ),
+            mask=lambda text: redacted_text(text, self._parts.environ),
             told=told,
             seconds=self.settings.settings.judge.timeout_seconds,
         )

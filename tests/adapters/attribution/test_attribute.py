@@ -318,10 +318,10 @@ def test_a_command_is_parsed_once_and_remembered_for_other_processes(
 
     monkeypatch.setattr(shell_syntax, "parse_shell", counted)
     for _ in range(3):
-        assert Attributor(str(tmp_path), str(cache)).reading("a || true").masked
+        assert Attributor(str(tmp_path), str(cache)).reading("a || true").masked_exit
     assert asked == ["a || true"]
     monkeypatch.setattr(attribute, "REVISION", attribute.REVISION + 1)
-    assert Attributor(str(tmp_path), str(cache)).reading("a || true").masked
+    assert Attributor(str(tmp_path), str(cache)).reading("a || true").masked_exit
     assert len(asked) == 2
 
 
@@ -331,7 +331,7 @@ def test_a_damaged_cache_is_not_believed(tmp_path: Path) -> None:
     Attributor(str(tmp_path), str(cache)).reading("a || true")
     (entry,) = cache.iterdir()
     entry.write_bytes(entry.read_bytes().replace(b"masked", b"mAsked"))
-    assert Attributor(str(tmp_path), str(cache)).reading("a || true").masked
+    assert Attributor(str(tmp_path), str(cache)).reading("a || true").masked_exit
 
 
 def test_what_failed_is_not_even_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from tests.core.attribution.honest_runs import HONEST_RUNS
 def test_an_honest_run_is_a_pass(command: str, output: str) -> None:
     reading = read_command(command, parse_shell)
     lines = lines_of(output.encode())
-    assert reading.masked == ""
+    assert reading.masked_exit == ""
     assert reported_failure(reading, found_reports(reading, lines, [])) is None
     assert vacuous(reading, lines, whole=True) is None
 

@@ -17,7 +17,7 @@ from tests.adapters.attribution.masking_commands import HONEST, MASKED
 def why(text: str) -> str:
     node = parse_shell(text.replace("@", "\n"))
     assert node is not None, f"not understood: {text}"
-    return exits(node, parse_shell).masked
+    return exits(node, parse_shell).masked_exit
 
 
 @pytest.mark.parametrize("text", HONEST)

@@ -192,7 +192,7 @@ def test_bash_agrees_on_every_generated_script() -> None:
         unread += node is None
         if node is None:
             continue
-        found = exits(node, parse_shell).masked
+        found = exits(node, parse_shell).masked_exit
         always = statuses(script, leaves) == {0}
         hits += bool(found)
         if found and not always:

@@ -28,12 +28,12 @@ def text_of(line: str) -> str:
 
 @pytest.mark.parametrize("line", [*LOST, *STRICTER])
 def test_a_lost_status_is_told(line: str) -> None:
-    assert read_command(text_of(line), parse_shell).masked
+    assert read_command(text_of(line), parse_shell).masked_exit
 
 
 @pytest.mark.parametrize("line", KEPT)
 def test_a_status_that_reaches_the_end_raises_no_alarm(line: str) -> None:
-    assert read_command(text_of(line), parse_shell).masked == ""
+    assert read_command(text_of(line), parse_shell).masked_exit == ""
 
 
 @pytest.mark.parametrize("line", NOT_RUN)
@@ -52,8 +52,8 @@ def test_the_lists_are_long_and_without_doubles() -> None:
 
 def test_many_variables_before_a_runner_are_no_alarm() -> None:
     text = "; ".join(f"if x{i}; then y{i}=1; else y{i}=2; fi" for i in range(14))
-    assert read_command(f"{text}; pytest", parse_shell).masked == ""
-    assert read_command(f"{text}; pytest; ls", parse_shell).masked
+    assert read_command(f"{text}; pytest", parse_shell).masked_exit == ""
+    assert read_command(f"{text}; pytest; ls", parse_shell).masked_exit
 
 
 def ended(folder: Path, line: str, failing: str) -> int:

@@ -119,7 +119,7 @@ WAIT = "touch printed; while [ ! -e go ]; do sleep 0.01; done"
 def test_a_command_that_prints_its_environment(scene: Scene) -> None:
     result, output = scene.run("echo begin; printenv DEPLOY_TOKEN; echo end")
     assert output.decode() == f"begin\n{KNOWN}\nend\n"
-    assert result.masked == (("known_value", 1),)
+    assert result.redacted == (("known_value", 1),)
     assert result.output is not None
     assert result.output.sha256 == hashlib.sha256(output).hexdigest()
     assert result.output.size == len(output)
@@ -133,7 +133,7 @@ def test_no_file_holds_it_while_the_command_runs(scene: Scene, limit: int) -> No
     lines = f"for i in $(seq 400); do echo $DEPLOY_TOKEN line $i {'.' * 200}; done"
     result, output = scene.run(f"{lines}; {WAIT}; {lines}; echo $DEPLOY_TOKEN", limit)
     assert scene.looks >= 3
-    assert result.masked == (("known_value", 801),)
+    assert result.redacted == (("known_value", 801),)
     assert (result.truncated_bytes > 0) is (limit == 40_000)
     assert output.endswith(f"{KNOWN}\n".encode())
     printed = 2 * sum(len(f"{SECRET} line {i} {'.' * 200}\n") for i in range(1, 401))
@@ -162,7 +162,7 @@ def test_byte_for_byte(scene: Scene, kind: str) -> None:
         command = f"echo {text}"
     result, output = scene.run(f"{command}; {WAIT}")
     expected = "github" if kind == "shape" else "known_value"
-    assert result.masked == ((expected, 1),)
+    assert result.redacted == ((expected, 1),)
     assert placeholder(expected) in output
 
 
@@ -171,7 +171,7 @@ def test_where_head_and_tail_meet_a_secret(scene: Scene) -> None:
     for before in range(980, 1001, 4):
         code = f"import os; print('x' * {before} + os.environ['DEPLOY_TOKEN'] + 'y' * 3000)"
         result, output = scene.run(python(code), limit=2000)
-        assert result.masked == (("known_value", 1),)
+        assert result.redacted == (("known_value", 1),)
         assert b"x" * before in output
         for name in ("go", "printed"):
             (scene.top / name).unlink(missing_ok=True)
@@ -187,7 +187,7 @@ def test_a_key_that_is_longer_than_all_that_is_kept(scene: Scene) -> None:
     (scene.top / "key.py").write_text(code)
     result, output = scene.run(f"{PYTHON} key.py", limit=2000)
     assert output == b"before\n" + placeholder("private_key") + b"\nafter\n"
-    assert result.masked == (("private_key", 1),)
+    assert result.redacted == (("private_key", 1),)
     assert result.truncated_bytes == 0
     assert result.output_bytes > 300_000
 
@@ -197,8 +197,8 @@ def test_more_kinds_than_one_report_has_room_for(scene: Scene) -> None:
     scene.look = lambda: None  # type: ignore[method-assign]  # the file itself has them
     result, output = scene.run("cat all.txt")
     kinds = {kind for kind, _ in TOKENS.values()}
-    assert {kind for kind, _ in result.masked} == kinds
-    assert sum(number for _, number in result.masked) == len(TOKENS)
+    assert {kind for kind, _ in result.redacted} == kinds
+    assert sum(number for _, number in result.redacted) == len(TOKENS)
     assert not any(text.encode() in output for _, text in TOKENS.values())
 
 
@@ -208,7 +208,7 @@ def test_what_bash_says_of_a_malformed_command_is_masked(scene: Scene) -> None:
     assert SECRET not in result.reason
     assert KNOWN in result.reason
     assert KNOWN.encode() in output
-    assert dict(result.masked)["known_value"] >= 1
+    assert dict(result.redacted)["known_value"] >= 1
 
 
 def test_ordinary_output_is_kept_byte_for_byte(scene: Scene) -> None:
@@ -216,10 +216,10 @@ def test_ordinary_output_is_kept_byte_for_byte(scene: Scene) -> None:
     (scene.top / "text").write_text(text)
     result, output = scene.run("cat text")
     assert output.decode() == text
-    assert result.masked == ()
+    assert result.redacted == ()
 
 
-def test_no_output_needs_no_masker(tmp_path: Path) -> None:
+def test_no_output_needs_no_redactor(tmp_path: Path) -> None:
     def refuse() -> Redactor:
         raise AssertionError("nothing is there to mask")
 

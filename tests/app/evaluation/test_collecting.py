@@ -20,7 +20,7 @@ def test_a_collected_sidecar_counts_what_was_masked_and_the_wait_is_shown() -> N
     world = World(goal_document(criterion("AC1", None, evidence_command="show it"), kind="hybrid"))
     world.judge = lambda *_: NoOpinion("nobody answered")
     world.listener = listener = Ticking()
-    done = CheckResult("passed", 0, "exit 0", "", 0.1, None, 9, 0, (), (), masked=(("token", 2),))
+    done = CheckResult("passed", 0, "exit 0", "", 0.1, None, 9, 0, (), (), redacted=(("token", 2),))
     world.results["AC1"] = done
     evaluate(Request("issue-4"), world.tools())
     [sidecar] = [e for e in world.evidence.values() if "collected" in e.id]

@@ -155,7 +155,7 @@ def test_a_pipe_that_cannot_pass_is_said_with_the_form_that_works(
     assert before != 0
     assert after == 0, form
     reading = read_command(form, parse_shell)
-    assert (reading.masked, reading.guarded) == ("", "")
+    assert (reading.masked_exit, reading.guarded) == ("", "")
     assert not any(map(cannot_pass, pipes_of(form)))
     # the form is no way to pass where the program does not fail, or says something else
     work.write("src/prog.py", "print('no such word')\n")

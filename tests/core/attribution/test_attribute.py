@@ -18,7 +18,7 @@ from flow.core.attribution.attribute import (
     vacuous,
     without_escapes,
 )
-from flow.core.attribution.summary import Summary
+from flow.core.attribution.reading import Summary
 from flow.core.masked_exit.shell import ShellNode
 
 FOLDER = Path(__file__).parent / "runners"
