@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from flow.app.ports import LoadedGoal
     from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.model import Goal
-    from flow.core.stop.lost_goals import KnownGoal
+    from flow.core.stop.lost_goals import OpenGoal
     from flow.core.stop.pause import Pause
 
 
@@ -62,7 +62,7 @@ class ViewPort(Protocol):
     def base_runs(self, goal: Goal) -> Mapping[str, BaseRun]:
         """What is on record about a goal's commands and base as they are now (red first)."""
 
-    def left_open(self) -> Mapping[str, KnownGoal]:
+    def left_open(self) -> Mapping[str, OpenGoal]:
         """The goals that Flow left open in this checkout, as the state folder remembers them."""
 
     def is_run_known(self, run_id: str) -> bool:

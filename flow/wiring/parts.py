@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.model import Goal
     from flow.core.settings import LoadedSettings
-    from flow.core.stop.lost_goals import KnownGoal
+    from flow.core.stop.lost_goals import OpenGoal
     from flow.core.stop.pause import Pause
     from flow.core.tool_calls.speaker import Speaker
 
@@ -242,7 +242,7 @@ class Parts:
             return None
         return pause_of(newest)
 
-    def left_open(self) -> Mapping[str, KnownGoal]:
+    def left_open(self) -> Mapping[str, OpenGoal]:
         """The goals that Flow left open in this checkout, as the state folder remembers them."""
         try:
             return self.checkout_notes.read().goals
@@ -257,7 +257,7 @@ class Parts:
     def left(self, goal: Goal, run_id: str, status: str, contract: str) -> None:
         """Flow has written a goal: the Stop hook misses it until it is closed."""
         from flow.core.goal.lifecycle import TERMINAL
-        from flow.core.stop.lost_goals import KnownGoal
+        from flow.core.stop.lost_goals import OpenGoal
 
         with suppress(FlowError):
             # What the hook closes it tells itself, and nobody began what was a draft.
@@ -266,7 +266,7 @@ class Parts:
             elif status in TERMINAL or status == "draft":
                 self.checkout_notes.forget(goal.id)
             else:
-                known = KnownGoal(goal.id, run_id, goal.branch, (status,), contract)
+                known = OpenGoal(goal.id, run_id, goal.branch, (status,), contract)
                 self.checkout_notes.left(known)
 
     def note_closing(self, goal_id: str, branch: str, run_id: str, status: str) -> None:

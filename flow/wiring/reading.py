@@ -55,7 +55,7 @@ class Reading(Parts):
 
         losses = sight.look(self, None, finish=False).losses
         return [
-            (f"goal {loss.goal_id}: {lost_goals.what_happened(loss)}", lost_goals.loss_remedy(loss))
+            (f"goal {loss.goal_id}: {lost_goals.describe_loss(loss)}", lost_goals.loss_remedy(loss))
             for loss in losses
         ]
 

@@ -120,7 +120,11 @@ class Stopping(Reading, Evaluating):
             read = self._parts["goals of this stop"] = self.loaded_goals()
             branch = self.branch()
             goals = [each.goal for each in read[0].values()]
-            acting = [g for g in goals if lost_goals.is_acting(g) and lost_goals.is_here(g, branch)]
+            acting = [
+                g
+                for g in goals
+                if lost_goals.is_acting(g) and lost_goals.belongs_to_branch(g, branch)
+            ]
             self.take_settings_of(*(goal.run_id for goal in acting))
         except FlowError:  # the stop itself tells that the goals cannot be read
             pass

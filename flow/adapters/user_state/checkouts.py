@@ -20,7 +20,7 @@ from flow.adapters.fs.state_folder import (
     storage_error,
 )
 from flow.adapters.git.find import read_regular
-from flow.core.stop.lost_goals import KnownGoal, Remembered, SessionNotes
+from flow.core.stop.lost_goals import OpenGoal, OpenGoals, SessionNotes
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -60,7 +60,7 @@ class CheckoutNotes:
         self._top = top
         self._git_dir = git_dir
 
-    def read(self) -> Remembered:
+    def read(self) -> OpenGoals:
         """What is known of the checkout's goals; nothing where that cannot be read."""
         document = self._object(GOALS)
         goals = document.get("goals")
@@ -71,7 +71,7 @@ class CheckoutNotes:
             if goal is not None:
                 known[goal_id] = goal
         closed = _closed_goals(document["closed"]) if "closed" in document else {}
-        return Remembered(git_dir if isinstance(git_dir, str) else None, known, closed)
+        return OpenGoals(git_dir if isinstance(git_dir, str) else None, known, closed)
 
     def coming(self, goal_id: str, status: str) -> None:
         """Flow is about to write ``status``: what it wrote last counts as well until then."""
@@ -79,7 +79,7 @@ class CheckoutNotes:
         if known is not None and status not in known.statuses:
             self._put(known._replace(statuses=(*known.statuses, status)))
 
-    def left(self, goal: KnownGoal) -> None:
+    def left(self, goal: OpenGoal) -> None:
         """Flow left the goal open like this."""
         known = self.read().goals.get(goal.goal_id)
         if known is not None and not goal.contract:
@@ -139,13 +139,13 @@ class CheckoutNotes:
             raise storage_error("remember a session", rel, error) from error
         _drop_oldest(self._folder, rel, "", MOST_POINTERS)
 
-    def _put(self, goal: KnownGoal) -> None:
+    def _put(self, goal: OpenGoal) -> None:
         self._make()
         with locks.exclusive(self._folder, f"{self._rel}/{LOCK}", quick=True):
             before = self.read()
             self._write(before._replace(goals={**before.goals, goal.goal_id: goal}))
 
-    def _write(self, known: Remembered) -> None:
+    def _write(self, known: OpenGoals) -> None:
         if not known.goals and not known.closed:
             # The hook's script starts nothing for this checkout any more.
             files.remove(self._folder, f"{self._rel}/{GOALS}", sync=False)
@@ -224,14 +224,14 @@ def _session_file(session: str) -> str:
     return f"{_SESSION_PREFIX}{sha256(os.fsencode(session)).hexdigest()[:32]}.json"
 
 
-def _known_goal(goal_id: str, row: Any) -> KnownGoal | None:
+def _known_goal(goal_id: str, row: Any) -> OpenGoal | None:
     if not isinstance(row, dict) or not isinstance(row.get("statuses"), list):
         return None
     texts = (row.get("run_id"), row.get("branch"), row.get("contract"))
     statuses = tuple(status for status in row["statuses"] if isinstance(status, str))
     if not statuses or not all(isinstance(text, str) for text in texts):
         return None
-    return KnownGoal(goal_id, row["run_id"], row["branch"], statuses, row["contract"])
+    return OpenGoal(goal_id, row["run_id"], row["branch"], statuses, row["contract"])
 
 
 def _closed_goals(value: Any) -> dict[str, ClosedGoal]:

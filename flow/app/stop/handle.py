@@ -207,7 +207,7 @@ def _losses_to_mend(losses: Sequence[Loss], notes: SessionNotes, tools: StopTool
     """The losses that keep the agent working."""
     if tools.mode not in lost_goals.ASKING_MODES:
         return []
-    return [loss for loss in losses if lost_goals.asks_back(loss, notes, tools.fail_after)]
+    return [loss for loss in losses if lost_goals.asks_to_restore(loss, notes, tools.fail_after)]
 
 
 def _stop_answer(
@@ -225,7 +225,7 @@ def _stop_answer(
     told += [INTERRUPTED] if sight.notes.judging else []
     going_on = [part.reason for part in parts if part.action == "continue"]
     if asked:
-        going_on.append(stop_messages.put_back(asked, sight.notes, tools.fail_after))
+        going_on.append(stop_messages.restore_request(asked, sight.notes, tools.fail_after))
     said = [*cut_list(chosen.said, GOALS), *(text for part in parts for text in part.said)]
     lost = {loss.goal_id for loss in news}
     said += _unreadable([error for key, error in sight.broken.items() if key not in lost])

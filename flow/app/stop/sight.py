@@ -8,7 +8,7 @@ from flow.app.stop.tools import Sight
 from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.stop import lost_goals
-from flow.core.stop.lost_goals import Loss, Remembered, SessionNotes
+from flow.core.stop.lost_goals import Loss, OpenGoals, SessionNotes
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Protocol
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from flow.app.ports import LoadedGoal
     from flow.core.chain.closing_record import ClosedGoal
     from flow.core.goal.model import Goal
-    from flow.core.stop.lost_goals import KnownGoal
+    from flow.core.stop.lost_goals import OpenGoal
     from flow.core.stop.pause import Pause
 
 
 class CheckoutMemory(Protocol):
     """What the state folder remembers of a checkout; every method may raise :class:`FlowError`."""
 
-    def read(self) -> Remembered:
+    def read(self) -> OpenGoals:
         """What is known of the checkout's goals."""
 
     def session(self, session: str) -> SessionNotes | None:
@@ -110,7 +110,7 @@ def look(
     here = {
         goal_id: loaded
         for goal_id, loaded in goals.items()
-        if loaded.goal.status not in TERMINAL and lost_goals.is_here(loaded.goal, branch)
+        if loaded.goal.status not in TERMINAL and lost_goals.belongs_to_branch(loaded.goal, branch)
     }
     return Sight(
         [loaded.goal for loaded in here.values()],
@@ -139,19 +139,19 @@ def _finish(checkout: SightPort) -> tuple[int, dict[str, FlowError]]:
     return len(names), broken
 
 
-def _remembered(checkout: SightPort, session: str | None) -> tuple[Remembered, SessionNotes]:
+def _remembered(checkout: SightPort, session: str | None) -> tuple[OpenGoals, SessionNotes]:
     """What the state folder knows; nothing where there is none that can be used."""
     try:
         notes = checkout.checkout_notes
         known = notes.read()
         return known, (notes.session(session) if session else None) or SessionNotes()
     except FlowError:
-        return Remembered(None, {}), SessionNotes()
+        return OpenGoals(None, {}), SessionNotes()
 
 
 def _goals(
     checkout: SightPort,
-    known: Mapping[str, KnownGoal],
+    known: Mapping[str, OpenGoal],
     broken: dict[str, FlowError],
     read: tuple[Mapping[str, LoadedGoal], Mapping[str, FlowError]] | None,
 ) -> Mapping[str, LoadedGoal]:
@@ -173,7 +173,7 @@ def _paused(checkout: SightPort, goals: list[Goal]) -> dict[str, Pause]:
 
 
 def _closed(
-    checkout: SightPort, known: Mapping[str, KnownGoal], goals: Mapping[str, LoadedGoal]
+    checkout: SightPort, known: Mapping[str, OpenGoal], goals: Mapping[str, LoadedGoal]
 ) -> frozenset[str]:
     """The known goals that are closed, and whose closing is on record in the state folder."""
     closed = set()
@@ -190,8 +190,8 @@ def _note_closings(
     checkout: SightPort,
     closed: frozenset[str],
     goals: Mapping[str, LoadedGoal],
-    remembered: Remembered,
-) -> Remembered:
+    remembered: OpenGoals,
+) -> OpenGoals:
     """Remember no longer as open what a killed command had closed, and tell that, too."""
     for goal_id in closed:
         known, status = remembered.goals[goal_id], goals[goal_id].goal.status
@@ -203,11 +203,11 @@ def _note_closings(
 
 
 def _closings(
-    remembered: Remembered, branch: str | None, notes: SessionNotes
+    remembered: OpenGoals, branch: str | None, notes: SessionNotes
 ) -> Sequence[ClosedGoal]:
     """Those that are told here; those of another branch where this session was judged by them."""
     return [
         goal
         for goal in remembered.closed.values()
-        if goal.goal_id in notes.judged or lost_goals.is_here(goal, branch)
+        if goal.goal_id in notes.judged or lost_goals.belongs_to_branch(goal, branch)
     ]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from flow.core.chain.closing_record import ClosedGoal
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.model import Criterion, Goal
-    from flow.core.stop.lost_goals import KnownGoal, Loss
+    from flow.core.stop.lost_goals import Loss, OpenGoal
     from flow.core.stop.pause import Pause
     from flow.core.stop.policy import LoopCounters, Mode
     from flow.errors import FlowError
@@ -38,7 +38,7 @@ class Sight(NamedTuple):
     """The branch's goals that are not closed."""
     broken: Mapping[str, FlowError] = {}
     """What is wrong with those that cannot be read, by id."""
-    known: Mapping[str, KnownGoal] = {}
+    known: Mapping[str, OpenGoal] = {}
     """The goals that Flow left open in this checkout, by id."""
     losses: Sequence[Loss] = ()
     """Those of them that cannot be judged any more."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.model import Goal
     from flow.core.stop.hosts import StopEvent
-    from flow.core.stop.policy import LoopCounters, LoopLimits, Mode, Row, StopStep, Why
+    from flow.core.stop.policy import LimitName, LoopCounters, LoopLimits, Mode, Row, StopStep
 
 
 class JudgedGoal(NamedTuple):
@@ -67,8 +67,8 @@ def judge_stop(
     limits = core.LoopLimits(tools.fail_after, goal.max_iterations, host.cap)
     step = core.stop_step(row, mode, loop, limits, tree=facts.facts.subject.tree, at=tools.now())
     warnings: list[str] = []
-    if step.why:
-        verdict = _limit_verdict(step.why, evaluated, limits, tools)
+    if step.limit:
+        verdict = _limit_verdict(step.limit, evaluated, limits, tools)
         evaluated = evaluated._replace(verdict=verdict)
     try:
         warnings += tools.record.persist(verdict)
@@ -108,7 +108,7 @@ def _counted(
 ) -> LoopCounters:
     """The counters with this stop in them, and the newest evidence of each criterion."""
     decided = row == "proof_lost" or any(m.decided for m in facts.measured)
-    loop = core.counted(
+    loop = core.count_stop(
         before,
         session=event.session,
         prompt=event.prompt,
@@ -170,7 +170,9 @@ def mode_of(goal: Goal, mode: Mode) -> Mode:
     return "warn" if goal.flow_managed and mode != "off" else mode
 
 
-def _limit_verdict(why: Why, evaluated: Evaluated, limits: LoopLimits, tools: StopTools) -> Verdict:
+def _limit_verdict(
+    why: LimitName, evaluated: Evaluated, limits: LoopLimits, tools: StopTools
+) -> Verdict:
     """What a limit writes: ``failed`` for a stuck loop, a proposal for a spent budget."""
     verdict = evaluated.verdict
     sentence = stop_messages.limit_reached(
@@ -217,11 +219,11 @@ def _goal_answer(
     text = stop_messages.let_go_message(
         row, verdict, asks=mode != "warn" or row in ("proved", "untrusted")
     )
-    if step.why:
+    if step.limit:
         sentence = stop_messages.limit_reached(
-            step.why, stuck=limits.stuck, budget=limits.budget, cap=limits.cap
+            step.limit, stuck=limits.stuck, budget=limits.budget, cap=limits.cap
         )
-        text = f"goal {goal.id}: let go, {stop_messages.LIMITS[step.why]} ({sentence}); {text}"
+        text = f"goal {goal.id}: let go, {stop_messages.LIMITS[step.limit]} ({sentence}); {text}"
         if verdict.lifecycle_to == "failed":
             text = f"goal {goal.id} is failed: {verdict.reason}"
     if facts is not None and facts.measurement.out_of_time:
@@ -280,7 +282,7 @@ def _stop_event(
         "mode": mode,
         "row": row,
         "answer": step.action,
-        "limit": stop_messages.LIMITS.get(step.why) if step.why else None,
+        "limit": stop_messages.LIMITS.get(step.limit) if step.limit else None,
         "verdict": verdict.verdict,
         "passing_sha256": passing,
         "continuations": step.loop.continuations,

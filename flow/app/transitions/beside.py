@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.core.goal.lifecycle import TERMINAL
-from flow.core.stop.lost_goals import is_here
+from flow.core.stop.lost_goals import belongs_to_branch
 from flow.errors import FlowError, PersonNeeded
 from flow.startup.typing import TYPE_CHECKING, Protocol
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from flow.app.ports import LoadedGoal
     from flow.core.goal.model import Goal
-    from flow.core.stop.lost_goals import KnownGoal
+    from flow.core.stop.lost_goals import OpenGoal
     from flow.core.tool_calls.speaker import Speaker
 
 
@@ -40,7 +40,7 @@ class OpenGoalsPort(Protocol):
     def branch(self) -> str | None:
         """The branch that is checked out; None on a detached HEAD or without git."""
 
-    def left_open(self) -> Mapping[str, KnownGoal]:
+    def left_open(self) -> Mapping[str, OpenGoal]:
         """The goals that Flow left open in this checkout, as the state folder remembers them."""
 
 
@@ -74,7 +74,7 @@ def _others(port: OpenGoalsPort, goal_id: str) -> Iterable[tuple[str, Goal | Non
         except FlowError:
             yield other, None
         else:
-            if is_here(goal, branch):
+            if belongs_to_branch(goal, branch):
                 yield other, goal
 
 
@@ -95,7 +95,7 @@ def _gone(port: OpenGoalsPort) -> Iterable[str]:
     except FlowError:
         return
     for goal in known.values():
-        if goal.goal_id not in here and is_here(goal, branch):
+        if goal.goal_id not in here and belongs_to_branch(goal, branch):
             yield (
                 f"goal {goal.goal_id} is open in this checkout, and its file is gone "
                 f"(put it back, or: flow goal forget {goal.goal_id})"

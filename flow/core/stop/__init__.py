@@ -1,1 +1,1 @@
-"""What the Stop hook answers: its policy, the words of its messages, what each host takes."""
+"""The Stop hook's answers: policy, messages, and the hosts' formats."""

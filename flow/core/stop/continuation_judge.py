@@ -1,6 +1,6 @@
-"""The part of a continuation that tells what a judge leaves open.
+"""The part of a continuation about the criteria that a judge leaves open.
 
-Only what stands in quotes are the judge's own words; the rest is Flow's.
+The judge's own words stand in quotes; the rest is Flow's.
 """
 
 from __future__ import annotations
@@ -17,22 +17,20 @@ if TYPE_CHECKING:
     from flow.core.decision.verdict import CriterionResult
     from flow.core.goal.model import Goal
 
-TEXT = 200
-"""Characters of a criterion's text that are shown."""
+_TEXT = 200
 _WORDS = 1000
 
 
-def by_the_judge(
+def judged_blocks(
     goal: Goal, rows: Sequence[CriterionResult], opinion: Opinion
 ) -> list[CuttableBlock]:
-    """Each criterion that a judge does not pass; only what stands in quotes are its words."""
-    said = {one.id: one for one in opinion.criteria}
+    """A block for each criterion that a judge does not pass, and one for the whole."""
+    judged_by_id = {judged.id: judged for judged in opinion.criteria}
     blocks = []
     for row in rows:
-        judged = said.get(row.criterion_id)
-        if judged is None or judged.status == "pass" or row.status == "pass":
-            continue
-        blocks.append(_judged_block(goal, row, judged))
+        judged = judged_by_id.get(row.criterion_id)
+        if judged is not None and "pass" not in (judged.status, row.status):
+            blocks.append(_judged_block(goal, row, judged))
     whole = [
         f"The judge on the whole (an opinion, not an instruction): {_clean_text(opinion.reason)}"
     ]
@@ -45,7 +43,7 @@ def _judged_block(goal: Goal, row: CriterionResult, judged: JudgedCriterion) -> 
     word = "failed" if judged.status == "fail" else "is incomplete"
     criterion = goal.criterion(row.criterion_id)
     optional = "" if criterion is None or criterion.must_pass else " (not required)"
-    text = clip(visible(criterion.text.strip()), TEXT) if criterion else ""
+    text = clip(visible(criterion.text.strip()), _TEXT) if criterion else ""
     lines = [f"{row.criterion_id}{optional} {word}, by the judge: {text}"]
     if judged.lowered:
         lines.append(f"  it says pass, counted as {judged.status}: {_clean_text(judged.lowered)}")

@@ -1,10 +1,10 @@
-"""What the hosts tell a stop hook, and what they take for an answer (SPEC 6). Pure values.
+"""The hosts' input to a stop hook, and the answers they accept (SPEC 6). Pure values.
 
 A host is the program that runs the agent. Each sends one JSON object on stdin and takes one on
 stdout; the caller parses and prints the text. Cursor's may begin with a byte-order mark
 (U+FEFF), which the caller strips before it parses; here every value has been parsed already.
 
-What is known, and from where:
+Each host's format, with its source:
 
 =========== ==================================================================================
 claude      Claude Code 2.1.197, its own schemas: ``session_id``, ``cwd``, ``hook_event_name``,
@@ -43,15 +43,15 @@ from flow.startup.typing import Any, Literal, NamedTuple
 HOSTS = ("claude", "codex", "gemini", "cursor")
 
 MARK = "FLOW_GOAL_CONTINUATION"
-"""How a continuation begins; it stands alone where a caller gave no reason."""
+"""Start of a continuation; it stands alone where a caller gave no reason."""
 
 NAME_LIMIT = 120
-"""Characters of a background task's name that are kept."""
+"""The most characters of a background task's name."""
 MOST_TASKS = 20
 """Background tasks that are named; more are counted."""
 
 MESSAGE_LIMIT = 4000
-"""Characters of an agent's last message that are looked at."""
+"""Characters of an agent's last message that are read."""
 
 _MESSAGES = {
     "claude": "last_assistant_message",
@@ -63,37 +63,36 @@ _SESSION_LIMIT = 200
 _CWD_LIMIT = 4096
 _MOST_USED = 1_000_000
 _ENDED = ("completed", "failed", "killed", "stopped", "cancelled")
-"""The host lists what runs or waits; what says that it ended is no reason to wait."""
+"""Statuses of ended tasks, which are no reason to wait."""
 _TASK_NAMES = ("description", "command", "name", "agent_type", "tool", "server", "id")
 
 
 class StopEvent(NamedTuple):
-    """A stop, as the host tells it. What it does not tell, or tells wrongly, has its default."""
+    """A stop, from the host's input. A missing or invalid value has its default."""
 
     host: str
     session: str | None = None
-    """The session's id; None where it cannot be known, and so nothing can be claimed by it."""
+    """The session's id; None where it is unknown, so that it can claim nothing."""
     cwd: str | None = None
-    """An absolute path, not looked at: it may be gone, or lie in no repository."""
+    """An absolute path, not checked: it may be gone, or lie in no repository."""
     continued: bool = False
-    """The host says that the turn answers a stop hook's continuation. It can be False in one that
-    does (Claude Code), so the caller counts itself, with ``prompt`` where there is one."""
+    """The host's flag that the turn answers a continuation. It can be False in one that does
+    (Claude Code), so the caller counts itself, with ``prompt`` where there is one."""
     background: tuple[str, ...] = ()
     """Names of the background tasks that run or wait to run; while there are any, wait."""
     prompt: str | None = None
     """The id of the user's prompt (Claude Code) or turn (Codex) that the stop ends: equal ids mean
     that no new prompt came in between."""
     used: int | None = None
-    """Continuations that the host itself counted for this prompt (Cursor); None: it tells none."""
+    """The host's own count of continuations for this prompt (Cursor); None: it has none."""
     message: str | None = None
-    """The agent's last message, uncut and unredacted; None where the host tells none (Cursor)."""
+    """The agent's last message, unredacted; None where the host sends none (Cursor)."""
     skip: str = ""
-    """Why this stop is not to be judged (a subagent's, another event, an aborted turn), or ``""``.
-    The answer to it lets go."""
+    """Why this stop is not judged (a subagent's, another event, an aborted turn), or ``""``."""
 
 
 class StopAnswer(NamedTuple):
-    """What the hook decided, before it is put in a host's words."""
+    """The hook's decision, before it takes a host's form."""
 
     action: Literal["continue", "let_go"]
     reason: str
@@ -118,15 +117,15 @@ _TABLE = {
 
 
 def event_name(host: str) -> str:
-    """What ``host`` calls the event: the key in its settings, and ``hook_event_name``."""
+    """The event's name for ``host``: the key in its settings, and ``hook_event_name``."""
     return _TABLE[host].event
 
 
 def reason_limit(host: str) -> int:
-    """How long a continuation's reason may be for ``host``, as :func:`reason_size` counts it.
+    """The longest reason of a continuation for ``host``, in the unit of :func:`reason_size`.
 
-    Claude Code and Codex cut what is longer; for the two others no limit is known, and the same
-    one keeps the agent's prompt short.
+    Claude Code and Codex cut a longer one; the two others have no known limit, and the same one
+    keeps the agent's prompt short.
     """
     return _TABLE[host].reason_limit
 
@@ -141,16 +140,16 @@ def reason_size(host: str, text: str) -> int:
     return len(text) + sum(char > "\uffff" for char in text)
 
 
-def block_cap(host: str, said: str | None = None) -> int | None:
-    """After how many continuations in a row ``host`` overrides its hooks; None: never.
+def block_cap(host: str, variable: str | None = None) -> int | None:
+    """Continuations in a row after which ``host`` overrides its hooks; None: never.
 
-    ``said`` is the value of ``CLAUDE_CODE_STOP_HOOK_BLOCK_CAP``, or None where it is unset; only
-    Claude Code asks for it, and takes the number that the text begins with.
+    ``variable`` is the value of ``CLAUDE_CODE_STOP_HOOK_BLOCK_CAP``, or None where it is unset;
+    only Claude Code reads it, and takes the number that the text begins with.
     """
     cap = _TABLE[host].cap
-    if host != "claude" or said is None:
+    if host != "claude" or variable is None:
         return cap
-    text = said.strip()
+    text = variable.strip()
     sign, rest = (text[:1], text[1:]) if text[:1] in ("+", "-") else ("", text)
     digits = rest[: next((i for i, c in enumerate(rest) if c not in "0123456789"), len(rest))]
     if not digits:
@@ -160,10 +159,10 @@ def block_cap(host: str, said: str | None = None) -> int | None:
 
 
 def read_event(host: str, document: object) -> tuple[StopEvent, tuple[str, ...]]:
-    """What ``document``, the parsed input of ``host`` (one of :data:`HOSTS`), says of a stop.
+    """Read a stop from ``document``, the parsed input of ``host`` (one of :data:`HOSTS`).
 
-    Never raises for a document: what is missing has its default, and what cannot be used is
-    warned of, in one line each of printable characters.
+    Never raises for a document: a missing value has its default, and an invalid one also a warning
+    of one line of printable characters.
     """
     if not isinstance(document, dict):
         warning = f"the host's input is {_kind_name(document)}, not an object"
@@ -179,31 +178,29 @@ SHOWING_HOSTS = ("claude", "gemini")
 
 
 def to_document(host: str, answer: StopAnswer) -> dict[str, str]:
-    """``answer`` in the words of ``host``, with no key that it does not know.
+    """``answer`` in the form of ``host``, with no key that it does not know.
 
-    The reason is not cut here. An empty one is replaced where the host wants one.
+    The reason is not cut here. An empty one is replaced where the host needs one.
     """
+    message = {"systemMessage": answer.message} if answer.message else {}
     if answer.action == "continue":
         reason = answer.reason if answer.reason.strip() else MARK
         if host == "cursor":
             return {"followup_message": reason}
-        told = {"systemMessage": answer.message} if answer.message and host != "codex" else {}
-        return {"decision": "deny" if host == "gemini" else "block", "reason": reason, **told}
+        shown = message if host != "codex" else {}
+        return {"decision": "deny" if host == "gemini" else "block", "reason": reason, **shown}
     if host == "claude":
         return {
             "decision": "approve",
             "reason": answer.reason,
             **({"next_step_hint": answer.next_step_hint} if answer.next_step_hint else {}),
-            **({"systemMessage": answer.message} if answer.message else {}),
+            **message,
         }
-    if host == "gemini":
-        said = {"systemMessage": answer.message} if answer.message else {}
-        return {"decision": "allow", **said}
-    return {}
+    return {"decision": "allow", **message} if host == "gemini" else {}
 
 
 def _common_event(host: str, document: dict[Any, Any], warnings: list[str]) -> StopEvent:
-    """Claude Code, Codex and Gemini call things alike."""
+    """A stop of Claude Code, Codex or Gemini, whose keys are alike."""
     prompt = {"claude": "prompt_id", "codex": "turn_id"}.get(host)
     continued = document.get("stop_hook_active")
     if continued is not None and not isinstance(continued, bool):
@@ -249,7 +246,7 @@ def _is_count(value: object) -> bool:
 
 
 def _cursor_root(roots: object, warnings: list[str]) -> str | None:
-    """The folder that Cursor works in. With several it does not say in which."""
+    """The folder that Cursor works in; the first of several."""
     if roots is None:
         return None
     if not isinstance(roots, list):
@@ -307,12 +304,12 @@ def _path_value(key: str, value: object, warnings: list[str]) -> str | None:
 
 
 def _in_no_path(char: str) -> bool:
-    """NUL and half characters, but for those in which Python keeps bytes that are not UTF-8."""
+    """NUL and surrogates, except those that Python uses for bytes that are not UTF-8."""
     return char == "\x00" or "\ud800" <= char < "\udc80" or "\udcff" < char <= "\udfff"
 
 
 def _task_names(document: dict[Any, Any], warnings: list[str]) -> tuple[str, ...]:
-    """The names of what runs. An entry that cannot be read counts: the host says it is there."""
+    """The names of the running tasks; an invalid entry counts as one."""
     tasks = document.get("background_tasks")
     if tasks is None:
         return ()
@@ -347,15 +344,10 @@ def _wrong_value(key: str, value: object, expected: str) -> str:
 
 
 def _kind_name(value: object) -> str:
-    if isinstance(value, dict):
-        return "an object"
-    if isinstance(value, list):
-        return "a list"
-    if isinstance(value, str):
-        return "the text"
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
-    return "a number" if isinstance(value, (int, float)) else "no JSON value"
+    names = {dict: "an object", list: "a list", str: "the text", int: "a number", float: "a number"}
+    return names.get(type(value), "no JSON value")
 
 
 def _shown_text(text: str) -> str:

@@ -1,14 +1,16 @@
-"""Goals that the Stop hook can no longer judge although Flow works for them (SPEC 17.10).
+"""Open goals that the Stop hook can no longer judge (SPEC 17.10). Values only.
 
-Values only. The state folder remembers, for each checkout, the goals that Flow left open there and,
-for each session, what the hook did in it. Compared with what the checkout holds now, that tells a
-goal that vanished from one that never was.
+The state folder holds, for each checkout, the goals that Flow left open there and, for each
+session, the hook's notes. Compared with the checkout's present goals, they tell a goal that
+vanished from one that never was.
 """
 
 from __future__ import annotations
 
 from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL
+from flow.core.goal.model import NO_BRANCH
+from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -34,52 +36,52 @@ LossKind = Literal[
 ]
 
 ASKING_MODES = ("block", "evaluator-loop")
-"""The modes in which an agent is asked to put a goal back."""
+"""The modes in which an agent is asked to restore a goal."""
 
 MOST_WAITS = 2
 """Stops in a row that background work or a wait may keep a goal from being judged."""
 
 
-class KnownGoal(NamedTuple):
+class OpenGoal(NamedTuple):
     """A goal as Flow left it open in a checkout."""
 
     goal_id: str
     run_id: str
     branch: str
     statuses: tuple[str, ...]
-    """What Flow wrote last, and what it was about to write: a kill may come in between."""
+    """The status that Flow wrote last, and the one that it was about to write when killed."""
     contract: str
-    """SHA-256 of the contract; empty where nobody has computed it yet."""
+    """SHA-256 of the contract; empty where it was not computed yet."""
 
 
-class Remembered(NamedTuple):
+class OpenGoals(NamedTuple):
     """The goals that Flow left open in a checkout, and the git directory it had then."""
 
     git_dir: str | None
-    goals: Mapping[str, KnownGoal]
+    goals: Mapping[str, OpenGoal]
     closed: Mapping[str, ClosedGoal] = {}
-    """Those that were closed, and no stop has told it yet."""
+    """Closed goals that no stop has reported yet."""
 
 
 class SessionNotes(NamedTuple):
-    """What the hook remembers of one session in one checkout."""
+    """The hook's notes about one session in one checkout."""
 
     judged: tuple[str, ...] = ()
     """Goals that were judged at a stop of this session."""
     continued: tuple[str, ...] = ()
     """Goals for which Flow kept the agent working."""
     told: Mapping[str, str] = {}
-    """What was last said about a goal that is lost, so that it is said once."""
+    """The last report about each lost goal, so that it is made once."""
     asked: Mapping[str, int] = {}
-    """How often the agent was asked to put a goal back."""
+    """Times that the agent was asked to restore each goal."""
     waits: Mapping[str, int] = {}
-    """Stops in a row at which a goal waited."""
+    """Stops in a row at which each goal waited."""
     judging: bool = False
-    """A stop is being judged; it stays set where the hook was killed."""
+    """Whether a stop is being judged; it stays set where the hook was killed."""
 
 
 class Loss(NamedTuple):
-    """A goal that is not judged although it is open. ``now`` and ``before`` fill the sentence."""
+    """An open goal that is not judged. ``now`` and ``before`` fill the sentence."""
 
     goal_id: str
     kind: LossKind
@@ -88,22 +90,22 @@ class Loss(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What was said of it, in short: another key is another change."""
+        """The change in short: another key is another change."""
         return f"{self.kind} {self.now}"
 
 
 class _LossMessage(NamedTuple):
-    """How a kind of loss is told. ``by_hand``: somebody can put it back, and an agent is asked to.
+    """The message for a kind of loss. ``by_hand``: an edit caused it, and an agent can undo it.
 
     ``{file}``, ``{now}``, ``{before}`` and ``{id}`` are filled in.
     """
 
-    what: str
-    mend: str
+    description: str
+    remedy: str
     by_hand: bool = True
 
 
-WORDS: Mapping[LossKind, _LossMessage] = {
+LOSS_MESSAGES: Mapping[LossKind, _LossMessage] = {
     "gone": _LossMessage("its file {file} is gone", "put the file back as it was"),
     "unreadable": _LossMessage("its file cannot be read: {now}", "put the file back as it was"),
     "no_repository": _LossMessage(
@@ -150,26 +152,24 @@ WORDS: Mapping[LossKind, _LossMessage] = {
 }
 
 
-def what_happened(loss: Loss) -> str:
+def describe_loss(loss: Loss) -> str:
     """The loss as one sentence without a full stop, safe for a terminal and a prompt."""
-    return _filled_text(WORDS[loss.kind].what, loss)
+    return _filled_text(LOSS_MESSAGES[loss.kind].description, loss)
 
 
 def loss_remedy(loss: Loss) -> str:
-    """What mends it."""
-    return _filled_text(WORDS[loss.kind].mend, loss)
+    """The remedy, as a phrase."""
+    return _filled_text(LOSS_MESSAGES[loss.kind].remedy, loss)
 
 
 def _filled_text(text: str, loss: Loss) -> str:
-    from flow.core.text.display import visible
-
     values = {"now": loss.now, "before": loss.before, "id": loss.goal_id}
     shown = {key: visible(value)[:300] for key, value in values.items()}
     return text.format(file=layout.goal_file(loss.goal_id), **shown)
 
 
 def lost_goals(
-    known_goals: Sequence[KnownGoal],
+    open_goals: Sequence[OpenGoal],
     goals: Mapping[str, Goal],
     *,
     unreadable: Mapping[str, str],
@@ -177,52 +177,50 @@ def lost_goals(
     branch: str | None,
     judged: Sequence[str],
 ) -> list[Loss]:
-    """The known goals that are not as Flow left them, and so are not judged.
+    """The open goals that are not as Flow left them, and so are not judged.
 
     Those of another branch are left out, unless this session was judged by them.
 
-    ``goals`` are those that can be read, by id; ``unreadable`` says of others why not; ``closed``
-    names those whose closing is on record; ``branch`` is checked out (None: a detached HEAD, where
+    ``goals`` are the readable ones by id; ``unreadable`` has the faults of the others; ``closed``
+    are those whose closing is recorded; ``branch`` is checked out (None: a detached HEAD, where
     every goal is this checkout's); ``judged`` are goals that this session was judged by.
     """
     lost = []
-    for one in known_goals:
-        goal = goals.get(one.goal_id)
+    for open_goal in open_goals:
+        goal_id = open_goal.goal_id
+        goal = goals.get(goal_id)
         if goal is None:
-            loss = _without_file(one, unreadable.get(one.goal_id), branch)
+            loss = _without_file(open_goal, unreadable.get(goal_id), branch)
         else:
-            loss = _with_file(one, goal, closed, branch)
-        of_this = one.goal_id in judged or is_here(one, branch)
-        if loss is None or not of_this:
-            continue
-        if loss.kind != "switched" or one.goal_id in judged:
+            loss = _with_file(open_goal, goal, closed, branch)
+        here = belongs_to_branch(open_goal, branch)
+        if loss is not None and (goal_id in judged or (here and loss.kind != "switched")):
             lost.append(loss)
     return lost
 
 
-def _without_file(known_goals: KnownGoal, why: str | None, branch: str | None) -> Loss | None:
-    if why is not None:
-        return Loss(known_goals.goal_id, "unreadable", why)
-    if not is_here(known_goals, branch):  # the other branch may never have had the file
-        return Loss(known_goals.goal_id, "switched", branch or "", known_goals.branch)
-    return Loss(known_goals.goal_id, "gone")
+def _without_file(known: OpenGoal, fault: str | None, branch: str | None) -> Loss | None:
+    if fault is not None:
+        return Loss(known.goal_id, "unreadable", fault)
+    if not belongs_to_branch(known, branch):  # the other branch may never have had the file
+        return Loss(known.goal_id, "switched", branch or "", known.branch)
+    return Loss(known.goal_id, "gone")
 
 
 def _with_file(
-    known_goals: KnownGoal, goal: Goal, closed: frozenset[str], branch: str | None
+    known: OpenGoal, goal: Goal, closed: frozenset[str], branch: str | None
 ) -> Loss | None:
     if goal.status in TERMINAL:
         if goal.id in closed:
             return None
-        return Loss(goal.id, "closed_by_hand", goal.status, known_goals.statuses[0])
-    if not is_here(goal, branch):
-        if goal.branch != known_goals.branch and is_here(known_goals, branch):
-            return Loss(goal.id, "branch_by_hand", goal.branch, known_goals.branch)
+        return Loss(goal.id, "closed_by_hand", goal.status, known.statuses[0])
+    if not belongs_to_branch(goal, branch):
+        if goal.branch != known.branch and belongs_to_branch(known, branch):
+            return Loss(goal.id, "branch_by_hand", goal.branch, known.branch)
         return Loss(goal.id, "switched", branch or "", goal.branch)
-    if not is_acting(goal) and goal.status not in known_goals.statuses:
-        return Loss(goal.id, "status_by_hand", goal.status, known_goals.statuses[0])
-    if goal.status == "waiting_for_ci" and goal.status not in known_goals.statuses:
-        return Loss(goal.id, "status_by_hand", goal.status, known_goals.statuses[0])
+    expected = is_acting(goal) and goal.status != "waiting_for_ci"
+    if not expected and goal.status not in known.statuses:
+        return Loss(goal.id, "status_by_hand", goal.status, known.statuses[0])
     return None
 
 
@@ -231,27 +229,25 @@ def is_acting(goal: Goal) -> bool:
     return goal.status in ("active", "waiting_for_ci") or goal.blocked_by_paths
 
 
-def is_here(goal: Goal | KnownGoal | ClosedGoal, branch: str | None) -> bool:
+def belongs_to_branch(goal: Goal | OpenGoal | ClosedGoal, branch: str | None) -> bool:
     """Whether the goal is one of the branch that is checked out; None: of every branch."""
-    from flow.core.goal.model import NO_BRANCH
-
     return branch is None or goal.branch in (branch, NO_BRANCH)
 
 
-def asks_back(loss: Loss, notes: SessionNotes, limit: int) -> bool:
-    """Whether the agent is asked to put a goal back.
+def asks_to_restore(loss: Loss, notes: SessionNotes, limit: int) -> bool:
+    """Whether the agent is asked to restore a goal.
 
     Only in a session that Flow kept working for it before, and at most ``limit`` times.
     """
     return (
-        WORDS[loss.kind].by_hand
+        LOSS_MESSAGES[loss.kind].by_hand
         and loss.goal_id in notes.continued
         and notes.asked.get(loss.goal_id, 0) < limit
     )
 
 
 def notes_after(notes: SessionNotes, losses: Sequence[Loss], asked: Sequence[Loss]) -> SessionNotes:
-    """The notes once ``losses`` was said, and the agent was asked to put ``asked`` back."""
+    """The notes after ``losses`` were reported, and the agent was asked to restore ``asked``."""
     times = dict(notes.asked)
     for loss in asked:
         times[loss.goal_id] = times.get(loss.goal_id, 0) + 1
@@ -259,13 +255,13 @@ def notes_after(notes: SessionNotes, losses: Sequence[Loss], asked: Sequence[Los
 
 
 def is_news(loss: Loss, notes: SessionNotes) -> bool:
-    """Whether it was not said in this session yet."""
+    """Whether it was not reported in this session yet."""
     return notes.told.get(loss.goal_id) != loss.key
 
 
 def sentence(loss: Loss) -> str:
-    """The loss for a person: which goal, what happened, what mends it, what ends the message."""
-    text = f"goal {loss.goal_id}: {what_happened(loss)}; {loss_remedy(loss)}"
-    if loss.kind == "waits" or not WORDS[loss.kind].by_hand:
+    """The loss for a person: the goal, the loss, its remedy, the way to end the message."""
+    text = f"goal {loss.goal_id}: {describe_loss(loss)}; {loss_remedy(loss)}"
+    if loss.kind == "waits" or not LOSS_MESSAGES[loss.kind].by_hand:
         return text
     return f"{text}; if it is meant to be so: flow goal forget {loss.goal_id}"

@@ -1,4 +1,4 @@
-"""A goal that somebody has set aside: who, when, and why. Values only."""
+"""A paused goal: who paused it, when, and why. Values only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAUSED_STATUS: Literal["waiting_for_user"] = "waiting_for_user"
 
 
 class Pause(NamedTuple):
-    """The move that paused a goal, as its event tells it."""
+    """The move that paused a goal, from its event."""
 
     reason: str
     by: str
@@ -24,7 +24,7 @@ class Pause(NamedTuple):
 
     @property
     def who(self) -> str:
-        """The agent, where it was said in an agent's shell."""
+        """The user, or the agent where the command came from an agent's shell."""
         return "the agent" if self.said_from == "agent" else visible(self.by) or "a person"
 
     def sentence(self) -> str:
@@ -32,17 +32,17 @@ class Pause(NamedTuple):
         return f'paused by {self.who}: "{clip(visible(self.reason), REASON_LIMIT)}"'
 
     def to_document(self) -> dict[str, Any]:
-        """As ``status --json`` has it."""
+        """The value in ``status --json``."""
         return self._asdict()
 
 
 def changes_status(event: Mapping[str, Any]) -> bool:
-    """Whether an event says what status the goal has had since."""
+    """Whether an event changed the goal's status."""
     return isinstance(event.get("to"), str)
 
 
 def pause_of(event: Mapping[str, Any] | None) -> Pause | None:
-    """The pause that ``event``, a goal's newest change of status, tells; None for another move.
+    """The pause that ``event``, a goal's newest change of status, is; None for another move.
 
     A proposal that waits for a person, and a status written by a helper, are none.
     """

@@ -1,6 +1,6 @@
-"""What a stop of the agent leads to (SPEC 6): the table, and the limits of the loop.
+"""The policy for a stop of the agent (SPEC 6): the table, and the limits of the loop.
 
-Values only. Whoever calls brings the evaluation, the counters (``loop.json``) and the time.
+Values only: the caller brings the evaluation, the counters (``loop.json``) and the time.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Row = Literal[
     "proved",
     "untrusted",
 ]
-"""What an evaluation came to, as the rows of SPEC 6's table name it. ``proof_lost``:
-nothing failed, and a criterion that passed or failed before shows nothing any more. ``undecided``:
-fuzzy criteria are left, or a person has to look."""
+"""The result of an evaluation, as a row of SPEC 6's table. ``proof_lost``: nothing failed, and a
+criterion that passed or failed before shows nothing any more. ``undecided``: fuzzy criteria are
+open, or a person has to decide."""
 
 CONTINUE: Mapping[Row, frozenset[Mode]] = {
     "failed": frozenset(("block", "evaluator-loop")),
@@ -36,21 +36,21 @@ CONTINUE: Mapping[Row, frozenset[Mode]] = {
     "proof_lost": frozenset(("block", "evaluator-loop")),
     "judge_not_achieved": frozenset(("evaluator-loop",)),
 }
-"""In which modes a row keeps the agent working. Every other cell lets it go."""
+"""The modes in which a row keeps the agent working. Every other cell lets it go."""
 
 THROTTLE_COUNT = 3
 THROTTLE_SECONDS = 300
-"""So many continuations in so many seconds that left the subject as it was: let go."""
+"""Seconds. This many continuations within them that left the subject as it was: let go."""
 
 NEAR = 3
-"""The budget is told when so many stops, or fewer, are left of it."""
+"""The budget is shown when this many of its stops, or fewer, remain."""
 
-Why = Literal["", "stuck", "budget", "throttle", "cap"]
-"""Which limit let the agent go; empty: none did."""
+LimitName = Literal["", "stuck", "budget", "throttle", "cap"]
+"""The limit that let the agent go; empty: none did."""
 
 
-class Recent(NamedTuple):
-    """One continuation: when (seconds since 1970) and on which state of the files."""
+class Continuation(NamedTuple):
+    """One continuation: its time (seconds since 1970) and the digest of the files then."""
 
     at: float
     tree: str | None
@@ -59,13 +59,13 @@ class Recent(NamedTuple):
 class LoopCounters(NamedTuple):
     """The hook's counters for a goal's run (``loop.json``).
 
-    They count from the user's last prompt on, over stops that answer a continuation.
+    They start at the user's last prompt, and cover the stops that answer a continuation.
     """
 
     goal_id: str
     session: str | None = None
     prompt: str | None = None
-    """The host's id of the user's prompt that the counters belong to, where it tells one."""
+    """The host's id of the user's prompt that the counters start at, where it has one."""
     continuing: bool = False
     """Whether the newest stop of that session was answered by a continuation."""
     continuations: int = 0
@@ -73,12 +73,12 @@ class LoopCounters(NamedTuple):
     """Continuations since the files last changed: the host counts those without a tool call."""
     stuck_turns: int = 0
     passing_sha256: str | None = None
-    recent: tuple[Recent, ...] = ()
+    recent: tuple[Continuation, ...] = ()
     evidence: Mapping[str, str] = {}
-    """Criterion id to the newest sidecar of the hook's, for work that has not changed since."""
+    """Criterion id → the hook's newest sidecar, for work that has not changed since."""
 
     def to_document(self) -> dict[str, Any]:
-        """As ``loop.json`` holds it."""
+        """The content of ``loop.json``."""
         return {
             **self._asdict(),
             "recent": [recent._asdict() for recent in self.recent],
@@ -87,7 +87,7 @@ class LoopCounters(NamedTuple):
 
 
 class LoopLimits(NamedTuple):
-    """What ends the loop. ``cap`` is the host's; None: it has none."""
+    """The limits of the loop. ``cap`` is the host's; None: it has none."""
 
     stuck: int
     budget: int
@@ -95,22 +95,22 @@ class LoopLimits(NamedTuple):
 
 
 class LoopLimit(NamedTuple):
-    """A limit, and at which stop from now on it lets the agent go: 1 is the next one."""
+    """A limit, and the number of the stop at which it lets the agent go: 1 is the next one."""
 
-    why: Why
+    limit: LimitName
     stops: int
 
 
 class StopStep(NamedTuple):
-    """What to do at this stop, and the counters after it."""
+    """The action at this stop, and the counters after it."""
 
     action: Literal["continue", "let_go"]
-    why: Why
+    limit: LimitName
     loop: LoopCounters
     endings: tuple[LoopLimit, ...] = ()
-    """The limit that stops without progress reach first; then the budget, where that is near."""
+    """The limit that stops without progress reach first; then the budget, where it is near."""
     last_of_host: bool = False
-    """Whether the host may take no further one."""
+    """Whether the host may refuse a further continuation."""
 
 
 def stop_row(
@@ -119,7 +119,7 @@ def stop_row(
     opinion: Opinion | NoOpinion | None,
     proof_lost: Sequence[str] = (),
 ) -> Row:
-    """The table's row for an evaluation; ``proof_lost`` names the criteria that lost theirs."""
+    """The table's row for an evaluation; ``proof_lost`` names criteria that lost their proof."""
     if decision.blocker_type == "scope_violation":
         return "violation"
     if candidate == "fail":
@@ -142,14 +142,14 @@ def may_have_lost_its_proof(outcome: str, reason: str) -> bool:
 
 
 def ended_by_signal(result: str | None) -> bool:
-    """Whether ``last_result`` names a signal: that says nothing, whatever the runs before said."""
+    """Whether ``last_result`` names a signal, which proves nothing in either direction."""
     return result is not None and result.startswith("signal ")
 
 
 def disproved(candidate: Candidate, measured: Iterable[Measured]) -> bool:
-    """Whether a command, or a judge's ``fail``, is what keeps the goal open.
+    """Whether a command, or a judge's ``fail``, keeps the goal open.
 
-    A judge that says ``incomplete`` of all that is left has seen nothing that is wrong.
+    A judge that finds the rest ``incomplete`` has seen no fault.
     """
     return candidate in ("fail", "incomplete") or any(m.must_pass and m.failing for m in measured)
 
@@ -160,11 +160,13 @@ def passing_set(measured: Iterable[Measured]) -> str:
     return sha256(text.encode("utf-8")).hexdigest()
 
 
-def answers(loop: LoopCounters, session: str | None, prompt: str | None, continued: bool) -> bool:
-    """Whether a stop answers one of the hook's continuations; a prompt of the user's does not.
+def answers_continuation(
+    loop: LoopCounters, session: str | None, prompt: str | None, continued: bool
+) -> bool:
+    """Whether a stop answers one of the hook's continuations, and not a prompt of the user.
 
     ``continued`` is the host's own flag. It can be False in a turn that answers one, so the id of
-    the prompt decides where the host tells it.
+    the prompt decides where the host has one.
     """
     if not loop.continuing or loop.session != session:
         return False
@@ -173,7 +175,7 @@ def answers(loop: LoopCounters, session: str | None, prompt: str | None, continu
     return continued
 
 
-def counted(
+def count_stop(
     loop: LoopCounters,
     *,
     session: str | None,
@@ -181,16 +183,10 @@ def counted(
     continued: bool,
     passing: str | None,
 ) -> LoopCounters:
-    """The counters with this stop in them. ``passing`` is None where nothing was decided."""
-    if not answers(loop, session, prompt, continued):
-        loop = loop._replace(
-            session=session,
-            prompt=prompt,
-            continuations=0,
-            in_row=0,
-            stuck_turns=0,
-            passing_sha256=None,
-        )
+    """Count this stop. ``passing`` is None where nothing was decided."""
+    if not answers_continuation(loop, session, prompt, continued):
+        started = LoopCounters(loop.goal_id, session, prompt)
+        loop = started._replace(recent=loop.recent, evidence=loop.evidence)
     loop = loop._replace(continuing=False)
     if passing is None:
         return loop
@@ -203,8 +199,7 @@ def stop_step(
 ) -> StopStep:
     """The table, then the limits in their order: stuck, budget, throttle, the host's cap.
 
-    ``loop`` has this stop counted already; ``tree`` is the subject, ``at`` the time in seconds
-    since 1970.
+    ``loop`` includes this stop; ``tree`` is the subject, ``at`` the time in seconds since 1970.
     """
     if mode not in CONTINUE.get(row, ()):
         return StopStep("let_go", "", loop)
@@ -224,7 +219,7 @@ def stop_step(
         continuing=True,
         continuations=used,
         in_row=in_row,
-        recent=(*loop.recent, Recent(at, tree))[-THROTTLE_COUNT:],
+        recent=(*loop.recent, Continuation(at, tree))[-THROTTLE_COUNT:],
     )
     endings = _endings(after, mode, limits, tree)
     return StopStep("continue", "", after, endings, limits.cap in (in_row, used))
@@ -233,7 +228,7 @@ def stop_step(
 def _endings(
     after: LoopCounters, mode: Mode, limits: LoopLimits, tree: str | None
 ) -> tuple[LoopLimit, ...]:
-    """When the limits end this, if nothing changes from here on."""
+    """The stops at which the limits end the loop, if nothing changes from now on."""
     idle = []
     if mode == "evaluator-loop":  # the first stop that decides something only starts to count
         equal = after.stuck_turns if after.passing_sha256 is not None else -1
@@ -252,9 +247,9 @@ def _endings(
 
 
 def _throttled(loop: LoopCounters, tree: str | None, at: float) -> bool:
-    """Three continuations in five minutes, all on the files as they still are.
+    """Whether the last three continuations fell in five minutes, all on the present files.
 
-    A clock that was set back makes a time look later than now: that counts as just now.
+    A time later than now (the clock was set back) counts as now.
     """
     newest = loop.recent[-THROTTLE_COUNT:]
     return (
@@ -265,15 +260,14 @@ def _throttled(loop: LoopCounters, tree: str | None, at: float) -> bool:
 
 
 def loop_from_document(document: Mapping[str, Any], goal_id: str) -> LoopCounters | None:
-    """The counters as read back; None where they are another goal's, or not what Flow writes."""
+    """The counters from ``loop.json``; None for another goal's, or an invalid document."""
     texts = ("session", "prompt", "passing_sha256")
     counts = ("continuations", "in_row", "stuck_turns")
     recent, evidence = document.get("recent", []), document.get("evidence", {})
     if (
         document.get("goal_id") != goal_id
         or not all(isinstance(document.get(key), str | None) for key in texts)
-        or not all(type(document.get(key, 0)) is int for key in counts)
-        or not all(document.get(key, 0) >= 0 for key in counts)
+        or not all(type(n := document.get(key, 0)) is int and n >= 0 for key in counts)
         or not isinstance(document.get("continuing", False), bool)
         or not isinstance(recent, list)
         or not all(_is_recent(item) for item in recent)
@@ -281,16 +275,12 @@ def loop_from_document(document: Mapping[str, Any], goal_id: str) -> LoopCounter
         or not all(isinstance(path, str) for path in evidence.values())
     ):
         return None
+    keys = (*texts, *counts, "continuing")
+    newest = [Continuation(item["at"], item.get("tree")) for item in recent[-THROTTLE_COUNT:]]
     return LoopCounters(
-        goal_id,
-        session=document.get("session"),
-        prompt=document.get("prompt"),
-        continuing=document.get("continuing", False),
-        continuations=document.get("continuations", 0),
-        in_row=document.get("in_row", 0),
-        stuck_turns=document.get("stuck_turns", 0),
-        passing_sha256=document.get("passing_sha256"),
-        recent=tuple(Recent(item["at"], item.get("tree")) for item in recent[-THROTTLE_COUNT:]),
+        **{key: document[key] for key in keys if key in document},
+        goal_id=goal_id,
+        recent=tuple(newest),
         evidence=evidence,
     )
 

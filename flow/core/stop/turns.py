@@ -1,8 +1,8 @@
-"""The newest turn of a goal, as its events tell it.
+"""The newest turn of a goal, from its events.
 
-An evaluation at a stop that comes to what the goal's file says already leaves the file alone, so
-that a tracked file does not change with every turn. Its ``stop`` event has its number and results;
-whoever shows a goal shows those, and the next write to the file carries them.
+An evaluation at a stop whose result the goal's file has already leaves the file alone, so that a
+tracked file does not change with every turn. Its ``stop`` event has its number and results; every
+display of the goal uses those, and the next write to the file carries them.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Criterion, Goal
 
 MOST_TURNS = 10_000_000
-"""A larger number is none that Flow wrote."""
+"""The highest turn that Flow writes."""
 
 
 class CriterionTurn(NamedTuple):
-    """What a turn says of a criterion that it measured."""
+    """A turn's result for a criterion that it measured."""
 
     evidence_ref: str
     last_result: str | None
 
 
 class RecordedTurn(NamedTuple):
-    """A turn as its event tells it; ``result`` is None where the goal's file has it, too."""
+    """A turn from its event; ``result`` is None where the goal's file has it, too."""
 
     turn: int
     verdict: str | None = None
@@ -49,9 +49,9 @@ OWN_SOURCES = ("command", "evaluator-loop")
 
 
 def is_handed_in(document: Mapping[str, Any], newest: RecordedTurn | None) -> bool:
-    """Whether a recorded verdict is not that of the newest turn on record: somebody handed it in.
+    """Whether a recorded verdict was handed in: it is not the newest recorded turn's.
 
-    One that ran nothing, for want of trust, has no turn; it is taken by its ``source``.
+    One that ran nothing, for want of trust, has no turn; its ``source`` decides.
     """
     if document.get("source") not in OWN_SOURCES:
         return True
@@ -71,26 +71,25 @@ def event_fields(
     rows: Sequence[CriterionResult],
     last_results: Mapping[str, str | None],
 ) -> dict[str, Any]:
-    """What a ``stop`` event tells of a turn that is not written to the goal's file.
+    """The fields of a ``stop`` event for a turn that is not written to the goal's file.
 
-    ``rows`` are the verdict's; ``last_results`` the commands' results by criterion. Criteria that
-    the file tells the same of are left out.
+    ``rows`` are the verdict's; ``last_results`` the commands' results by criterion. Criteria whose
+    result the file has already are left out.
     """
     criteria = {}
     for row in rows:
-        known, last = goal.criterion(row.criterion_id), last_results.get(row.criterion_id)
-        if known is None or row.evidence_ref is None or last is None:
+        criterion, last = goal.criterion(row.criterion_id), last_results.get(row.criterion_id)
+        if criterion is None or row.evidence_ref is None or last is None:
             continue
-        if (known.evidence_ref, known.last_result) != (row.evidence_ref, last):
+        if (criterion.evidence_ref, criterion.last_result) != (row.evidence_ref, last):
             criteria[row.criterion_id] = {"evidence_ref": row.evidence_ref, "last_result": last}
     return {"result": result, "reason": reason, "results": criteria}
 
 
 def has_turn(event: Mapping[str, Any]) -> bool:
-    """Whether an event tells the number of an evaluation."""
-    turn = event.get("turn")
-    told = event.get("type") in ("stop", "evaluated")
-    return told and type(turn) is int and 0 < turn <= MOST_TURNS
+    """Whether an event has the number of an evaluation."""
+    turn, is_evaluation = event.get("turn"), event.get("type") in ("stop", "evaluated")
+    return is_evaluation and type(turn) is int and 0 < turn <= MOST_TURNS
 
 
 def recorded_turn(event: Mapping[str, Any], *, written_since: bool) -> RecordedTurn:
@@ -116,7 +115,7 @@ def _text_or_none(value: object) -> str | None:
 
 
 def with_turn(goal: Goal, recorded: RecordedTurn | None) -> Goal:
-    """The goal as of its newest turn. Its status and its document stay the file's."""
+    """The goal as of its newest turn. Its status and its document stay those of the file."""
     if recorded is None or recorded.turn <= goal.turns_evaluated:
         return goal
     return goal._replace(

@@ -12,7 +12,7 @@ from flow.app.evaluation.values import Request
 from flow.app.stop.handle import handle_stop
 from flow.app.stop.tools import Host, Sight, StopTools
 from flow.core.stop.hosts import StopEvent
-from flow.core.stop.lost_goals import KnownGoal, Loss, SessionNotes
+from flow.core.stop.lost_goals import Loss, OpenGoal, SessionNotes
 from flow.core.stop.policy import LoopCounters
 from flow.errors import InputError, StorageError
 from tests.app.fakes import World, changed, criterion, goal_document
@@ -42,7 +42,7 @@ class Scene:
         self.events: list[dict[str, Any]] = []
         self.verdicts: list[Verdict] = []
         self.broken: list[Any] = []
-        self.known: dict[str, KnownGoal] = {}
+        self.known: dict[str, OpenGoal] = {}
         self.losses: list[Any] = []
         self.notes: dict[str, SessionNotes] = {}
         self.shown: set[str] = set()
@@ -96,7 +96,7 @@ class Scene:
         self.notes[session] = notes
 
     def known_goal(self, goal_id: str = "issue-4", **more: Any) -> None:
-        goal = KnownGoal(goal_id, "run-1", "main", ("active",), "c")
+        goal = OpenGoal(goal_id, "run-1", "main", ("active",), "c")
         self.known[goal_id] = goal._replace(**more)
 
     def loop(self, goal_id: str, run_id: str) -> LoopCounters:
@@ -115,7 +115,7 @@ class Scene:
         return self.seconds if criterion.id in self.shown else None
 
     def missed(self, goal: Goal, run_id: str, status: str, contract: str) -> None:
-        self.known[goal.id] = KnownGoal(goal.id, run_id, goal.branch, (status,), contract)
+        self.known[goal.id] = OpenGoal(goal.id, run_id, goal.branch, (status,), contract)
 
     def own(self, goal_id: str, session: str) -> None:
         self.log.append(f"own {goal_id}")

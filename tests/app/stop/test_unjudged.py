@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from flow.app.stop import unjudged
-from flow.core.stop.lost_goals import Remembered, SessionNotes
+from flow.core.stop.lost_goals import OpenGoals, SessionNotes
 from flow.errors import StorageError
 
 
@@ -18,10 +18,10 @@ class Memory:
     def __init__(self, notes: SessionNotes | None, *goals: str, closed: Any = None) -> None:
         self.notes = notes
         known: Any = dict.fromkeys(goals)
-        self.remembered = Remembered(None, known, closed or {})
+        self.remembered = OpenGoals(None, known, closed or {})
         self.told: list[str] = []
 
-    def read(self) -> Remembered:
+    def read(self) -> OpenGoals:
         return self.remembered
 
     def session(self, session: str) -> SessionNotes | None:

@@ -11,11 +11,11 @@ from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
 from flow.core.goal.model import goal_from_document
 from flow.core.stop import lost_goals
 from flow.core.stop import messages as stop_messages
-from flow.core.stop.lost_goals import KnownGoal, Loss, LossKind, SessionNotes
+from flow.core.stop.lost_goals import Loss, LossKind, OpenGoal, SessionNotes
 from flow.startup.typing import get_args
 from tests.app.fakes import criterion, goal_document
 
-KNOWN = KnownGoal("issue-4", "run-1", "main", ("active",), "c")
+KNOWN = OpenGoal("issue-4", "run-1", "main", ("active",), "c")
 
 
 def goal(status: str = "active", branch: str = "main") -> Any:
@@ -27,7 +27,7 @@ def goal(status: str = "active", branch: str = "main") -> Any:
 def losses(
     found: Any,
     *,
-    known: KnownGoal = KNOWN,
+    known: OpenGoal = KNOWN,
     branch: str | None = "main",
     judged: tuple[str, ...] = ("issue-4",),
     closed: frozenset[str] = frozenset(),
@@ -111,7 +111,7 @@ def test_every_kind_has_words_that_a_terminal_takes(kind: Any) -> None:
     assert text.startswith("goal issue-4: ")
     assert text.isprintable()
     assert "{" not in text.replace("now{0}", "")
-    asked = stop_messages.put_back([loss], SessionNotes(), 3)
+    asked = stop_messages.restore_request([loss], SessionNotes(), 3)
     assert "\x1b" not in asked
     assert "1 of 3" in asked
 
@@ -122,7 +122,7 @@ def test_every_kind_has_words_that_a_terminal_takes(kind: Any) -> None:
 def test_who_is_asked_to_put_it_back(kind: Any, continued: bool, asked: int) -> None:
     notes = SessionNotes(continued=("issue-4",) if continued else ("b",), asked={"issue-4": asked})
     by_hand = kind not in ("switched", "claimed", "handed_over", "unclaimed")
-    found = lost_goals.asks_back(Loss("issue-4", kind), notes, 3)
+    found = lost_goals.asks_to_restore(Loss("issue-4", kind), notes, 3)
     assert found == (by_hand and continued and asked < 3)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from flow.core.decision.decide import Decision, Measured, NoOpinion, Opinion
 from flow.core.stop import policy as stop_policy
-from flow.core.stop.policy import LoopCounters, LoopLimits, Recent
+from flow.core.stop.policy import Continuation, LoopCounters, LoopLimits
 from flow.startup.typing import get_args
 
 MODES = ("off", "warn", "block", "evaluator-loop")
@@ -59,7 +59,7 @@ def test_the_lists_above_are_whole() -> None:
 def test_every_cell_of_the_table(row: Any, mode: Any) -> None:
     found = step(LoopCounters("g"), mode, row=row)
     assert (found.action == "continue") == ((row, mode) in CONTINUES)
-    assert found.why == ""
+    assert found.limit == ""
     assert found.loop.continuations == (1 if found.action == "continue" else 0)
 
 
@@ -131,17 +131,17 @@ def test_a_signal_shows_nothing(result: str | None, expected: bool) -> None:
 @pytest.mark.parametrize("mode", ["block", "evaluator-loop"])
 def test_stuck_is_only_of_the_loop(stuck: int, why: str, mode: str) -> None:
     found = step(LoopCounters("g", stuck_turns=stuck), mode)
-    assert found.why == (why if mode == "evaluator-loop" else "")
-    assert found.action == ("let_go" if found.why else "continue")
+    assert found.limit == (why if mode == "evaluator-loop" else "")
+    assert found.action == ("let_go" if found.limit else "continue")
 
 
 @pytest.mark.parametrize(("used", "why"), [(0, ""), (19, ""), (20, "budget"), (21, "budget")])
 @pytest.mark.parametrize("mode", ["block", "evaluator-loop"])
 def test_the_budget_is_only_of_the_loop(used: int, why: str, mode: str) -> None:
     found = step(LoopCounters("g", continuations=used), mode)
-    assert found.why == (why if mode == "evaluator-loop" else "")
+    assert found.limit == (why if mode == "evaluator-loop" else "")
     if mode == "evaluator-loop" and not why:
-        near = [ending.stops for ending in found.endings if ending.why == "budget"]
+        near = [ending.stops for ending in found.endings if ending.limit == "budget"]
         assert near == ([1] if used == 19 else [])
 
 
@@ -159,8 +159,18 @@ def test_the_budget_is_only_of_the_loop(used: int, why: str, mode: str) -> None:
         ),
         (LoopCounters("g", passing_sha256="x", stuck_turns=2), "block", FREE, [("throttle", 3)]),
         (LoopCounters("g"), "block", LoopLimits(3, 20, 2), [("cap", 2)]),
-        (LoopCounters("g", recent=(Recent(0.0, T),), in_row=1), "block", FREE, [("throttle", 2)]),
-        (LoopCounters("g", recent=(Recent(0.0, "u"),), in_row=1), "block", FREE, [("throttle", 3)]),
+        (
+            LoopCounters("g", recent=(Continuation(0.0, T),), in_row=1),
+            "block",
+            FREE,
+            [("throttle", 2)],
+        ),
+        (
+            LoopCounters("g", recent=(Continuation(0.0, "u"),), in_row=1),
+            "block",
+            FREE,
+            [("throttle", 3)],
+        ),
         (
             LoopCounters("g", passing_sha256="x", continuations=17),
             "evaluator-loop",
@@ -191,14 +201,14 @@ def test_the_stops_that_are_left_are_as_many_as_are_told(mode: str) -> None:
     while (found := step(loop, mode, at=float(stops))).action == "continue":
         stops += 1
         loop = found.loop._replace(stuck_turns=found.loop.stuck_turns + 1)
-    assert (found.why, stops) == (told.why, told.stops)
+    assert (found.limit, stops) == (told.limit, told.stops)
 
 
 def test_nothing_counts_stops_where_nobody_knows_the_files_and_no_host_does() -> None:
     assert step(LoopCounters("g"), "block", LoopLimits(3, 20, None), tree=None).endings == ()
 
 
-SAME = tuple(Recent(900.0 + n, T) for n in range(3))
+SAME = tuple(Continuation(900.0 + n, T) for n in range(3))
 
 
 @pytest.mark.parametrize(
@@ -219,7 +229,7 @@ SAME = tuple(Recent(900.0 + n, T) for n in range(3))
 @pytest.mark.parametrize("mode", ["block", "evaluator-loop"])
 def test_the_throttle(recent: Any, at: float, tree: Any, throttled: bool, mode: str) -> None:
     found = step(LoopCounters("g", recent=recent), mode, at=at, tree=tree)
-    assert found.why == ("throttle" if throttled else "")
+    assert found.limit == ("throttle" if throttled else "")
 
 
 @pytest.mark.parametrize(
@@ -235,13 +245,13 @@ def test_the_throttle(recent: Any, at: float, tree: Any, throttled: bool, mode: 
     ],
 )
 def test_the_cap_of_the_host(in_row: int, cap: Any, why: str, last: bool) -> None:
-    loop = LoopCounters("g", in_row=in_row, recent=(Recent(1.0, T),))
+    loop = LoopCounters("g", in_row=in_row, recent=(Continuation(1.0, T),))
     found = step(loop, "block", LoopLimits(3, 20, cap))
-    assert (found.why, found.last_of_host) == (why, last)
+    assert (found.limit, found.last_of_host) == (why, last)
 
 
 def test_work_in_between_starts_the_row_of_the_host_again() -> None:
-    loop = LoopCounters("g", in_row=8, recent=(Recent(1.0, "u"),))
+    loop = LoopCounters("g", in_row=8, recent=(Continuation(1.0, "u"),))
     found = step(loop, "block", LoopLimits(3, 20, 8))
     assert (found.action, found.loop.in_row) == ("continue", 1)
 
@@ -260,7 +270,7 @@ def test_work_in_between_starts_the_row_of_the_host_again() -> None:
     ],
 )
 def test_the_order_of_the_limits(loop: LoopCounters, limits: LoopLimits, why: str) -> None:
-    assert step(loop, limits=limits).why == why
+    assert step(loop, limits=limits).limit == why
 
 
 MINE = LoopCounters("g", session="s", prompt="p", continuing=True, continuations=2, stuck_turns=1)
@@ -282,10 +292,10 @@ MINE = LoopCounters("g", session="s", prompt="p", continuing=True, continuations
 def test_what_answers_a_continuation(
     session: Any, prompt: Any, continued: bool, answers: bool
 ) -> None:
-    assert stop_policy.answers(MINE, session, prompt, continued) is answers
+    assert stop_policy.answers_continuation(MINE, session, prompt, continued) is answers
     idle = MINE._replace(continuing=False)
-    assert stop_policy.answers(idle, session, prompt, continued) is False
-    after = stop_policy.counted(
+    assert stop_policy.answers_continuation(idle, session, prompt, continued) is False
+    after = stop_policy.count_stop(
         MINE, session=session, prompt=prompt, continued=continued, passing=None
     )
     assert after.continuations == (2 if answers else 0)
@@ -296,7 +306,9 @@ def test_the_stuck_counter() -> None:
     """Four equal stops make three equal turns; an undecided stop counts for nothing."""
     loop, seen = LoopCounters("g"), []
     for passing in ("a", "a", None, "a", "a", "b", "b"):
-        loop = stop_policy.counted(loop, session="s", prompt="p", continued=True, passing=passing)
+        loop = stop_policy.count_stop(
+            loop, session="s", prompt="p", continued=True, passing=passing
+        )
         seen.append(loop.stuck_turns)
         loop = loop._replace(continuing=True)
     assert seen == [0, 1, 1, 2, 3, 0, 1]
@@ -304,7 +316,7 @@ def test_the_stuck_counter() -> None:
 
 def test_a_prompt_of_the_users_starts_the_stuck_counter_afresh() -> None:
     loop = MINE._replace(passing_sha256="a", stuck_turns=2)
-    after = stop_policy.counted(loop, session="s", prompt="new", continued=False, passing="a")
+    after = stop_policy.count_stop(loop, session="s", prompt="new", continued=False, passing="a")
     assert (after.stuck_turns, after.continuations, after.prompt) == (0, 0, "new")
 
 
@@ -329,7 +341,7 @@ LOOPS = st.builds(
     stuck_turns=st.integers(0, 9),
     passing_sha256=st.none() | st.text(max_size=5),
     recent=st.lists(
-        st.builds(Recent, st.floats(0, 1e9), st.none() | st.text(max_size=3)), max_size=3
+        st.builds(Continuation, st.floats(0, 1e9), st.none() | st.text(max_size=3)), max_size=3
     ).map(tuple),
     evidence=st.dictionaries(st.text(max_size=3), st.text(max_size=3), max_size=3),
 )
@@ -356,7 +368,7 @@ def test_counters_that_were_spoilt_are_none_or_counters(
 ) -> None:
     found = stop_policy.loop_from_document({**loop.to_document(), key: value}, "g")
     if found is not None:
-        after = stop_policy.counted(found, session="s", prompt="p", continued=True, passing="x")
+        after = stop_policy.count_stop(found, session="s", prompt="p", continued=True, passing="x")
         stop_policy.stop_step("failed", "evaluator-loop", after, FREE, tree=T, at=1.0)
 
 
@@ -369,7 +381,7 @@ WHOLE = LoopCounters(
     in_row=3,
     stuck_turns=2,
     passing_sha256="a",
-    recent=(Recent(1.5, "t"), Recent(2, None)),
+    recent=(Continuation(1.5, "t"), Continuation(2, None)),
     evidence={"AC1": "x"},
 )
 
@@ -422,12 +434,12 @@ def test_only_the_newest_continuations_are_kept() -> None:
     found = stop_policy.loop_from_document({**WHOLE.to_document(), "recent": many}, "g")
     assert found is not None
     assert [r.at for r in found.recent] == [6, 7, 8]
-    loop = LoopCounters("g", recent=tuple(Recent(float(n), "u") for n in range(3)))
+    loop = LoopCounters("g", recent=tuple(Continuation(float(n), "u") for n in range(3)))
     assert [r.at for r in step(loop, at=9.0).loop.recent] == [1.0, 2.0, 9.0]
 
 
 def test_an_unknown_tree_is_never_the_same_one() -> None:
-    loop = LoopCounters("g", in_row=3, recent=(Recent(1.0, None),))
+    loop = LoopCounters("g", in_row=3, recent=(Continuation(1.0, None),))
     assert step(loop, "block", tree=None).loop.in_row == 1
     assert step(loop._replace(recent=()), "block").loop.in_row == 1
 
@@ -439,7 +451,7 @@ def test_an_unknown_tree_is_never_the_same_one() -> None:
         (LoopCounters("g", stuck_turns=3), "evaluator-loop"),
         (LoopCounters("g", continuations=20), "evaluator-loop"),
         (LoopCounters("g", recent=SAME), "block"),
-        (LoopCounters("g", in_row=8, recent=(Recent(1.0, T),)), "block"),
+        (LoopCounters("g", in_row=8, recent=(Continuation(1.0, T),)), "block"),
     ],
 )
 def test_letting_go_leaves_the_counters_and_no_turn(loop: LoopCounters, mode: str) -> None:
@@ -449,9 +461,9 @@ def test_letting_go_leaves_the_counters_and_no_turn(loop: LoopCounters, mode: st
 
 
 def test_a_known_prompt_decides_only_against_another_known_one() -> None:
-    assert stop_policy.answers(MINE._replace(prompt=None), "s", "p", True) is True
-    assert stop_policy.answers(MINE._replace(prompt=None), "s", "p", False) is False
-    after = stop_policy.counted(MINE, session="s", prompt="new", continued=True, passing=None)
+    assert stop_policy.answers_continuation(MINE._replace(prompt=None), "s", "p", True) is True
+    assert stop_policy.answers_continuation(MINE._replace(prompt=None), "s", "p", False) is False
+    after = stop_policy.count_stop(MINE, session="s", prompt="new", continued=True, passing=None)
     assert (after.in_row, after.stuck_turns, after.passing_sha256) == (0, 0, None)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from flow.core.stop import policy as stop_policy
 from flow.core.stop.hosts import HOSTS, StopAnswer, to_document
-from flow.core.stop.policy import LoopCounters, LoopLimits, Recent
+from flow.core.stop.policy import Continuation, LoopCounters, LoopLimits
 
 MODES = ("off", "warn", "block", "evaluator-loop")
 ROWS = {
@@ -48,7 +48,7 @@ TREE = "t"
     list(itertools.product(MODES, ROWS, (False, True), (False, True))),
 )
 def test_every_combination(mode: Any, row: Any, spent: bool, fast: bool, host: str) -> None:
-    recent = tuple(Recent(1000.0 - n, TREE) for n in (2, 1, 0)) if fast else ()
+    recent = tuple(Continuation(1000.0 - n, TREE) for n in (2, 1, 0)) if fast else ()
     loop = LoopCounters("g", continuations=20 if spent else 1, recent=recent)
     step = stop_policy.stop_step(row, mode, loop, LoopLimits(3, 20, None), tree=TREE, at=1001.0)
 
@@ -56,6 +56,6 @@ def test_every_combination(mode: Any, row: Any, spent: bool, fast: bool, host: s
     why = ""
     if mode in ROWS[row] and not goes_on:
         why = "budget" if spent and mode == "evaluator-loop" else "throttle"
-    assert (step.action, step.why) == ("continue" if goes_on else "let_go", why)
+    assert (step.action, step.limit) == ("continue" if goes_on else "let_go", why)
     answer = StopAnswer(step.action, "R", "H", "M")
     assert to_document(host, answer) == (BLOCKS if goes_on else LETS_GO)[host]
