@@ -12,14 +12,14 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from flow.app.judging import scoring
 from flow.app.judging.scoring import ScoreRequest
 from flow.core.judging.scorecard.card import unsupported
-from flow.wiring.judging import scorecards as wiring
+from flow.wiring.judging.scorecards import Scoring
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.app.judging.scoring import ScoredCard
     from flow.wiring.judging.context import Backend
 
 __all__ = ["Scorecard", "ScoredDimension", "ascorecard", "scorecard", "scorecards"]
@@ -96,7 +96,7 @@ def scorecard(
     Raises :class:`~flow.errors.InputError` without a transcript, and :class:`NoUsableAnswer` where
     no judge is configured or no usable answer came: nothing is stored then.
     """
-    return _value(wiring.score(_request(skill, file, rubric, backend, samples, store), cwd=cwd))
+    return _score(_request(skill, file, rubric, backend, samples, store), cwd)
 
 
 async def ascorecard(
@@ -115,7 +115,7 @@ async def ascorecard(
     """
     request = _request(skill, file, rubric, backend, samples, store)
     loop = asyncio.get_running_loop()
-    return _value(await asyncio.to_thread(wiring.score, request, cwd=cwd, loop=loop))
+    return await asyncio.to_thread(_score, request, cwd, loop)
 
 
 def scorecards(skill: str, *, cwd: str | None = None) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def scorecards(skill: str, *, cwd: str | None = None) -> dict[str, Any]:
 
     As ``flow judge history SKILL --json`` prints it.
     """
-    return wiring.history(skill, cwd=cwd)
+    return scoring.skill_history(Scoring(cwd), skill)
 
 
 def _request(
@@ -144,7 +144,10 @@ def _request(
     )
 
 
-def _value(card: ScoredCard) -> Scorecard:
+def _score(
+    request: ScoreRequest, cwd: str | None, loop: asyncio.AbstractEventLoop | None = None
+) -> Scorecard:
+    card = scoring.score_and_store(Scoring(cwd, loop=loop), request)
     scored = card.document
     dimensions = tuple(
         ScoredDimension(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from decimal import Decimal
 
 from flow.core.judging.scorecard.model import NAMES, blocks, described
@@ -55,6 +56,14 @@ def drawing(encoding: str) -> Drawing:
     except (LookupError, UnicodeEncodeError):
         return ASCII
     return UNICODE
+
+
+def stored_news(document: Document, file: str) -> str:
+    """The message about a card that was stored without anybody at the terminal."""
+    show = f"flow judge history {shlex.quote(document['skill'])} --card {file.rpartition('/')[2]}"
+    lines = box(document, lambda _style, text: text)
+    tail = (f"stored as {file}", f"whole: {show}")
+    return "\n".join([f"scorecard of {document['skill']}", *lines, *tail])
 
 
 def box(

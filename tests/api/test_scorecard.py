@@ -15,12 +15,12 @@ import pytest
 
 import flow
 from flow import NoUsableAnswer, Scorecard, ScoredDimension, ascorecard, scorecard, scorecards
-from flow.adapters.rubrics import score_files
 from flow.adapters.transcripts import reader
-from flow.app.judging.scoring import ScoreRequest
+from flow.app.judging import scoring
+from flow.app.judging.scoring import ScoredCard, ScoreRequest
 from flow.core.judging.scorecard.model import NAMES
 from flow.errors import FlowError, InputError, StateError
-from flow.wiring.judging import scorecards as wiring
+from flow.wiring.judging.scorecards import Scoring
 from tests.adapters.judges.scene import KEY, NO_PROXIES
 from tests.support import ROOT, GitRepo, run_flow
 from tests.support.judges.messages_api import STRUCTURED, MessagesApi, structured
@@ -66,7 +66,7 @@ def test_a_history_says_how_many_older_cards_it_lacks(
 ) -> None:
     made = [scorecard("commit", file="run.txt", backend=Scripted(GOOD)).file for _ in range(3)]
     assert (len(scorecards("commit")["cards"]), scorecards("commit")["warnings"]) == (3, [])
-    monkeypatch.setattr(score_files, "WHOLE", 1)
+    monkeypatch.setattr(scoring, "WHOLE", 1)
     found = scorecards("commit")
     assert [f"{found['folder']}/{card['file']}" for card in found["cards"]] == made[-1:]
     assert found["warnings"] == ["2 older cards are not in this history"]
@@ -142,7 +142,7 @@ def test_a_quote_may_hold_the_marks_of_a_saved_text(place: GitRepo) -> None:
 def test_a_file_that_is_gone_is_quoted_as_it_was_read(place: GitRepo) -> None:
     transcript = reader.read("run.txt", "commit")
     (place.path / "run.txt").unlink()
-    card = wiring.score(ScoreRequest("commit", transcript=transcript, backend=Scripted(GOOD)))
+    card = score(ScoreRequest("commit", transcript=transcript, backend=Scripted(GOOD)))
     assert not any(row.get("unsupported") for row in card.document["dimensions"].values())
 
 
@@ -184,6 +184,15 @@ def test_importing_flow_costs_nothing_and_names_are_lazy() -> None:
 # --- each execution once, as auto mode wants it ---------------------------------------------------
 
 
+def score(request: ScoreRequest, **more: Any) -> ScoredCard:
+    return scoring.score_and_store(Scoring(), request, **more)
+
+
+def scored(execution: str, skill: str) -> str | None:
+    port = Scoring()
+    return scoring.card_of(port, port.cards_folder(), skill, execution)
+
+
 def request(**more: Any) -> ScoreRequest:
     given = {"skill": "commit", "file": "run.txt", "backend": Scripted(GOOD), "once": True}
     return ScoreRequest(**{**given, **more})
@@ -191,35 +200,35 @@ def request(**more: Any) -> ScoreRequest:
 
 def test_an_execution_is_scored_once(place: GitRepo) -> None:
     execution = reader.read("run.txt", "commit").execution
-    assert wiring.scored(execution, "commit") is None
-    card = wiring.score(request())
+    assert scored(execution, "commit") is None
+    card = score(request())
     assert card.document["execution"] == execution
-    assert wiring.scored(execution, "commit") == card.file
+    assert scored(execution, "commit") == card.file
     judge = Scripted(GOOD)
     with pytest.raises(StateError) as caught:
-        wiring.score(request(backend=judge))
+        score(request(backend=judge))
     assert (caught.value.code, caught.value.fault.file) == ("already_scored", card.file)
     assert judge.questions == []
-    assert wiring.score(request(once=False)).file != card.file  # a person may ask again
+    assert score(request(once=False)).file != card.file  # a person may ask again
 
 
 def test_a_run_scored_by_its_short_name_is_known_by_its_plugins(place: GitRepo) -> None:
-    card = wiring.score(request())
+    card = score(request())
     execution = card.document["execution"]
-    assert wiring.scored(execution, "git:commit") == card.file
+    assert scored(execution, "git:commit") == card.file
     with pytest.raises(StateError):
-        wiring.score(request(skill="git:commit"))
-    later = wiring.score(request(skill="git:commit", once=False))
+        score(request(skill="git:commit"))
+    later = score(request(skill="git:commit", once=False))
     assert later.document["history"]["cards"] == 0  # the first is its own
-    assert wiring.scored(execution, "commit") in (card.file, later.file)
+    assert scored(execution, "commit") in (card.file, later.file)
 
 
 def test_an_odd_execution_is_known_again(place: GitRepo) -> None:
     odd = reader.read("run.txt", "commit")._replace(execution="a\ud800\x1b" + "x" * 900)
-    card = wiring.score(request(transcript=odd))
-    assert wiring.scored(odd.execution, "commit") == card.file
+    card = score(request(transcript=odd))
+    assert scored(odd.execution, "commit") == card.file
     with pytest.raises(StateError, match="scored already"):
-        wiring.score(request(transcript=odd))
+        score(request(transcript=odd))
 
 
 def test_of_two_at_once_one_stores(place: GitRepo) -> None:
@@ -234,7 +243,7 @@ def test_of_two_at_once_one_stores(place: GitRepo) -> None:
 
     def one() -> None:
         try:
-            outcomes.append(str(wiring.score(request(backend=Slow(GOOD))).file))
+            outcomes.append(str(score(request(backend=Slow(GOOD))).file))
         except FlowError as error:
             outcomes.append(error.code)
 
@@ -250,7 +259,7 @@ def test_of_two_at_once_one_stores(place: GitRepo) -> None:
 def test_a_transcript_that_was_read_already(place: GitRepo) -> None:
     transcript = reader.read("run.txt", "commit")
     told: list[str] = []
-    card = wiring.score(request(file=None, transcript=transcript), told=told.append)
+    card = score(request(file=None, transcript=transcript), told=told.append)
     assert card.document["transcriptPath"] == transcript.path
     assert told == ["scorecard commit: asking scripted"]
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from flow.adapters.transcripts.settling import LONGEST_STILL
 from flow.adapters.user_state.auto_judge import Memory
 from flow.app.judging.auto_mode import Stop
 from flow.wiring.judging import auto_mode
@@ -494,7 +495,7 @@ def test_the_end_of_a_transcript_that_is_still_written_is_waited_for(
         )
     assert found is not None
     assert [run.entries[-1].text for run in found.runs] == ["all is tidy now"] * waited
-    longest = auto_mode.LONGEST_STILL
+    longest = LONGEST_STILL
     assert (sum(pauses) < longest / 2) == waited
     assert sum(pauses) < longest + 1
 

@@ -12,7 +12,7 @@ import os
 from flow.adapters.contracts.check import accepts
 from flow.adapters.contracts.strict_json import read_json
 from flow.adapters.fs import files
-from flow.app.judging.scoring import CardHistory
+from flow.app.judging.scoring import MOST_CARDS, CardHistory
 from flow.core import layout
 from flow.core.judging.scorecard import history as past
 from flow.core.settings import DEFAULT
@@ -34,10 +34,6 @@ CARD_LIMIT = 1 << 18
 """Bytes of a stored card that are read."""
 MOST_FILES = 100_000
 """Files in the folder."""
-MOST_CARDS = 100
-"""Cards of one skill that are read back, where no more is asked for."""
-WHOLE = 1_000
-"""Cards of one skill that its history shows."""
 MOST_OTHERS = 200
 """Files of other skills, with names that end alike, that are read in vain."""
 MOST_NUMBERS = 1_000

@@ -82,8 +82,11 @@ class AutoModeMemory(Protocol):
 class AutoModePort(Protocol):
     """What auto mode needs of the checkout."""
 
-    def enabled(self) -> tuple[bool, tuple[str, ...]]:
-        """Whether auto mode is on, and what is wrong with a file that could say so."""
+    def faults(self) -> tuple[str, ...]:
+        """What is wrong with a file that could turn auto mode on or off."""
+
+    def setting(self) -> bool:
+        """Whether the readable files turn it on."""
 
     def memory(self) -> AutoModeMemory:
         """What is remembered of this checkout."""
@@ -109,11 +112,12 @@ def on_stop(port: AutoModePort, stop: Stop) -> str:
 
     Raises :class:`FlowError` where the state folder is unusable.
     """
-    on, wrong = port.enabled()
-    if not on and not wrong:
+    faults = port.faults()
+    on = port.setting() and not faults  # a file that cannot be read might have said no
+    if not on and not faults:
         return ""
     memory = port.memory()
-    for text in wrong:
+    for text in faults:
         memory.tell(f"autoJudge: {text}", once=text)
     if on:
         _look_after(port, memory)

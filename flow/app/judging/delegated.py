@@ -6,11 +6,10 @@ opinion of an earlier ``flow goal evaluate`` on the same files counts, if one is
 
 from __future__ import annotations
 
-from flow.app.judging import delegated_debate, delegated_scorecard
-from flow.app.judging.delegated_debate import DebatePort
-from flow.app.judging.delegated_scorecard import ScorecardPort
+from flow.app.judging.delegated_debate import DebatePort, judge_by_debate
+from flow.app.judging.delegated_scorecard import ScorecardPort, judge_by_scorecard
 from flow.app.judging.port import name_of
-from flow.core.judging.goal.delegated import DebateOrder, Heard, ScorecardOrder
+from flow.core.judging.goal.delegated import DebateOrder, ScorecardOrder, undecided
 from flow.core.judging.goal.reply import safe_words
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Protocol
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from flow.app.evaluation.values import JudgeCase, Listener
     from flow.app.judging.port import AskJudge, NoAnswer
     from flow.core.goal.model import Criterion
-    from flow.core.judging.goal.delegated import Order
+    from flow.core.judging.goal.delegated import Heard, Order
 
 HOOK = "stop-hook"
 REASON = 600
@@ -37,58 +36,64 @@ class DelegationPort(ScorecardPort, DebatePort, Protocol):
         """Seconds on a clock that is never set back."""
 
 
-def hear_delegated(
-    port: DelegationPort,
-    panel: Sequence[AskJudge | NoAnswer],
-    listener: Listener,
-    record: bool,
-    case: JudgeCase,
-    criterion: Criterion,
-    request: Order,
-    seconds: float,
-) -> Heard:
-    """What the criterion's scorecard or debate comes to.
+class Delegate:
+    """Judges a criterion by its scorecard or debate, for one evaluation."""
 
-    Whatever keeps it from coming to anything is told, and leaves the criterion to a person.
-    """
-    judges = _distinct(panel)
-    why = _unheard(case, judges, record)
-    if why:
-        return Heard(criterion.id, request.way, None, f"{request.way}: {why}")
-    name = f"{request.judges} judges" if isinstance(request, DebateOrder) else name_of(judges[0])
-    listener.asking(name, f"{criterion.id}, {request.way}", seconds)
-    started = port.monotonic()
-    try:
+    def __init__(
+        self,
+        port: DelegationPort,
+        panel: Sequence[AskJudge | NoAnswer],
+        listener: Listener,
+        record: bool,
+    ) -> None:
+        self._port, self._listener, self._record = port, listener, record
+        self._judges = _distinct(panel)
+
+    def __call__(
+        self, case: JudgeCase, criterion: Criterion, request: Order, seconds: float
+    ) -> Heard:
+        """What the criterion's scorecard or debate comes to, within so many seconds.
+
+        Whatever keeps it from coming to anything is told, and leaves the criterion to a person.
+        """
+        refusal = self._refusal(case)
+        if refusal:
+            return undecided(criterion, request, refusal)
+        name = name_of(self._judges[0])
+        if isinstance(request, DebateOrder):
+            name = f"{request.judges} judges"
+        self._listener.asking(name, f"{criterion.id}, {request.way}", seconds)
+        started = self._port.monotonic()
+        try:
+            judged = self._judge(case, criterion, request, seconds)
+        except FlowError as error:
+            judged = undecided(criterion, request, _error_text(error))
+        taken = round(self._port.monotonic() - started, 3)
+        return _tidied(judged)._replace(document={**judged.document, "duration_seconds": taken})
+
+    def _judge(
+        self, case: JudgeCase, criterion: Criterion, request: Order, seconds: float
+    ) -> Heard:
         if isinstance(request, ScorecardOrder):
-            heard = delegated_scorecard.hear_scorecard(port, judges[0], case, criterion, request)
-        else:
-            heard = delegated_debate.hear_debate(port, judges, case, criterion, request, seconds)
-    except FlowError as error:
-        heard = Heard(criterion.id, request.way, None, f"{request.way}: {_error_text(error)}")
-    taken = round(port.monotonic() - started, 3)
-    return _tidied(heard)._replace(document={**heard.document, "duration_seconds": taken})
+            return judge_by_scorecard(self._port, self._judges[0], case, criterion, request)
+        return judge_by_debate(self._port, self._judges, case, criterion, request, seconds)
 
-
-def _unheard(case: JudgeCase, judges: Sequence[AskJudge | NoAnswer], record: bool) -> str:
-    """Why nobody is asked here; empty where somebody is."""
-    later = f"flow goal evaluate {case.facts.loaded.goal.id} has it judged"
-    if case.request.trigger == HOOK:
-        return f"not in the Stop hook; {later}"
-    if not record:
-        return f"it leaves files behind; {later}"
-    return "no judge can be asked" if not judges else ""
+    def _refusal(self, case: JudgeCase) -> str:
+        """Why nobody is asked here; empty where somebody is."""
+        later = f"flow goal evaluate {case.facts.loaded.goal.id} has it judged"
+        if case.request.trigger == HOOK:
+            return f"not in the Stop hook; {later}"
+        if not self._record:
+            return f"it leaves files behind; {later}"
+        return "" if self._judges else "no judge can be asked"
 
 
 def _distinct(panel: Sequence[AskJudge | NoAnswer]) -> list[AskJudge | NoAnswer]:
     """Each judge once; a panel names it once for each ballot.
 
-    One that cannot be asked keeps its seat: what it would have said is not known.
+    One that cannot be asked stays among them: what it would have said is not known.
     """
-    distinct: list[AskJudge | NoAnswer] = []
-    for one in panel:
-        if all(one is not other for other in distinct):
-            distinct.append(one)
-    return distinct
+    return list({id(judge): judge for judge in panel}.values())
 
 
 def _error_text(error: FlowError) -> str:
@@ -99,10 +104,10 @@ def _error_text(error: FlowError) -> str:
     )
 
 
-def _tidied(heard: Heard) -> Heard:
+def _tidied(judged: Heard) -> Heard:
     """The words on one line each, with no power left: judges and transcripts wrote parts."""
-    return heard._replace(
-        reason=safe_words(heard.reason, REASON),
-        hint=safe_words(heard.hint, HINT),
-        remarks=tuple(safe_words(remark, REASON) for remark in heard.remarks[:REMARKS]),
+    return judged._replace(
+        reason=safe_words(judged.reason, REASON),
+        hint=safe_words(judged.hint, HINT),
+        remarks=tuple(safe_words(remark, REASON) for remark in judged.remarks[:REMARKS]),
     )

@@ -9,7 +9,7 @@ from flow.core.judging.common.numbers import as_written, told_apart
 from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate import result as debate_result
 from flow.core.judging.debate.model import LEAST_SUPPORT
-from flow.core.judging.goal.delegated import DebateOrder, Heard
+from flow.core.judging.goal.delegated import DebateOrder, Heard, undecided
 from flow.core.untrusted.fences import FencedPart
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
@@ -46,7 +46,7 @@ class DebatePort(Protocol):
         """Hold a debate, its reports below ``reports_dir``; ``seconds`` bound one call."""
 
 
-def hear_debate(
+def judge_by_debate(
     port: DebatePort,
     judges: Sequence[AskJudge | NoAnswer],
     case: JudgeCase,
@@ -56,12 +56,13 @@ def hear_debate(
 ) -> Heard:
     """What the debate comes to for the criterion; its reports are left behind."""
     if request.mode == "debate" and request.judges < 2:
-        why = "one judge holds no debate; more judges, or mode: vote"
-        return Heard(criterion.id, "debate", None, f"debate: {why}")
+        return undecided(
+            criterion, request, "one judge holds no debate; more judges, or mode: vote"
+        )
     solution, name, left_out = _solution(port, case, request)
     if not solution:
         why = "its solution names no file that may be read and holds anything"
-        return Heard(criterion.id, "debate", None, f"debate: {why}")
+        return undecided(criterion, request, why)
     asked = (
         debate_criteria.ready_made(request.kind)
         if request.criteria is None
@@ -72,13 +73,9 @@ def hear_debate(
     held = port.hold_debate(plan, panel, case.facts.baseline.reports_dir, seconds)
     document = debate_result.document(held)
     absent = [f"judge {row['judge']} took no part: {row['reason']}" for row in document["missing"]]
-    heard = Heard(
-        criterion.id,
-        "debate",
-        None,
-        "debate: " + _undecided(document),
+    judged = undecided(criterion, request, _why_undecided(document))._replace(
         document={
-            **{key: document[key] for key in _KEPT},
+            **{key: document[key] for key in _RECORDED},
             "conformity": document["debate_summary"]["conformity"],
             "without_quotes": _without_quotes(held),
             "left_out": list(left_out),
@@ -87,10 +84,10 @@ def hear_debate(
         remarks=(*held.warnings, *absent, *(f"not in the solution: {note}" for note in left_out)),
         judges=tuple(dict.fromkeys(map(name_of, panel))),
     )
-    return _decided(heard, document, request) if held.decided else heard
+    return _decided(judged, document, request) if held.decided else judged
 
 
-_KEPT = (
+_RECORDED = (
     "consensus",
     "mode",
     "rounds",
@@ -109,25 +106,25 @@ def _without_quotes(held: Held) -> list[int]:
     return [
         judge.number
         for judge in held.judges
-        if not any(mark.evidence for one in judge.sections for mark in one.position.marks)
+        if not any(mark.evidence for each in judge.sections for mark in each.position.marks)
     ]
 
 
-def _decided(heard: Heard, document: Mapping[str, Any], request: DebateOrder) -> Heard:
-    overall, said = document["overall"], document["recommendation"]
+def _decided(judged: Heard, document: Mapping[str, Any], request: DebateOrder) -> Heard:
+    overall, recommendation = document["overall"], document["recommendation"]
     reached = request.min_score is None or overall >= request.min_score
-    passed = said == "pass" and reached
+    passed = recommendation == "pass" and reached
     how = "vote" if request.mode == "vote" else f"consensus {_rounds_text(document)}"
     shown = (
         f"{overall:.2f}" if request.min_score is None else told_apart(overall, request.min_score, 2)
     )
-    reason = f"debate: {how}: {said}, {shown} of 5"
+    reason = f"debate: {how}: {recommendation}, {shown} of 5"
     if not reached and request.min_score is not None:
         reason += f", below {as_written(request.min_score)}"
-    unfounded = heard.document["without_quotes"]
+    unfounded = judged.document["without_quotes"]
     if unfounded:
         reason += f"; nothing of the solution is quoted by judge {', '.join(map(str, unfounded))}"
-    return heard._replace(
+    return judged._replace(
         status="pass" if passed else "fail",
         reason=reason,
         confidence=_agreeing(document, request.judges, unfounded if passed else ()),
@@ -154,7 +151,7 @@ def _agreeing(document: Mapping[str, Any], judges: int, unfounded: Sequence[int]
     return round(len(agreeing) / judges, 4)
 
 
-def _undecided(document: Mapping[str, Any]) -> str:
+def _why_undecided(document: Mapping[str, Any]) -> str:
     if document["altered"]:
         return f"a report was altered: {document['altered'][0]['file']}"
     if document["missing"]:

@@ -11,7 +11,7 @@ from flow.app.judging.scoring import ScoreRequest
 from flow.core import instant
 from flow.core.boundary.globs import Globs
 from flow.core.goal import ids
-from flow.core.judging.goal.delegated import Heard, ScorecardOrder
+from flow.core.judging.goal.delegated import Heard, ScorecardOrder, undecided
 from flow.core.judging.scorecard import model as scorecard_model
 from flow.core.judging.scorecard.card import unsupported
 from flow.core.judging.scorecard.history import skill_name
@@ -48,7 +48,7 @@ class ScorecardPort(Protocol):
         """Score an execution and store its card."""
 
 
-def hear_scorecard(
+def judge_by_scorecard(
     port: ScorecardPort,
     judge: AskJudge | NoAnswer,
     case: JudgeCase,
@@ -58,14 +58,14 @@ def hear_scorecard(
     """What the card of the execution comes to for the criterion; its card is stored."""
     if isinstance(judge, NoAnswer):
         why = f"{judge.usage.backend} cannot be asked: {judge.reason}"
-        return Heard(criterion.id, "scorecard", None, f"scorecard: {why}")
-    why = _refused(port, case, order)
-    if why:
-        return Heard(criterion.id, "scorecard", None, f"scorecard: {why}")
+        return undecided(criterion, order, why)
+    refusal = _refusal(port, case, order)
+    if refusal:
+        return undecided(criterion, order, refusal)
     transcript = _transcript(port, order)
     why = _why_older(case, order, transcript)
     if why:
-        return Heard(criterion.id, "scorecard", None, f"scorecard: {why}")
+        return undecided(criterion, order, why)
     request = ScoreRequest(
         skill=order.skill,
         transcript=transcript,
@@ -90,8 +90,8 @@ def _graded_card(
     names = [name for name, _, _ in scorecard_model.GRADES]
     passed = names.index(grade) <= names.index(request.min_grade)
     weights = {name: str(row["weight"]) for name, row in document["dimensions"].items()}
-    said = f"grade {grade} ({document['composite']:.2f}) of {document['skill']}"
-    reason = f"scorecard: {said}, {'at least' if passed else 'below'} {request.min_grade}"
+    graded = f"grade {grade} ({document['composite']:.2f}) of {document['skill']}"
+    reason = f"scorecard: {graded}, {'at least' if passed else 'below'} {request.min_grade}"
     if doubted:
         reason += f"; {', '.join(doubted)} without evidence in the transcript"
     return Heard(
@@ -116,7 +116,7 @@ def _graded_card(
     )
 
 
-def _refused(port: ScorecardPort, case: JudgeCase, request: ScorecardOrder) -> str:
+def _refusal(port: ScorecardPort, case: JudgeCase, request: ScorecardOrder) -> str:
     """Why a contract may not ask for this."""
     if request.rubric is not None:
         if not ids.RUBRIC_NAME.fits(request.rubric):

@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from flow.core.transcript.model import Transcript
 
 
+MOST_CARDS = 100
+"""Cards of one skill that are read back, where no more is asked for."""
+WHOLE = 1_000
+"""Cards of one skill that its history shows."""
+
+
 class ChosenRubric(NamedTuple):
     """A rubric for scorecards. ``name`` is its file's (``rubric-code.md``), ``why`` a sentence.
 
@@ -105,9 +111,14 @@ class ScoringPort(Protocol):
         """The rubric for the skill; with ``own`` a project's own count, too."""
 
     def past_cards(
-        self, folder: str, skill: str, *, most: int | None = None, without: str | None = None
+        self, folder: str, skill: str, *, most: int = MOST_CARDS, without: str | None = None
     ) -> CardHistory:
         """The newest cards of a skill, but for those of the execution ``without``."""
+
+    def stored_card(
+        self, folder: str, skill: str, name: str
+    ) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """A stored card of the skill and what is odd about it; :class:`InputError` without one."""
 
     def judge(self, backend: Any) -> AskJudge:
         """The judge that is asked; :class:`NoUsableAnswer` where there is none."""
@@ -184,22 +195,33 @@ def card_of(port: ScoringPort, folder: str, skill: str | None, execution: str) -
     return next((f"{folder}/{c.file}" for c in past.cards if c.execution == wanted), None)
 
 
-def history_document(
-    skill: str, folder: str, past: CardHistory, warnings: tuple[str, ...]
-) -> dict[str, Any]:
+def skill_history(port: ScoringPort, skill: str) -> dict[str, Any]:
     """The cards of a skill, oldest first, and the trend; as ``flow judge history`` prints it."""
+    name, folder = skill_name(skill), port.cards_folder()
+    past = port.past_cards(folder, name, most=WHOLE)
     older = [f"{past.older} older cards are not in this history"] if past.older else []
     mean = scorecard_history.mean(past.cards)
     return {
-        "skill": skill,
+        "skill": name,
         "folder": folder,
         "cards": [card.to_document() for card in reversed(past.cards)],
         "mean_of_last": None
         if mean is None
         else {"cards": mean.cards, "composite": float(mean.composite)},
         "change": scorecard_history.trend(past.cards),
-        "warnings": [*warnings, *older, *past.warnings],
+        "warnings": [*port.settings.warnings, *older, *past.warnings],
     }
+
+
+def stored_card(port: ScoringPort, skill: str, name: str) -> ScoredCard:
+    """One stored card of ``skill``, whole; ``name`` is its file's, with ``.json`` or without.
+
+    Raises :class:`InputError` where there is no such card of the skill.
+    """
+    folder = port.cards_folder()
+    document, remarks = port.stored_card(folder, skill_name(skill), name)
+    file = f"{folder}/{name.rpartition('/')[2].removesuffix('.json')}.json"
+    return ScoredCard(document, file, (*port.settings.warnings, *remarks))
 
 
 def named_skill(transcript: Transcript) -> str | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 
+from flow.app.judging import scoring
 from flow.app.judging.scoring import ScoreRequest
 from flow.cli.parsing import whole
 from flow.errors import FlowError
 from flow.render import scorecard
 from flow.render.scorecard import WIDTH
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring.judging import scorecards
+from flow.wiring.judging.scorecards import Scoring
 
 if TYPE_CHECKING:
     import argparse
@@ -58,7 +59,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
     made: list[Mapping[str, Any]] = []
     try:
-        card = scorecards.score(request, told=_progress_teller(out), made=made.append)
+        told = _progress_teller(out)
+        card = scoring.score_and_store(Scoring(), request, told=told, made=made.append)
     except FlowError:
         if made and not out.json:  # it was paid for, and is lost otherwise
             out.result(made[0], [*shown(made[0]), "not stored:"])
@@ -72,7 +74,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 def one_card(skill: str, name: str, out: Output) -> int:
     """Show one stored card of a skill, whole."""
-    card = scorecards.stored(skill, name)
+    card = scoring.stored_card(Scoring(), skill, name)
     room, encoding = _columns(out), _encoding()
     lines = scorecard.whole(card.document, out.paint, columns=room, encoding=encoding)
     out.result(card.document, lines)
@@ -82,7 +84,7 @@ def one_card(skill: str, name: str, out: Output) -> int:
 
 def history(skill: str, out: Output) -> int:
     """Show the stored cards of a skill."""
-    document = scorecards.history(skill)
+    document = scoring.skill_history(Scoring(), skill)
     out.result(document, scorecard.history(document, encoding=_encoding()))
     out.warn(document["warnings"])
     if not document["cards"] and not out.json:

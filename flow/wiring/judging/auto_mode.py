@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import shlex
-import time
 
 from flow.adapters.fs.crash import report
 from flow.adapters.process.detached import start_detached
 from flow.adapters.transcripts import reader
+from flow.adapters.transcripts.settling import wait_until_still
 from flow.adapters.user_state.auto_judge import Memory
 from flow.adapters.user_state.settings import judge_config
 from flow.app.judging import auto_mode
-from flow.app.judging.scoring import ScoreRequest
 from flow.errors import FlowError, InputError
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.parts import Parts
@@ -25,10 +23,6 @@ if TYPE_CHECKING:
 
 MOST_SECONDS = 3600
 """After so long the process that scores is ended, whatever it waits for."""
-STILL_SECONDS = 0.6
-LONGEST_STILL = 6.0
-"""The host writes the end of its transcript around the time when it calls the hook: it has to have
-been still for so long, and no longer than this is waited."""
 
 
 def on_stop(stop: Stop, *, cwd: str, environ: Mapping[str, str]) -> str:
@@ -45,13 +39,12 @@ class AutoMode:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
 
-    def enabled(self) -> tuple[bool, tuple[str, ...]]:
-        """A file that cannot be read might have said no, so nothing is sent to anybody then."""
-        wrong = list(self._parts.be_lenient())
-        said = judge_config(self._parts.top)
-        if isinstance(said, str):
-            wrong.append(said)
-        return self._parts.settings.settings.auto_judge and not wrong, tuple(wrong)
+    def faults(self) -> tuple[str, ...]:
+        legacy = judge_config(self._parts.top)
+        return (*self._parts.be_lenient(), *([legacy] if isinstance(legacy, str) else ()))
+
+    def setting(self) -> bool:
+        return self._parts.settings.settings.auto_judge
 
     def memory(self) -> Memory:
         return Memory(self._parts.state_dir, self._parts.top)
@@ -68,7 +61,7 @@ class AutoMode:
         Where the host names no session it is the newest one in which a skill ran.
         """
         if stop.transcript is not None:
-            _wait_until_still(stop.transcript)
+            wait_until_still(stop.transcript)
         name = stop.transcript or stop.session
         cwd, home, environ = self._parts.top, self._parts.home, self._parts.environ
         if name is None:
@@ -79,32 +72,13 @@ class AutoMode:
         return reader.ended_runs(name, settled, cwd=cwd, home=home, environ=environ)
 
     def scored(self, transcript: Transcript) -> str:
-        from flow.render import scorecard  # a stop that scores nothing needs neither
-        from flow.wiring.judging import scorecards
+        from flow.app.judging.scoring import ScoreRequest, score_and_store
+        from flow.render import scorecard  # a stop that scores nothing needs none of them
+        from flow.wiring.judging.scorecards import Scoring
 
         request = ScoreRequest(skill=transcript.skill, transcript=transcript, once=True)
-        card = scorecards.score(request, cwd=self._parts.top, environ=self._parts.environ)
-        document = card.document
-        lines = scorecard.box(document, lambda _style, text: text)
-        name = os.path.basename(card.file or "")
-        show = f"flow judge history {shlex.quote(document['skill'])} --card {name}"
-        tail = [f"stored as {card.file}", f"whole: {show}"]
-        return "\n".join([f"scorecard of {document['skill']}", *lines, *tail])
+        card = score_and_store(Scoring(self._parts.top, self._parts.environ), request)
+        return scorecard.stored_news(card.document, card.file or "")
 
     def crashed(self, error: BaseException) -> FlowError:
         return report(error, self._parts.environ)
-
-
-def _wait_until_still(path: str) -> None:
-    deadline = time.monotonic() + LONGEST_STILL
-    before, since = -1, time.monotonic()
-    while time.monotonic() < deadline:
-        try:
-            size = os.stat(path).st_size
-        except (OSError, ValueError):
-            return
-        if size != before:
-            before, since = size, time.monotonic()
-        elif time.monotonic() - since >= STILL_SECONDS:
-            return
-        time.sleep(0.1)

@@ -10,10 +10,11 @@ from flow.adapters.judges import evidence_files
 from flow.adapters.rubrics import scorecard_rubrics
 from flow.adapters.transcripts import reader
 from flow.app.judging.debate_calls import hold
+from flow.app.judging.scoring import score_and_store
 from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring.judging import scorecards
 from flow.wiring.judging.debates import DebatingContext
+from flow.wiring.judging.scorecards import Scoring
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +60,7 @@ class Delegation:
         return reader.read(os.path.join(self._top, path), skill)
 
     def score(self, request: ScoreRequest) -> ScoredCard:
-        return scorecards.score(request, cwd=self._top, environ=self._parts.environ)
+        return score_and_store(Scoring(self._top, self._parts.environ), request)
 
     def solution_files(self, patterns: Sequence[str], denied: Sequence[str]) -> EvidenceFiles:
         return evidence_files.collect(self._top, patterns, denied)

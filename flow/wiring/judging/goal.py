@@ -15,7 +15,7 @@ from flow.app.judging import goal as judging_goal
 from flow.app.judging import labelling
 from flow.app.judging.bundle import ContextSources, journals
 from flow.app.judging.changed_files import Raw
-from flow.app.judging.delegated import hear_delegated
+from flow.app.judging.delegated import Delegate
 from flow.app.judging.panel import backends, ballots_each, criterion_rubrics
 from flow.app.judging.records import Keep
 from flow.app.judging.reviewing import first_ballot
@@ -75,7 +75,7 @@ def _tools(
         limits=judging_goal.JudgeLimits(settings.timeout_seconds, settings.canary),
         listener=listener,
         rubrics=criterion_rubrics(goal, RubricFolder(parts.top)),
-        delegate=partial(hear_delegated, Delegation(parts), panel, listener, record),
+        delegate=Delegate(Delegation(parts), panel, listener, record),
     )
 
 

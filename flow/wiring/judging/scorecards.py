@@ -9,10 +9,8 @@ from flow.adapters.fs import clock, inputs, locks
 from flow.adapters.process.redaction import redacted_text
 from flow.adapters.rubrics import score_files, scorecard_rubrics
 from flow.adapters.transcripts import reader as transcripts
-from flow.app.judging import scoring
 from flow.app.judging.scorecard import ScorecardTools
-from flow.app.judging.scoring import ScoredCard, ScoreRequest
-from flow.core.judging.scorecard.history import skill_name
+from flow.app.judging.scoring import MOST_CARDS
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.judging.context import JudgeChoice, random_nonce
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from flow.app.judging.port import AskJudge
-    from flow.app.judging.scoring import CardHistory, ChosenRubric
+    from flow.app.judging.scoring import CardHistory, ChosenRubric, ScoreRequest
     from flow.core.settings import LoadedSettings
     from flow.core.transcript.model import Transcript
 
@@ -33,63 +31,13 @@ _RAW = 64 << 20
 """Bytes of a saved text."""
 
 
-def score(
-    request: ScoreRequest,
-    *,
-    cwd: str | None = None,
-    environ: Mapping[str, str] | None = None,
-    told: Callable[[str], None] = lambda _: None,
-    made: Callable[[Mapping[str, Any]], None] = lambda _: None,
-    loop: AbstractEventLoop | None = None,
-) -> ScoredCard:
-    """:func:`flow.app.judging.scoring.score`; ``loop`` is where a coroutine as judge runs."""
-    return scoring.score_and_store(Scoring(cwd, environ, loop), request, told=told, made=made)
-
-
-def scored(
-    execution: str,
-    skill: str | None,
-    *,
-    cwd: str | None = None,
-    environ: Mapping[str, str] | None = None,
-) -> str | None:
-    """The file of the newest card of ``skill`` that speaks of this execution; None: not scored."""
-    port = Scoring(cwd, environ)
-    name = None if skill is None else skill_name(skill)
-    return scoring.card_of(port, port.cards_folder(), name, execution)
-
-
-def history(
-    skill: str, *, cwd: str | None = None, environ: Mapping[str, str] | None = None
-) -> dict[str, Any]:
-    """The stored cards of a skill, oldest first, and the trend; as ``flow judge history`` does."""
-    port = Scoring(cwd, environ)
-    name, folder = skill_name(skill), port.cards_folder()
-    cards = port.past_cards(folder, name, most=score_files.WHOLE)
-    return scoring.history_document(name, folder, cards, port.settings.warnings)
-
-
-def stored(
-    skill: str, name: str, *, cwd: str | None = None, environ: Mapping[str, str] | None = None
-) -> ScoredCard:
-    """One stored card of ``skill``, whole; ``name`` is its file's, with ``.json`` or without.
-
-    Raises :class:`InputError` where there is no such card of the skill.
-    """
-    port = Scoring(cwd, environ)
-    folder = port.cards_folder()
-    document, remarks = score_files.stored_card(port.top, folder, skill_name(skill), name)
-    file = f"{folder}/{os.path.basename(name).removesuffix('.json')}.json"
-    return ScoredCard(document, file, (*port.settings.warnings, *remarks))
-
-
 class Scoring:
     """A checkout as :class:`~flow.app.judging.scoring.ScoringPort` sees it."""
 
     def __init__(
         self,
-        cwd: str | None,
-        environ: Mapping[str, str] | None,
+        cwd: str | None = None,
+        environ: Mapping[str, str] | None = None,
         loop: AbstractEventLoop | None = None,
     ) -> None:
         self._parts = Parts(cwd, environ)
@@ -126,7 +74,7 @@ class Scoring:
         return scorecard_rubrics.choose(skill, asked, self.top if own else None)
 
     def past_cards(
-        self, folder: str, skill: str, *, most: int | None = None, without: str | None = None
+        self, folder: str, skill: str, *, most: int = MOST_CARDS, without: str | None = None
     ) -> CardHistory:
         """A card from the future counts for a day: clocks are set back at times."""
         latest = time.strftime("%Y%m%d-%H%M%S", time.gmtime(time.time() + _DAY))
@@ -135,9 +83,14 @@ class Scoring:
             folder,
             skill,
             latest=latest,
-            most=score_files.MOST_CARDS if most is None else most,
+            most=most,
             without=without,
         )
+
+    def stored_card(
+        self, folder: str, skill: str, name: str
+    ) -> tuple[dict[str, Any], tuple[str, ...]]:
+        return score_files.stored_card(self.top, folder, skill, name)
 
     def judge(self, backend: Any) -> AskJudge:
         settings = self.settings.settings.judge

@@ -232,7 +232,7 @@ SHARE = "only 49% of the scores' weight rests on true quotes"
 )
 def test_why_nothing_was_decided(more: dict[str, Any], why: str) -> None:
     found = document("pass", **{"altered": [], "missing": [], "disagreements": [], **more})
-    assert by_debate._undecided(found) == why
+    assert by_debate._why_undecided(found) == why
 
 
 # --- both, with real files ------------------------------------------------------------------------
@@ -296,17 +296,8 @@ def hear(
     told = Told()
     parts = Parts(str(place.path), os.environ)
     seconds = more.pop("seconds", 9.0)
-    found = delegated.hear_delegated(
-        Delegation(parts),
-        panel,
-        told,
-        record,
-        case(**more),
-        CRITERION,
-        order,
-        seconds,  # type: ignore[arg-type]
-    )
-    return found, told
+    judge = delegated.Delegate(Delegation(parts), panel, told, record)  # type: ignore[arg-type]
+    return judge(case(**more), CRITERION, order, seconds), told
 
 
 CARD = ScorecardOrder("notes", "B", "src/run.md")

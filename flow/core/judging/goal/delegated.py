@@ -75,6 +75,11 @@ class Heard(NamedTuple):
     judges: tuple[str, ...] = ()
 
 
+def undecided(criterion: Criterion, request: Order, why: str) -> Heard:
+    """No result, so a person must look; ``why`` says what kept it from one."""
+    return Heard(criterion.id, request.way, None, f"{request.way}: {why}")
+
+
 def orders(criterion: Criterion) -> tuple[Order, ...]:
     """How a fuzzy criterion is judged apart from the ballots; nothing where it is not."""
     if not criterion.fuzzy:

@@ -1,0 +1,27 @@
+"""Waiting until a host has written the end of a transcript."""
+
+from __future__ import annotations
+
+import os
+import time
+
+STILL_SECONDS = 0.6
+LONGEST_STILL = 6.0
+"""The host writes the end of its transcript around the time when it calls the hook: it has to have
+been still for so long, and no longer than this is waited."""
+
+
+def wait_until_still(path: str) -> None:
+    """Wait until the file has not grown for a while; at once where it cannot be looked at."""
+    deadline = time.monotonic() + LONGEST_STILL
+    before, since = -1, time.monotonic()
+    while time.monotonic() < deadline:
+        try:
+            size = os.stat(path).st_size
+        except (OSError, ValueError):
+            return
+        if size != before:
+            before, since = size, time.monotonic()
+        elif time.monotonic() - since >= STILL_SECONDS:
+            return
+        time.sleep(0.1)
