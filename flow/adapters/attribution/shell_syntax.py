@@ -518,10 +518,8 @@ def _substitutions(node: Any, depth: int) -> tuple[ShellNode, ...]:
     """The commands inside ``$(...)``, ``<(...)`` and back quotes, in the order of the text."""
     substitutions: list[ShellNode] = []
     waiting = list(reversed(node.children))
-    steps = 0
     while waiting:
         child = waiting.pop()
-        steps += 1
         if child.type in ("command_substitution", "process_substitution"):
             substitutions.append(_statements(child.children, depth + 1))
         else:

@@ -39,6 +39,15 @@ class EndingSteps:
         self._asked: list[Process] = []
         self._stuck: list[Process] | None = None
 
+    @property
+    def status(self) -> int | None:
+        """The command's ``waitpid`` status, once it has exited."""
+        return self._tree.status
+
+    def reap(self) -> bool:
+        """Collect what has exited; True where nothing of the tree is left."""
+        return self._tree.reap()
+
     def settle(self, now: float) -> None:
         """The command has exited: let the rest end by itself for a moment."""
         if self.stage < SETTLING:

@@ -1,8 +1,8 @@
 """The one loop in which Flow waits for a process: its pipes, its end, and its time limit.
 
-Three users differ in what they watch and in how they end it: a tool (:class:`Child`, killed with
-its group), a program that is asked a question (a :class:`Child` that is its reaper), and whatever a
-verification command or such a program has started (``tree`` and ``ending``).
+Three users differ in what they watch and how they end it: a tool (a :class:`Child`, killed with its
+group), a program that is asked a question (a :class:`Child` that is its reaper), and all that such
+a program or a verification command has started (``ending.EndingSteps``).
 """
 
 from __future__ import annotations
@@ -160,17 +160,14 @@ class BoundedBytes:
 
 
 class Watched(Protocol):
-    """What :func:`attend` waits for: a process or a tree of them."""
+    """What :func:`attend` waits for, a process or a tree of them, and how it ends that."""
 
-    status: int | None
-    """The program's ``waitpid`` status, once it has exited."""
+    @property
+    def status(self) -> int | None:
+        """The program's ``waitpid`` status, once it has exited."""
 
     def reap(self) -> bool:
-        """Collect who has exited; True where nothing is left."""
-
-
-class Ending(Protocol):
-    """How it is brought to its end."""
+        """Collect what has exited; True where nothing is left."""
 
     def settle(self, now: float) -> None:
         """The program has exited, and something of it is left."""
@@ -191,9 +188,7 @@ class Attended(NamedTuple):
     """Until the program had exited or its time was up and it was ended."""
 
 
-def attend(
-    loop: Loop, watched: Watched, ending: Ending, *, began: float, timeout: float
-) -> Attended:
+def attend(loop: Loop, watched: Watched, *, began: float, timeout: float) -> Attended:
     """Serve ``loop`` until nothing of ``watched`` is left, and ask it to end after ``timeout``.
 
     ``began`` is the monotonic time just before the program was started.
@@ -211,11 +206,11 @@ def attend(
         if nothing_left:
             break
         if exited is not None:
-            ending.settle(now)
+            watched.settle(now)
         elif now >= deadline:
             timed_out = True
-            ending.ask(now)
-        pause = ending.pause(now)
+            watched.ask(now)
+        pause = watched.pause(now)
         if pause is not None and exited is None and not timed_out:
             pause = min(pause, deadline - now)
     loop.drain()
@@ -272,4 +267,4 @@ class Child:
         if self.status is None:
             now = time.monotonic()
             self.ask(now)
-            attend(self._loop, self, self, began=now, timeout=LONG)
+            attend(self._loop, self, began=now, timeout=LONG)

@@ -93,7 +93,7 @@ def _run(
         loop.read(err_r, err.take)
         if stdin is not None:
             loop.write(in_w, stdin)
-        status = attend(loop, child, child, began=began, timeout=timeout).status
+        status = attend(loop, child, began=began, timeout=timeout).status
     finally:
         child.finish()
     if status is not None and not out.exceeded:

@@ -95,7 +95,7 @@ def _run(loop: Loop, program: _Program, stdin: bytes, limit: int) -> InputRunRes
         loop.read(out_r, out.take)
         loop.read(err_r, err.take)
         loop.write(in_w, stdin)
-        attend(loop, reaper, reaper, began=began, timeout=program.timeout + longest)
+        attend(loop, reaper, began=began, timeout=program.timeout + longest)
     finally:
         reaper.finish()
     told: dict[str, Any] = {}
@@ -143,7 +143,7 @@ def _reap(program: _Program, fds: tuple[int, int, int], alive: int, report: int)
     ending = EndingSteps(tree, program.grace)
     # Flow has heard enough, or is gone.
     loop.read(alive, lambda _: None, at_end=lambda: ending.ask(time.monotonic()))
-    attended = attend(loop, tree, ending, began=began, timeout=program.timeout)
+    attended = attend(loop, ending, began=began, timeout=program.timeout)
     status = None if attended.status is None else status_of(attended.status)
     tell(kind="timeout" if attended.timed_out else "exit", status=status)
     return 0

@@ -283,7 +283,7 @@ class _Supervisor:
         began = time.monotonic()
         self.ending = self._ending()
         out = self._start(take, options)
-        attended = attend(self.loop, self.tree, self.ending, began=began, timeout=self.plan.timeout)
+        attended = attend(self.loop, self.ending, began=began, timeout=self.plan.timeout)
         self.loop.close(out)
         return {
             "kind": "timeout" if attended.timed_out else "exit",

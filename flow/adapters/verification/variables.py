@@ -10,6 +10,7 @@ only says where something lies (``CARGO_HOME``, ``GOPATH``, ``PYTHONPATH``) is l
 
 from __future__ import annotations
 
+from flow.core.attribution.rules import matches_whole
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def changing(name: str) -> Variable | None:
     variable = _EXACT.get(name.lower())
     if variable is not None and (variable.name == name or variable.name.startswith("npm_")):
         return variable
-    return next((entry for entry in _PATTERNS if _fits(name, entry.name)), None)
+    return next((entry for entry in _PATTERNS if matches_whole(entry.name, name)), None)
 
 
 def sorted_out(environ: Mapping[str, str]) -> tuple[list[str], list[str]]:
@@ -118,27 +119,7 @@ def sorted_out(environ: Mapping[str, str]) -> tuple[list[str], list[str]]:
 
 
 def _consists(words: list[str], forms: tuple[str, ...]) -> bool:
-    return all(any(_fits(word, form) for form in forms) for word in words)
-
-
-def _fits(word: str, form: str) -> bool:
-    """Whether ``form`` names the whole of ``word``; its ``*`` stand for any characters.
-
-    ``fnmatch`` would compile each form anew at every start.
-    """
-    first, *parts = form.split("*")
-    if not parts:
-        return word == form
-    last = parts.pop()
-    if len(word) < len(first) + len(last) or not (word.startswith(first) and word.endswith(last)):
-        return False
-    at, end = len(first), len(word) - len(last)
-    for part in parts:
-        start = word.find(part, at, end)
-        if start < 0:
-            return False
-        at = start + len(part)
-    return True
+    return all(any(matches_whole(form, word) for form in forms) for word in words)
 
 
 def limitation(names: list[str]) -> str:

@@ -115,7 +115,7 @@ def tool_destroys(tool: str, given: Mapping[str, Any], parse: Parse) -> bool:
     if _TOOL_VERBS.search(tool.rpartition("__")[2]):
         return True
     texts = (given.get(key) for key in _SQL_KEYS)
-    return any(isinstance(text, str) and _sql(text) for text in texts)
+    return any(isinstance(text, str) and _SQL.search(text) for text in texts)
 
 
 def destroys(text: str, parse: Parse, depth: int = 0) -> bool:
@@ -130,12 +130,10 @@ def destroys(text: str, parse: Parse, depth: int = 0) -> bool:
         if _is_destructive(plain_words(command.words), parse, depth):
             return True
     # What a client of a database is given by a pipe or a here document is in the text alone.
-    return ("|" in text or "<<" in text) and _sql(text) and any(map(_sql_client, commands(node)))
-
-
-def _sql_client(command: ShellNode) -> bool:
-    words = plain_words(command.words)
-    return bool(words) and words[0] is not None and base_name(words[0]) in _SQL_PROGRAMS
+    if not ("|" in text or "<<" in text) or not _SQL.search(text):
+        return False
+    clients = (plain_words(command.words)[:1] for command in commands(node))
+    return any(base_name(client[0] or "") in _SQL_PROGRAMS for client in clients if client)
 
 
 def _in_words(text: str, parse: Parse, depth: int) -> bool:
@@ -164,7 +162,7 @@ def _is_destructive(words: Words, parse: Parse, depth: int) -> bool:
     if name in _ALWAYS or name.startswith("mkfs"):
         return True
     if name in _SQL_PROGRAMS:
-        return any(_sql(word) for word in rest)
+        return any(map(_SQL.search, rest))
     if name.startswith(_INTERPRETERS):
         if any(_CODE.search(word) for word in rest):
             return True
@@ -181,8 +179,7 @@ def _inner_command(words: Words) -> str | Words | None:
     """The command inside a command: a shell's text, or the words of what another program starts."""
     name = base_name(words[0] or "")
     if name == "eval":
-        known = [word for word in words[1:] if word is not None]
-        return " ".join(known)
+        return " ".join(word for word in words[1:] if word is not None)
     text = shell_text(words)
     if text is not None:
         return text
@@ -235,30 +232,6 @@ def _rm(words: tuple[str, ...]) -> bool:
         return True
     operands = [word for word in words if not word.startswith("-")]
     return not operands or any("*" in word or word == "{}" for word in operands)
-
-
-def _find(words: tuple[str, ...]) -> bool:
-    return "-delete" in words
-
-
-def _dd(words: tuple[str, ...]) -> bool:
-    return any(word.startswith("of=/dev/") and word != "of=/dev/null" for word in words)
-
-
-def _truncate(words: tuple[str, ...]) -> bool:
-    return _has_option(words, "s", "--size")
-
-
-def _rsync(words: tuple[str, ...]) -> bool:
-    return any(word.startswith("--delete") or word == "--remove-source-files" for word in words)
-
-
-def _crontab(words: tuple[str, ...]) -> bool:
-    return "-r" in words
-
-
-def _iptables(words: tuple[str, ...]) -> bool:
-    return _has_option(words, "FX", "--flush")
 
 
 def _aws(words: tuple[str, ...]) -> bool:
@@ -327,13 +300,15 @@ def _git_verb(verb: str, given: tuple[str, ...], plain: list[str]) -> bool:
 
 _OWN: dict[str, Callable[[tuple[str, ...]], bool]] = {
     "rm": _rm,
-    "find": _find,
-    "dd": _dd,
-    "truncate": _truncate,
-    "rsync": _rsync,
-    "crontab": _crontab,
-    "iptables": _iptables,
-    "ip6tables": _iptables,
+    "find": lambda words: "-delete" in words,
+    "dd": lambda words: any(w.startswith("of=/dev/") and w != "of=/dev/null" for w in words),
+    "truncate": lambda words: _has_option(words, "s", "--size"),
+    "rsync": lambda words: (
+        "--remove-source-files" in words or any(word.startswith("--delete") for word in words)
+    ),
+    "crontab": lambda words: "-r" in words,
+    "iptables": lambda words: _has_option(words, "FX", "--flush"),
+    "ip6tables": lambda words: _has_option(words, "FX", "--flush"),
     "aws": _aws,
     "docker": _docker,
     "podman": _docker,
@@ -343,7 +318,3 @@ _OWN: dict[str, Callable[[tuple[str, ...]], bool]] = {
     "terragrunt": _terraform,
     "git": _git,
 }
-
-
-def _sql(text: str) -> bool:
-    return _SQL.search(text) is not None

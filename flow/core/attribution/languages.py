@@ -173,7 +173,8 @@ def tap(lines: Sequence[str]) -> Iterator[Summary]:
 
     Runners that add counts of their own (node) are read from those, which come to the same.
     """
-    planned = [int(line[3:]) for line in lines if line[:3] == "1.." and _is_number(line[3:])]
+    plans = [number_of(line[3:]) for line in lines if line[:3] == "1.."]
+    planned = [plan for plan in plans if plan is not None]
     if not planned:
         return
     passed = failed = skipped = 0
@@ -182,7 +183,7 @@ def tap(lines: Sequence[str]) -> Iterator[Summary]:
         if not good and not line.startswith("not ok "):
             continue
         number, _, text = line[3 if good else 7 :].partition(" ")
-        if not _is_number(number):
+        if number_of(number) is None:
             continue
         directive = text.rpartition("# ")[2][:4].lower() if "# " in text else ""
         if directive in ("skip", "todo"):
@@ -194,5 +195,6 @@ def tap(lines: Sequence[str]) -> Iterator[Summary]:
         yield Summary("TAP", passed + failed, skipped, said, failed)
 
 
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 10
+def number_of(text: str) -> int | None:
+    """A count of at most nine digits; None where ``text`` is no such number."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None

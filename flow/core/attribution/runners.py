@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 
-from flow.core.attribution.languages import blocks, one_line, tap
+from flow.core.attribution.languages import blocks, number_of, one_line, tap
 from flow.core.attribution.reading import Summary
 from flow.startup.typing import TYPE_CHECKING
 
@@ -18,20 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 
-_DIGITS = frozenset("0123456789")
 _PYTEST_FAILED = frozenset(("failed", "error", "errors"))
 _PYTEST_RAN = _PYTEST_FAILED | {"passed", "xpassed"}
 _PYTEST_NOT = frozenset(("skipped", "deselected", "xfailed"))
 _PYTEST_MORE = frozenset(("warning", "warnings", "rerun", "reruns"))
 _RULE = "-" * 70
-_MOST_DIGITS = 9
 _GO_NOTHING = ("\t[no test files]", "\t\tcoverage: 0.0% of statements")
-
-
-def _number_or_none(word: str) -> int | None:
-    if not word or len(word) > _MOST_DIGITS or not _DIGITS.issuperset(word):
-        return None
-    return int(word)
 
 
 def _counted_list(text: str) -> dict[str, int] | None:
@@ -39,7 +31,7 @@ def _counted_list(text: str) -> dict[str, int] | None:
     counts: dict[str, int] = {}
     for part in text.split(","):
         number, _, name = part.strip().partition(" ")
-        count = _number_or_none(number)
+        count = number_of(number)
         if count is None or not name or name in counts:
             return None
         counts[name] = count
@@ -54,9 +46,9 @@ def _seconds(text: str) -> bool:
     """Whether ``text`` is a time as pytest writes it: ``0.12s``, ``75.31s (0:01:15)``."""
     first, _, rest = text.partition(" ")
     whole, point, part = first.removesuffix("s").partition(".")
-    timed = first.endswith("s") and point and _number_or_none(whole) is not None
+    timed = first.endswith("s") and point and number_of(whole) is not None
     return bool(
-        timed and _number_or_none(part) is not None and (not rest or rest[:1] + rest[-1:] == "()")
+        timed and number_of(part) is not None and (not rest or rest[:1] + rest[-1:] == "()")
     )
 
 
@@ -89,7 +81,7 @@ def _pytest_progress(lines: Sequence[str]) -> Iterator[Summary]:
         marks += shown
         shares.append((len(marks), share))
         count, _, total = share.partition("/")
-        if share == "100%" or (count.strip() == total and _number_or_none(total) is not None):
+        if share == "100%" or (count.strip() == total and number_of(total) is not None):
             if all(_is_share(done, len(marks), text) for done, text in shares):
                 yield _of_marks(marks)
             marks, shares = "", []
@@ -97,9 +89,9 @@ def _pytest_progress(lines: Sequence[str]) -> Iterator[Summary]:
 
 def _is_share(done: int, total: int, share: str) -> bool:
     if share.endswith("%"):
-        return done * 100 // total == _number_or_none(share[:-1])
+        return done * 100 // total == number_of(share[:-1])
     count, _, whole = share.partition("/")
-    return (done, total) == (_number_or_none(count.strip()), _number_or_none(whole))
+    return (done, total) == (number_of(count.strip()), number_of(whole))
 
 
 def _pytest_counts(lines: Sequence[str]) -> Iterator[Summary]:
@@ -127,7 +119,7 @@ def _pytest_none(said: str) -> Iterator[Summary]:
     """``no tests ran``, and what ``--collect-only`` says: it has looked for tests and run none."""
     first = said.split(" ", 1)[0].partition("/")[0]
     listed = said.split(" ")[1:3] in (["tests", "collected"], ["test", "collected"])
-    if said.startswith("no tests") or (_number_or_none(first) is not None and listed):
+    if said.startswith("no tests") or (number_of(first) is not None and listed):
         yield Summary("pytest", 0, 0, said)
 
 
@@ -137,7 +129,7 @@ def unittest(lines: Sequence[str]) -> Iterator[Summary]:
         words = line.split(" ")
         if words[:1] != ["Ran"] or len(words) != 5 or words[2] not in ("test", "tests"):
             continue
-        count = _number_or_none(words[1])
+        count = number_of(words[1])
         if count is None or not index or lines[index - 1] != _RULE or not _seconds(words[4]):
             continue
         end = next((text for text in lines[index + 1 : index + 3] if text), "")
@@ -159,7 +151,7 @@ def _count_beside(end: str, name: str) -> int:
     for part in end.partition("(")[2].rstrip(")").split(","):
         shown, _, value = part.strip().partition("=")
         if shown == name:
-            return _number_or_none(value) or 0
+            return number_of(value) or 0
     return 0
 
 
@@ -222,14 +214,14 @@ def mocha(lines: Sequence[str]) -> Iterator[Summary]:
         words = line.split()
         if len(words) != 3 or words[1] != "passing" or not line.startswith("  "):
             continue
-        passing = _number_or_none(words[0])
+        passing = number_of(words[0])
         if passing is None or words[2][:1] + words[2][-1:] != "()" or (index and lines[index - 1]):
             continue
         more = {"passing": passing}
         for text in lines[index + 1 : index + 3]:
             number, _, name = text.strip().partition(" ")
             if name in ("pending", "failing"):
-                more[name] = _number_or_none(number) or 0
+                more[name] = number_of(number) or 0
         said = ", ".join(f"{count} {name}" for name, count in more.items())
         failed = more.get("failing", 0)
         yield Summary("mocha", passing + failed, more.get("pending", 0), said, failed)
