@@ -9,6 +9,7 @@ looked at.
 from __future__ import annotations
 
 import os
+import shutil
 from contextlib import contextmanager
 
 from flow.adapters.fs import locks
@@ -90,8 +91,6 @@ def _lockable_folders(state: str) -> Iterator[str]:
 
 def remove_folder(path: str) -> bool:
     """Remove a folder with all that commands may have made of it; whether it is gone."""
-    import shutil
-
     shutil.rmtree(path, ignore_errors=True)
     if os.path.lexists(path):
         _open_up(path)

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from flow.adapters.chain import event_chain, ledger_file
 from flow.adapters.chain.files import RunFindings, evidence, names_in, temporary, unaccounted
 from flow.adapters.chain.lines import lines
-from flow.adapters.fs import files, locks
+from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.folders import open_folder, reported, split
 from flow.core import layout
 from flow.core.chain.entries import head_of
@@ -215,8 +215,6 @@ def _small(root: str, run_id: str, name: str, found: RunFindings) -> bytes | Non
 
 def _named(verdict: bytes | None) -> Head | None:
     """The head that ``last-verdict.json`` names."""
-    from flow.adapters.fs import lenient_json
-
     document = lenient_json.mapping(verdict)
     return head_of(document.get("ledger_head")) if document is not None else None
 

@@ -25,6 +25,7 @@ from flow.adapters.chain import ledger_file
 from flow.adapters.chain.session_writes import RunWrites
 from flow.core.chain.entries import EVIDENCE
 from flow.errors import FlowError
+from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -176,7 +177,6 @@ class RunRecord:
         """
         from flow.adapters.chain.pinned_heads import COMING
         from flow.core.chain import closing_record
-        from flow.startup.sha import sha256
 
         digest = sha256(closing_record.statement(goal, contract, at)).hexdigest()
         name = f"{closing_record.FOLDER}{goal.id}"

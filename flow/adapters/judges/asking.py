@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 
 from flow.adapters.judges.reply import words
 from flow.adapters.judges.retry import Retryable, RetryPolicy, retry
+from flow.adapters.process.environment import clean_environment
+from flow.adapters.process.redaction import redacted_text, redacted_value
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -87,8 +91,6 @@ class BackendJudge:
 
     def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:
         """Ask, again where that helps; ``seconds`` bounds it all but the ending of processes."""
-        from flow.adapters.process.redaction import redacted_text, redacted_value
-
         question = question._replace(prompt=redacted_text(question.prompt, self._environ))
         answer = retry(self._once, question, seconds, clock=self._clock, patience=self._patience)
         # What a judge says is kept, in the goal's file and the journal too: also why it said none,
@@ -144,8 +146,6 @@ class _Rooms:
         self._folder = ""
 
     def __enter__(self) -> WorkFolder:
-        import tempfile
-
         self._folder = os.path.realpath(tempfile.mkdtemp(prefix="flow-judge-", dir=self._work))
         cwd = os.path.join(self._folder, "cwd")
         os.mkdir(cwd, 0o700)
@@ -157,8 +157,6 @@ class _Rooms:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        import shutil
-
         shutil.rmtree(self._folder, ignore_errors=True)
         if os.path.lexists(self._folder):  # the judge left folders that nobody may look into
             for folder, below, _ in os.walk(self._folder):
@@ -207,8 +205,6 @@ def environment(
 
     Nothing of the session that asks gets through, and nothing that hijacks a shell.
     """
-    from flow.adapters.process.environment import clean_environment
-
     wanted = {*BASE, *names}
     picked = {
         name: value

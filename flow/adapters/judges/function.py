@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import time
 from collections.abc import Mapping
 
+from flow.adapters.process.redaction import redacted_text
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -40,8 +42,6 @@ class FunctionJudge:
 
     def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:
         """Ask it. The prompt it gets begins with the system text."""
-        from flow.adapters.process.redaction import redacted_text
-
         began = time.monotonic()
         prompt = redacted_text(question.prompt, self._environ)
         try:
@@ -60,8 +60,6 @@ class FunctionJudge:
         return JudgeAnswer(value, self._usage(began))
 
     def _wait(self, awaitable: Any, seconds: float) -> Any:
-        import asyncio
-
         async def limited() -> Any:
             return await asyncio.wait_for(awaitable, seconds)
 

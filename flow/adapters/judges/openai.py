@@ -11,6 +11,7 @@ import json
 
 from flow.adapters.judges.asking import none
 from flow.adapters.judges.reply import closed, read_reply, words
+from flow.adapters.judges.retry import Retryable
 from flow.adapters.judges.service import Body, ServiceError, Worker, judged_by_status, usage_of
 from flow.app.judging.port import JudgeAnswer
 from flow.core.judging.common.question import Unusable
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flow.adapters.judges.asking import Call
-    from flow.adapters.judges.retry import Retryable
     from flow.app.judging.port import NoAnswer
     from flow.core.judging.common.question import Question
 
@@ -117,8 +117,6 @@ def _told_result(
     result: JudgeAnswer | NoAnswer | Retryable, in_prompt: bool, tries: int
 ) -> JudgeAnswer | NoAnswer | Retryable:
     """The result with its number of requests, and with the fall-back named."""
-    from flow.adapters.judges.retry import Retryable
-
     if isinstance(result, Retryable):
         inner = _told_result(result.answer, in_prompt, tries)
         assert not isinstance(inner, JudgeAnswer | Retryable)  # noqa: S101  # it was no answer before

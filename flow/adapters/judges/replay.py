@@ -8,6 +8,7 @@ for it, so that several samples stay several.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 
@@ -32,8 +33,6 @@ _LIMIT = 32 << 20
 
 def digest(question: Question) -> str:
     """SHA-256 (hex) of everything that the judge is given."""
-    import hashlib
-
     whole = {"system": question.system, "prompt": question.prompt, "schema": question.schema}
     text = json.dumps(whole, sort_keys=True, default=dict)
     return hashlib.sha256(text.encode("ascii")).hexdigest()

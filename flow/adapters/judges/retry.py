@@ -6,6 +6,10 @@ connection that broke. A time-out is not, since the time is gone, nor is a reply
 
 from __future__ import annotations
 
+import random
+import time
+from email.utils import parsedate_to_datetime
+
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -42,9 +46,6 @@ class Clock(NamedTuple):
 
 def real_clock() -> Clock:
     """The machine's own."""
-    import random
-    import time
-
     return Clock(time.monotonic, time.sleep, random.random)
 
 
@@ -119,7 +120,6 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     value = headers.get("retry-after", "").strip()
     if value.isascii() and value.replace(".", "", 1).isdigit() and len(value) <= 12:
         return float(value)
-    from email.utils import parsedate_to_datetime
 
     try:
         then = parsedate_to_datetime(value[:100])

@@ -13,6 +13,7 @@ environment the credentials, and it prints one JSON object:
 from __future__ import annotations
 
 import json
+import resource
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -35,8 +36,6 @@ def main() -> None:
 
 def _limit_memory() -> None:
     """A response without end must not take the machine's memory."""
-    import resource
-
     try:
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     except (ValueError, OSError):  # not on this system, or it is lower already

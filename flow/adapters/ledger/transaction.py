@@ -17,8 +17,9 @@ import os
 from contextlib import ExitStack
 
 from flow.adapters.chain import event_log
-from flow.adapters.fs import files, lenient_json
+from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.journal import store as journal
+from flow.adapters.ledger import evidence_store
 from flow.adapters.ledger.reader import parse_goal
 from flow.app.ports import Artifact
 from flow.core import layout
@@ -147,9 +148,6 @@ def finish(record: RunRecord, goal_id: str, announce: Announce | None = None) ->
 
 def _published(record: RunRecord, intent: Intent) -> str | None:
     """The digest of the sidecar that the change is about, once what was decided of it is done."""
-    from flow.adapters.fs import locks
-    from flow.adapters.ledger import evidence_store
-
     with locks.exclusive(record.root, layout.run_lock(intent.run_id), quick=True):
         evidence_store.settle(record.run(intent.run_id))
     return files.digest(record.root, str(intent.sidecar))

@@ -161,8 +161,6 @@ def stored_card(
 
 
 def _read_card(top: str, where: str, file: CardFile, skill: str) -> PastCard | str | None:
-    from flow.adapters.contracts.strict_json import read_json
-
     try:
         data = files.read_bytes(top, f"{where}/{file.name}", limit=CARD_LIMIT)
         document = read_json(data, file=file.name, what="scorecard", limit=CARD_LIMIT)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import stat
 
+from flow.adapters.fs import files
 from flow.core.settings import Layer, LoadedSettings, merge_layers
 from flow.errors import ContractError, Fault, RefusedError, StorageError, in_file
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -147,7 +148,6 @@ def judge_config(top: str) -> Layer | str | None:
     Other programs may keep more in it, so everything but ``autoJudge`` is left alone.
     """
     from flow.adapters.contracts import formats
-    from flow.adapters.fs import files
 
     try:
         data = files.read_optional(top, JUDGE_CONFIG, limit=_LIMIT)
@@ -210,7 +210,6 @@ def _add_file(
     settings_files: _SettingsFiles, root: str, rel: str, shown: str, *, own: bool
 ) -> None:
     from flow.adapters.contracts import formats
-    from flow.adapters.fs import files
 
     try:
         data = files.read_optional(root, rel, limit=_LIMIT)

@@ -14,7 +14,7 @@ from flow.adapters.worktree.walk import Walk
 from flow.core.boundary.globs import Globs, why_not
 from flow.core.boundary.rules import GITLINK, LINK, ContentState, PathChange, entry_digest
 from flow.errors import GitError
-from flow.startup.sha import new
+from flow.startup.sha import new, sha256
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -333,7 +333,6 @@ def _ignore_rules(repo: Repo, table: Table, asked: ScanRequest, name: str) -> Ru
 def _cache_file(repo: Repo, base: str, cache_dir: str | None) -> str | None:
     if cache_dir is None:
         return None
-    from flow.startup.sha import sha256
 
     key = sha256(f"{repo.top}\0{base}".encode("utf-8", "surrogateescape")).hexdigest()
     return os.path.join(cache_dir, f"worktree-{key[:32]}")

@@ -13,6 +13,7 @@ from flow.app.evaluation.goal_rules import own_files
 from flow.app.judging import changed_files
 from flow.core import layout
 from flow.core.boundary.by_products import subject_tree
+from flow.core.boundary.globs import why_not
 from flow.core.decision.explain import for_judges
 from flow.core.evidence.freshness import differences
 from flow.core.evidence.imported import NAMES, without_reports
@@ -128,8 +129,6 @@ def denied_context(goal: Goal) -> tuple[tuple[str, ...], tuple[str, ...]]:
     Whatever can be a pattern is one. An entry is told as text too, unless it can be nothing but a
     path: it has no blanks, and a slash, a dot or a wildcard.
     """
-    from flow.core.boundary.globs import why_not
-
     entries: list[str] = list(goal.document["evaluator"].get("denied_context") or ())
     patterns = tuple(entry for entry in entries if why_not(entry) is None)
     texts = tuple(

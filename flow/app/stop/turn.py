@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from flow.app.evaluation.values import Request
 from flow.core.decision import explain
+from flow.core.decision.decide import Opinion
 from flow.core.stop import messages as stop_messages
 from flow.core.stop import policy as core
 from flow.core.stop.lost_goals import Loss
@@ -244,7 +245,6 @@ def _continuation(
     proof_lost: Sequence[str],
 ) -> str:
     """The agent's next prompt."""
-    from flow.core.decision.decide import Opinion
     from flow.core.stop.continuation import StopFacts, continuation
 
     verdict, findings = evaluated

@@ -41,6 +41,7 @@ from flow.core.boundary.changes import (
 from flow.core.boundary.globs import Globs, why_not
 from flow.core.boundary.guards import guards_changed
 from flow.core.layout import PLUGIN_SCORES, REPORTS_DIR, TEMP_DIGITS, TEMP_PREFIX
+from flow.core.text.display import names
 from flow.errors import Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -399,8 +400,6 @@ def _where_seen(change: PathChange) -> str:
 def _warnings(
     by_products: Sequence[str], denied: Sequence[str], baseline: Baseline
 ) -> tuple[str, ...]:
-    from flow.core.text.display import names
-
     warnings = []
     if by_products:
         shown = names(by_products, 5)

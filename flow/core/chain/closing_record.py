@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 
+from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -41,8 +42,6 @@ class ClosedGoal(NamedTuple):
 
     def sentence(self) -> str:
         """Who closed it, when and from where; without a full stop, safe for a terminal."""
-        from flow.core.text.display import visible
-
         place = PLACES.get(self.said_from, self.said_from)
         parts = ((" at ", self.at), (" by ", self.by), (", said from ", place))
         told = "".join(before + visible(text)[:_LONGEST] for before, text in parts if text)

@@ -7,6 +7,7 @@ attestation framework (Statement v1, test-result v0.1) and of SLSA (verification
 
 from __future__ import annotations
 
+import binascii
 import json
 
 from flow.core.evidence.model import APPROVER, EVALUATOR
@@ -298,8 +299,6 @@ def _summary(record: Record, results: Sequence[Mapping[str, Any]]) -> dict[str, 
 
 
 def _record_statement(record: Record) -> dict[str, Any]:
-    import binascii
-
     return {
         "_type": STATEMENT,
         "subject": [{"name": f.name, "digest": {"sha256": f.sha256}} for f in record.files],

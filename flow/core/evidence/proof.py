@@ -11,6 +11,7 @@ from flow.core.boundary.by_products import cache_roots, is_by_product
 from flow.core.boundary.changes import ABSENT
 from flow.core.boundary.globs import Globs, literal_name
 from flow.core.evidence import protected_files
+from flow.core.goal.model import canonical_digest
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -102,8 +103,6 @@ class ProofFile(NamedTuple):
 
 def digest_of(files: Iterable[ProofFile]) -> str:
     """SHA-256 (hex) over what changed: whether it is the same that was told or proposed."""
-    from flow.core.goal.model import canonical_digest
-
     return canonical_digest([[file.path, file.before, file.after] for file in files])
 
 

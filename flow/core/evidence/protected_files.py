@@ -10,6 +10,8 @@ from __future__ import annotations
 from flow.core.boundary.by_products import cache_root, ignored_differences
 from flow.core.boundary.changes import ABSENT, GITLINK, entry_digest
 from flow.core.boundary.globs import Globs
+from flow.core.goal.model import canonical_digest
+from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -62,14 +64,10 @@ class Difference(NamedTuple):
     @property
     def digest(self) -> str:
         """SHA-256 (hex) over the whole difference: what an approval approves."""
-        from flow.core.goal.model import canonical_digest
-
         return canonical_digest([list(file) for file in self.files])
 
     def to_document(self) -> dict[str, Any]:
         """As sidecars hold it; ``files`` names the first :data:`LISTED`."""
-        from flow.core.text.display import visible
-
         return {
             "digest": self.digest,
             "count": len(self.files),
@@ -86,8 +84,6 @@ class Difference(NamedTuple):
 
     def sentence(self, most: int = 5) -> str:
         """``tests/a.py (modified), tests/b.py (added) and 3 more``."""
-        from flow.core.text.display import visible
-
         shown = ", ".join(f"{visible(file.path)} ({file.kind})" for file in self.files[:most])
         more = len(self.files) - most
         return f"{shown} and {more} more" if more > 0 else shown

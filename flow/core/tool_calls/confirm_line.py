@@ -6,6 +6,7 @@ Only what is known to be plain counts as that; every other text may do more, or 
 from __future__ import annotations
 
 import re
+import shlex
 
 from flow.core.tool_calls.rules import HARMLESS_REDIRECTION, MENTION, segments
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -87,8 +88,6 @@ def confirm_call(words: Sequence[str]) -> ConfirmCall:
 
 def _words_of_flow(segment: str, is_own: Callable[[str], bool]) -> tuple[str, ...]:
     """The words behind ``flow`` in a plain command; empty where it is none."""
-    import shlex
-
     if _PLAIN.fullmatch(segment) is None:
         return ()
     name, *words = shlex.split(segment)
@@ -101,8 +100,6 @@ def _bare_segment(segment: str) -> str:
 
 
 def _changes_nothing(segment: str) -> bool:
-    import shlex
-
     bare = _bare_segment(segment)
     plain = _PLAIN.fullmatch(bare) is not None and shlex.split(bare)[0] in _STAYS
     return plain or bare.startswith("#")

@@ -8,6 +8,7 @@ were in November 2026. Each is matched against one line in its normal form
 from __future__ import annotations
 
 import re
+from unicodedata import category, normalize
 
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -130,8 +131,6 @@ LOOK_ALIKES = str.maketrans("асеорхуіјѕԁӏοαενικτ‹›«»〈
 
 def _stem_pattern(words: str) -> str:
     """A pattern for words that begin so, also in the form that look-alikes beside Latin take."""
-    from unicodedata import category, normalize
-
     plain = "".join(c for c in normalize("NFKC", words) if category(c) != "Mn").casefold()
     both = f"{plain} {plain.translate(LOOK_ALIKES)}"
     return "|".join(dict.fromkeys(re.escape(stem).replace("_", " ") for stem in both.split()))

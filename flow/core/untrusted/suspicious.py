@@ -8,6 +8,7 @@ name them to people. The patterns are in :mod:`flow.core.untrusted.injections`.
 from __future__ import annotations
 
 import re
+from unicodedata import category, normalize
 
 from flow.core.untrusted.injections import (
     ANY_OTHER_LANGUAGE,
@@ -28,8 +29,6 @@ def as_read(text: str) -> str:
     Compatibility forms (full-width, mathematical letters) become plain ones; the commonest Cyrillic
     and Greek look-alikes of Latin letters do where Latin letters stand beside them.
     """
-    from unicodedata import category, normalize
-
     folded = normalize("NFKC", text).casefold()
     folded = "".join(c for c in folded if category(c) not in ("Cf", "Cc", "Mn") or c in "\t ")
     if not folded.isascii() and re.search("[a-z]", folded):

@@ -7,6 +7,7 @@ what people failed that the judge failed too.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import sqrt
 
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -171,8 +172,6 @@ def _kappa(a: int, b: int, c: int, d: int) -> tuple[float | None, float | None, 
 
 
 def _reaches(calibration: Calibration, bar: float) -> bool:
-    from fractions import Fraction
-
     a, b, c, d = calibration[:4]
     n = a + b + c + d
     by_chance = (a + b) * (a + c) + (c + d) * (b + d)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
 from flow.core.judging.rubric import rules
 from flow.core.judging.rubric.model import Rubric, RubricCriterion
 from flow.core.text.display import visible
@@ -63,7 +65,5 @@ def _plain(
 
 
 def _near(key: str, names: tuple[str, ...]) -> str:
-    from difflib import get_close_matches
-
     close = get_close_matches(key[:80], names, n=1)
     return f"did you mean {close[0]}?" if close else f"known here: {', '.join(names)}"
