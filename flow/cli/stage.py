@@ -192,18 +192,18 @@ class Stage:
         self.confirmed_by = "person"
         return self.ask(question)
 
-    def closed(self, goal: str, told: str) -> None:
+    def closed(self, goal: str, expected: str) -> None:
         """Check the status of ``goal`` at the end of its chapter, and show it."""
         status = self.status(goal)["status"]
         self.goals[goal] = status
         self.say(f"{goal} is {status}.")
-        self.expect(status == told, f"{goal} is {told}, not {status}")
+        self.expect(status == expected, f"{goal} is {expected}, not {status}")
 
-    def expect(self, as_told: bool, what: str) -> bool:
+    def expect(self, as_told: bool, claim: str) -> bool:
         """Note a difference from what the story tells."""
         if not as_told:
-            self.differences.append(what)
-            self.tell(f"  NOT AS TOLD: {what}")
+            self.differences.append(claim)
+            self.tell(f"  NOT AS TOLD: {claim}")
         return as_told
 
     def report(self) -> dict[str, Any]:

@@ -259,7 +259,7 @@ def test_of_two_at_once_one_stores(place: GitRepo) -> None:
 def test_a_transcript_that_was_read_already(place: GitRepo) -> None:
     transcript = reader.read("run.txt", "commit")
     told: list[str] = []
-    card = score(request(file=None, transcript=transcript), told=told.append)
+    card = score(request(file=None, transcript=transcript), progress=told.append)
     assert card.document["transcriptPath"] == transcript.path
     assert told == ["scorecard commit: asking scripted"]
 

@@ -47,22 +47,22 @@ class Where(NamedTuple):
     """Judges' reports are no solution."""
 
 
-def read_solution(given: Sequence[str], where: Where) -> Solution:
+def read_solution(named: Sequence[str], where: Where) -> Solution:
     """The files as parts of a prompt, in the order in which they are named.
 
     Raises :class:`InputError` for what names no file that can be read and holds something.
     """
     parts: dict[str, FencedPart] = {}
     notes: dict[str, None] = {}
-    for text in given:
+    for text in named:
         path = os.path.normpath(os.path.join(where.start, text))
         folder = os.path.isdir(path)
         if folder or (_GLOB & set(text) and not os.path.lexists(path)):
-            found, left_out = _searched_parts(text, path if folder else None, where)
+            files, left_out = _searched_parts(text, path if folder else None, where)
             notes.update(dict.fromkeys(left_out))
         else:
-            found = [(path, _named_part(path, where))]
-        for key, part in found:
+            files = [(path, _named_part(path, where))]
+        for key, part in files:
             parts.setdefault(os.path.realpath(key), part)
     if not parts:
         raise at_key("solution").invalid("no file is named", "name the files to evaluate")

@@ -51,15 +51,15 @@ class _Rubric(NamedTuple):
     file: str
 
 
-def choose(skill: str | None, asked: str | None, top: str | None) -> ChosenRubric:
-    """The rubric for ``skill``; ``asked`` (``--rubric``) is a name or a path and decides alone.
+def choose(skill: str | None, named: str | None, top: str | None) -> ChosenRubric:
+    """The rubric for ``skill``; ``named`` (``--rubric``) is a name or a path and decides alone.
 
     Raises :class:`InputError` for an unknown name, :class:`ContractError` for a malformed file,
     :class:`RefusedError` for a symlink in a project's folder.
     """
-    if asked is not None:
-        found = _named_rubric(asked, top)
-        return _chosen(found, f"it was asked for: --rubric {visible(asked)[:200]}", True)
+    if named is not None:
+        rubric = _named_rubric(named, top)
+        return _chosen(rubric, f"it was asked for: --rubric {visible(named)[:200]}", True)
     own = list(_project(top))
     if skill is not None:
         bare = skill.removeprefix("/")
@@ -152,25 +152,25 @@ def _matching_pattern(skill: str, patterns: tuple[str, ...] | None) -> str | Non
 # --- where they lie ----------------------------------------------------------------------------
 
 
-def _named_rubric(asked: str, top: str | None) -> _Rubric:
+def _named_rubric(named: str, top: str | None) -> _Rubric:
     """The rubric that a person named: by its name, else by the path of a file."""
-    if "/" not in asked:
-        wanted = {asked, f"{asked}.md", f"rubric-{asked}.md"}
+    if "/" not in named:
+        wanted = {named, f"{named}.md", f"rubric-{named}.md"}
         for rubric in _project(top, wanted):
             return rubric
         for name in READY_MADE:
             if f"rubric-{name}.md" in wanted:
                 return _ready_made(name)
-    if "/" in asked or os.path.lexists(asked):
-        data = inputs.read(asked, "rubric", limit=LIMIT)
-        return _read_rubric(data, os.path.basename(asked), asked, "file")
+    if "/" in named or os.path.lexists(named):
+        data = inputs.read(named, "rubric", limit=LIMIT)
+        return _read_rubric(data, os.path.basename(named), named, "file")
     own = [
         visible(name.removesuffix(".md").removeprefix("rubric-")) for name, _ in _rubric_files(top)
     ]
-    known = list(dict.fromkeys((*own[:20], *READY_MADE)))
-    raise at_key("rubric", asked).not_found(
-        f"there is no rubric {asked!r:.80} for scorecards",
-        f"use one of {', '.join(known)}, or the path of a Markdown file",
+    names_here = list(dict.fromkeys((*own[:20], *READY_MADE)))
+    raise at_key("rubric", named).not_found(
+        f"there is no rubric {named!r:.80} for scorecards",
+        f"use one of {', '.join(names_here)}, or the path of a Markdown file",
     )
 
 
@@ -202,17 +202,19 @@ def never_used(top: str) -> tuple[str, ...]:
     In ``.flow/rubrics`` that is a second Markdown file of one name only; the others there are told
     by :func:`flow.adapters.rubrics.rubric_files.never_used`.
     """
-    said = []
+    unused = []
     for name in files.names(top, layout.PLUGIN_RUBRICS, suffix="", limit=MOST_FILES):
         if not name.startswith(("rubric-", ".")) or (name[0] != "." and not name.endswith(".md")):
             path = visible(f"{layout.PLUGIN_RUBRICS}/{name}")
-            said.append(f"{path} is never used: a rubric of scorecards is rubric-<name>.md")
+            unused.append(f"{path} is never used: a rubric of scorecards is rubric-<name>.md")
     first: dict[str, str] = {}
     for rubric in _project(top):
         before = first.setdefault(rubric.name, rubric.file)
         if before != rubric.file and not rubric.skills:
-            said.append(f"{rubric.file} is never used: {before} comes first, and it names no skill")
-    return tuple(said)
+            unused.append(
+                f"{rubric.file} is never used: {before} comes first, and it names no skill"
+            )
+    return tuple(unused)
 
 
 def _ready_made(name: str) -> _Rubric:

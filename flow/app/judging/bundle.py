@@ -63,64 +63,94 @@ def sought_criteria(goal: Goal, approved: Iterable[str]) -> tuple[Sought, ...]:
 
     For ``flow_verdict_judge``, what commands have proved too: a second look, which can only lower.
     """
-    known = frozenset(approved)
+    done = frozenset(approved)
     second_look = goal.evaluator_type == "flow_verdict_judge"
     return tuple(
         Sought(c.id, c.text, c.must_pass, c.fuzzy)
         for c in goal.criteria
-        if (c.fuzzy and c.id not in known) or (second_look and c.must_pass and not c.fuzzy)
+        if (c.fuzzy and c.id not in done) or (second_look and c.must_pass and not c.fuzzy)
     )
 
 
 def gather_context(case: JudgeCase, sources: ContextSources) -> Bundle:
     """Everything the judge is given about this goal in this evaluation."""
     facts, goal = case.facts, case.facts.loaded.goal
-    asked = sought_criteria(goal, (m.criterion_id for m in case.measured if m.approved))
+    sought = sought_criteria(goal, (m.criterion_id for m in case.measured if m.approved))
     patterns, texts = denied_context(goal)
-    items: list[ContextItem] = []
-    missing: list[Missing] = []
-    left_out: list[str] = []
-    ledger = _Ledger(case, sources)
-    denied = (*patterns, *sources.journals)
-    unnamed = changed_files.without_evidence_named(goal, asked)
-    again = {one.id for one in asked if not one.fuzzy}
+    gathering = _Gathering(case, sources, sought, (*patterns, *sources.journals))
     for criterion in goal.criteria:
-        gathered = ledger.items(criterion, again=criterion.id in again)
-        if criterion.fuzzy and criterion.evidence_paths:
-            files = sources.files(criterion.evidence_paths, denied)
-            gathered += [
-                ContextItem(criterion.id, "file", FencedPart("", raw.data, path, raw.unread))
-                for path, raw in files.files
-                if raw.data
-            ]
-            left_out += [f"{criterion.id}: {note}" for note in files.left_out]
-            if not any(raw.data for _, raw in files.files):
-                why = "its evidence_paths name no file that may be read and holds anything"
-                missing.append(Missing(criterion.id, why))
-        items += gathered
-        if criterion.id not in unnamed and any(one.id == criterion.id for one in asked):
-            missing += ledger.missing(criterion, gathered)
-    changed = None
-    if unnamed and sources.changed is not None:
-        changed = sources.changed(case.report.inside, denied)
-    shared = changed_files.share_out(items, unnamed, changed)
-    for row in shared.missing:
-        criterion = next(c for c in goal.criteria if c.id == row.criterion_id)
-        theirs = [item for item in items if item.criterion_id == criterion.id]
-        missing += [*ledger.missing(criterion, theirs), row]
+        gathering.add(criterion)
+    gathering.share_changed_files()
     return Bundle(
         goal_id=goal.id,
         turn=facts.turn,
-        sought=asked,
-        contract=tuple(_contract(goal, {one.id for one in asked})),
+        sought=sought,
+        contract=tuple(_contract(goal, {row.id for row in sought})),
         report=_boundary_text(case),
-        items=shared.items,
-        missing=tuple(missing),
+        items=tuple(gathering.items),
+        missing=tuple(gathering.missing),
         previous=_previous(sources.records.previous_verdict(facts.run_id, facts.goal_so_far), goal),
-        turns_left=_turns_left(goal, facts.turn),
+        turns_left=max(goal.max_iterations - facts.turn, 0),
         denied=texts,
-        left_out=(*left_out, *shared.left_out),
+        left_out=tuple(gathering.left_out),
     )
+
+
+class _Gathering:
+    """The evidence of a bundle, criterion by criterion, and what is not there."""
+
+    def __init__(
+        self,
+        case: JudgeCase,
+        sources: ContextSources,
+        sought: Sequence[Sought],
+        denied: tuple[str, ...],
+    ) -> None:
+        self._case, self._sources, self._denied = case, sources, denied
+        self._goal = case.facts.loaded.goal
+        self._ledger = _Ledger(case, sources)
+        self._sought = {row.id: row for row in sought}
+        self._unnamed = changed_files.without_evidence_named(self._goal, sought)
+        self.items: list[ContextItem] = []
+        self.missing: list[Missing] = []
+        self.left_out: list[str] = []
+
+    def add(self, criterion: Criterion) -> None:
+        """Add what is recorded of a criterion, and the files that it names."""
+        sought = self._sought.get(criterion.id)
+        second_look = sought is not None and not sought.fuzzy
+        items = self._ledger.items(criterion, second_look=second_look)
+        if criterion.fuzzy and criterion.evidence_paths:
+            items += self._named_files(criterion)
+        self.items += items
+        if sought is not None and criterion.id not in self._unnamed:
+            self.missing += self._ledger.missing(criterion, items)
+
+    def _named_files(self, criterion: Criterion) -> list[ContextItem]:
+        files = self._sources.files(criterion.evidence_paths, self._denied)
+        items = [
+            ContextItem(criterion.id, "file", FencedPart("", raw.data, path, raw.unread))
+            for path, raw in files.files
+            if raw.data
+        ]
+        self.left_out += [f"{criterion.id}: {note}" for note in files.left_out]
+        if not items:
+            why = "its evidence_paths name no file that may be read and holds anything"
+            self.missing.append(Missing(criterion.id, why))
+        return items
+
+    def share_changed_files(self) -> None:
+        """Add what the criteria rest on that name no evidence of their own."""
+        changed = None
+        if self._unnamed and self._sources.changed is not None:
+            changed = self._sources.changed(self._case.report.inside, self._denied)
+        shared = changed_files.share_out(self.items, self._unnamed, changed)
+        for row in shared.missing:
+            criterion = next(c for c in self._goal.criteria if c.id == row.criterion_id)
+            own = [item for item in self.items if item.criterion_id == criterion.id]
+            self.missing += [*self._ledger.missing(criterion, own), row]
+        self.items = list(shared.items)
+        self.left_out += shared.left_out
 
 
 def denied_context(goal: Goal) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -174,11 +204,10 @@ class _Ledger:
             for criterion_id in named:
                 self._rows.setdefault(criterion_id, []).append(evidence)
 
-    def items(self, criterion: Criterion, *, again: bool = False) -> list[ContextItem]:
+    def items(self, criterion: Criterion, *, second_look: bool = False) -> list[ContextItem]:
         """The newest fresh evidence of Flow's own, and what others recorded.
 
-        ``again``: it is looked at a second time, and a command that passed and printed nothing is
-        evidence, too.
+        At a ``second_look`` a command that passed and printed nothing is evidence, too.
         """
         rows = self._rows.get(criterion.id, ())
         own: Evidence | None = None
@@ -192,27 +221,27 @@ class _Ledger:
                 others.append(evidence)
         gathered = [self._item(criterion, own, counts=True)] if own is not None else []
         gathered += [self._item(criterion, evidence, counts=False) for evidence in others]
-        proved = again and own is not None and own.outcome == "passed"
+        proved = second_look and own is not None and own.outcome == "passed"
         return [item for item in gathered if item.part.text or (proved and item.counts)]
 
     def missing(self, criterion: Criterion, gathered: Sequence[ContextItem]) -> list[Missing]:
         """What is not there for a criterion that the judge is asked about."""
-        said = []
+        reasons = []
         if criterion.evidence_command and not any(
             item.counts and item.what != "file" for item in gathered
         ):
-            said.append("its evidence_command has no fresh output")
+            reasons.append("its evidence_command has no fresh output")
         if not any(item.counts for item in gathered):
-            said.append(
+            reasons.append(
                 "only what others recorded, which no pass can rest on"
                 if gathered
                 else "no evidence at all"
             )
             if criterion.id in self._stale:
-                said.append("there is evidence of older files, which does not count")
+                reasons.append("there is evidence of older files, which does not count")
             if criterion.id in self._opinions:
-                said.append("an earlier judge's report is there, which alone proves nothing")
-        return [Missing(criterion.id, why) for why in said]
+                reasons.append("an earlier judge's report is there, which alone proves nothing")
+        return [Missing(criterion.id, why) for why in reasons]
 
     def _counted(self, evidence: Evidence) -> bool:
         path = layout.evidence_file(evidence.run_id, evidence.id)
@@ -220,8 +249,8 @@ class _Ledger:
 
     def _item(self, criterion: Criterion, evidence: Evidence, *, counts: bool) -> ContextItem:
         raw = self._sources.output(evidence)
-        said = evidence.document["evidence"].get("result")
-        ended = f" ({said})" if counts and said else ""
+        result = evidence.document["evidence"].get("result")
+        ended = f" ({result})" if counts and result else ""
         report = evidence.imported
         if report is not None:
             what = f"{NAMES[report['format']]} of another tool, about these very files"
@@ -257,7 +286,7 @@ def _by_flow(evidence: Evidence) -> bool:
     return bool(evidence.document["metadata"].get("created_by") == EVALUATOR)
 
 
-def _contract(goal: Goal, asked: set[str]) -> Iterable[FencedPart]:
+def _contract(goal: Goal, sought: set[str]) -> Iterable[FencedPart]:
     yield FencedPart("outcome", goal.outcome)
     others = [
         {
@@ -267,7 +296,7 @@ def _contract(goal: Goal, asked: set[str]) -> Iterable[FencedPart]:
             **({"verification_command": c.verification_command} if not c.fuzzy else {}),
         }
         for c in goal.criteria
-        if c.id not in asked
+        if c.id not in sought
     ]
     if others:
         yield FencedPart("other criteria", _laid_out(others))
@@ -296,8 +325,8 @@ def _boundary_text(case: JudgeCase) -> str:
         else:
             what = f"its command: {row.outcome}"
             what += "".join(f", {part}" for part in (row.result, row.reason) if part)
-            known = case.facts.base_runs.get(criterion.id)
-            if known is not None and known.non_discriminating:
+            base_run = case.facts.base_runs.get(criterion.id)
+            if base_run is not None and base_run.non_discriminating:
                 what += f"; {limitation(case.facts.loaded.goal.base_commit or '')}"
         lines.append(f"{criterion.id} ({need}): {what}")
     inside = {
@@ -306,10 +335,10 @@ def _boundary_text(case: JudgeCase) -> str:
     }
     lines.append(inside.get(case.report.status, "Whether the change stays inside is not known."))
     if case.facts.protected_changes is not None:
-        given = "a person has not approved that" if case.report.protected_changed else "approved"
+        approval = "a person has not approved that" if case.report.protected_changed else "approved"
         lines.append(
             "Files that the proof rests on were changed since the goal was started "
-            f"({given}): {case.facts.protected_changes.sentence()}"
+            f"({approval}): {case.facts.protected_changes.sentence()}"
         )
     return "\n".join(lines)
 
@@ -319,22 +348,18 @@ def _previous(verdict: Mapping[str, Any] | None, goal: Goal) -> Previous | None:
     if verdict is None or verdict.get("verdict") not in Verdicts:
         return None
     rows = verdict.get("criterion_results")
-    known: dict[str, Any] = dict.fromkeys(c.id for c in goal.criteria)
+    statuses: dict[str, Any] = dict.fromkeys(c.id for c in goal.criteria)
     for row in rows if isinstance(rows, list) else ():
-        if isinstance(row, dict) and row.get("criterion_id") in known:
-            known[row["criterion_id"]] = row.get("status")
-    statuses = ("pending", "evidence_collected", "pass", "fail")
-    said = ", ".join(f"{id} {status}" for id, status in known.items() if status in statuses)
+        if isinstance(row, dict) and row.get("criterion_id") in statuses:
+            statuses[row["criterion_id"]] = row.get("status")
+    words = ("pending", "evidence_collected", "pass", "fail")
+    told = ", ".join(f"{id} {status}" for id, status in statuses.items() if status in words)
     texts = [verdict.get(key) for key in ("reason", "next_step_hint")]
     reason, hint = (text if isinstance(text, str) else "" for text in texts)
     return Previous(
-        f"It was {verdict['verdict']}{f' ({said})' if said else ''}. Its words:",
+        f"It was {verdict['verdict']}{f' ({told})' if told else ''}. Its words:",
         for_judges(reason, hint),
     )
-
-
-def _turns_left(goal: Goal, turn: int) -> int:
-    return max(goal.max_iterations - turn, 0)
 
 
 def journals(case: JudgeCase, journal_dir: str) -> tuple[str, ...]:

@@ -47,10 +47,10 @@ class Shared(NamedTuple):
     left_out: tuple[str, ...] = ()
 
 
-def without_evidence_named(goal: Goal, asked: Sequence[Sought]) -> tuple[str, ...]:
+def without_evidence_named(goal: Goal, sought: Sequence[Sought]) -> tuple[str, ...]:
     """The ids of the criteria that are asked about and name nothing that a ballot could rest on."""
-    sought = {one.id for one in delegated.balloted(goal, asked)}
-    return tuple(c.id for c in goal.criteria if c.id in sought and _names_nothing(c))
+    balloted = {row.id for row in delegated.balloted(goal, sought)}
+    return tuple(c.id for c in goal.criteria if c.id in balloted and _names_nothing(c))
 
 
 def _names_nothing(criterion: Criterion) -> bool:

@@ -196,8 +196,8 @@ class _Debate:
             ReportFile(
                 number,
                 self._tools.files.path(number),
-                "".join(debate_report.render(self._request.about, one) for one in sections),
-                dict(debate_points.all_numbered([one.position for one in sections])),
+                "".join(debate_report.render(self._request.about, section) for section in sections),
+                dict(debate_points.all_numbered([section.position for section in sections])),
             )
             for number in self._numbers
             for sections in [self._sections[number][:round]]
@@ -353,10 +353,10 @@ class _Turn:
 
 def _disagreements(gaps: Sequence[debate_model.Gap], reply: Reply) -> tuple[Disagreement, ...]:
     """Every gap, with what the judge said about it."""
-    said = {(one.judge, one.criterion): one for one in reply.disputes}
+    disputes = {(dispute.judge, dispute.criterion): dispute for dispute in reply.disputes}
     rows = []
     for gap in gaps:
-        one = said.get((gap.judge, gap.criterion))
-        texts = ("", "") if one is None else (one.defense, one.challenge)
+        dispute = disputes.get((gap.judge, gap.criterion))
+        texts = ("", "") if dispute is None else (dispute.defense, dispute.challenge)
         rows.append(Disagreement(gap.judge, gap.criterion, gap.mine, gap.theirs, *texts))
     return tuple(rows)

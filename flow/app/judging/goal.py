@@ -81,23 +81,23 @@ def judge_goal(case: JudgeCase, tools: JudgeTools) -> Opinion | NoOpinion:
         return NoOpinion(refusal)
     session = _Session(case, tools, bundle)
     judged = session.judge_delegated()
-    asked = session.ballots()
-    warnings = _warnings(asked, judged)
-    if not asked and not any(row.judges for row in judged):
+    cast = session.ballots()
+    warnings = _warnings(cast, judged)
+    if not cast and not any(row.judges for row in judged):
         reasons = "; ".join(f"{row.id}: {row.reason}" for row in judged)
         alone = bool(judged) and all(row.way == "person" for row in judged)
         reason = reasons or "no criterion is left to ask about"
         return NoOpinion(reason, warnings, "person" if alone else "ask")
-    tally = ballots.tally(_usable(asked), len(asked), session.sought)
+    tally = ballots.tally(_usable(cast), len(cast), session.sought)
     if judged and (tally is not None or not session.sought):
         tally = delegated.together(tally, judged, bundle.sought)
     sidecar = None
     if tools.keep is not None:
         judges = [name_of(judge) for judge in tools.panel]
-        judgement = Judgement(asked, tally, judged, judges, list(session.canaries.values()))
+        judgement = Judgement(cast, tally, judged, judges, list(session.canaries.values()))
         sidecar = judging_records.record_judgement(case, judgement, tools.keep)
     if tally is None:
-        return NoOpinion(_why_silent(asked), warnings)
+        return NoOpinion(_why_silent(cast), warnings)
     return Opinion(
         tally.verdict,
         tally.confidence,
@@ -111,8 +111,8 @@ def judge_goal(case: JudgeCase, tools: JudgeTools) -> Opinion | NoOpinion:
     )
 
 
-def _usable(asked: Sequence[AskedBallot]) -> list[reply.Ballot]:
-    return [row.ballot for row in asked if not isinstance(row.ballot, NoAnswer)]
+def _usable(cast: Sequence[AskedBallot]) -> list[reply.Ballot]:
+    return [row.ballot for row in cast if not isinstance(row.ballot, NoAnswer)]
 
 
 def _refusal(case: JudgeCase, tools: JudgeTools, bundle: Bundle) -> str:
@@ -295,29 +295,29 @@ def recall_opinion(case: JudgeCase, tools: JudgeTools) -> Opinion | None:
     return None
 
 
-def _why_silent(asked: Sequence[AskedBallot]) -> str:
-    different = list(dict.fromkeys(map(_why_no_answer, asked)))
+def _why_silent(cast: Sequence[AskedBallot]) -> str:
+    different = list(dict.fromkeys(map(_why_no_answer, cast)))
     more = f" and {len(different) - 3} more" if len(different) > 3 else ""
     return "; ".join(different[:3]) + more
 
 
-def _why_no_answer(asked: AskedBallot) -> str:
-    if not isinstance(asked.ballot, NoAnswer):
+def _why_no_answer(cast: AskedBallot) -> str:
+    if not isinstance(cast.ballot, NoAnswer):
         return ""
-    why = reply.safe_words(asked.ballot.reason, 300)
-    if asked.ballot.kind == "not_configured":
+    why = reply.safe_words(cast.ballot.reason, 300)
+    if cast.ballot.kind == "not_configured":
         return why
-    return f"{asked.judge} gave no usable answer ({asked.ballot.kind}): {why}"
+    return f"{cast.judge} gave no usable answer ({cast.ballot.kind}): {why}"
 
 
-def _warnings(asked: Sequence[AskedBallot], judged: Sequence[delegated.Heard]) -> tuple[str, ...]:
+def _warnings(cast: Sequence[AskedBallot], judged: Sequence[delegated.Heard]) -> tuple[str, ...]:
     """What people should know of what was given and said, each once."""
     lines = [f"{row.id}, {row.way}: {remark}" for row in judged for remark in row.remarks]
-    for row in asked:
+    for row in cast:
         lines += [f"given to the judge: {report}" for report in row.question.reports]
         if not isinstance(row.ballot, NoAnswer):
             lines += [f"judge {row.judge}: {remark}" for remark in row.ballot.remarks]
-        elif len(asked) > 1:
+        elif len(cast) > 1:
             why = reply.safe_words(row.ballot.reason, 300)
             lines.append(f"judge {row.judge}, ballot {row.number + 1}: no answer: {why}")
         lines += [f"not given to the judge: {note}" for note in row.question.left_out]

@@ -70,7 +70,7 @@ class KeptSidecar(NamedTuple):
 class Judgement(NamedTuple):
     """What the judges of one evaluation said, and what it came to."""
 
-    asked: Sequence[AskedBallot]
+    ballots: Sequence[AskedBallot]
     tally: Tally | None
     """None where the ballots come to nothing."""
     delegated: Sequence[Heard]
@@ -84,18 +84,18 @@ def record_judgement(case: JudgeCase, judgement: Judgement, to: Keep) -> KeptSid
 
     One ballot alone is the opinion: it gets one sidecar.
     """
-    asked, tally = judgement.asked, judgement.tally
-    only = asked[0] if len(asked) == 1 and tally is not None else None
+    ballots, tally = judgement.ballots, judgement.tally
+    only = ballots[0] if len(ballots) == 1 and tally is not None else None
     sidecars: list[KeptSidecar] = []
     if only is None:
         sidecars = [
             _record_sidecar(case, f"ballot-{row.number + 1}", _ballot_document(row), (), row, to)
-            for row in asked
+            for row in ballots
         ]
     if tally is None:
         return None
     body = {
-        **({"given": _sent_documents(asked)} if only is None else _ballot_document(only)),
+        **({"given": _sent_documents(ballots)} if only is None else _ballot_document(only)),
         **_opinion_document(judgement, tally, [sidecar.path for sidecar in sidecars]),
     }
     passed = tuple(row.id for row in tally.criteria if row.status == "pass")
@@ -105,7 +105,7 @@ def record_judgement(case: JudgeCase, judgement: Judgement, to: Keep) -> KeptSid
 def _opinion_document(
     judgement: Judgement, tally: Tally, sidecars: Sequence[str]
 ) -> dict[str, Any]:
-    usages = [row.usage for row in judgement.asked]
+    usages = [row.usage for row in judgement.ballots]
     documents = [row.document for row in judgement.delegated]
     return {
         "verdict": tally.verdict,
@@ -159,7 +159,7 @@ def _criterion_document(judged: Heard) -> dict[str, Any]:
 def opinion(
     evidence: Evidence,
     facts: Facts,
-    asked: Sequence[Sought],
+    sought: Sequence[Sought],
     judges: Sequence[str],
     records: Records,
 ) -> Opinion | None:
@@ -174,7 +174,7 @@ def opinion(
     path = layout.evidence_file(evidence.run_id, evidence.id)
     if records.counted(path) is None:  # not Flow's own words: they may have any shape
         return None
-    if [row["id"] for row in recorded["criteria"]] != [sought.id for sought in asked]:
+    if [row["id"] for row in recorded["criteria"]] != [row.id for row in sought]:
         return None
     if any(records.counted(each) is None for each in recorded["ballots"]["sidecars"]):
         return None
@@ -191,19 +191,19 @@ def opinion(
     )
 
 
-def _ballot_document(asked: AskedBallot) -> dict[str, Any]:
+def _ballot_document(cast: AskedBallot) -> dict[str, Any]:
     """What one ballot was, and was made of."""
-    question, ballot = asked.question, asked.ballot
+    question, ballot = cast.question, cast.ballot
     body: dict[str, Any] = {
-        "judge": asked.judge,
-        "ballot": asked.number + 1,
-        **_usage_document(asked.usage),
+        "judge": cast.judge,
+        "ballot": cast.number + 1,
+        **_usage_document(cast.usage),
         "prompt_sha256": canonical_digest([question.system, question.prompt]),
         "prompt_bytes": question.size,
         "neutralised": list(question.reports),
         "left_out": list(question.left_out),
     }
-    if asked.usage.attempts:
+    if cast.usage.attempts:
         body["given"] = [_given_document(piece) for piece in question.sources]
     if isinstance(ballot, NoAnswer):
         return {**body, "no_answer": {"kind": ballot.kind, "reason": ballot.reason[:2000]}}
@@ -214,14 +214,14 @@ def _ballot_document(asked: AskedBallot) -> dict[str, Any]:
         "criteria": [_criterion(row) for row in ballot.rows],
         "remarks": list(ballot.remarks),
     }
-    if asked.rubrics:
-        body["rubrics"] = [dict(judgement) for judgement in asked.rubrics]
+    if cast.rubrics:
+        body["rubrics"] = [dict(judgement) for judgement in cast.rubrics]
     return body
 
 
-def _sent_documents(asked: Sequence[AskedBallot]) -> list[dict[str, Any]]:
+def _sent_documents(ballots: Sequence[AskedBallot]) -> list[dict[str, Any]]:
     """What the first judge that was reached was given; each one gets the same."""
-    reached = (row.question for row in asked if row.usage.attempts)
+    reached = (row.question for row in ballots if row.usage.attempts)
     return next(([_given_document(piece) for piece in each.sources] for each in reached), [])
 
 
@@ -242,15 +242,7 @@ def _criterion(row: JudgedCriterion) -> dict[str, Any]:
 def _usage_document(usage: Usage | None) -> dict[str, Any]:
     if usage is None:
         return {}
-    fields = {
-        "backend": usage.backend,
-        "model": usage.model,
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "cost_usd": usage.cost_usd,
-        "duration_seconds": round(usage.duration_seconds, 3),
-        "attempts": usage.attempts,
-    }
+    fields = {**usage._asdict(), "duration_seconds": round(usage.duration_seconds, 3)}
     return {key: value for key, value in fields.items() if value is not None}
 
 
@@ -264,7 +256,7 @@ def _record_sidecar(
     name: str,
     judgement: Mapping[str, Any],
     proves: Sequence[str],
-    asked: AskedBallot | None,
+    ballot: AskedBallot | None,
     to: Keep,
 ) -> KeptSidecar:
     facts = case.facts
@@ -283,7 +275,7 @@ def _record_sidecar(
         },
     )
     output = None
-    if asked is not None and asked.value is not None:
-        text = json.dumps(asked.value, indent=1, ensure_ascii=True)
+    if ballot is not None and ballot.value is not None:
+        text = json.dumps(ballot.value, indent=1, ensure_ascii=True)
         output = to.stash(text.encode("ascii"))
     return KeptSidecar(*to.ledger.record_evidence(document, output, suffix=True))

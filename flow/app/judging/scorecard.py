@@ -33,13 +33,13 @@ class ScorecardTools(NamedTuple):
     """What scoring needs of the outside.
 
     ``nonce`` makes a nonce that nobody could know beforehand, ``mask`` takes secrets out of a text,
-    ``told`` hears what is going on; ``seconds`` bound one call of the judge.
+    ``progress`` gets what is going on in words; ``seconds`` bound one call of the judge.
     """
 
     ask: AskJudge
     nonce: Callable[[], str]
     mask: Callable[[str], str]
-    told: Callable[[str], None]
+    progress: Callable[[str], None]
     seconds: float
 
 
@@ -126,7 +126,7 @@ class _Scoring:
         self, label: str, turn: int, rejected: Rejected | None = None
     ) -> _CardReply | NoAnswer:
         question = card_question(self._subject, self._tools.nonce(), turn, rejected)
-        self._tools.told(f"{label}: asking {self._tools.ask.name}")
+        self._tools.progress(f"{label}: asking {self._tools.ask.name}")
         self.left_out = max(self.left_out, question.bytes_left_out)
         self.prompts.append(canonical_digest([question.system, question.prompt]))
         reports = (f"given to the judge: {report}" for report in question.reports)

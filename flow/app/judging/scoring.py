@@ -107,7 +107,7 @@ class ScoringPort(Protocol):
     def raw_text(self, transcript: Transcript) -> str:
         """The text of a saved transcript's file; empty where it is gone since it was read."""
 
-    def rubric(self, skill: str | None, asked: str | None, *, own: bool) -> ChosenRubric:
+    def rubric(self, skill: str | None, named: str | None, *, own: bool) -> ChosenRubric:
         """The rubric for the skill; with ``own`` a project's own count, too."""
 
     def past_cards(
@@ -123,7 +123,7 @@ class ScoringPort(Protocol):
     def judge(self, backend: Any) -> AskJudge:
         """The judge that is asked; :class:`NoUsableAnswer` where there is none."""
 
-    def tools(self, ask: AskJudge, told: Callable[[str], None]) -> ScorecardTools:
+    def tools(self, ask: AskJudge, progress: Callable[[str], None]) -> ScorecardTools:
         """What putting the questions needs."""
 
     def publish(self, folder: str, card: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -140,13 +140,13 @@ def score_and_store(
     port: ScoringPort,
     request: ScoreRequest,
     *,
-    told: Callable[[str], None] = lambda _: None,
-    made: Callable[[Mapping[str, Any]], None] = lambda _: None,
+    progress: Callable[[str], None] = lambda _: None,
+    scored: Callable[[Mapping[str, Any]], None] = lambda _: None,
 ) -> ScoredCard:
     """Score one execution and store its card.
 
-    ``told`` hears what is going on; ``made`` gets the card before it is stored, so that what a
-    judge was paid for can be seen though the disk is full.
+    ``progress`` gets what is going on in words; ``scored`` gets the card before it is stored, so
+    that what a judge was paid for can be seen though the disk is full.
     Raises :class:`InputError` where there is no transcript (before any judge is asked),
     :class:`~flow.errors.NoUsableAnswer` where no card follows from what the judge said: then
     nothing is stored.
@@ -163,11 +163,11 @@ def score_and_store(
         _refuse_again(port, folder, skill, transcript.execution)
     past = _past_cards(port, folder, skill, transcript)
     subject = _card_subject(transcript, skill, rubric, past)
-    tools = port.tools(port.judge(request.backend), told)
-    scored = scorecard.score_execution(subject, _quotable_words(port, transcript), samples, tools)
-    if isinstance(scored, NoAnswer):
-        raise no_answer(scored) from getattr(tools.ask, "raised", None)
-    notes = (*rubric.notes, *transcript.warnings, *past.warnings, *scored.remarks)
+    tools = port.tools(port.judge(request.backend), progress)
+    merged = scorecard.score_execution(subject, _quotable_words(port, transcript), samples, tools)
+    if isinstance(merged, NoAnswer):
+        raise no_answer(merged) from getattr(tools.ask, "raised", None)
+    notes = (*rubric.notes, *transcript.warnings, *past.warnings, *merged.remarks)
     about = scorecard_card.CardFacts(
         skill=skill or UNKNOWN,
         timestamp=port.now(),
@@ -178,13 +178,13 @@ def score_and_store(
         transcript_path=tools.mask(transcript.path),
         execution=transcript.execution,
         started_at=transcript.started_at,
-        judge=scorecard.usage_document(tools.ask.name, scored),
+        judge=scorecard.usage_document(tools.ask.name, merged),
         mean=subject.mean,
-        left_out=scored.left_out,
+        left_out=merged.left_out,
         notes=[tools.mask(note) for note in notes],
     )
-    card = scorecard_card.document(about, scored.ballot)
-    made(card)
+    card = scorecard_card.document(about, merged.ballot)
+    scored(card)
     return _stored(port, request, folder, card, (*settings.warnings, *past.warnings))
 
 

@@ -11,7 +11,7 @@ from flow.app.judging.calibrating import CaseFile
 from flow.app.judging.rubric_calls import RubricCall
 from flow.cli.judge import debate, scorecard
 from flow.cli.judge import goal as judge_goal
-from flow.cli.parsing import CommandSpec, usage_error, whole
+from flow.cli.parsing import CommandSpec, usage_error
 from flow.core.text import display
 from flow.errors import NoUsableAnswer
 from flow.render import judgement
@@ -48,12 +48,7 @@ def _run_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --rubric: the file to judge (-: stdin; repeatable)",
     )
     add("--instructions", metavar="TEXT", help="with --rubric: how to look at the subject")
-    add(
-        "--samples",
-        type=whole(1, 25, "a number of samples"),
-        metavar="K",
-        help="opinions to ask for",
-    )
+    scorecard.samples_argument(parser, "opinions to ask for")
     add(
         "--show-prompt", action="store_true", help="print what the judge would be given; ask nobody"
     )
@@ -80,10 +75,11 @@ def _by_rubric(args: argparse.Namespace, out: Output) -> int:
         samples=args.samples or context.settings.samples,
     )
     if args.show_prompt:
-        put = rubric_calls.shown_question(context, call)
-        document = {"system": put.system, "prompt": put.prompt, "schema": put.schema}
-        out.result({**document, "reports": list(put.reports)}, [put.system, "", put.prompt])
-        out.warn(put.reports)
+        question = rubric_calls.shown_question(context, call)
+        texts = {"system": question.system, "prompt": question.prompt, "schema": question.schema}
+        reports = list(question.reports)
+        out.result({**texts, "reports": reports}, [question.system, "", question.prompt])
+        out.warn(reports)
         return 0
     result, _ = rubric_calls.carry_out(context, rubric_calls.prepare(context, call))
     document = result.to_document()
@@ -122,7 +118,7 @@ def _calibrate_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--cases", metavar="FILE", required=True, help="labelled cases: YAML, JSON or JSON Lines")
     add("--rubric", metavar="R", help="the rubric of cases that name none")
-    add("--samples", type=whole(1, 25, "a number of samples"), metavar="K", help="opinions a case")
+    scorecard.samples_argument(parser, "opinions a case")
     _backend_argument(parser)
 
 

@@ -41,10 +41,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _show_prompt(checkout: Checkout, case: JudgeCase, out: Output, untrusted: str | None) -> int:
-    bundle, put, apart = judging_goal.shown(checkout, case)
+    bundle, question, apart = judging_goal.shown(checkout, case)
     rows = [{"criterion_id": name, "way": way} for name, way in apart]
     document: dict[str, Any]
-    if put is None:
+    if question is None:
         text = f"no ballot is cast about goal {bundle.goal_id}: no criterion is left to ask about"
         document = {"goal_id": bundle.goal_id, "system": None, "prompt": None, "schema": None}
         document |= {"bytes": 0, "neutralised": [], "left_out": []}
@@ -52,19 +52,19 @@ def _show_prompt(checkout: Checkout, case: JudgeCase, out: Output, untrusted: st
     else:
         document = {
             "goal_id": bundle.goal_id,
-            "system": put.system,
-            "prompt": put.prompt,
-            "schema": dict(put.schema),
-            "bytes": put.size,
-            "neutralised": list(put.reports),
-            "left_out": list(put.left_out),
+            "system": question.system,
+            "prompt": question.prompt,
+            "schema": dict(question.schema),
+            "bytes": question.size,
+            "neutralised": list(question.reports),
+            "left_out": list(question.left_out),
         }
-        shown = [put.system, "", put.prompt]
+        shown = [question.system, "", question.prompt]
     if rows:
         document["apart"] = rows
     out.result(document, shown)
-    out.warn(put.reports if put is not None else ())
-    asked = {one.id for one in bundle.sought}
+    out.warn(question.reports if question is not None else ())
+    asked = {sought.id for sought in bundle.sought}
     out.warn(
         f"{name} is judged by a {way}{' too' if name in asked else ', not in this prompt'}"
         for name, way in apart

@@ -32,12 +32,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "(default: the newest run of the skill in this folder's sessions)",
     )
     add("--rubric", metavar="R", help="a rubric's name or path (default: the one for the skill)")
-    add(
-        "--samples",
-        type=whole(1, 25, "a number of samples"),
-        metavar="K",
-        help="opinions to ask for; each score is their median (default: the setting)",
+    samples_argument(
+        parser, "opinions to ask for; each score is their median (default: the setting)"
     )
+
+
+def samples_argument(parser: argparse.ArgumentParser, about: str) -> None:
+    """The argument ``--samples``."""
+    number = whole(1, 25, "a number of samples")
+    parser.add_argument("--samples", type=number, metavar="K", help=about)
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
@@ -57,13 +60,15 @@ def run(args: argparse.Namespace, out: Output) -> int:
             *scorecard.below(document, out.paint, columns=room, encoding=encoding),
         ]
 
-    made: list[Mapping[str, Any]] = []
+    unstored: list[Mapping[str, Any]] = []
     try:
-        told = _progress_teller(out)
-        card = scoring.score_and_store(Scoring(), request, told=told, made=made.append)
+        progress = _progress_teller(out)
+        card = scoring.score_and_store(
+            Scoring(), request, progress=progress, scored=unstored.append
+        )
     except FlowError:
-        if made and not out.json:  # it was paid for, and is lost otherwise
-            out.result(made[0], [*shown(made[0]), "not stored:"])
+        if unstored and not out.json:  # it was paid for, and is lost otherwise
+            out.result(unstored[0], [*shown(unstored[0]), "not stored:"])
         raise
     out.result(card.document, shown(card.document))
     out.warn(card.warnings)
@@ -103,9 +108,9 @@ def _progress_teller(out: Output) -> Callable[[str], None]:
 
 def _columns(out: Output) -> int:
     """Columns to draw in: ``COLUMNS``, else the terminal's, else the seed's."""
-    said = out.environ.get("COLUMNS", "")
-    if said.isascii() and said.isdigit() and int(said[:6]) > 0:
-        return int(said[:6])
+    columns = out.environ.get("COLUMNS", "")
+    if columns.isascii() and columns.isdigit() and int(columns[:6]) > 0:
+        return int(columns[:6])
     try:
         return os.get_terminal_size(sys.stdout.fileno()).columns or WIDTH
     except (OSError, ValueError, AttributeError):

@@ -70,8 +70,8 @@ class Scoring:
             return ""
         return data.decode("utf-8", "replace")
 
-    def rubric(self, skill: str | None, asked: str | None, *, own: bool) -> ChosenRubric:
-        return scorecard_rubrics.choose(skill, asked, self.top if own else None)
+    def rubric(self, skill: str | None, named: str | None, *, own: bool) -> ChosenRubric:
+        return scorecard_rubrics.choose(skill, named, self.top if own else None)
 
     def past_cards(
         self, folder: str, skill: str, *, most: int = MOST_CARDS, without: str | None = None
@@ -96,12 +96,12 @@ class Scoring:
         settings = self.settings.settings.judge
         return JudgeChoice(settings, self._parts.environ, self._loop).judge(backend)
 
-    def tools(self, ask: AskJudge, told: Callable[[str], None]) -> ScorecardTools:
+    def tools(self, ask: AskJudge, progress: Callable[[str], None]) -> ScorecardTools:
         return ScorecardTools(
             ask=ask,
             nonce=random_nonce,
             mask=lambda text: redacted_text(text, self._parts.environ),
-            told=told,
+            progress=progress,
             seconds=self.settings.settings.judge.timeout_seconds,
         )
 

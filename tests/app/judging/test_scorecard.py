@@ -40,7 +40,7 @@ def run(
         judge,
         nonce=lambda: "ab" * 16,
         mask=lambda text: text.replace("hunter2hunter2", "***"),
-        told=(told if told is not None else []).append,
+        progress=(told if told is not None else []).append,
         seconds=7,
     )
     return score_execution(matter, TRANSCRIPT, samples, tools)
