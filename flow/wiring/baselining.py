@@ -55,12 +55,12 @@ def bench(parts: Parts, listener: Listener) -> BaseTools:
             environ=parts.environ,
             output_limit=parts.settings.settings.output_limit_bytes,
             cache_dir=parts._cache("parsed"),
-            left=left,
+            seconds_left=left,
             links=_links(parts, goal),
         ) as run_checks:
             yield run_checks
 
-    place = remembered.Place(parts._cache("baselines"), parts.repository, parts.environ)
+    place = remembered.ResultStore(parts._cache("baselines"), parts.repository, parts.environ)
     return BaseTools(
         checkout=checkout,
         cached_run=partial(remembered.recall, place),

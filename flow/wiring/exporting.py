@@ -11,8 +11,8 @@ from flow.adapters.exchange import dsse, key_files, ssh_keys
 from flow.adapters.exchange.key_files import checker
 from flow.adapters.fs import files, inputs
 from flow.adapters.ledger.reader import rubric_digests
-from flow.adapters.worktree.commit import commit_tree
 from flow.adapters.worktree.guards import guards
+from flow.adapters.worktree.trees import commit_tree
 from flow.app.evaluation.goal_rules import deciding, own_files
 from flow.app.evaluation.observing import subject_of
 from flow.app.exchange import bundle, bundle_ledger

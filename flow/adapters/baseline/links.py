@@ -1,7 +1,7 @@
 """Ignored folders of the checkout in a base checkout (``evaluator.baseline_link``, SPEC 17.1).
 
-They are copied, so what runs there cannot change the real ones. What they hold is no part of the
-base commit: where it changed since the goal began, a failure there shows nothing of the change.
+They are copied, so that commands cannot change the real ones. Their content is no part of the base
+commit: where it changed since the goal began, a failure there proves nothing about the change.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ CACHES = frozenset(
         ".turbo", ".parcel-cache", ".package-lock.json",
     )
 )  # fmt: skip
-"""Names in dependency folders that tools write to as they run: neither copied nor looked at."""
+"""Names in dependency folders that tools write to as they run: neither copied nor digested."""
 MOST_ENTRIES = 1_000_000
 
 
 class BaseLinks(NamedTuple):
-    """What is copied into each base checkout of one call."""
+    """The folders to copy into each base checkout of one call."""
 
     paths: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
@@ -54,8 +54,8 @@ def refuse_unusable(
             raise _refused(path, "is not ignored by the rules that were pinned", remedy)
 
 
-def _refused(path: str, why: str, remedy: str) -> InputError:
-    return at_key(KEY, path).invalid(f"{visible(path)} {why}", remedy)
+def _refused(path: str, fault: str, remedy: str) -> InputError:
+    return at_key(KEY, path).invalid(f"{visible(path)} {fault}", remedy)
 
 
 def _is_folder(top: str, path: str) -> bool:
@@ -70,7 +70,7 @@ def _has_no_symlink(top: str, path: str) -> bool:
 
 
 def digests(top: str, paths: Sequence[str]) -> dict[str, str]:
-    """path → what it holds, by names, sizes and time stamps; nothing is read but hard links."""
+    """path → digest over names, sizes and time stamps; only files with several names are read."""
     return {path: _tree_digest(os.path.join(top, path)) for path in paths}
 
 
@@ -108,7 +108,7 @@ def _entry_texts(root: str) -> Iterator[bytes]:
 
 
 def _entry_stamp(path: str, status: os.stat_result) -> bytes:
-    """What changes when a file is written; of one with several names what it holds.
+    """Stamps that change when a file is written; of one with several names its digest.
 
     A package manager that links the same file elsewhere moves its ctime.
     """
@@ -127,42 +127,39 @@ def _no_link(path: str, flags: int) -> int:
 
 
 def copy_links(
-    top: str, paths: Sequence[str], folder: str, left: Callable[[], float]
+    top: str, paths: Sequence[str], folder: str, seconds_left: Callable[[], float]
 ) -> tuple[str, ...]:
-    """Copy the paths from ``top`` into the base checkout ``folder``; what has to be said of it.
+    """Copy the paths from ``top`` into the base checkout ``folder``; returns notes for the reader.
 
-    ``left`` are the seconds it may still take. Raises :class:`StorageError` where the disk, and
+    ``seconds_left`` is the time it may still take. Raises :class:`StorageError` where the disk, and
     :class:`GitError` where the time does not suffice.
     """
-    done, absent, there = [], [], []
-    closed: list[str] = []
+    copied, absent, present = [], [], []
+    unreadable: list[str] = []
     for path in paths:
         source, target = os.path.join(top, path), os.path.join(folder, path)
         if not os.path.lexists(source) or not _has_no_symlink(top, path):
             absent.append(path)
         elif os.path.lexists(target) or not _has_no_symlink(folder, path):
-            there.append(path)
+            present.append(path)
         else:
-            closed += _copy_path(source, target, left)
-            done.append(path)
-    said = []
-    if done:
-        said.append(f"Copied from the checkout, as they are now: {names(done, 5)}.")
-    if closed:
-        said.append(f"Not readable, so they were not copied: {names(sorted(closed), 5)}.")
-    if absent:
-        said.append(f"Not here, so they were not linked: {names(absent, 5)}.")
-    if there:
-        said.append(f"Part of the base commit, so they were not linked: {names(there, 5)}.")
-    return tuple(said)
+            unreadable += _copy_path(source, target, seconds_left)
+            copied.append(path)
+    notes = (
+        ("Copied from the checkout, as they are now", copied),
+        ("Not readable, so they were not copied", sorted(unreadable)),
+        ("Not here, so they were not linked", absent),
+        ("Part of the base commit, so they were not linked", present),
+    )
+    return tuple(f"{note}: {names(listed, 5)}." for note, listed in notes if listed)
 
 
-def _copy_path(source: str, target: str, left: Callable[[], float]) -> list[str]:
-    """Copy one path; the names of files in it that this user cannot read."""
-    closed: list[str] = []
+def _copy_path(source: str, target: str, seconds_left: Callable[[], float]) -> list[str]:
+    """Copy one path; returns the names of files in it that this user cannot read."""
+    unreadable: list[str] = []
 
-    def one(path: str, to: str) -> str:
-        if left() <= 0:
+    def copy_file(path: str, to: str) -> str:
+        if seconds_left() <= 0:
             raise at_key(KEY).git(
                 f"no time was left to copy {visible(os.path.basename(source))}",
                 "give it more time, or leave it out",
@@ -171,7 +168,7 @@ def _copy_path(source: str, target: str, left: Callable[[], float]) -> list[str]
             if stat.S_ISREG(os.lstat(path).st_mode):
                 shutil.copy2(path, to)
         except PermissionError:
-            closed.append(os.path.basename(path))
+            unreadable.append(os.path.basename(path))
         return to
 
     def caches(_: str, inside: list[str]) -> list[str]:
@@ -180,18 +177,18 @@ def _copy_path(source: str, target: str, left: Callable[[], float]) -> list[str]
     try:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         if os.path.isdir(source):
-            shutil.copytree(source, target, symlinks=True, ignore=caches, copy_function=one)
+            shutil.copytree(source, target, symlinks=True, ignore=caches, copy_function=copy_file)
         else:
-            one(source, target)
+            copy_file(source, target)
     except shutil.Error as error:
         first = error.args[0][0] if error.args and error.args[0] else ("", "", "it fails")
         raise _no_copy(source, str(first[2])) from error
     except OSError as error:
         raise _no_copy(source, error.strerror or str(error)) from error
-    return closed
+    return unreadable
 
 
-def _no_copy(source: str, why: str) -> StorageError:
+def _no_copy(source: str, reason: str) -> StorageError:
     return in_file(source, KEY).storage(
-        f"cannot copy it: {visible(why)}", "free some disk space, or leave it out"
+        f"cannot copy it: {visible(reason)}", "free some disk space, or leave it out"
     )

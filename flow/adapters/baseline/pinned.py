@@ -1,9 +1,11 @@
-"""The pinned base: choosing it, recording what was there, moving it (SPEC 4)."""
+"""The pinned base: choose it, record the state against it, move it (SPEC 4)."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 
+from flow.adapters.attribution.proof_files import recorded
 from flow.adapters.git import names as git_names
 from flow.adapters.git import repository
 from flow.adapters.worktree.change_set import collect
@@ -14,12 +16,12 @@ from flow.app.transitions.create import Outside
 from flow.core import layout
 from flow.core.boundary.rules import (
     Baseline,
-    PathChange,
     dirty_digest,
     entry_digest,
     own_files,
     path_rules,
 )
+from flow.core.evidence import protected_files
 from flow.errors import GitError, at_key
 from flow.startup.typing import TYPE_CHECKING
 
@@ -28,7 +30,8 @@ if TYPE_CHECKING:
 
     from flow.adapters.git.repository import Repo
     from flow.adapters.worktree.change_set import WorktreeState
-    from flow.adapters.worktree.commit import Mark
+    from flow.adapters.worktree.trees import Mark
+    from flow.core.boundary.rules import PathChange
 
 
 _LFS = b"version https://git-lfs.github.com/spec/v1\n"
@@ -49,16 +52,16 @@ def pin_baseline(
     proof: Sequence[str] | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> Baseline:
-    """Pin the base and record what is there now.
+    """Pin the base and record the state of the checkout.
 
     ``base`` is a name as ``git_names`` resolves it (``scope.base``); None takes the remote's
     default branch, else ``main``, ``master``, else HEAD. On a branch without commits
     ``base_commit`` is the empty tree's id. Without git it is None, and every later snapshot says
     so. Raises :class:`InputError` for a name of no commit or of two, :class:`GitError` for
     unrelated histories and where git cannot answer now. ``proof`` are
-    patterns of what the commands rest on.
+    patterns of the files that the commands rest on.
     """
-    bare = Baseline(
+    pinned = Baseline(
         base_commit=None,
         dirty={},
         denied_ignored={},
@@ -71,34 +74,40 @@ def pin_baseline(
         scores_dir=scores_dir,
         settings=dict(settings or {}),
     )
-    if repo.git_dir is None and repo.problem is None:
-        return bare
-    if repo.git_dir is None and not os.path.lexists(os.path.join(repo.top, ".git")):
-        return bare
+    without_git = repo.problem is None or not os.path.lexists(os.path.join(repo.top, ".git"))
+    if repo.git_dir is None and without_git:
+        return pinned
+    return _recorded(repo, pinned, base, cache_dir=cache_dir, protected=protected, proof=proof)
+
+
+def _recorded(
+    repo: Repo,
+    bare: Baseline,
+    base: str | None,
+    *,
+    cache_dir: str | None,
+    protected: Sequence[str],
+    proof: Sequence[str] | None,
+) -> Baseline:
+    """``bare`` with the base, and the state of the checkout against it."""
     commit = base_commit(repo, base)
-    now = collect(repo, commit, denied, cache_dir=cache_dir, protected=protected)
+    now = collect(repo, commit, bare.denied, cache_dir=cache_dir, protected=protected)
+    changes = protected_files.counted((*now.changes, *now.emptied))
     pinned = bare._replace(
         base_commit=commit,
-        dirty=_uncommitted(now.changes),
+        # What is committed since the base counts, whoever did it.
+        dirty={c.path: dirty_digest(c) for c in now.changes if c.head == c.base},
         denied_ignored=now.ignored,
         ignore_rules=now.rules,
         guards=guards(repo),
         protected=_deviations(now, protected) if protected else {},
         protected_patterns=tuple(protected),
     )
-    if proof is not None:
-        from flow.adapters.attribution.proof_files import recorded
-        from flow.core.evidence import protected_files
-
-        changes = protected_files.counted((*now.changes, *now.emptied))
-        pinned = recorded(repo, pinned, proof, tuple(changes))
-    return pinned
+    return pinned if proof is None else recorded(repo, pinned, proof, tuple(changes))
 
 
 def _deviations(now: WorktreeState, protected: Sequence[str]) -> dict[str, str]:
-    """What the verifier lock records of the protected files, Flow's own included, as they are."""
-    from flow.core.evidence import protected_files
-
+    """The verifier lock's record of the protected files, Flow's own included, as they are."""
     changes = protected_files.counted((*now.changes, *now.emptied))
     return protected_files.deviations(changes, now.locked, protected)
 
@@ -116,8 +125,6 @@ def replace_protected(
 
     Raises :class:`GitError` where git cannot answer.
     """
-    from flow.core.evidence import protected_files
-
     added = [pattern for pattern in protected if pattern not in before]
     deviations: dict[str, str] = {}
     if added and baseline.base_commit is not None:
@@ -140,8 +147,8 @@ def base_commit(repo: Repo, ref: str | None) -> str:
     repository.usable(repo)
     head = repository.head_commit(repo)
     if head is None:
-        sha256 = b"sha256" in (_settings_digest_input(repo)).lower()
-        return repository.EMPTY_TREES[64 if sha256 else 40]
+        config = repository.read_regular(os.path.join(repo.common_dir or "", "config")) or b""
+        return repository.EMPTY_TREES[64 if b"sha256" in config.lower() else 40]
     name, other = (ref, _named_commit(repo, ref, head)) if ref is not None else _default(repo)
     if other is None:
         raise at_key("scope.base", name).invalid(
@@ -155,10 +162,8 @@ def base_commit(repo: Repo, ref: str | None) -> str:
     if not commits:
         shallow = repository.is_shallow(repo)
         raise at_key("scope.base", name).git(
-            (
-                f"HEAD and {name} have no common commit"
-                + (", as far as this shallow clone goes" * shallow)
-            ),
+            f"HEAD and {name} have no common commit"
+            + (", as far as this shallow clone goes" * shallow),
             "git fetch --unshallow" if shallow else "name another one: --base REF",
             code="no_base",
         )
@@ -171,15 +176,6 @@ def _default(repo: Repo) -> tuple[str, str | None]:
         if name and commit:
             return name, commit
     return "HEAD", repository.head_commit(repo)
-
-
-def _settings_digest_input(repo: Repo) -> bytes:
-    return repository.read_regular(os.path.join(repo.common_dir or "", "config")) or b""
-
-
-def _uncommitted(changes: Iterable[PathChange]) -> dict[str, str]:
-    """What is not committed. What is committed since the base counts, whoever did it."""
-    return {c.path: dirty_digest(c) for c in changes if c.head == c.base}
 
 
 def widen_baseline(repo: Repo, baseline: Baseline, ref: str) -> tuple[Baseline, bool]:
@@ -207,40 +203,28 @@ def commits_outside(
     denied: Sequence[str],
     mark: Mark = lambda changes, _: changes,
 ) -> list[Outside]:
-    """The same paths with the commits that touched them, from the history.
+    """The committed paths outside the boundary, with the commits that touched them.
 
     ``mark`` tells which files with names of Flow's are not Flow's.
     """
-    paths = _outside(repo, baseline, allowed, denied, mark)
-    head = repository.head_commit(repo)
-    if not paths or head is None:
+    base, head = baseline.base_commit, repository.head_commit(repo)
+    if base is None or head is None:
         return []
-    base = baseline.base_commit
+    own, rules = own_files(baseline), path_rules(allowed, denied)
+    placed = (
+        (change.path, rules.place(change.path))
+        for change in mark(changed_between(repo, base, head), baseline)
+        if not own(change)
+    )
+    paths = [(path, why) for path, why in placed if why is not None]
+    if not paths:
+        return []
     since = None if base in repository.EMPTY_TREES.values() else base
     by_path: dict[str, list[str]] = {}
     for logged in repository.history(repo, since, head):
         for path in logged.paths:
             by_path.setdefault(path, []).append(f"{logged.commit[:10]} {logged.subject}")
     return [Outside(path, why, tuple(by_path.get(path, ()))) for path, why in paths]
-
-
-def _outside(
-    repo: Repo, baseline: Baseline, allowed: Sequence[str], denied: Sequence[str], mark: Mark
-) -> list[tuple[str, str]]:
-    if baseline.base_commit is None:
-        return []
-    rules = path_rules(allowed, denied)
-    own = own_files(baseline)
-    outside = []
-    committed = changed_between(repo, baseline.base_commit, repository.head_commit(repo))
-    changes = [
-        PathChange(path, None, entry, entry, entry) for path, entry in sorted(committed.items())
-    ]
-    for change in mark(changes, baseline):
-        why = None if own(change) else rules.place(change.path)
-        if why is not None:
-            outside.append((change.path, why))
-    return outside
 
 
 def rebase_baseline(
@@ -259,6 +243,27 @@ def rebase_baseline(
     by being the file that a Git LFS pointer names, count as they are now. Raises
     :class:`StateError` where there is nothing to move to.
     """
+    new = _next_base(repo, old, base)
+    theirs = {change.path for change in changed_between(repo, str(old.base_commit), new)}
+    now = collect(repo, new, denied, cache_dir=cache_dir)
+    dirty = {path: digest for path, digest in old.dirty.items() if path not in theirs}
+    for change in now.changes:
+        if change.path in theirs and only_converted(repo, change):
+            dirty[change.path] = dirty_digest(change)
+    changed = {change.path for change in now.changes} - dirty.keys()
+    only = sorted(theirs - changed)
+    moved = old._replace(
+        base_commit=new,
+        dirty=dirty,
+        ignore_rules=_rules_with(repo, old, now.rules, only),
+        protected={path: was for path, was in old.protected.items() if path not in theirs},
+        proof_states={path: was for path, was in old.proof_states.items() if path not in theirs},
+    )
+    return moved, only
+
+
+def _next_base(repo: Repo, old: Baseline, base: str | None) -> str:
+    """The commit to move the pin to; raises where there is none."""
     if old.base_commit is None or old.base_commit in repository.EMPTY_TREES.values():
         raise at_key("scope.base_commit").wrong_state(
             "the goal has no pinned commit that could be moved",
@@ -277,29 +282,24 @@ def rebase_baseline(
             "name the branch that the goal started from in scope.base",
             code="no_base",
         )
-    theirs = changed_between(repo, old.base_commit, new)
-    now = collect(repo, new, denied, cache_dir=cache_dir)
-    rules = now.rules
-    still = {change.path: change for change in now.changes}
-    dirty = {path: digest for path, digest in old.dirty.items() if path not in theirs}
-    for path in theirs:
-        change = still.get(path)
-        if change is not None and only_converted(repo, change):
-            dirty[path] = dirty_digest(change)
-            del still[path]
-    only = sorted(path for path in theirs if path not in still)
+    return new
+
+
+def _rules_with(
+    repo: Repo, old: Baseline, rules: Mapping[str, str], theirs: Iterable[str]
+) -> dict[str, str]:
+    """The pinned ignore rules with those of the files ``theirs``.
+
+    Rules that came with the base branch are as trusted as the ones pinned.
+    """
     texts = dict(old.ignore_rules)
-    for path in only:  # rules that came with the base branch are as trusted as the ones pinned
+    for path in theirs:
         if path.rpartition("/")[2] == RULES_FILE.decode():
             texts.pop(path, None)
             text = read_rules(os.path.join(os.fsencode(repo.top), os.fsencode(path)), follow=False)
             if text is not None and path in rules:
                 texts[path] = text
-    protected = {path: was for path, was in old.protected.items() if path not in theirs}
-    states = {path: was for path, was in old.proof_states.items() if path not in theirs}
-    moved = old._replace(base_commit=new, dirty=dirty, ignore_rules=texts, protected=protected)
-    moved = moved._replace(proof_states=states)
-    return moved, only
+    return texts
 
 
 def only_converted(repo: Repo, change: PathChange) -> bool:
@@ -319,6 +319,4 @@ def only_converted(repo: Repo, change: PathChange) -> bool:
         return True
     if not blob.startswith(_LFS):
         return False
-    import hashlib
-
     return f"oid sha256:{hashlib.sha256(disk).hexdigest()}\n".encode() in blob

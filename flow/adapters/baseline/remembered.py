@@ -1,4 +1,4 @@
-"""What commands came to on a base commit earlier, under the same conditions."""
+"""Results of earlier runs of commands on a base commit, under the same conditions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 KIND = "base"
 """The kind of the entries that are remembered; they lie in ``cache/baselines``."""
 REVISION = 2
-"""To be raised when what a base run comes to changes without a change of Flow's version."""
+"""To be raised when results of base runs change without a change of Flow's version."""
 CONDITIONS = (
     *("PATH", "LANG", "LC_ALL", "TZ", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME"),
     *("NODE_PATH", "NODE_ENV", "GOFLAGS", "GOPATH", "JAVA_HOME", "RUSTFLAGS", "CARGO_HOME"),
@@ -27,51 +27,48 @@ CONDITIONS = (
 """Variables that decide which programs and libraries a command finds."""
 
 
-class Place(NamedTuple):
-    """Where it is remembered: ``folder`` None where the state folder cannot be used."""
+class ResultStore(NamedTuple):
+    """Where results are stored; ``folder`` is None where the state folder cannot be used."""
 
     folder: str | None
     repository: str
     environ: Mapping[str, str]
 
 
-def _conditions(place: Place, commit: str, criterion: Criterion, sandbox: Sandbox | None) -> bytes:
-    """All that a base run's result may depend on and that Flow knows of."""
+def _conditions(
+    store: ResultStore, commit: str, criterion: Criterion, sandbox: Sandbox | None
+) -> bytes:
+    """All conditions of a base run's result that Flow knows of."""
     machine = os.uname()
-    told = [
+    conditions = [
         REVISION,
-        place.repository,
+        store.repository,
         commit,
         criterion.verification_command,
         criterion.cwd or "",
         [machine.sysname, machine.machine, machine.nodename],
-        {name: place.environ.get(name) for name in CONDITIONS},
+        {name: store.environ.get(name) for name in CONDITIONS},
         sandbox,
     ]
-    return json.dumps(told, sort_keys=True).encode("ascii")
+    return json.dumps(conditions, sort_keys=True).encode("ascii")
 
 
 def recall(
-    place: Place, commit: str, criterion: Criterion, sandbox: Sandbox | None
+    store: ResultStore, commit: str, criterion: Criterion, sandbox: Sandbox | None
 ) -> BaseRun | None:
-    """What the same command came to under the same conditions; None: nothing is remembered."""
-    if place.folder is None:
+    """The result of the same command under the same conditions; None where none is stored."""
+    if store.folder is None:
         return None
-    entry = contracts_cache.load_checked(
-        place.folder, _conditions(place, commit, criterion, sandbox), KIND
-    )
+    key = _conditions(store, commit, criterion, sandbox)
+    entry = contracts_cache.load_checked(store.folder, key, KIND)
     return red_first.from_document(entry[0]) if entry is not None else None
 
 
 def remember(
-    place: Place,
-    commit: str,
-    criterion: Criterion,
-    sandbox: Sandbox | None,
-    run: BaseRun,
+    store: ResultStore, commit: str, criterion: Criterion, sandbox: Sandbox | None, run: BaseRun
 ) -> None:
-    """Remember what a command came to under these conditions."""
-    if place.folder is not None:
+    """Store the result of a command under these conditions."""
+    if store.folder is not None:
         document = run._replace(evidence_id=None).to_document()
-        key = _conditions(place, commit, criterion, sandbox)
-        contracts_cache.store_checked(place.folder, key, document, [], KIND)
+        key = _conditions(store, commit, criterion, sandbox)
+        contracts_cache.store_checked(store.folder, key, document, [], KIND)

@@ -1,4 +1,4 @@
-"""Running commands on a base commit, each in a clean checkout of its own (SPEC 10)."""
+"""Run commands on a base commit, each in a clean checkout of its own (SPEC 10)."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ def open_base_runner(
     environ: Mapping[str, str],
     output_limit: int,
     cache_dir: str | None,
-    left: Callable[[], float],
+    seconds_left: Callable[[], float],
     links: BaseLinks = NO_LINKS,
 ) -> Iterator[BaseRunner]:
-    """What runs commands on ``commit``; everything that it made is removed at the end.
+    """A runner of commands on ``commit``; everything that it made is removed at the end.
 
-    ``state`` is the user's state folder, ``left`` the seconds it may still take, ``links`` what
-    each checkout gets beside the commit.
+    ``state`` is the user's state folder, ``seconds_left`` the time it may still take, ``links`` the
+    folders that each checkout gets beside the commit.
     """
     baseline_tree.require_commit(repo, commit)
     work_folder.remove_abandoned(state)
     with work_folder.new_folder(state) as work:
-        yield BaseRunner(repo, commit, work, environ, output_limit, cache_dir, left, links)
+        yield BaseRunner(repo, commit, work, environ, output_limit, cache_dir, seconds_left, links)
 
 
 class BaseRunner:
@@ -63,12 +63,12 @@ class BaseRunner:
         environ: Mapping[str, str],
         output_limit: int,
         cache_dir: str | None,
-        left: Callable[[], float],
+        seconds_left: Callable[[], float],
         links: BaseLinks,
     ) -> None:
         self._links = links
         self._repo, self._commit, self._work = repo, commit, work
-        self._environ, self._left = environ, left
+        self._environ, self._seconds_left = environ, seconds_left
         runner = CommandRunner(
             work, layout.WORK, environ=environ, output_limit=output_limit, outside=repo.top
         )
@@ -79,38 +79,42 @@ class BaseRunner:
 
     def __call__(self, checks: Sequence[Check], *, jobs: int, events: CheckEvents) -> None:
         """Run each command in a checkout of its own, which is there only while it runs."""
-        whose: dict[str, Check] = {}
+        originals: dict[str, Check] = {}
         notes: dict[str, tuple[str, ...]] = {}
         moved = []
         for check in checks:
             self._number += 1
             cwd = os.path.normpath(f"{self._number}/{check.cwd}")
-            whose[cwd] = check
+            originals[cwd] = check
             moved.append(check._replace(cwd=cwd))
 
         def begin(check: Check) -> None:
-            events.started(whose[check.cwd])
+            events.started(originals[check.cwd])
             folder = self._folder(check)
             notes[check.cwd] = (
-                *baseline_tree.make_checkout(self._repo, self._commit, folder, left=self._left),
-                *copy_links(self._repo.top, self._links.paths, folder, self._left),
-                *self._named(whose[check.cwd], folder),
+                *baseline_tree.make_checkout(
+                    self._repo, self._commit, folder, seconds_left=self._seconds_left
+                ),
+                *copy_links(self._repo.top, self._links.paths, folder, self._seconds_left),
+                *self._leads_back(originals[check.cwd], folder),
             )
 
         def end(check: Check, result: CheckResult) -> None:
-            said = (*result.limitations, *self._notes, *notes.pop(check.cwd))
-            events.ended(whose[check.cwd], self._weighed(result)._replace(limitations=said))
+            limitations = (*result.limitations, *self._notes, *notes.pop(check.cwd))
+            events.ended(
+                originals[check.cwd], self._weighed(result)._replace(limitations=limitations)
+            )
             work_folder.remove_folder(self._folder(check))
 
         self._run(moved, jobs=jobs, events=CheckEvents(begin, end, events.tick))
 
     def _weighed(self, result: CheckResult) -> CheckResult:
-        """A failure beside linked folders that changed shows nothing: these may be why."""
+        """Take a failure beside linked folders that changed for nothing: they may be the cause."""
         if result.outcome != "failed" or not self._links.changed:
             return result
         changed = names(self._links.changed, 5)
-        why = f"not red: {changed}, linked by {KEY}, changed since the goal began"
-        return result._replace(outcome="inconclusive", reason=why)
+        reason = f"not red: {changed}, linked by {KEY}, changed since the goal began"
+        return result._replace(outcome="inconclusive", reason=reason)
 
     def _folder(self, check: Check) -> str:
         return os.path.join(self._work, check.cwd.partition("/")[0])
@@ -133,8 +137,8 @@ class BaseRunner:
             return (f"{RULE_FILE} of the base commit is broken, so its rules were left out.",)
         return ()
 
-    def _named(self, check: Check, folder: str) -> tuple[str, ...]:
-        """Say where the command, or its environment, leads back into the checkout."""
+    def _leads_back(self, check: Check, folder: str) -> tuple[str, ...]:
+        """A note where the command, or its environment, leads back into the checkout."""
         top = self._repo.top
         places = ["the command itself"] if top in check.command else []
         places += [
@@ -144,8 +148,8 @@ class BaseRunner:
         ]
         if not places:
             return ()
-        said = f"{names(places, 5)} names the checkout by its path"
-        return (f"{said}, so this run may have used files of the change.",)
+        named = f"{names(places, 5)} names the checkout by its path"
+        return (f"{named}, so this run may have used files of the change.",)
 
 
 def _leads_into_checkout(value: str, top: str, folder: str) -> bool:

@@ -37,16 +37,16 @@ FILTERED = (
 
 
 def make_checkout(
-    repo: Repo, commit: str, folder: str, *, left: Callable[[], float]
+    repo: Repo, commit: str, folder: str, *, seconds_left: Callable[[], float]
 ) -> tuple[str, ...]:
     """Check ``commit`` (or the empty tree) out into the new folder ``folder``.
 
-    ``left`` are the seconds it may still take. Returns what the checkout does not show. Raises
+    ``seconds_left`` is the time it may still take. Returns notes on what it lacks. Raises
     :class:`GitError` where the commit, or something it needs, is not there.
     """
     require_commit(repo, commit)
     try:
-        return tuple(dict.fromkeys(_check_out(repo, commit, folder, left, DEPTH)))
+        return tuple(dict.fromkeys(_check_out(repo, commit, folder, seconds_left, DEPTH)))
     except OSError as error:
         raise in_file(folder).storage(
             f"cannot check {commit[:12]} out: {error.strerror}",
@@ -61,17 +61,15 @@ def require_commit(repo: Repo, commit: str) -> None:
         return
     shallow = repository.is_shallow(repo)
     raise at_key("scope.base_commit", commit).git(
-        (
-            f"the base commit {commit[:12]} is not in this repository"
-            + (", which is a shallow clone" * shallow)
-        ),
+        f"the base commit {commit[:12]} is not in this repository"
+        + (", which is a shallow clone" * shallow),
         "git fetch --unshallow" if shallow else "fetch it; or move it: flow goal rebase",
         code="no_base",
     )
 
 
 def _check_out(
-    repo: Repo, commit: str, folder: str, left: Callable[[], float], depth: int
+    repo: Repo, commit: str, folder: str, seconds_left: Callable[[], float], depth: int
 ) -> Iterator[str]:
     own = os.path.join(folder, ".git")
     for part in ("", *FOLDERS):
@@ -89,16 +87,17 @@ def _check_out(
         yield "The base is empty: there was no commit yet when the goal began."
         return
     for words in (("read-tree", commit), ("checkout-index", "--all", "--index", "--force", "-q")):
-        repository.git_own(own, folder, *words, timeout=left())
-    listing = repository.git_own(own, folder, "ls-files", "--stage", "-z", timeout=left())
+        repository.git_own(own, folder, *words, timeout=seconds_left())
+    listing = repository.git_own(own, folder, "ls-files", "--stage", "-z", timeout=seconds_left())
     absent = []
     for row in listing.split(b"\0")[:-1]:
         entry, _, name = row.partition(b"\t")
         path = os.fsdecode(name)
         if entry.startswith(b"160000 "):
-            said = list(_submodule(repo, path, entry.split(b" ")[1].decode(), folder, left, depth))
-            absent += [path] if said == [""] else []
-            yield from (text for text in said if text)
+            pinned = entry.split(b" ")[1].decode()
+            notes = list(_submodule(repo, path, pinned, folder, seconds_left, depth))
+            absent += [path] if notes == [""] else []
+            yield from (note for note in notes if note)
         elif name.rpartition(b"/")[2] == b".gitattributes" and _has_filter(folder, path):
             yield FILTERED
     if absent:
@@ -106,20 +105,20 @@ def _check_out(
 
 
 def _submodule(
-    repo: Repo, path: str, commit: str, folder: str, left: Callable[[], float], depth: int
+    repo: Repo, path: str, commit: str, folder: str, seconds_left: Callable[[], float], depth: int
 ) -> Iterator[str]:
     """Check a submodule out from where the user's checkout has it; ``""`` where it has not."""
     place, target = os.path.join(repo.top, path), os.path.join(folder, path)
     plain = os.path.realpath(place) == place and os.path.realpath(target) == target
     submodule = repository.submodule_repo(place) if plain and depth else None
     try:
-        there = submodule is not None and repository.commit_of(submodule, commit) is not None
+        present = submodule is not None and repository.commit_of(submodule, commit) is not None
     except GitError:
-        there = False
-    if submodule is None or not there:
+        present = False
+    if submodule is None or not present:
         yield ""
         return
-    yield from _check_out(submodule, commit, target, left, depth - 1)
+    yield from _check_out(submodule, commit, target, seconds_left, depth - 1)
 
 
 def _git_config(digits: int) -> str:
@@ -145,8 +144,7 @@ def _references(repo: Repo) -> str:
     except GitError:
         return ""
     lines = listing.decode("utf-8", "surrogateescape").splitlines()
-    kept = [line for line in lines if " refs/replace/" not in line]
-    return "".join(f"{line}\n" for line in kept)
+    return "".join(f"{line}\n" for line in lines if " refs/replace/" not in line)
 
 
 def _has_filter(folder: str, path: str) -> bool:

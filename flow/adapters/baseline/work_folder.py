@@ -1,21 +1,20 @@
-"""Where base checkouts live while their commands run: below ``work/`` of the user's state folder.
+"""Folders of base checkouts while their commands run: below ``work/`` of the user's state folder.
 
 Outside of the checkout, so that neither tools that look upward nor git find the files of the change
-there. Each call has a folder of its own and holds a lock in it; the kernel lets go of that when the
-process ends, however it ends, and then whoever comes next removes the folder. No process id is
-looked at.
+there. Each call has a folder of its own and holds a lock in it; the kernel releases that when the
+process ends, however it ends, and then the next call removes the folder. No process id is used.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from flow.adapters.fs import locks
 from flow.adapters.fs.state_folder import check_state_dir, ensure_state_dir
 from flow.core.layout import TEMP_PREFIX
-from flow.errors import FlowError, LockTimeout, StorageError
+from flow.errors import FlowError, StorageError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def new_folder(state: str) -> Iterator[str]:
 
 
 def remove_abandoned(state: str) -> list[str]:
-    """Remove what calls that were killed have left; returns the folders that are gone now."""
+    """Remove the folders of calls that were killed; returns those that are gone now."""
     return [path for path in _lockable_folders(state) if remove_folder(path)]
 
 
@@ -70,12 +69,12 @@ def abandoned_folders(state: str) -> list[str]:
 
 
 def _lockable_folders(state: str) -> Iterator[str]:
-    """One after the other, each while its lock is held."""
+    """Abandoned folders one after the other, each while its lock is held."""
     above = os.path.join(state, FOLDER)
     if not os.path.isdir(above) or not check_state_dir(state):
         return
-    there = [name for name in os.listdir(above) if name.startswith(TEMP_PREFIX)]
-    names = sorted(name for name in there if name not in _held)
+    folders = [name for name in os.listdir(above) if name.startswith(TEMP_PREFIX)]
+    names = sorted(name for name in folders if name not in _held)
     if not names:
         return
     with locks.exclusive(state, f"{FOLDER}/{LOCK}", timeout=WAIT, quick=True):
@@ -83,9 +82,7 @@ def _lockable_folders(state: str) -> Iterator[str]:
             try:
                 with locks.exclusive(state, f"{FOLDER}/{name}/{LOCK}", timeout=0, quick=True):
                     yield os.path.join(above, name)
-            except LockTimeout:  # at work
-                continue
-            except FlowError:  # gone, or nothing of Flow's
+            except FlowError:  # at work; or gone, or nothing of Flow's
                 continue
 
 
@@ -107,9 +104,6 @@ def _open_up(path: str) -> None:
 
 
 def _make_writable(path: str) -> None:
-    if os.path.islink(path):
-        return
-    try:
-        os.chmod(path, 0o700)
-    except OSError:
-        pass
+    if not os.path.islink(path):
+        with suppress(OSError):
+            os.chmod(path, 0o700)

@@ -5,7 +5,7 @@ that Flow's own search found, switches off what configuration could start (fsmon
 external diff, pager, transports), ignores the user's and the system's configuration, replace refs
 and grafts, takes no optional locks, fetches nothing, and runs in an environment of its own without
 any ``GIT_*`` variable. The calls that are made never compare with the working tree, so neither
-filters nor textconv come into play (``worktree_walk`` reads the working tree). Whatever git prints
+filters nor textconv come into play (``worktree/walk`` reads the working tree). Whatever git prints
 on standard error is an error: what git is not sure about, Flow does not know either.
 """
 

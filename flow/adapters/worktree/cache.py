@@ -1,4 +1,4 @@
-"""What is known of a working tree from earlier: the base's listing, and which file had which hash.
+"""Cache of a working tree: the base's listing, and which file had which hash.
 
 One file for each (checkout, base), in the user's state folder. It holds numbers, names and hashes
 in fixed places, nothing that could be executed on reading, and every length and a checksum are
@@ -8,7 +8,7 @@ computed again.
 A file's hash is known while its (ctime, mtime, size, inode, mode) is what it was. Programs cannot
 set ctime, but its clock ticks in milliseconds: a file that changed less than ``RACY_NS`` before it
 was looked at is never remembered, since it could change again within the same tick. Nor is one that
-was not flushed before it was hashed (``worktree_flush``): a mapping could write to it unseen.
+was not flushed before it was hashed (``flush.py``): a mapping could write to it unseen.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Signature = tuple[int, int, int, int, int]
 _MAGIC = b"flow-worktree-cache-2\n"
 _SIGNATURE = struct.Struct("<qqqQI")
 _MODES = ("100644", "100755", "120000", GITLINK)
-_KEPT_FILES = 24
+_MOST_FILES = 24
 _SIZE_LIMIT = 1 << 30
 
 
@@ -47,7 +47,7 @@ class Hashed(NamedTuple):
 
 
 class Table:
-    """The base's entries, and what is known of the files on disk."""
+    """The base's entries, and hashes of files on disk from earlier walks."""
 
     def __init__(self, base: str) -> None:
         self.base = base
@@ -123,12 +123,8 @@ class Table:
         """A table that knows the base's tree and nothing of the disk."""
         table = cls(base)
         table._rest = {path: _pack_entry(entry) for path, entry in entries}
-        folders = table.folders
         for path in table._rest:
-            folder = path.rpartition(b"/")[0]
-            while folder and folder not in folders:
-                folders.add(folder)
-                folder = folder.rpartition(b"/")[0]
+            add_parents(table.folders, path)
         return table
 
     @classmethod
@@ -221,15 +217,18 @@ class Table:
         return _MAGIC + text + b"\n" + body
 
 
+def add_parents(folders: set[bytes], path: bytes) -> None:
+    """Add the folders above ``path``."""
+    folder = path.rpartition(b"/")[0]
+    while folder and folder not in folders:
+        folders.add(folder)
+        folder = folder.rpartition(b"/")[0]
+
+
 def signature_of(status: os.stat_result) -> Signature:
-    """What tells one state of a file from another."""
-    return (
-        status.st_ctime_ns,
-        status.st_mtime_ns,
-        status.st_size,
-        status.st_ino,
-        status.st_mode,
-    )
+    """The stamps that differ between two states of a file."""
+    st = status
+    return st.st_ctime_ns, st.st_mtime_ns, st.st_size, st.st_ino, st.st_mode
 
 
 def _split_block(block: bytes) -> list[bytes]:
@@ -276,5 +275,5 @@ def _forget_oldest(folder: str) -> None:
     names = ("worktree-", TEMP_PREFIX)
     entries = [e for e in os.scandir(folder) if e.name.startswith(names) and not e.is_dir()]
     entries.sort(key=lambda entry: entry.stat(follow_symlinks=False).st_mtime_ns)
-    for entry in entries[: max(len(entries) - _KEPT_FILES, 0)]:
+    for entry in entries[: max(len(entries) - _MOST_FILES, 0)]:
         os.unlink(entry.path)

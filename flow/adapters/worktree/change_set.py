@@ -1,7 +1,7 @@
 """The change set: the working tree, the index and HEAD against the pinned base (SPEC 4).
 
 HEAD and the index are compared with the base by git, as trees, with no file of the working tree
-involved; the working tree is walked and hashed by Flow itself (``worktree_walk``). So none of git's
+involved; the working tree is walked and hashed by Flow itself (``walk.py``). So none of git's
 ways to look away from a file plays a part: index flags, ``fileMode``, ``trustctime``,
 ``core.worktree``, filters, ignore rules set later.
 
@@ -50,54 +50,59 @@ def snapshot(
     """The checkout as it is now, against the pinned base.
 
     What differs from the base, protected files and those of ``deciding`` are hashed anew, whatever
-    their time stamps say. None believes the stamps: for a look that only shows something.
+    their time stamps say. None believes the stamps: for a snapshot that is only shown.
 
     Raises nothing: what git or the file system could not answer is in ``problems``, and then the
     change set is not to be relied on. ``cache_dir`` is a folder of the user's own, outside the
     checkout (None: nothing is remembered).
     """
+    now = Snapshot(None, None, (), {}, (), began=time.time_ns())
     problems: list[str] = []
-    head = branch = None
-    standing: dict[str, str] = {}
-    changes: tuple[PathChange, ...] = ()
-    locked: dict[str, str] = {}
-    written: dict[bytes, int] = {}
-    submodules: tuple[str, ...] = ()
-    emptied: tuple[PathChange, ...] = ()
-    behind: dict[str, str] = {}
-    began = time.time_ns()
     try:
         repository.usable(repo)
         head, branch = repository.head_commit(repo), repository.current_branch(repo)
-        standing = guards(repo)
-        base = _pinned(baseline)
-        asked = ScanRequest(
-            Globs([p for p in denied if p in baseline.denied], anchored=False),
-            baseline.denied_ignored,
-            baseline.ignore_rules,
-            cache_dir,
-            repo.top,
-            Globs([p for p in baseline.protected_patterns if why_not(p) is None], anchored=False),
-            deciding,
+        now = now._replace(head=head, branch=branch)
+        now = now._replace(guards=guards(repo))
+        base, request = _pinned(baseline), _request(repo, baseline, denied, cache_dir, deciding)
+        scan = settled_scan(repo, base, head, request)
+        now = now._replace(
+            changes=tuple(sorted(scan.changes, key=lambda change: change.path)),
+            locked=scan.locked,
+            written=scan.written,
+            submodules=tuple(sorted(name for walk in scan.walks for name in walk.checked_out())),
+            emptied=tuple(scan.emptied),
         )
-        scan = settled_scan(repo, base, head, asked)
-        changes = tuple(sorted(scan.changes, key=lambda change: change.path))
-        locked, written = scan.locked, scan.written
-        submodules = tuple(sorted(name for walk in scan.walks for name in walk.checked_out()))
-        emptied = tuple(scan.emptied)
-        if any(change.real is not None for change in changes):
+        if any(change.real is not None for change in now.changes):
             from flow.adapters.worktree.links import behind_links
 
-            links = [c for c in changes if c.path not in baseline.by_products]
-            behind, faults = behind_links(repo.top, scan.walks, links)
-            problems += faults
+            links = [c for c in now.changes if c.path not in baseline.by_products]
+            behind, problems = behind_links(repo.top, scan.walks, links)
+            now = now._replace(behind=behind)
         problems += scan.problems
         if (repository.head_commit(repo), repository.current_branch(repo)) != (head, branch):
             problems.append("HEAD moved while the files were read")
     except FlowError as error:
         problems.append(_base_gone(repo, baseline) or str(error))
-    result = Snapshot(head, branch, changes, standing, tuple(problems), locked, written, began)
-    return result._replace(submodules=submodules, emptied=emptied, behind=behind)
+    return now._replace(problems=tuple(problems))
+
+
+def _request(
+    repo: Repo,
+    baseline: Baseline,
+    denied: Sequence[str],
+    cache_dir: str | None,
+    deciding: Deciding | None,
+) -> ScanRequest:
+    patterns = baseline.protected_patterns
+    return ScanRequest(
+        Globs([pattern for pattern in denied if pattern in baseline.denied], anchored=False),
+        baseline.denied_ignored,
+        baseline.ignore_rules,
+        cache_dir,
+        repo.top,
+        Globs([pattern for pattern in patterns if why_not(pattern) is None], anchored=False),
+        deciding,
+    )
 
 
 def _base_gone(repo: Repo, baseline: Baseline) -> str | None:
@@ -131,7 +136,7 @@ def _pinned(baseline: Baseline) -> str:
 
 
 class WorktreeState(NamedTuple):
-    """What there is to pin."""
+    """The state to pin."""
 
     changes: list[PathChange]
     ignored: dict[str, str]
@@ -152,12 +157,10 @@ def collect(
     cache_dir: str | None,
     protected: Sequence[str] = (),
 ) -> WorktreeState:
-    """What to pin now. Raises :class:`GitError` where anything stands in the way."""
-    locked = Globs(protected, anchored=False)
-    asked = ScanRequest(
-        Globs(denied, anchored=False), {}, None, cache_dir, repo.top, locked, _NOTHING_MORE
-    )
-    scan = settled_scan(repo, base, repository.head_commit(repo), asked)
+    """The state to pin now. Raises :class:`GitError` where anything stands in the way."""
+    patterns, locked = Globs(denied, anchored=False), Globs(protected, anchored=False)
+    request = ScanRequest(patterns, {}, None, cache_dir, repo.top, locked, _NOTHING_MORE)
+    scan = settled_scan(repo, base, repository.head_commit(repo), request)
     if scan.problems:
         raise in_file(repo.top).git(
             "the state of the files cannot be pinned: " + "; ".join(scan.problems),

@@ -1,10 +1,10 @@
-"""Making time stamps tell what is written through shared mappings of files.
+"""Make time stamps show writes through shared mappings of files.
 
 A mapped page moves its file's stamps when it is first written to, and not again before it was
 written back to disk. So a stamp is believed only of a file that was flushed before it was hashed:
 from then on the next write moves it. Whether that is so where a checkout lies is tried out each
 time, on a file without a name. Where there is nothing to write back to (tmpfs, ramfs, an overlay on
-those), or where nobody can tell, no stamp is believed, and every look hashes everything anew.
+those), or where that is unknown, no stamp is believed, and every walk hashes everything anew.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Flush(NamedTuple):
 
 
 def flush(folder: str | bytes) -> Flush | None:
-    """Write everything of the file system of ``folder`` back; None where stamps do not tell then.
+    """Write the file system of ``folder`` back; None where stamps then still show nothing.
 
-    It takes as long as the disk takes for what was not written yet.
+    It takes as long as the disk needs for unwritten data.
     """
     try:
         began = time.time_ns()

@@ -1,8 +1,9 @@
-"""What stands around a working tree: git's hooks and exceptions, and operations under way."""
+"""Surroundings of a working tree: git's hooks and exceptions, and operations under way."""
 
 from __future__ import annotations
 
 import os
+import time
 
 from flow.adapters.git import repository
 from flow.adapters.git import settings as git_settings
@@ -31,13 +32,13 @@ _LOCK_WAIT = (0.05, 0.1, 0.2)
 
 _INFO = ("exclude", "attributes", "grafts", "sparse-checkout")
 _USERS = ("ignore", "attributes")
-"""What git reads of the user's own beside the settings."""
+"""Files of the user that git reads beside the settings."""
 _MOST = 2000
-"""Files below a folder of hooks that are digested; with more of them nobody can tell."""
+"""Files below a folder of hooks that are digested; more of them are an error."""
 
 
 def guards(repo: Repo) -> dict[str, str]:
-    """name → digest of what changes git's behaviour without being part of the tree.
+    """name → digest of each thing that changes git's behaviour without being part of the tree.
 
     Hooks (samples aside) with the scripts beside them, ``core.hooksPath`` with the hooks it leads
     to, ``info/{exclude,attributes,grafts,sparse-checkout}``, what the user ignores everywhere,
@@ -87,8 +88,6 @@ def problems(repo: Repo) -> tuple[str, ...]:
 
 
 def _goes_away(path: str) -> bool:
-    import time
-
     for pause in _LOCK_WAIT:
         time.sleep(pause)
         if not os.path.lexists(path):

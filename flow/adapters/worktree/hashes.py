@@ -1,4 +1,4 @@
-"""What one name on disk holds, as git would name it; bytes as they are, without filters."""
+"""Content of one name on disk, as git would name it; bytes as they are, without filters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def special(status: os.stat_result) -> ContentState:
-    """A FIFO, socket or device: it is named, never opened."""
+    """A FIFO, socket or device: named, never opened."""
     if stat.S_ISFIFO(status.st_mode):
         return ContentState("fifo", "")
     if stat.S_ISSOCK(status.st_mode):

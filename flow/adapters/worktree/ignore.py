@@ -1,10 +1,9 @@
-"""What the pinned ignore rules ignore, decided by git itself.
+"""Decide by git itself what the pinned ignore rules ignore.
 
-Every later rule is out of the way: git is asked in a git directory of Flow's own making, over a
-folder that holds nothing but the pinned ``.gitignore`` files and an empty folder for each folder in
-question (rules like ``build/`` look at what kind of thing a name is). Both are thrown away
-afterwards; decisions are kept in the cache of the working tree, so git is asked only about names
-that are new.
+No later rule takes part: git is asked in a git directory of Flow's own making, over a folder that
+holds nothing but the pinned ``.gitignore`` files and an empty folder for each folder in question
+(rules like ``build/`` match folders only). Both are removed afterwards; decisions are stored in the
+cache of the working tree, so git is asked only about new names.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class Rules:
         self.texts = dict(texts)
         self.decisions: dict[bytes, bool] = {}
         self.asked = 0
-        """How many decisions were not known before."""
+        """How many decisions are new."""
         self._scratch = scratch
 
     @property
@@ -50,13 +49,13 @@ class Rules:
 
     def ignored(self, paths: Iterable[bytes]) -> dict[bytes, bool]:
         """Whether each path is ignored. A folder's ends in ``/``; none of them is tracked."""
-        asked = [path for path in paths if path not in self.decisions]
-        if asked and not any(text.strip() for text in self.texts.values()):
-            self.decisions.update(dict.fromkeys(asked, False))
-        elif asked:
-            matched = self._ask(asked)
-            self.decisions.update({path: path.rstrip(b"/") in matched for path in asked})
-            self.asked += len(asked)
+        undecided = [path for path in paths if path not in self.decisions]
+        if undecided and not any(text.strip() for text in self.texts.values()):
+            self.decisions.update(dict.fromkeys(undecided, False))
+        elif undecided:
+            matched = self._ask(undecided)
+            self.decisions.update({path: path.rstrip(b"/") in matched for path in undecided})
+            self.asked += len(undecided)
         return {path: self.decisions[path] for path in paths}
 
     def _ask(self, paths: list[bytes]) -> set[bytes]:

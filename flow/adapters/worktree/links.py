@@ -1,4 +1,4 @@
-"""What new symlinks lead to, where nothing else looks at it: content of ignored places.
+"""Content of ignored places that new symlinks lead to, and nothing else examines.
 
 A tracked file that was moved into an ignored folder, with a symlink left in its place, is measured
 through that link. So what lies there is part of what evidence was measured on.
@@ -34,8 +34,8 @@ class LinkTargets(NamedTuple):
 
 
 def behind_links(top: str, walks: Sequence[Walk], changes: Iterable[PathChange]) -> LinkTargets:
-    """What the symlinks among ``changes`` lead to, below the top level, and no walk has met."""
-    reading = _Reading(top, walks)
+    """The targets of the symlinks among ``changes``, below the top level, that no walk has met."""
+    reading = _TargetReader(top, walks)
     led = [change for change in changes if change.real and change.real != "."]
     for change in sorted(led, key=lambda change: change.base is None):
         path = (change.real or "").encode("utf-8", "surrogateescape")
@@ -43,11 +43,11 @@ def behind_links(top: str, walks: Sequence[Walk], changes: Iterable[PathChange])
     return reading.digests()
 
 
-class _Reading:
+class _TargetReader:
     def __init__(self, top: str, walks: Sequence[Walk]) -> None:
         self._top = os.path.realpath(os.fsencode(top)) + b"/"
         self._walks = walks
-        self._found: dict[bytes, os.stat_result] = {}
+        self._targets: dict[bytes, os.stat_result] = {}
         self._instead: set[bytes] = set()
         self._folders: set[bytes] = set()
         self._problems: list[str] = []
@@ -60,7 +60,7 @@ class _Reading:
         waiting = [path]
         while waiting:
             path = waiting.pop()
-            if path in self._folders or path in self._found or self._met(path):
+            if path in self._folders or path in self._targets or self._met(path):
                 continue
             try:
                 status = os.lstat(self._top + path)
@@ -69,11 +69,11 @@ class _Reading:
                     names = os.listdir(self._top + path)
                     waiting += [path + b"/" + name for name in names if name != b".git"]
                     continue
-                self._found[path] = status
+                self._targets[path] = status
                 if instead:
                     self._instead.add(path)
                 if stat.S_ISLNK(status.st_mode):
-                    waiting += self._target(path)
+                    waiting += self._link_target(path)
             except (FileNotFoundError, NotADirectoryError):
                 continue
             except OSError as error:
@@ -82,11 +82,11 @@ class _Reading:
     def digests(self) -> LinkTargets:
         """The content of all that was noted."""
         digests: dict[str, str] = {}
-        left = MOST_BYTES
-        for path, status in sorted(self._found.items()):
-            left -= status.st_size + _EACH
+        bytes_left = MOST_BYTES
+        for path, status in sorted(self._targets.items()):
+            bytes_left -= status.st_size + _EACH
             try:
-                digest = self._digest(path, status, whole=left >= 0)
+                digest = self._digest(path, status, whole=bytes_left >= 0)
                 digests[text_of(path)] = f"{INSTEAD} {digest}" if path in self._instead else digest
             except OSError as error:
                 self._unreadable(path, error)
@@ -100,17 +100,18 @@ class _Reading:
         return f"{status.st_mode:o}:{status.st_size}:{status.st_mtime_ns}"
 
     def _met(self, path: bytes) -> bool:
-        """Whether a walk looks at it anyway, or at something below it."""
+        """Whether a walk examines it anyway, or something below it."""
         walk = max(
             (walk for walk in self._walks if path.startswith(walk.prefix)),
             key=lambda walk: len(walk.prefix),
         )
         return walk.holds(path[len(walk.prefix) :])
 
-    def _target(self, path: bytes) -> list[bytes]:
+    def _link_target(self, path: bytes) -> list[bytes]:
         real = os.path.realpath(self._top + path)
         return [real[len(self._top) :]] if real.startswith(self._top) else []
 
     def _unreadable(self, path: bytes, error: OSError) -> None:
-        why = error.strerror or "unknown error"
-        self._problems.append(f"{text_of(path)}, which a symlink leads to, cannot be read: {why}")
+        reason = error.strerror or "unknown error"
+        target = f"{text_of(path)}, which a symlink leads to"
+        self._problems.append(f"{target}, cannot be read: {reason}")

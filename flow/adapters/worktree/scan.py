@@ -43,11 +43,11 @@ _SETTLED_NS = 2_000_000_000
 _INDEX_LIMIT = 32 << 20
 """Bytes of an index up to which it is digested to spare a question to git."""
 
-_asked_before: dict[
+_staged_entries_cache: dict[
     tuple[str, str, bytes],
     tuple[tuple[tuple[int, ...], str], tuple[dict[bytes, ContentState | None], list[bytes]]],
 ] = {}
-"""What git said of an index that has not changed since, in this process."""
+"""Answers of git about an index that has not changed since, in this process."""
 
 
 class Scan(NamedTuple):
@@ -58,17 +58,32 @@ class Scan(NamedTuple):
     rules: dict[str, str]
     """The ignore rules that were met, where they were collected."""
     locked: dict[str, str]
-    """path → digest of the ignored files that ``Asked.protected`` names."""
+    """path → digest of the ignored files that ``ScanRequest.protected`` names."""
     written: dict[bytes, int]
-    """path → when it was last written to (ns), of the files that were looked at."""
+    """path → when it was last written to (ns), of the files that were examined."""
     walks: list[Walk]
     """The walk of the repository itself, and those of its submodules."""
     emptied: list[PathChange]
     """The submodules that are not checked out."""
+    unsettled: bool = False
+    """Whether something changed meanwhile: another scan may help."""
+
+    def joined(self, part: Scan) -> Scan:
+        """This scan with that of a submodule."""
+        return Scan(
+            self.changes + part.changes,
+            self.problems + part.problems,
+            self.rules | part.rules,
+            self.locked | part.locked,
+            self.written | part.written,
+            self.walks + part.walks,
+            self.emptied + part.emptied,
+            self.unsettled or part.unsettled,
+        )
 
 
 class ScanRequest(NamedTuple):
-    """What a scan was asked for; the same for a checkout and its submodules."""
+    """Parameters of a scan, the same for a checkout and its submodules."""
 
     denied: Globs
     denied_ignored: Mapping[str, str]
@@ -78,13 +93,13 @@ class ScanRequest(NamedTuple):
     top: str
     """The checkout's top level."""
     protected: Globs
-    """Of these, ignored files are looked at too."""
+    """Of these, ignored files are examined too."""
     deciding: Deciding | None
     """Hashed anew, with the protected and the changed files; None: time stamps are believed."""
 
     @property
     def watched(self) -> Globs:
-        """What is looked at where it is ignored."""
+        """What is examined where it is ignored."""
         if not self.protected:
             return self.denied
         return Globs([g.text for g in (*self.denied.globs, *self.protected.globs)], anchored=False)
@@ -106,13 +121,13 @@ class Ignored(PathChange):
     __slots__ = ()
 
 
-def settled_scan(repo: Repo, base: str, head: str | None, asked: ScanRequest) -> Scan:
+def settled_scan(repo: Repo, base: str, head: str | None, request: ScanRequest) -> Scan:
     """Scan; once more where something changed meanwhile."""
-    for left in reversed(range(_TRIES)):
-        before = _index_look(repo)
-        scan, unsettled = _scan_worktree(repo, base, head, asked, b"", 0)
-        moved = _index_look(repo) != before
-        if not left or not (unsettled or moved):
+    for tries_left in reversed(range(_TRIES)):
+        before = _index_stamp(repo)
+        scan = _RepositoryScan(repo, base, head, request).run()
+        moved = _index_stamp(repo) != before
+        if not tries_left or not (scan.unsettled or moved):
             break
     if moved:
         scan.problems.append("the index was written while the files were read")
@@ -122,22 +137,22 @@ def settled_scan(repo: Repo, base: str, head: str | None, asked: ScanRequest) ->
 def _staged_entries(
     repo: Repo, base: str, prefix: bytes
 ) -> tuple[dict[bytes, ContentState | None], list[bytes]]:
-    """:func:`against_index`; not asked again in this process while the index is the same.
+    """:func:`against_index`; asked once in this process while the index is the same.
 
-    An evaluation looks twice. Of an index that was written just now git is asked anew; a settled
-    one is told by its bytes, too, since its stamps do not tell a write through a mapping.
+    An evaluation scans twice. git is asked again about an index that was written just now; a
+    settled one is compared by its bytes, too, since stamps do not show a write through a mapping.
     """
-    look, digest = _index_look(repo), _index_digest(repo)
+    stamp, digest = _index_stamp(repo), _index_digest(repo)
     key = (repo.top, base, prefix)
-    known = _asked_before.get(key)
-    if known is not None and digest and known[0] == (look, digest):
-        return known[1]
+    cached = _staged_entries_cache.get(key)
+    if cached is not None and digest and cached[0] == (stamp, digest):
+        return cached[1]
     staged = against_index(repo, base, prefix)
-    settled = digest and time.time_ns() - look[0] > _SETTLED_NS
-    if settled and (_index_look(repo), _index_digest(repo)) == (look, digest):
-        _asked_before[key] = (look, digest), staged
+    settled = digest and time.time_ns() - stamp[0] > _SETTLED_NS
+    if settled and (_index_stamp(repo), _index_digest(repo)) == (stamp, digest):
+        _staged_entries_cache[key] = (stamp, digest), staged
     else:
-        _asked_before.pop(key, None)
+        _staged_entries_cache.pop(key, None)
     return staged
 
 
@@ -153,7 +168,7 @@ def _index_digest(repo: Repo) -> str:
     return digest.hexdigest()
 
 
-def _index_look(repo: Repo) -> tuple[int, ...]:
+def _index_stamp(repo: Repo) -> tuple[int, ...]:
     try:
         status = os.lstat(os.path.join(repository.usable(repo), "index"))
     except FileNotFoundError:
@@ -163,182 +178,173 @@ def _index_look(repo: Repo) -> tuple[int, ...]:
     return status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino
 
 
-def _scan_worktree(
-    repo: Repo, base: str, head: str | None, asked: ScanRequest, prefix: bytes, depth: int
-) -> tuple[Scan, bool]:
-    name = prefix.decode("utf-8", "surrogateescape")
-    messages = [f"{name}: {text}" if name else text for text in problems(repo)]
-    heads = against_tree(repo, base, head, prefix)
-    staged, unmerged = _staged_entries(repo, base, prefix)
-    if unmerged:
-        messages.append(
-            "unmerged in the index: " + ", ".join(text_of(prefix + p) for p in unmerged[:5])
+class _RepositoryScan:
+    """The scan of one repository: a checkout's, or a submodule's, which lies below ``prefix``."""
+
+    def __init__(
+        self,
+        repo: Repo,
+        base: str,
+        head: str | None,
+        request: ScanRequest,
+        prefix: bytes = b"",
+        depth: int = 0,
+    ) -> None:
+        self._repo, self._request = repo, request
+        self._prefix, self._name, self._depth = prefix, text_of(prefix), depth
+        self._problems = [f"{self._name}: {p}" if prefix else p for p in problems(repo)]
+        self._heads = against_tree(repo, base, head, prefix)
+        self._staged, unmerged = _staged_entries(repo, base, prefix)
+        if unmerged:
+            paths = ", ".join(self._path(path) for path in unmerged[:5])
+            self._problems.append(f"unmerged in the index: {paths}")
+        self._cache = self._cache_file(base)
+        table = Table.load(self._cache, base) if self._cache else None
+        self._table = table or listing(repo, base, prefix)
+        self._rules = self._ignore_rules()
+        self._walk = self._new_walk()
+
+    def _new_walk(self) -> Walk:
+        entries = [(p, e) for more in (self._heads, self._staged) for p, e in more.items() if e]
+        links = self._table.gitlinks() | {p for p, entry in entries if entry.mode == GITLINK}
+        return Walk(
+            self._repo.top,
+            self._table,
+            tracked={path for path, _ in entries if path not in self._table},
+            gitlinks=links,
+            rules=self._rules,
+            collect=self._request.rules is None,
+            denied=self._request.watched,
+            prefix=self._prefix,
+            deciding=self._request.chosen(),
         )
-    cache = _cache_file(repo, base, asked.cache_dir)
-    table = (Table.load(cache, base) if cache else None) or listing(repo, base, prefix)
-    links = table.gitlinks()
-    links.update(p for more in (heads, staged) for p, e in more.items() if e and e.mode == GITLINK)
-    tracked = {p for more in (heads, staged) for p, e in more.items() if e is not None}
-    tracked = {path for path in tracked if path not in table}
-    rules = _ignore_rules(repo, table, asked, name)
-    walk = Walk(
-        repo.top,
-        table,
-        tracked=tracked,
-        gitlinks=links,
-        rules=rules,
-        collect=asked.rules is None,
-        denied=asked.watched,
-        prefix=prefix,
-        deciding=asked.chosen(),
-    )
-    walk.run()
-    messages += walk.problems
-    if cache:
-        _remember(cache, table, walk, rules)
 
-    changes = _changes(_Tops(repo, asked.top), table, walk, heads, staged, prefix)
-    emptied = [
-        PathChange(
-            text_of(prefix + p), table.entry(p), heads.get(p, base), staged.get(p, base), None
+    def run(self) -> Scan:
+        """Walk, and put together what git and the walk found."""
+        walk, protected = self._walk, self._request.protected
+        walk.run()
+        if self._cache:
+            _save_cache(self._cache, self._table, walk, self._rules)
+        locked = {
+            self._path(path): entry_digest(entry)
+            for path, entry in (walk.ignored.items() if protected else ())
+            if protected.first(self._prefix + path) is not None
+        }
+        scan = Scan(
+            self._changes() + self._ignored_changes(),
+            self._problems + walk.problems,
+            {self._name + file: text for file, text in self._rules.texts.items()},
+            locked,
+            walk.written,
+            [walk],
+            [self._change(path, None) for path in walk.untouched],
+            walk.unsettled,
         )
-        for p in walk.untouched
-        for base in (table.entry(p),)
-    ]
-    changes += _ignored_changes(walk, asked, prefix)
-    locked = {
-        text_of(prefix + path): entry_digest(entry)
-        for path, entry in (walk.ignored.items() if asked.protected else ())
-        if asked.protected.first(prefix + path) is not None
-    }
-    collected = {name + file: text for file, text in rules.texts.items()}
-    unsettled = walk.unsettled
-    walks = [walk]
-    for path, inner in walk.submodules.items():
-        part, moving = _submodule(inner, prefix + path + b"/", asked, depth + 1)
-        changes += part.changes
-        messages += part.problems
-        collected.update(part.rules)
-        locked.update(part.locked)
-        walk.written.update(part.written)
-        walks += part.walks
-        emptied += part.emptied
-        unsettled = unsettled or moving
-    return Scan(changes, messages, collected, locked, walk.written, walks, emptied), unsettled
+        for path, submodule in walk.submodules.items():
+            scan = scan.joined(self._submodule(submodule, self._prefix + path + b"/"))
+        return scan
+
+    def _submodule(self, repo: Repo, prefix: bytes) -> Scan:
+        """A submodule's own changes against its HEAD; that HEAD itself is compared one level up."""
+        depth = self._depth + 1
+        too_deep = "submodules lie too deep in each other"
+        problem: object = too_deep if depth > _DEPTH else repository.refusal(repo)
+        if problem is None:
+            try:
+                head = repository.head_commit(repo)
+                base = head or repository.EMPTY_TREES[40]
+                return _RepositoryScan(repo, base, head, self._request, prefix, depth).run()
+            except GitError as error:
+                problem = error
+        return Scan([], [f"{text_of(prefix)}: {problem}"], {}, {}, {}, [], [])
+
+    def _path(self, path: bytes) -> str:
+        return text_of(self._prefix + path)
+
+    def _change(
+        self, path: bytes, worktree: ContentState | None, real: str | None = None
+    ) -> PathChange:
+        base = self._table.entry(path)
+        head, index = self._heads.get(path, base), self._staged.get(path, base)
+        return PathChange(self._path(path), base, head, index, worktree, real)
+
+    def _changes(self) -> list[PathChange]:
+        walk = self._walk
+        on_disk: dict[bytes, ContentState | None] = {**walk.entries, **dict.fromkeys(walk.missing)}
+        for path, submodule in walk.submodules.items():
+            on_disk[path] = ContentState(GITLINK, repository.head_commit(submodule) or "")
+        links = {path for path, entry in walk.entries.items() if entry.mode == LINK}
+        changes = []
+        for path in {*self._heads, *self._staged, *on_disk}:
+            change = self._change(path, None)
+            base, head, index = change.base, change.head, change.index
+            unchanged = base or index or head if path in walk.untouched else base
+            worktree = on_disk.get(path, unchanged)
+            if head == base and index == base and worktree == base:
+                continue
+            real = self._real_path(path, links, worktree)
+            changes.append(change._replace(worktree=worktree, real=real))
+        return changes
+
+    def _ignored_changes(self) -> list[PathChange]:
+        """Ignored files that a denied pattern names and that are not as they were recorded."""
+        denied, recorded = self._request.denied, self._request.denied_ignored
+        now = {
+            self._path(path): entry
+            for path, entry in self._walk.ignored.items()
+            if not self._request.protected or denied.first(self._prefix + path) is not None
+        }
+        top = os.fsencode(self._request.top)
+        gone = (
+            path
+            for path in (recorded if not self._prefix else ())
+            if path not in now
+            and denied.first(_path_bytes(path)) is not None
+            and not os.path.lexists(os.path.join(top, _path_bytes(path)))
+        )
+        altered = (path for path, entry in now.items() if recorded.get(path) != entry_digest(entry))
+        return [
+            *(Ignored(path, None, None, None, now[path]) for path in altered),
+            *(Ignored(path, None, None, None, None) for path in gone),
+        ]
+
+    def _real_path(
+        self, path: bytes, links: Collection[bytes], worktree: ContentState | None
+    ) -> str | None:
+        """Where a path really lies if a symlink that is new since the base leads to it."""
+        through = next((link for link in links if path.startswith(link + b"/")), None)
+        if through is None and not (worktree is not None and worktree.mode == LINK):
+            return None
+        repo, top = self._repo, os.fsencode(self._request.top)
+        try:
+            real = os.path.realpath(os.path.join(os.fsencode(repo.top), path))
+        except (OSError, ValueError):
+            return ""
+        git_dirs = [os.fsencode(folder) for folder in (repo.git_dir, repo.common_dir) if folder]
+        git_dirs.append(top + b"/.git")
+        inside = real == top or real.startswith(top + b"/")
+        if not inside or any((real + b"/").startswith(folder + b"/") for folder in git_dirs):
+            return ""
+        return text_of(real[len(top) + 1 :]) or "."
+
+    def _ignore_rules(self) -> Rules:
+        pinned, cache_dir, name = self._request.rules, self._request.cache_dir, self._name
+        if pinned is None:
+            return Rules(outer_rules(self._repo), cache_dir)
+        texts = {file[len(name) :]: text for file, text in pinned.items() if file.startswith(name)}
+        rules = Rules(texts, cache_dir)
+        if self._table.rules == rules.digest:
+            rules.decisions = self._table.decisions
+        return rules
+
+    def _cache_file(self, base: str) -> str | None:
+        if self._request.cache_dir is None:
+            return None
+        key = sha256(f"{self._repo.top}\0{base}".encode("utf-8", "surrogateescape")).hexdigest()
+        return os.path.join(self._request.cache_dir, f"worktree-{key[:32]}")
 
 
-def _submodule(repo: Repo, prefix: bytes, asked: ScanRequest, depth: int) -> tuple[Scan, bool]:
-    """A submodule's own changes against its HEAD; that HEAD itself is compared one level up."""
-    name = text_of(prefix)
-    why = "submodules lie too deep in each other" if depth > _DEPTH else repository.refusal(repo)
-    if why is not None:
-        return Scan([], [f"{name}: {why}"], {}, {}, {}, [], []), False
-    try:
-        head = repository.head_commit(repo)
-        base = head or repository.EMPTY_TREES[40]
-        return _scan_worktree(repo, base, head, asked, prefix, depth)
-    except GitError as error:
-        return Scan([], [f"{name}: {error}"], {}, {}, {}, [], []), False
-
-
-class _Tops(NamedTuple):
-    """A repository, and the top level that paths are relative to (a submodule's is another one)."""
-
-    repo: Repo
-    top: str
-
-
-def _changes(
-    tops: _Tops,
-    table: Table,
-    walk: Walk,
-    heads: Mapping[bytes, ContentState | None],
-    staged: Mapping[bytes, ContentState | None],
-    prefix: bytes,
-) -> list[PathChange]:
-    on_disk: dict[bytes, ContentState | None] = {**walk.entries, **dict.fromkeys(walk.missing)}
-    for path, inner in walk.submodules.items():
-        on_disk[path] = ContentState(GITLINK, repository.head_commit(inner) or "")
-    links = {path for path, entry in walk.entries.items() if entry.mode == LINK}
-    changes = []
-    for path in {*heads, *staged, *on_disk}:
-        base = table.entry(path)
-        head, index = heads.get(path, base), staged.get(path, base)
-        here = base or index or head if path in walk.untouched else base
-        worktree = on_disk.get(path, here)
-        if head == base and index == base and worktree == base:
-            continue
-        real = _real_path(tops, path, links, worktree)
-        changes.append(PathChange(text_of(prefix + path), base, head, index, worktree, real))
-    return changes
-
-
-def _ignored_changes(walk: Walk, asked: ScanRequest, prefix: bytes) -> list[PathChange]:
-    """Ignored files that a denied pattern names and that are not as they were recorded."""
-    now = {
-        text_of(prefix + path): entry
-        for path, entry in walk.ignored.items()
-        if not asked.protected or asked.denied.first(prefix + path) is not None
-    }
-    gone = (
-        path
-        for path in asked.denied_ignored
-        if not prefix and path not in now and asked.denied.first(_path_bytes(path)) is not None
-    )
-    changes: list[PathChange] = []
-    top = os.fsencode(asked.top)
-    changes += [
-        Ignored(path, None, None, None, entry)
-        for path, entry in now.items()
-        if asked.denied_ignored.get(path) != entry_digest(entry)
-    ]
-    changes += [
-        Ignored(path, None, None, None, None)
-        for path in gone
-        if not os.path.lexists(os.path.join(top, _path_bytes(path)))
-    ]
-    return changes
-
-
-def _real_path(
-    tops: _Tops, path: bytes, links: Collection[bytes], worktree: ContentState | None
-) -> str | None:
-    """Where a path really lies if a symlink that is new since the base leads to it."""
-    through = next((link for link in links if path.startswith(link + b"/")), None)
-    if through is None and not (worktree is not None and worktree.mode == LINK):
-        return None
-    repo, top = tops.repo, os.fsencode(tops.top)
-    try:
-        real = os.path.realpath(os.path.join(os.fsencode(repo.top), path))
-    except (OSError, ValueError):
-        return ""
-    git_dirs = [os.fsencode(folder) for folder in (repo.git_dir, repo.common_dir) if folder]
-    git_dirs.append(top + b"/.git")
-    inside = real == top or real.startswith(top + b"/")
-    if not inside or any((real + b"/").startswith(folder + b"/") for folder in git_dirs):
-        return ""
-    return text_of(real[len(top) + 1 :]) or "."
-
-
-def _ignore_rules(repo: Repo, table: Table, asked: ScanRequest, name: str) -> Rules:
-    if asked.rules is None:
-        return Rules(outer_rules(repo), asked.cache_dir)
-    texts = {file[len(name) :]: text for file, text in asked.rules.items() if file.startswith(name)}
-    rules = Rules(texts, asked.cache_dir)
-    if table.rules == rules.digest:
-        rules.decisions = table.decisions
-    return rules
-
-
-def _cache_file(repo: Repo, base: str, cache_dir: str | None) -> str | None:
-    if cache_dir is None:
-        return None
-
-    key = sha256(f"{repo.top}\0{base}".encode("utf-8", "surrogateescape")).hexdigest()
-    return os.path.join(cache_dir, f"worktree-{key[:32]}")
-
-
-def _remember(file: str, table: Table, walk: Walk, rules: Rules) -> None:
+def _save_cache(file: str, table: Table, walk: Walk, rules: Rules) -> None:
     """Write the cache where there is enough news to be worth it."""
     contents = walk.contents
     news = contents.fresh if len(table) > _SMALL else contents.fresh * _WORTH_SAVING

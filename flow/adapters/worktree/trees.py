@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from flow.adapters.git import repository
 from flow.adapters.worktree.cache import Table
-from flow.core.boundary.rules import ContentState
+from flow.core.boundary.rules import ContentState, PathChange, tree_digest
+from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from flow.adapters.git.repository import Repo
+    from flow.core.boundary.rules import Baseline
+
+    Mark = Callable[[Sequence[PathChange], Baseline], Sequence[PathChange]]
+    """The same changes, with those marked that only have names of Flow's."""
 
 _OWN = b".flow/"
 _COUNTED = b".flow/rubrics/"
@@ -72,9 +77,37 @@ def against_index(
     return staged, unmerged
 
 
-def changed_between(repo: Repo, old: str, new: str | None) -> dict[str, ContentState | None]:
-    """path → its entry in ``new``, for every path that differs between two commits."""
-    return {text_of(path): entry for path, entry in against_tree(repo, old, new).items()}
+def changed_between(repo: Repo, old: str, new: str | None) -> list[PathChange]:
+    """Every path that differs between two commits, as it is in ``new``, sorted."""
+    entries = sorted(against_tree(repo, old, new).items())
+    return [PathChange(text_of(path), None, entry, entry, entry) for path, entry in entries]
+
+
+def commit_tree(
+    repo: Repo,
+    baseline: Baseline,
+    commit: str,
+    own_files: Callable[[PathChange], bool],
+    mark: Mark = lambda changes, _: changes,
+) -> str | None:
+    """The digest that ``subject_tree`` gives where ``commit`` is checked out and all is committed.
+
+    ``mark`` is as in ``pinned.commits_outside``. Submodules are left out: a commit does not say
+    whether they are checked out.
+
+    None where git does not know the commit, or nothing is pinned to compare it with.
+    """
+    base = baseline.base_commit
+    if base is None or not repository.is_id(base) or not repository.is_id(commit):
+        return None
+    try:
+        repository.usable(repo)
+        if repository.commit_of(repo, commit) != commit:
+            return None
+        changes = changed_between(repo, base, commit)
+    except GitError:
+        return None
+    return tree_digest(base, mark(changes, baseline), own_files=own_files)
 
 
 def _raw_entries(output: bytes) -> Iterable[tuple[bytes, ContentState | None, str]]:

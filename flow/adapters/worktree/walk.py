@@ -1,4 +1,4 @@
-"""Reading a working tree: every file is looked at, and hashed where its look is not a known one.
+"""Walk a working tree: every file is examined, and hashed where its stamps are not known ones.
 
 Content is hashed as it lies on disk, without git's filters and line-end conversion: those are set
 by the checkout. What differs from its blob for that reason alone did so at activation too, and is
@@ -12,6 +12,7 @@ import os
 import stat
 
 from flow.adapters.git import repository
+from flow.adapters.worktree.cache import add_parents
 from flow.adapters.worktree.contents import Contents
 from flow.adapters.worktree.hashes import special
 from flow.adapters.worktree.ignore import RULES_FILE, ignores_itself, read_rules
@@ -79,9 +80,9 @@ class Walk:
         """Submodules that are not checked out."""
         self.problems: list[str] = []
         self.unsettled = False
-        """Whether something changed while it was looked at: looking again may help."""
+        """Whether something changed meanwhile: another walk may help."""
         self.written: dict[bytes, int] = {}
-        """When the files that were looked at were last written to, or renamed (ns).
+        """When the files that were examined were last written to, or renamed (ns).
 
         A folder is in it (with a ``/`` at its end, an untracked one with two) where its stamps show
         that it was renamed after a name was last made or removed in it.
@@ -100,10 +101,7 @@ class Walk:
         self._deciding = deciding
         self._folders = set(table.folders)
         for path in self._tracked:
-            folder = path.rpartition(b"/")[0]
-            while folder and folder not in self._folders:
-                self._folders.add(folder)
-                folder = folder.rpartition(b"/")[0]
+            add_parents(self._folders, path)
         if not prefix:
             self._folders.discard(_OWN)  # Flow's own folder is not walked, but for people's
         self._seen: set[bytes] = set()
@@ -151,21 +149,21 @@ class Walk:
         if self._deciding is None:
             return
         clean, prefix = self._table.clean, self.prefix
-        known = {prefix + path for path in clean} if prefix else clean.keys()
-        self.contents.doubt({path[len(prefix) :] for path in self._deciding(known)})
+        paths = {prefix + path for path in clean} if prefix else clean.keys()
+        self.contents.doubt({path[len(prefix) :] for path in self._deciding(paths)})
 
     def _tracked_folders(self) -> list[bytes]:
-        """Look at everything in the folders that hold tracked files; returns the other folders.
+        """Examine everything in the folders that hold tracked files; returns the other folders.
 
-        Files that are not as they were known go to ``_met``. This loop runs once for each file of
+        Files whose stamps are not known go to ``_met``. This loop runs once for each file of
         the checkout: it must stay this small.
         """
-        scandir, top, known = os.scandir, self._top, self._folders
+        scandir, top, tracked = os.scandir, self._top, self._folders
         pop = self._table.clean.pop
         met = self._met
         odd: list[bytes] = []
         stack = [b""]
-        self._folder(b"", os.stat(self._top))
+        self._note_rename(b"", os.stat(self._top))
         while stack:
             rel = stack.pop()
             try:
@@ -173,9 +171,9 @@ class Walk:
                     for entry in entries:
                         path = rel + entry.name
                         if entry.is_dir(follow_symlinks=False):
-                            if path in known:
+                            if path in tracked:
                                 stack.append(path + b"/")
-                                self._folder(path + b"/", entry.stat(follow_symlinks=False))
+                                self._note_rename(path + b"/", entry.stat(follow_symlinks=False))
                             else:
                                 self._odd_folder(path, odd, stack)
                             continue
@@ -192,7 +190,8 @@ class Walk:
                 self._unreadable(rel.rstrip(b"/"), error)
         return odd
 
-    def _folder(self, path: bytes, status: os.stat_result) -> None:
+    def _note_rename(self, path: bytes, status: os.stat_result) -> None:
+        """Record when a folder was renamed, where its stamps show that."""
         if status.st_ctime_ns - status.st_mtime_ns > CLOCK_TICK_NS:
             self.written[self.prefix + path or b"./"] = status.st_ctime_ns
 
@@ -259,14 +258,13 @@ class Walk:
             self.untouched.add(path)
             odd.append(path)
 
-    def _base(self, path: bytes) -> ContentState | None:
-        return self._table.entry(path)
-
     def _file(self, met: WalkedPath) -> None:
-        """A tracked path whose look is not known."""
+        """A tracked path whose stamps are not known."""
         self._seen.add(met.path)
         entry = self._entry(met)
-        if entry is not None and (met.path in self._tracked or entry != self._base(met.path)):
+        if entry is not None and (
+            met.path in self._tracked or entry != self._table.entry(met.path)
+        ):
             self.entries[met.path] = entry
 
     # --- untracked ---
@@ -283,9 +281,9 @@ class Walk:
             deeper: list[bytes] = []
             for met in files:
                 if not ignored[met.path]:
-                    self._new_file(met)
+                    self._add(self.entries, met)
                 elif self._denied.first(self.prefix + met.path) is not None:
-                    self._ignored_file(met)
+                    self._add(self.ignored, met)
             for path in folders:
                 if path in self.untouched:
                     self._list(path, following, deeper)
@@ -300,7 +298,7 @@ class Walk:
     def _list(self, folder: bytes, files: list[WalkedPath], folders: list[bytes]) -> None:
         """What lies in an untracked folder."""
         try:
-            self._folder(folder + b"//", os.lstat(self._top + folder))
+            self._note_rename(folder + b"//", os.lstat(self._top + folder))
         except OSError as error:
             self._unreadable(folder, error)
         for path, status in self._scan(folder):
@@ -334,15 +332,10 @@ class Walk:
             self._unreadable(folder, error)
             return []
 
-    def _new_file(self, met: WalkedPath) -> None:
+    def _add(self, entries: dict[bytes, ContentState], met: WalkedPath) -> None:
         entry = self._entry(met)
         if entry is not None:
-            self.entries[met.path] = entry
-
-    def _ignored_file(self, met: WalkedPath) -> None:
-        entry = self._entry(met)
-        if entry is not None:
-            self.ignored[met.path] = entry
+            entries[met.path] = entry
 
     def _within_ignored(self, folder: bytes) -> None:
         """An ignored folder is walked only where a denied pattern's literal part enters it."""
@@ -355,12 +348,12 @@ class Walk:
                 if stat.S_ISDIR(status.st_mode):
                     folders.append(path)
                 elif self._denied.first(self.prefix + path) is not None:
-                    self._ignored_file(WalkedPath(path, status))
+                    self._add(self.ignored, WalkedPath(path, status))
 
     # --- content ---
 
     def _entry(self, met: WalkedPath) -> ContentState | None:
-        """What a name stands for; None where that could not be found out, which is a problem."""
+        """The content at a name; None where it cannot be read, which is then a problem."""
         mode = met.status.st_mode
         if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
             return special(met.status)

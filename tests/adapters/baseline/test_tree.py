@@ -28,7 +28,7 @@ def made(repo: GitRepo, folder: Path, commit: str | None = None, seconds: float 
     folder.mkdir()
     return list(
         baseline_tree.make_checkout(
-            found, commit or repo.head, os.fspath(folder), left=lambda: seconds
+            found, commit or repo.head, os.fspath(folder), seconds_left=lambda: seconds
         )
     )
 
@@ -123,7 +123,7 @@ def test_no_time_left(repo: GitRepo, tmp_path: Path, started: int) -> None:
     assert found is not None
     with pytest.raises(GitError) as caught:
         baseline_tree.make_checkout(
-            found, repo.head, os.fspath(tmp_path / "tree"), left=lambda: next(times)
+            found, repo.head, os.fspath(tmp_path / "tree"), seconds_left=lambda: next(times)
         )
     words = ("read-tree", "checkout-index", "ls-files")
     assert f"git {words[started]} was not started: its time limit" in str(caught.value)
@@ -145,7 +145,9 @@ def test_git_takes_longer_than_there_is_time(
         return 0.2
 
     with pytest.raises(GitError) as caught:
-        baseline_tree.make_checkout(found, repo.head, os.fspath(tmp_path / "tree"), left=left)
+        baseline_tree.make_checkout(
+            found, repo.head, os.fspath(tmp_path / "tree"), seconds_left=left
+        )
     assert "time limit" in str(caught.value)
 
 
@@ -156,7 +158,9 @@ def test_a_folder_that_cannot_be_written(repo: GitRepo, tmp_path: Path) -> None:
     found = repository.find_repo(os.fspath(repo.path))
     assert found is not None
     with pytest.raises(StorageError) as caught:
-        baseline_tree.make_checkout(found, repo.head, os.fspath(tmp_path / "tree"), left=lambda: 60)
+        baseline_tree.make_checkout(
+            found, repo.head, os.fspath(tmp_path / "tree"), seconds_left=lambda: 60
+        )
     assert caught.value.fault.remedy
 
 

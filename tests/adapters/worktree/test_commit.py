@@ -10,7 +10,7 @@ import pytest
 from flow.adapters.baseline.pinned import pin_baseline
 from flow.adapters.git.repository import find_repo
 from flow.adapters.worktree.change_set import snapshot
-from flow.adapters.worktree.commit import commit_tree
+from flow.adapters.worktree.trees import commit_tree
 from flow.core.boundary.rules import Baseline, OwnFiles, subject_tree
 from tests.support import GitRepo
 
