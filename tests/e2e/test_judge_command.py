@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.adapters.user_state.auto_judge import Memory
+from flow.adapters.user_state.auto_judge import AutoJudgeMemory
 from tests.e2e.agent import Agent, bash, says, uses
 from tests.e2e.session import Session, Turn, refuse
 from tests.support import GitRepo
@@ -99,7 +99,7 @@ def until_scored(repo: GitRepo, stop: Callable[[], Turn]) -> list[Turn]:
         if not cards(repo):
             stops.append(stop())
     # Whoever scores lets go of this once the news is stored, too.
-    with Memory(os.environ["FLOW_STATE_DIR"], os.fspath(repo.path)).working(60):
+    with AutoJudgeMemory(os.environ["FLOW_STATE_DIR"], os.fspath(repo.path)).working(60):
         return stops
 
 

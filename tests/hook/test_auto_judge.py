@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.adapters.transcripts.settling import LONGEST_STILL
-from flow.adapters.user_state.auto_judge import Memory
+from flow.adapters.user_state.auto_judge import AutoJudgeMemory
 from flow.app.judging.auto_mode import Stop
 from flow.wiring.judging import auto_mode
 from flow.wiring.parts import Parts
@@ -491,7 +491,7 @@ def test_the_end_of_a_transcript_that_is_still_written_is_waited_for(
         patched.setattr(time, "monotonic", lambda: sum(pauses))
         stop = Stop("s1", str(place.session.path))
         found = auto_mode.AutoMode(parts).ended_runs(
-            stop, Memory(parts.state_dir, parts.top).settled
+            stop, AutoJudgeMemory(parts.state_dir, parts.top).settled
         )
     assert found is not None
     assert [run.entries[-1].text for run in found.runs] == ["all is tidy now"] * waited

@@ -6,6 +6,7 @@ folder inside the checkout it speaks of, or one that others may write, is never 
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 
@@ -69,6 +70,28 @@ def ensure_state_dir(path: str) -> None:
         except OSError as error:
             raise storage_error("make the state folder", folder, error) from error
     check_state_dir(path)
+
+
+def ensure_below(folder: str, rel: str) -> None:
+    """Make the state folder and the folders of ``rel`` in it, each as :func:`ensure_state_dir`."""
+    ensure_state_dir(folder)
+    for part in rel.split("/"):
+        folder = os.path.join(folder, part)
+        ensure_state_dir(folder)
+
+
+def write_json(folder: str, rel: str, document: object, verb: str) -> None:
+    """Replace a JSON file of the state folder whole; ``verb`` says in errors what was tried."""
+    data = json.dumps(document, separators=(",", ":"), ensure_ascii=True).encode("ascii")
+    target = os.path.join(folder, rel)
+    try:
+        try:
+            replace_own(target, data)
+        except FileNotFoundError:
+            ensure_below(folder, os.path.dirname(rel))
+            replace_own(target, data)
+    except OSError as error:
+        raise storage_error(verb, target, error) from error
 
 
 def check_state_dir(path: str) -> bool:

@@ -1,22 +1,16 @@
-"""What auto mode remembers about a checkout, in the user's state folder (SPEC 9.3).
+"""Memory of auto mode about a checkout, in the user's state folder (SPEC 9.3).
 
-Which executions were tried, so that each is scored once, and what is to be told at the next stop,
-once. It lies there and not in the checkout, which could otherwise put words into Flow's mouth.
+The executions that were tried, so that each is scored once, and the news for the next stop, each
+told once. It does not lie in the checkout, which could otherwise put words into Flow's mouth.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import contextmanager
 
 from flow.adapters.fs import files, lenient_json, locks
-from flow.adapters.fs.state_folder import (
-    check_state_dir,
-    ensure_state_dir,
-    replace_own,
-    storage_error,
-)
+from flow.adapters.fs.state_folder import check_state_dir, ensure_below, write_json
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -33,8 +27,8 @@ MOST_TEXT = 20_000
 """Characters of one piece of news."""
 
 
-class Memory:
-    """What is remembered about the checkout at ``top``. ``state`` is the user's state folder."""
+class AutoJudgeMemory:
+    """The memory about the checkout at ``top``. ``state`` is the user's state folder."""
 
     def __init__(self, state: str, top: str) -> None:
         self._state = state
@@ -45,8 +39,8 @@ class Memory:
 
     @contextmanager
     def working(self, seconds: float) -> Iterator[None]:
-        """Hold the lock of whoever scores; :class:`LockTimeout` after ``seconds``."""
-        self._ready()
+        """Hold the lock of scoring; :class:`LockTimeout` after ``seconds``."""
+        ensure_below(self._state, FOLDER)
         with locks.exclusive(self._state, self._work, timeout=seconds, quick=True):
             yield
 
@@ -55,26 +49,26 @@ class Memory:
         return execution in self._read()["tried"]
 
     def settled(self, session: str) -> int | None:
-        """How many runs of a session are done with, from its first on; None: it is not known."""
+        """Number of runs of a session, from its first on, that are done; None where unknown."""
         number: int | None = self._read()["sessions"].get(session)
         return number
 
     def settle(self, session: str, number: int) -> None:
-        """The first so many runs of the session are done with."""
+        """Record that the first ``number`` runs of the session are done."""
         if self.settled(session) != number:
             with self._changed() as memory:
                 memory["sessions"].pop(session, None)
                 memory["sessions"][session] = number
 
     def begin(self, execution: str, skill: str) -> None:
-        """This execution is being scored now."""
+        """Record that this execution is being scored now."""
         with self._changed() as memory:
             memory["tried"][execution] = {"state": "running", "skill": skill}
 
     def end(self, execution: str, news: str | None, *, once: str | None = None) -> None:
-        """It was scored, or cannot be; ``news`` is for the user.
+        """Record that it was scored, or cannot be; ``news`` is for the user.
 
-        ``once`` names a fault that is told one time only, whatever else it happens to.
+        ``once`` names a fault that is told a single time, however many executions have it.
         """
         with self._changed() as memory:
             row = memory["tried"].pop(execution, {})
@@ -83,13 +77,13 @@ class Memory:
                 _tell(memory, news, once)
 
     def tell(self, news: str, *, once: str) -> None:
-        """Something to be told at the next stop, unless ``once`` was told before."""
+        """Add news for the next stop, unless ``once`` was told before."""
         if once not in self._read()["told"]:
             with self._changed() as memory:
                 _tell(memory, news, once)
 
     def take(self) -> list[str]:
-        """What is to be told now; it will not be told again."""
+        """Take out the news to tell now; it will not be told again."""
         if not check_state_dir(self._state):
             return []
         memory = self._read()
@@ -101,9 +95,9 @@ class Memory:
         return news
 
     def given_up(self) -> list[str]:
-        """The skills of executions that somebody began to score and never ended; they are done.
+        """The skills of executions whose scoring was begun and never ended; they count as done.
 
-        For whoever holds :meth:`working`: then nobody else is at work.
+        Under :meth:`working`: then no other process scores.
         """
         if not any(row["state"] == "running" for row in self._read()["tried"].values()):
             return []
@@ -117,13 +111,9 @@ class Memory:
 
     # --- the file ------------------------------------------------------------------------------
 
-    def _ready(self) -> None:
-        ensure_state_dir(self._state)
-        ensure_state_dir(os.path.join(self._state, FOLDER))
-
     @contextmanager
     def _changed(self) -> Iterator[dict[str, Any]]:
-        self._ready()
+        ensure_below(self._state, FOLDER)
         with locks.exclusive(self._state, self._lock, timeout=10, quick=True):
             memory = self._read()
             yield memory
@@ -131,12 +121,7 @@ class Memory:
             memory["sessions"] = dict(list(memory["sessions"].items())[-MOST_TRIED:])
             memory["news"] = memory["news"][-MOST_NEWS:]
             memory["told"] = memory["told"][-MOST_TRIED:]
-            path = os.path.join(self._state, self._file)
-            text = json.dumps(memory, separators=(",", ":"), ensure_ascii=True)
-            try:
-                replace_own(path, text.encode("ascii"))
-            except OSError as error:
-                raise storage_error("write what auto mode remembers", path, error) from error
+            write_json(self._state, self._file, memory, "write what auto mode remembers")
 
     def _read(self) -> dict[str, Any]:
         """The memory; an absent or spoilt one is an empty one, since cards say what was scored."""

@@ -1,23 +1,24 @@
-"""What the user's state folder remembers of a checkout (SPEC 17.10).
+"""Notes of the user's state folder about a checkout (SPEC 17.10).
 
-These are the goals that Flow left open there, and what the Stop hook did in each session.
-It lies in ``checkouts/<path of the checkout>/:flow/``, so that the hook's script finds out by one
-file test for each folder above, without an interpreter, whether Flow works for a checkout whose own
-``.flow`` may be gone. ``goals.json`` holds the goals; each session has a file of its own.
+They name the goals that Flow left open there, and the Stop hook's acts in each session. They lie in
+``checkouts/<path of the checkout>/:flow/``: the hook's script finds out by one file test for each
+folder above, without an interpreter, whether Flow works for a checkout whose own ``.flow`` may be
+gone. ``goals.json`` holds the goals; each session has a file of its own.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
+from contextlib import contextmanager
 
 from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.state_folder import (
     check_state_dir,
-    ensure_state_dir,
+    ensure_below,
     replace_own,
     storage_error,
+    write_json,
 )
 from flow.adapters.git.find import read_regular
 from flow.core.stop.lost_goals import OpenGoal, OpenGoals, SessionNotes
@@ -25,7 +26,7 @@ from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from flow.core.chain.closing_record import ClosedGoal
 
@@ -37,9 +38,9 @@ LOCK = "goals.lock"
 LIMIT = 4 << 20
 """Bytes of one file."""
 MOST_CLOSED = 50
-"""Closings of a checkout that wait to be told; the oldest go first."""
+"""Closings of a checkout that wait to be told; the oldest are dropped first."""
 MOST_SESSIONS = 32
-"""Sessions of a checkout that are remembered; the oldest go first."""
+"""Sessions of a checkout that are remembered; the oldest are dropped first."""
 _SESSION_PREFIX = "session-"
 SESSIONS = ":sessions"
 """The folder, beside the checkouts, that says in which of them a session was kept working."""
@@ -61,63 +62,59 @@ class CheckoutNotes:
         self._git_dir = git_dir
 
     def read(self) -> OpenGoals:
-        """What is known of the checkout's goals; nothing where that cannot be read."""
+        """The checkout's goals; none where they cannot be read."""
         document = self._object(GOALS)
         goals = document.get("goals")
         git_dir = document.get("git_dir")
-        known = {}
+        goals_by_id = {}
         for goal_id, row in goals.items() if isinstance(goals, dict) else ():
-            goal = _known_goal(goal_id, row)
+            goal = _open_goal(goal_id, row)
             if goal is not None:
-                known[goal_id] = goal
+                goals_by_id[goal_id] = goal
         closed = _closed_goals(document["closed"]) if "closed" in document else {}
-        return OpenGoals(git_dir if isinstance(git_dir, str) else None, known, closed)
+        return OpenGoals(git_dir if isinstance(git_dir, str) else None, goals_by_id, closed)
 
     def coming(self, goal_id: str, status: str) -> None:
-        """Flow is about to write ``status``: what it wrote last counts as well until then."""
+        """Record that Flow is about to write ``status``; the last one counts as well until then."""
         known = self.read().goals.get(goal_id)
         if known is not None and status not in known.statuses:
-            self._put(known._replace(statuses=(*known.statuses, status)))
+            self._store(known._replace(statuses=(*known.statuses, status)))
 
     def left(self, goal: OpenGoal) -> None:
-        """Flow left the goal open like this."""
+        """Record that Flow left the goal open like this."""
         known = self.read().goals.get(goal.goal_id)
         if known is not None and not goal.contract:
             goal = goal._replace(contract=known.contract)
         if known != goal:
-            self._put(goal)
+            self._store(goal)
 
     def forget(self, goal_id: str) -> bool:
-        """Know nothing of the goal any more; whether it was known."""
+        """Remove the goal; returns whether it was there."""
         if goal_id not in self.read().goals:
             return False
-        with locks.exclusive(self._folder, f"{self._rel}/{LOCK}", quick=True):
-            before = self.read()
+        with self._changing() as before:
             self._write(before._replace(goals=_without(before.goals, [goal_id])))
         return True
 
     def closed(self, goal: ClosedGoal) -> None:
-        """The goal was closed: it is missed no longer, and the next stop tells it."""
-        self._make()
-        with locks.exclusive(self._folder, f"{self._rel}/{LOCK}", quick=True):
-            before = self.read()
+        """Record that the goal was closed: it is missed no longer, and the next stop tells it."""
+        with self._changing() as before:
             rows = [*_without(before.closed, [goal.goal_id]).values(), goal][-MOST_CLOSED:]
             goals = _without(before.goals, [goal.goal_id])
             self._write(before._replace(goals=goals, closed={row.goal_id: row for row in rows}))
 
     def closings_told(self, goal_ids: Collection[str]) -> None:
-        """A stop has told these closings."""
-        with locks.exclusive(self._folder, f"{self._rel}/{LOCK}", quick=True):
-            before = self.read()
+        """Record that a stop has told these closings."""
+        with self._changing() as before:
             self._write(before._replace(closed=_without(before.closed, goal_ids)))
 
     def session(self, session: str) -> SessionNotes | None:
-        """What the hook remembers of a session; None where it never stopped here."""
+        """The hook's notes about a session; None where it never stopped here."""
         document = self._object(_session_file(session))
         return _notes(document) if document else None
 
     def keep_session(self, session: str, notes: SessionNotes) -> None:
-        """Replace what is remembered of a session."""
+        """Replace the notes about a session."""
         name = _session_file(session)
         path = os.path.join(self._folder, self._rel)
         new = not os.path.lexists(os.path.join(path, name))
@@ -128,53 +125,44 @@ class CheckoutNotes:
             self._point(session)
 
     def _point(self, session: str) -> None:
-        """Remember that the session works here, wherever it goes."""
+        """Record that the session works here, wherever it goes."""
         rel, top = f"{FOLDER}/{SESSIONS}", os.fsencode(self._top)
         if not re.fullmatch(_PLAIN, session) or worked_in(self._folder, session) == self._top:
             return
-        ensure_state_dir(os.path.join(self._folder, rel))
+        ensure_below(self._folder, rel)
         try:
             replace_own(os.path.join(self._folder, rel, session), top)
         except OSError as error:
             raise storage_error("remember a session", rel, error) from error
         _drop_oldest(self._folder, rel, "", MOST_POINTERS)
 
-    def _put(self, goal: OpenGoal) -> None:
-        self._make()
+    @contextmanager
+    def _changing(self) -> Iterator[OpenGoals]:
+        """Hold the lock of the goals' file, and give its content."""
+        made = os.path.isdir(os.path.join(self._folder, self._rel))
+        if not check_state_dir(self._folder) or not made:
+            ensure_below(self._folder, self._rel)
         with locks.exclusive(self._folder, f"{self._rel}/{LOCK}", quick=True):
-            before = self.read()
+            yield self.read()
+
+    def _store(self, goal: OpenGoal) -> None:
+        with self._changing() as before:
             self._write(before._replace(goals={**before.goals, goal.goal_id: goal}))
 
-    def _write(self, known: OpenGoals) -> None:
-        if not known.goals and not known.closed:
+    def _write(self, open_goals: OpenGoals) -> None:
+        if not open_goals.goals and not open_goals.closed:
             # The hook's script starts nothing for this checkout any more.
             files.remove(self._folder, f"{self._rel}/{GOALS}", sync=False)
             return
-        rows = {goal.goal_id: goal._asdict() for goal in known.goals.values()}
-        document = {"git_dir": self._git_dir or known.git_dir, "goals": rows}
-        if known.closed:
-            document["closed"] = {row.goal_id: row._asdict() for row in known.closed.values()}
+        rows = {goal.goal_id: goal._asdict() for goal in open_goals.goals.values()}
+        document = {"git_dir": self._git_dir or open_goals.git_dir, "goals": rows}
+        if open_goals.closed:
+            closed = open_goals.closed.values()
+            document["closed"] = {row.goal_id: row._asdict() for row in closed}
         self._replace(GOALS, document)
 
     def _replace(self, name: str, document: Mapping[str, Any]) -> None:
-        data = json.dumps(document, separators=(",", ":"), ensure_ascii=True).encode("ascii")
-        target = os.path.join(self._folder, self._rel, name)
-        try:
-            try:
-                replace_own(target, data)
-            except FileNotFoundError:
-                self._make()
-                replace_own(target, data)
-        except OSError as error:
-            raise storage_error("remember a goal", target, error) from error
-
-    def _make(self) -> None:
-        path = self._folder
-        ensure_state_dir(path)
-        if not os.path.isdir(os.path.join(path, self._rel)):
-            for part in self._rel.split("/"):
-                path = os.path.join(path, part)
-                ensure_state_dir(path)
+        write_json(self._folder, f"{self._rel}/{name}", document, "remember a goal")
 
     def _object(self, name: str) -> dict[str, Any]:
         """A file of the notes; an empty object where there is none that can be read.
@@ -224,7 +212,7 @@ def _session_file(session: str) -> str:
     return f"{_SESSION_PREFIX}{sha256(os.fsencode(session)).hexdigest()[:32]}.json"
 
 
-def _known_goal(goal_id: str, row: Any) -> OpenGoal | None:
+def _open_goal(goal_id: str, row: Any) -> OpenGoal | None:
     if not isinstance(row, dict) or not isinstance(row.get("statuses"), list):
         return None
     texts = (row.get("run_id"), row.get("branch"), row.get("contract"))

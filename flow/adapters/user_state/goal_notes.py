@@ -1,22 +1,16 @@
 """Small notes in the user's state folder, about one goal each.
 
-Who works on it, what it waits for, what its commands came to on the base commit. They lie there,
-and not in the run's folder, because a run's folder can arrive with a checkout: a command that is
-asked again, or a session that owns a goal, must be what this user said.
+The session that owns it, its wait, its results on the base commit. They lie there and not in the
+run's folder, which can arrive with a checkout: a command that is polled, or a session that owns a
+goal, must come from this user.
 """
 
 from __future__ import annotations
 
-import json
 import os
 
 from flow.adapters.fs import files, lenient_json
-from flow.adapters.fs.state_folder import (
-    check_state_dir,
-    ensure_state_dir,
-    replace_own,
-    storage_error,
-)
+from flow.adapters.fs.state_folder import check_state_dir, ensure_below, write_json
 from flow.core.goal import ids
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, get_args
@@ -47,20 +41,12 @@ class Notes:
 
     def write(self, goal_id: str, note: Mapping[str, Any]) -> None:
         """Replace the note. Raises :class:`StorageError`, :class:`RefusedError`."""
-        path = self._folder
-        ensure_state_dir(path)
-        for part in (self._kind, self._repo):
-            path = os.path.join(path, part)
-            ensure_state_dir(path)
-        text = json.dumps(note, separators=(",", ":"), ensure_ascii=True)
-        target = os.path.join(self._folder, self._rel(goal_id))
-        try:
-            replace_own(target, text.encode("ascii"))  # a power cut costs a claim, no record
-        except OSError as error:
-            raise storage_error("write a note of the user's", target, error) from error
+        ensure_below(self._folder, f"{self._kind}/{self._repo}")
+        # Not synced: a power cut costs a claim, no record.
+        write_json(self._folder, self._rel(goal_id), note, "write a note of the user's")
 
     def remove(self, goal_id: str) -> None:
-        """Take the note away."""
+        """Remove the note."""
         if check_state_dir(self._folder):
             files.remove(self._folder, self._rel(goal_id), sync=False)
 

@@ -1,4 +1,4 @@
-"""What people and judges both decided: ``judge-labels.jsonl`` in the user's state folder.
+"""Decisions of people beside those of judges: ``judge-labels.jsonl`` in the user's state folder.
 
 One JSON line for each label, never rewritten. A later label about the same thing by the same judge
 takes the place of an earlier one, so that a calibration run twice does not count twice. As with
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 FILE = "judge-labels.jsonl"
 LOCK = "judge-labels.lock"
 LIMIT = 64 << 20
-"""Bytes that are read of it."""
+"""Bytes of the file that are read at most."""
 
 
-class LabelBook:
+class LabelLog:
     """The labels of one state folder; ``top`` and ``common_dir`` are the checkout around, if any.
 
-    ``warnings`` holds what could not be read so far. Every method raises :class:`RefusedError`
+    ``warnings`` names the lines that were skipped. Every method raises :class:`RefusedError`
     (``unsafe_state_dir``) for a folder or file that cannot be relied on.
     """
 
@@ -63,9 +63,8 @@ class LabelBook:
         if not has_own(self._dir, FILE, "the judges' labels"):
             return []
         lines = []
-        for number, text in enumerate(
-            files.read_bytes(self._dir, FILE, limit=LIMIT).split(b"\n"), 1
-        ):
+        data = files.read_bytes(self._dir, FILE, limit=LIMIT)
+        for number, text in enumerate(data.split(b"\n"), 1):
             if text.strip():
                 line = _parse(text)
                 if line is None:

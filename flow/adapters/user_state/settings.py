@@ -14,7 +14,7 @@ import stat
 from flow.adapters.fs import files
 from flow.core.settings import Layer, LoadedSettings, merge_layers
 from flow.errors import ContractError, Fault, RefusedError, StorageError, in_file
-from flow.startup.typing import TYPE_CHECKING, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,6 +28,7 @@ JUDGE_CONFIG = "judge-config.json"
 """At the top level: ``{"autoJudge": true}``."""
 
 _LIMIT = 1 << 20
+_ABSENT = object()
 
 
 def load(
@@ -43,73 +44,72 @@ def load(
     :class:`StorageError` where one cannot be read. The user's own file counts as the checkout's,
     with a warning, where it lies inside it or others may write it.
     """
-    layers, faults, warnings, unread = _layers(top, home)
-    if unread:
-        raise unread[0]
-    loaded = merge_layers(layers, faults, pinned=pinned)
-    return loaded._replace(warnings=(*warnings, *loaded.warnings))
+    read = _read_files(top, home)
+    if read.errors:
+        raise read.errors[0]
+    loaded = merge_layers(read.layers, read.faults, pinned=pinned)
+    return loaded._replace(warnings=(*read.warnings, *loaded.warnings))
 
 
 def load_lenient(
     top: str, home: str | None, pinned: Mapping[str, str] | None = None
 ) -> tuple[LoadedSettings, tuple[str, ...]]:
-    """The settings as far as they can be read, and what is wrong with the rest, in words.
+    """The settings as far as they can be read, and the faults of the rest, in words.
 
-    Where something is wrong, the stricter value of what turns the Stop hook on is in force, and
-    what the other files say stays.
+    With a fault, the stricter value of what turns the Stop hook on is in force, and the other files
+    count as they are.
     """
-    layers, faults, _, unread = _layers(top, home)
-    faults += [error.fault for error in unread]
-    if not layers and not faults and not pinned:
+    read = _read_files(top, home)
+    faults = [*read.faults, *(error.fault for error in read.errors)]
+    if not read.layers and not faults and not pinned:
         return merge_layers(()), ()
     try:
-        return merge_layers(layers, faults, pinned=pinned), ()
+        return merge_layers(read.layers, faults, pinned=pinned), ()
     except ContractError as error:
-        return merge_layers(layers, lenient=True, pinned=pinned), tuple(
-            str(fault) for fault in error.faults
-        )
+        settings = merge_layers(read.layers, lenient=True, pinned=pinned)
+        return settings, tuple(str(fault) for fault in error.faults)
 
 
 class _SettingsFiles(NamedTuple):
-    """The files that are there, what is wrong with them, warnings, and what the disk refused."""
+    """The files that are there, their faults, warnings, and errors of the disk."""
 
     layers: list[Layer]
     faults: list[Fault]
     warnings: list[str]
-    unread: list[StorageError]
+    errors: list[StorageError]
 
 
-def _layers(top: str | None, home: str | None) -> _SettingsFiles:
+def _read_files(top: str | None, home: str | None) -> _SettingsFiles:
     """Every file; one that cannot be read hides no other."""
     settings_files = _SettingsFiles([], [], [], [])
-    layers, _, warnings, unread = settings_files
+    layers, _, warnings, errors = settings_files
     for rel in (LOCAL, PROJECT):
-        if top is not None and _present(os.path.join(top, rel), unread):
+        if top is not None and _present(os.path.join(top, rel), errors):
             _add_file(settings_files, top, rel, rel, own=False)
     path = os.path.join(home, PROJECT) if home and os.path.isabs(home) else None
-    if path is not None and _present(path, unread):
+    if path is not None and _present(path, errors):
         # Dotfiles are often symlinks into a folder of their own: the user's file may be one.
         real = os.path.realpath(path)
         if top is not None and os.path.realpath(os.path.join(top, PROJECT)) == real:
             warnings.append(_same_file())
         else:
-            distrust = _why_not_own(real, top)
+            distrust = _distrust(real, top)
             if distrust:
                 warnings.append(f"{OWN}: {distrust}; it counts as a file of the checkout")
             folder, name = os.path.split(real)
             _add_file(settings_files, folder, name, OWN, own=not distrust)
-    _own_word_for(top, settings_files)
-    if top is not None and _present(os.path.join(top, JUDGE_CONFIG), unread):
-        said = judge_config(top)
-        if isinstance(said, str):
-            warnings.append(said)
-        elif said is not None:
-            layers.append(said)
+    _add_own_layer(top, settings_files)
+    if top is not None and _present(os.path.join(top, JUDGE_CONFIG), errors):
+        layer = judge_config(top)
+        if isinstance(layer, str):
+            warnings.append(layer)
+        elif layer is not None:
+            layers.append(layer)
     return settings_files
 
 
-def _own_word_for(top: str | None, settings_files: _SettingsFiles) -> None:
-    """Put what ``flow.checkouts`` of the user's own file says of this checkout before all else."""
+def _add_own_layer(top: str | None, settings_files: _SettingsFiles) -> None:
+    """Put the entry of ``flow.checkouts`` in the user's own file for this checkout first of all."""
     for number, layer in enumerate(settings_files.layers):
         section = layer.document.get("flow") if isinstance(layer.document, dict) else None
         if not isinstance(section, dict) or "checkouts" not in section:
@@ -130,9 +130,9 @@ def _own_word_for(top: str | None, settings_files: _SettingsFiles) -> None:
             )
         else:
             here = [checkouts[name] for name in checkouts if _is_top(name, top)]
-            for word in here[:1]:
+            for entry in here[:1]:
                 file = f"{layer.file}, flow.checkouts"
-                settings_files.layers.insert(0, Layer(file, {"flow": word}, own=True, here=True))
+                settings_files.layers.insert(0, Layer(file, {"flow": entry}, own=True, here=True))
         return
 
 
@@ -143,17 +143,14 @@ def _is_top(name: str, top: str | None) -> bool:
 
 
 def judge_config(top: str) -> Layer | str | None:
-    """What ``judge-config.json`` sets; why it is not obeyed; None where it sets nothing.
+    """The layer of ``judge-config.json``, a warning where it is not obeyed, or None if empty.
 
     Other programs may keep more in it, so everything but ``autoJudge`` is left alone.
     """
-    from flow.adapters.contracts import formats
-
     try:
-        data = files.read_optional(top, JUDGE_CONFIG, limit=_LIMIT)
-        if data is None:
+        document = _parsed(top, JUDGE_CONFIG, JUDGE_CONFIG)
+        if document is _ABSENT:
             return None
-        document = formats.parse_json(data, file=JUDGE_CONFIG)
     except (ContractError, RefusedError, StorageError) as error:
         return f"{error.fault}; it is not obeyed"
     if not isinstance(document, dict):
@@ -173,14 +170,14 @@ def _same_file() -> str:
     )
 
 
-def _present(path: str, unread: list[StorageError]) -> bool:
+def _present(path: str, errors: list[StorageError]) -> bool:
     """Whether anything at all is there, a dangling symlink too."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except (OSError, ValueError) as error:
-        unread.append(
+        errors.append(
             in_file(path).storage(
                 f"cannot read the settings: {getattr(error, 'strerror', None) or error}",
                 "check the owner and mode of the file and its folder",
@@ -190,8 +187,8 @@ def _present(path: str, unread: list[StorageError]) -> bool:
     return True
 
 
-def _why_not_own(real: str, top: str | None) -> str | None:
-    """Why the file cannot speak for the user; None where it can."""
+def _distrust(real: str, top: str | None) -> str | None:
+    """Why the file does not count as the user's own; None where it does."""
     top = None if top is None else os.path.realpath(top)
     if top is not None and (real == top or real.startswith(top.rstrip("/") + "/")):
         return "it lies inside the checkout"
@@ -209,12 +206,10 @@ def _why_not_own(real: str, top: str | None) -> str | None:
 def _add_file(
     settings_files: _SettingsFiles, root: str, rel: str, shown: str, *, own: bool
 ) -> None:
-    from flow.adapters.contracts import formats
-
     try:
-        data = files.read_optional(root, rel, limit=_LIMIT)
-        if data is not None:
-            settings_files.layers.append(Layer(shown, formats.parse_json(data, file=shown), own))
+        document = _parsed(root, rel, shown)
+        if document is not _ABSENT:
+            settings_files.layers.append(Layer(shown, document, own))
     except ContractError as error:
         settings_files.faults.extend(_renamed(fault, shown) for fault in error.faults)
     except RefusedError as error:
@@ -222,7 +217,16 @@ def _add_file(
     except StorageError as error:
         fault = error.fault
         message = fault.message.replace(rel, shown)
-        settings_files.unread.append(in_file(shown).storage(message, fault.remedy))
+        settings_files.errors.append(in_file(shown).storage(message, fault.remedy))
+
+
+def _parsed(root: str, rel: str, shown: str) -> Any:
+    """The JSON value of a file, which messages name ``shown``; ``_ABSENT`` where there is none."""
+    from flow.adapters.contracts import formats
+    from flow.adapters.fs import files
+
+    data = files.read_optional(root, rel, limit=_LIMIT)
+    return _ABSENT if data is None else formats.parse_json(data, file=shown)
 
 
 def _renamed(fault: Fault, shown: str) -> Fault:

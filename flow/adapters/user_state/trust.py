@@ -1,10 +1,10 @@
-"""Which goals this user lets Flow run commands for (SPEC 7).
+"""Trust ledger: the goals that this user lets Flow run commands for (SPEC 7).
 
 The ledger is ``goal-trust.jsonl`` in the user's state folder: one JSON line for each ``record``
 and ``revoke``, never rewritten; for a repository and goal the newest line decides. A repository
 is known by the real path of git's common directory, so that its linked worktrees are the same
-one; without git, and where the repository does not know the folder (``git_trees``), by that of the
-top level. A folder or ledger that somebody else could have
+one; without git, and where the repository does not know the folder, by that of the top level
+(:func:`~flow.adapters.git.trees.repo_key`). A folder or ledger that somebody else could have
 written, or that lies in the checkout it speaks of, is refused: it would let a checkout trust
 itself.
 """
@@ -48,8 +48,8 @@ _BLOCK = 1 << 20
 _LONGEST_LINE = 8 << 20
 """Bytes; a contract comes from a goal file of at most 1 MiB, and JSON escapes make it longer."""
 _DIGEST = r"[0-9a-f]{64}"
-SPOKEN = ("said_from", "agent", "agent_session")
-"""The keys of a line that say who spoke."""
+SPEAKER_KEYS = ("said_from", "agent", "agent_session")
+"""The keys of a line that name the speaker."""
 
 
 class TrustEntry(NamedTuple):
@@ -65,18 +65,18 @@ class TrustEntry(NamedTuple):
     said_from: str | None = None
     agent: str | None = None
     agent_session: str | None = None
-    """Who spoke (:mod:`flow.core.tool_calls.speaker`); None in lines of Flow 0.1.0."""
+    """The speaker (:mod:`flow.core.tool_calls.speaker`); None in lines of Flow 0.1.0."""
 
     def to_document(self) -> dict[str, Any]:
         """As the line holds it."""
-        unknown = [name for name in SPOKEN if getattr(self, name) is None]
+        unknown = [name for name in SPEAKER_KEYS if getattr(self, name) is None]
         return {key: value for key, value in self._asdict().items() if key not in unknown}
 
 
 class TrustLedger:
     """The ledger of one state folder, as one repository sees it.
 
-    Reading never waits for a lock; ``warnings`` holds what could not be read so far. Every method
+    Reading never waits for a lock; ``warnings`` names the lines that were skipped. Every method
     raises :class:`RefusedError` (``unsafe_state_dir``) for a folder or ledger that cannot be
     relied on.
     """
@@ -85,7 +85,7 @@ class TrustLedger:
         self._dir = real_path(folder)
         self._repo = repo
         self._top = top
-        self._spoken = speaker.fields() if speaker is not None else {}
+        self._speaker = speaker.fields() if speaker is not None else {}
         self.warnings: tuple[str, ...] = ()
 
     def check(self, goal_id: str, digest: str) -> bool:
@@ -99,8 +99,7 @@ class TrustLedger:
 
     def history(self, goal_id: str) -> tuple[TrustEntry, ...]:
         """Every line that records trust in the goal, newest first."""
-        entries = self._backwards(ids.goal_id(goal_id))
-        return tuple(entry for entry in entries if entry.action == "record")
+        return tuple(self._records(goal_id))
 
     def recorded_contract(self, goal_id: str) -> Mapping[str, Any] | None:
         """The contract that was trusted last, even where that was revoked since."""
@@ -109,8 +108,11 @@ class TrustLedger:
 
     def recorded(self, goal_id: str) -> TrustEntry | None:
         """The newest line that records trust in the goal, even where that was revoked since."""
+        return next(self._records(goal_id), None)
+
+    def _records(self, goal_id: str) -> Iterator[TrustEntry]:
         entries = self._backwards(ids.goal_id(goal_id))
-        return next((entry for entry in entries if entry.action == "record"), None)
+        return (entry for entry in entries if entry.action == "record")
 
     def record(
         self, goal_id: str, digest: str, contract: Mapping[str, Any], *, now: str, how: str
@@ -127,11 +129,7 @@ class TrustLedger:
         with locks.exclusive(self._dir, LOCK, quick=True):
             if self.check(goal_id, digest):
                 return False
-            self._append(
-                TrustEntry(
-                    now, "record", self._repo, goal_id, digest, how, contract, **self._spoken
-                )
-            )
+            self._append(now, "record", goal_id, digest, how, contract)
         return True
 
     def revoke(self, goal_id: str, *, now: str, how: str) -> bool:
@@ -143,10 +141,7 @@ class TrustLedger:
             newest = self.newest(goal_id)
             if newest is None or newest.action == "revoke":
                 return False
-            digest = newest.digest
-            self._append(
-                TrustEntry(now, "revoke", self._repo, goal_id, digest, how, None, **self._spoken)
-            )
+            self._append(now, "revoke", goal_id, newest.digest, how, None)
         return True
 
     def entries(self, *, everywhere: bool = False) -> tuple[TrustEntry, ...]:
@@ -162,7 +157,16 @@ class TrustLedger:
         newest = {(entry.repo, entry.goal_id): entry for entry in self._forwards(everywhere)}
         return tuple(entry for entry in newest.values() if entry.action == "record")
 
-    def _append(self, entry: TrustEntry) -> None:
+    def _append(
+        self,
+        at: str,
+        action: Literal["record", "revoke"],
+        goal_id: str,
+        digest: str,
+        how: str,
+        contract: Mapping[str, Any] | None,
+    ) -> None:
+        entry = TrustEntry(at, action, self._repo, goal_id, digest, how, contract, **self._speaker)
         line = json.dumps(entry.to_document(), separators=(",", ":"))
         files.append_line(self._dir, LEDGER, line.encode("ascii"), mode=0o600)
 
@@ -180,7 +184,7 @@ class TrustLedger:
         if fd is None:
             return
         with open(fd, "rb") as file:
-            while line := _line(file):
+            while line := _next_line(file):
                 if len(line) > _LONGEST_LINE:
                     raise _too_long()
                 entry = self._parse(line) if line.strip() else None
@@ -229,8 +233,8 @@ class TrustLedger:
             return None
         if entry.action == "record" and not isinstance(entry.contract, dict):
             return None
-        told = (document.get(name) for name in SPOKEN)
-        if not all(text is None or isinstance(text, str) for text in told):
+        speaker = (document.get(name) for name in SPEAKER_KEYS)
+        if not all(text is None or isinstance(text, str) for text in speaker):
             return entry._replace(said_from=None, agent=None, agent_session=None)
         return entry
 
@@ -272,26 +276,26 @@ def _too_long() -> StorageError:
     )
 
 
-def _line(file: BinaryIO) -> bytes:
+def _next_line(file: BinaryIO) -> bytes:
     with reported("read", LEDGER):
         return file.readline(_LONGEST_LINE + 1)
 
 
 def _tail_chunks(fd: int) -> Iterator[bytes]:
     """The file's whole lines from the end on, in chunks that each hold lines in file order."""
-    left = os.fstat(fd).st_size
-    if left > _LIMIT:
+    unread = os.fstat(fd).st_size
+    if unread > _LIMIT:
         raise in_file(LEDGER).storage(
             f"is larger than {_LIMIT} bytes",
             "move the ledger away; goals are then trusted anew (flow trust record)",
         )
     carry = b""
-    while left > 0:
-        size = min(_BLOCK, left)
-        left -= size
+    while unread > 0:
+        size = min(_BLOCK, unread)
+        unread -= size
         with reported("read", LEDGER):
-            chunk = os.pread(fd, size, left) + carry
-        if left > 0:
+            chunk = os.pread(fd, size, unread) + carry
+        if unread > 0:
             first = chunk.find(b"\n")
             if first < 0:  # one line longer than a block
                 if len(chunk) > _LONGEST_LINE:

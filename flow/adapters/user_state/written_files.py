@@ -1,8 +1,9 @@
-"""Which journals, reports and scorecards Flow wrote, in the user's state folder (SPEC 17.11).
+"""The record of journals, reports and scorecards that Flow wrote (SPEC 17.11).
 
-Anybody can give a file such a name, so content counts: before Flow writes one, a line with what
-it is going to hold is added to a small file about that path. Of a journal the front matter alone
-counts, since the text below is people's. All working trees of a repository share these.
+It lies in the user's state folder. Anybody can give a file such a name, so content counts: before
+Flow writes one, a line about its new content is added to a small file about that path. Of a journal
+the front matter alone counts, since the text below is people's. All working trees of a repository
+share the record.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 from flow.adapters.fs import files, locks
 from flow.adapters.fs.state_folder import (
     check_state_dir,
-    ensure_state_dir,
+    ensure_below,
     replace_own,
     storage_error,
 )
@@ -27,10 +28,10 @@ FOLDER = "own"
 LIMIT = 1 << 20
 """Bytes about one path, some thousand states; then the older half goes."""
 FLOW_BEGAN = "-"
-"""As ``Row.origin``: Flow made the file."""
+"""As ``WrittenFile.origin``: Flow made the file."""
 NO_FRONT = "0" * 64
 ALGORITHMS: tuple[Algorithm, ...] = ("sha1", "sha256")
-"""What a git repository names content by."""
+"""Algorithms of git's ids."""
 
 
 class WrittenFile(NamedTuple):
@@ -39,13 +40,13 @@ class WrittenFile(NamedTuple):
     front: str
     """The digest of a journal's front matter; ``-`` for other files."""
     origin: str
-    """:data:`FLOW_BEGAN`, else the digest of the front matter that Flow found and went on with."""
+    """:data:`FLOW_BEGAN`, else the digest of somebody's front matter that Flow went on with."""
     blobs: tuple[str, ...] = ()
-    """What git calls the whole content, in both of its digests."""
+    """git's ids of the whole content, by both of its algorithms."""
 
 
 class OwnRecord:
-    """What is on record of one repository's files.
+    """The record of one repository's files.
 
     ``locate`` gives (the user's state folder, what it knows the repository by). Where that raises
     a :class:`FlowError` nothing is recorded, and nothing known.
@@ -62,7 +63,7 @@ class OwnRecord:
             return ()
 
     def _read(self, rel: str) -> tuple[WrittenFile, ...]:
-        """The same for whoever goes on to write: raises where the disk gives no answer.
+        """The same before a write: raises where the disk gives no answer.
 
         A history that was not read must not be taken for none: the file would become somebody's.
         """
@@ -79,11 +80,11 @@ class OwnRecord:
         return tuple(_parsed((data or b"").decode("ascii", "replace").splitlines()))
 
     def file(self, rel: str, data: bytes) -> None:
-        """A report or scorecard is about to hold this."""
+        """Record the content that a report or scorecard is about to have."""
         self._add(rel, WrittenFile("-", FLOW_BEGAN, _blob_names(data)))
 
     def journal(self, rel: str, old: bytes | None, new: bytes) -> None:
-        """A journal is about to hold ``new`` in the place of ``old``.
+        """Record that a journal is about to hold ``new`` in the place of ``old``.
 
         Where somebody edited the front matter it stays unknown; known is what it will be once
         that edit is taken back. Raises :class:`StorageError` where the record cannot be read.
@@ -113,11 +114,7 @@ class OwnRecord:
         except FlowError:
             return  # there is no folder that could be used, so none vouches for anything
         try:
-            path = folder
-            ensure_state_dir(path)
-            for part in (FOLDER, _key(repo)):
-                path = os.path.join(path, part)
-                ensure_state_dir(path)
+            ensure_below(folder, f"{FOLDER}/{_key(repo)}")
         except RefusedError:
             return  # a folder that others may write vouches for nothing
         line = f"{row.front} {row.origin} {' '.join(row.blobs)}".rstrip().encode("ascii")
@@ -156,7 +153,7 @@ def _blob_names(data: bytes) -> tuple[str, ...]:
 
 
 def _parsed(lines: Iterable[str]) -> Iterable[WrittenFile]:
-    """What can be read; a torn line is none."""
+    """The whole lines' states."""
     for line in lines:
         front, _, rest = line.partition(" ")
         origin, *blobs = rest.split(" ")

@@ -8,7 +8,7 @@ from flow.adapters.fs.crash import report
 from flow.adapters.process.detached import start_detached
 from flow.adapters.transcripts import reader
 from flow.adapters.transcripts.settling import wait_until_still
-from flow.adapters.user_state.auto_judge import Memory
+from flow.adapters.user_state.auto_judge import AutoJudgeMemory
 from flow.adapters.user_state.settings import judge_config
 from flow.app.judging import auto_mode
 from flow.errors import FlowError, InputError
@@ -46,8 +46,8 @@ class AutoMode:
     def setting(self) -> bool:
         return self._parts.settings.settings.auto_judge
 
-    def memory(self) -> Memory:
-        return Memory(self._parts.state_dir, self._parts.top)
+    def memory(self) -> AutoJudgeMemory:
+        return AutoJudgeMemory(self._parts.state_dir, self._parts.top)
 
     def unique(self) -> str:
         return os.urandom(8).hex()

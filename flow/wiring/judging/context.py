@@ -16,7 +16,7 @@ from flow.adapters.judges.result_formats import result_format
 from flow.adapters.judges.subjects import parts
 from flow.adapters.rubrics.case_files import read_subject
 from flow.adapters.rubrics.rubric_files import RubricFolder
-from flow.adapters.user_state.judge_labels import LabelBook
+from flow.adapters.user_state.judge_labels import LabelLog
 from flow.adapters.user_state.settings import load
 from flow.app.judging.port import AskJudge, NoAnswer, no_answer
 from flow.core.judging.rubric.model import Rubric
@@ -111,8 +111,8 @@ class JudgingContext:
     def state_dir(self) -> str:
         return state_dir(self.environ, self.home, self.top, self.common_dir)
 
-    def label_book(self) -> LabelBook:
-        return LabelBook(self.state_dir, self.top, self.common_dir)
+    def label_book(self) -> LabelLog:
+        return LabelLog(self.state_dir, self.top, self.common_dir)
 
     def subject_file(self, cases_file: str, name: str) -> bytes:
         return read_subject(cases_file, name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.adapters.fs import clock
-from flow.adapters.user_state.judge_labels import LabelBook
+from flow.adapters.user_state.judge_labels import LabelLog
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ class Labelling:
     def closing_context(self) -> ClosingContext:
         return self._parts._desk()
 
-    def label_book(self) -> LabelBook:
-        return LabelBook(self._parts.state_dir, self._parts.top, self._parts.repo.common_dir)
+    def label_book(self) -> LabelLog:
+        return LabelLog(self._parts.state_dir, self._parts.top, self._parts.repo.common_dir)
 
     def now(self) -> str:
         return clock.now()

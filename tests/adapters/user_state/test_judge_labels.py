@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from flow.adapters.user_state.judge_labels import FILE, LabelBook
+from flow.adapters.user_state.judge_labels import FILE, LabelLog
 from flow.app.judging.labelling import LabelLine
 from flow.core.judging.rubric.calibration import Label
 from flow.errors import ContractError, RefusedError
@@ -24,15 +24,15 @@ def line(
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> LabelBook:
-    return LabelBook(str(tmp_path / "state"), None, None)
+def book(tmp_path: Path) -> LabelLog:
+    return LabelLog(str(tmp_path / "state"), None, None)
 
 
-def test_nothing_is_there_at_first(book: LabelBook) -> None:
+def test_nothing_is_there_at_first(book: LabelLog) -> None:
     assert (book.lines(), book.labels("claude"), book.warnings) == ((), (), ())
 
 
-def test_what_is_added_is_read(book: LabelBook, tmp_path: Path) -> None:
+def test_what_is_added_is_read(book: LabelLog, tmp_path: Path) -> None:
     book.add([line("a"), line("b", judged=False)])
     book.add([line("c", judge="openai:ü")])
     assert [x.key for x in book.lines()] == ["a", "b", "c"]
@@ -42,7 +42,7 @@ def test_what_is_added_is_read(book: LabelBook, tmp_path: Path) -> None:
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
-def test_of_one_judge_about_one_thing_the_newest_counts(book: LabelBook) -> None:
+def test_of_one_judge_about_one_thing_the_newest_counts(book: LabelLog) -> None:
     book.add([line("a"), line("b"), line("a", person=False), line("a", judge="other")])
     assert book.labels("claude") == (Label(True, True), Label(False, True))
     assert book.labels("other") == (Label(True, True),)
@@ -57,7 +57,7 @@ TORN = [
 
 @pytest.mark.parametrize("text", TORN)
 def test_a_line_that_is_not_whole_is_skipped_and_said(
-    text: bytes, book: LabelBook, tmp_path: Path
+    text: bytes, book: LabelLog, tmp_path: Path
 ) -> None:
     book.add([line("a")])
     path = tmp_path / "state" / FILE
@@ -70,7 +70,7 @@ def test_a_line_that_is_not_whole_is_skipped_and_said(
 def test_a_folder_in_the_checkout_is_refused(tmp_path: Path) -> None:
     top = tmp_path / "repo"
     top.mkdir()
-    book = LabelBook(str(top / "state"), str(top), None)
+    book = LabelLog(str(top / "state"), str(top), None)
     with pytest.raises(RefusedError, match="inside the checkout"):
         book.add([line()])
     with pytest.raises(RefusedError, match="inside the checkout"):
@@ -79,7 +79,7 @@ def test_a_folder_in_the_checkout_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("which", ["folder", "file"])
-def test_what_others_may_write_is_refused(which: str, book: LabelBook, tmp_path: Path) -> None:
+def test_what_others_may_write_is_refused(which: str, book: LabelLog, tmp_path: Path) -> None:
     book.add([line()])
     path = tmp_path / "state" if which == "folder" else tmp_path / "state" / FILE
     os.chmod(path, 0o777 if which == "folder" else 0o666)
@@ -87,7 +87,7 @@ def test_what_others_may_write_is_refused(which: str, book: LabelBook, tmp_path:
         book.lines()
 
 
-def test_a_symlink_is_refused(book: LabelBook, tmp_path: Path) -> None:
+def test_a_symlink_is_refused(book: LabelLog, tmp_path: Path) -> None:
     book.add([line()])
     path = tmp_path / "state" / FILE
     path.rename(tmp_path / "elsewhere")
@@ -96,7 +96,7 @@ def test_a_symlink_is_refused(book: LabelBook, tmp_path: Path) -> None:
         book.lines()
 
 
-def test_a_file_without_end_is_refused(book: LabelBook, tmp_path: Path) -> None:
+def test_a_file_without_end_is_refused(book: LabelLog, tmp_path: Path) -> None:
     book.add([line()])
     with open(tmp_path / "state" / FILE, "r+b") as file:
         file.truncate(1 << 40)
