@@ -1,4 +1,4 @@
-"""Checking ``events.jsonl``: every line says by its hash what it is and what it follows."""
+"""Check ``events.jsonl``: the hash of every line covers its content and the line before."""
 
 from __future__ import annotations
 
@@ -16,36 +16,37 @@ if TYPE_CHECKING:
     from flow.core.chain.entries import Head
     from flow.core.chain.walk import Kind, Line
 
-    Say = Callable[[Kind, str, str], None]
+    AddFinding = Callable[[Kind, str, str], None]
 
 
-class Told(NamedTuple):
-    """What a run's events tell of its other files."""
+class EventsCheck(NamedTuple):
+    """What a run's events record of its other files."""
 
     baseline: tuple[str, ...]
     """The digest of ``baseline.json``; empty where no event tells which one counts."""
     newer: bool
-    """Whether there are events after the head that is kept."""
+    """Whether there are events after the pinned head."""
 
 
-def check(root: str, run_id: str, kept: Head | None, say: Say) -> Told:
-    """Name what is wrong with a run's events; ``kept`` is the head in the user's state folder."""
+def check(root: str, run_id: str, pinned: Head | None, add: AddFinding) -> EventsCheck:
+    """Add findings about a run's events; ``pinned`` is the head in the user's state folder."""
     rel = layout.events_file(run_id)
-    reader = _EventReader(run_id, rel, kept, say)
+    reader = _EventReader(run_id, rel, pinned, add)
     for line in lines(root, rel, event_log.LINE_LIMIT):
         reader.take(line)
     reader.finish()
-    return Told(reader.baseline, reader.newer)
+    return EventsCheck(reader.baseline, reader.newer)
 
 
 class _EventReader:
-    def __init__(self, run_id: str, rel: str, kept: Head | None, say: Say) -> None:
-        self._rel, self._kept, self._say = rel, kept, say
+    def __init__(self, run_id: str, rel: str, pinned: Head | None, add: AddFinding) -> None:
+        self._rel, self._pinned, self._add = rel, pinned, add
         self._seq, self._prev = 1, events_genesis(run_id)
         self._chained = False
         self._torn: int | None = None
         """A line that is no event, until what follows says whether one was lost there."""
-        self._held = kept is None
+        self._reached = pinned is None
+        """Whether the pinned head was met."""
         self.baseline: tuple[str, ...] = ()
         self.newer = False
 
@@ -55,19 +56,19 @@ class _EventReader:
             if self._torn is None:
                 self._torn = line.number
             if not line.ended:
-                self._wrong("cut", f"line {line.number} is half a line")
+                self._name("cut", f"line {line.number} is half a line")
             return
         seq, digest = event.get("seq"), event.get("hash")
         if digest is None and not self._chained:
-            self._old(line, seq)
+            self._unchained(line, seq)
             return
         self._chained = True
         self._link(line, event)
         self._seq, self._prev = (seq if isinstance(seq, int) else 0) + 1, str(digest)
         self._torn = None
-        self.newer = self._kept is None or (self._held and (seq, digest) != self._kept)
-        if self._kept is not None and (seq, digest) == self._kept:
-            self._held = True
+        self.newer = self._pinned is None or (self._reached and (seq, digest) != self._pinned)
+        if self._pinned is not None and (seq, digest) == self._pinned:
+            self._reached = True
         if is_digest(event.get("baseline_sha256")):
             self.baseline = (event["baseline_sha256"],)
 
@@ -75,35 +76,35 @@ class _EventReader:
         seq = event.get("seq")
         bare = {key: value for key, value in event.items() if key != "hash"}
         if event_log.text(event) != line.text or not is_digest(event.get("hash")):
-            self._wrong("altered", f"line {line.number} is not written as Flow writes it")
+            self._name("altered", f"line {line.number} is not written as Flow writes it")
         elif seal(bare) != event["hash"]:
-            self._wrong("altered", f"line {line.number} (event {seq}) was altered")
+            self._name("altered", f"line {line.number} (event {seq}) was altered")
         elif seq != self._seq and self._torn is not None:
-            self._wrong("altered", f"line {self._torn} is no event, and one was there")
+            self._name("altered", f"line {self._torn} is no event, and one was there")
         elif not isinstance(seq, int) or seq != self._seq:
             kind: Kind = "reordered" if isinstance(seq, int) and seq < self._seq else "missing"
             text = f"line {line.number} is event {seq}, and event {self._seq} should be there"
-            self._wrong(kind, text)
+            self._name(kind, text)
         elif self._prev and event.get("prev") != self._prev:
             text = f"event {seq} does not follow the one before it: one of them was replaced"
-            self._wrong("restored", text)
+            self._name("restored", text)
 
-    def _old(self, line: Line, seq: object) -> None:
+    def _unchained(self, line: Line, seq: object) -> None:
         """A line of a version of Flow that did not chain events; the first chained one names it."""
         self._prev = sha256(line.text or b"").hexdigest()
         self._seq = (seq if isinstance(seq, int) else 0) + 1
 
     def finish(self) -> None:
         if self._torn is not None:
-            self._wrong("altered", f"line {self._torn} is no event, and none follows it")
-        if not self._held and self._kept is not None:
+            self._name("altered", f"line {self._torn} is no event, and none follows it")
+        if not self._reached and self._pinned is not None:
             text = (
                 "was cut, or restored from an older copy: your own state folder knows event "
-                f"{self._kept.number}, which is not in it"
+                f"{self._pinned.number}, which is not in it"
             )
-            self._wrong("cut", text)
+            self._name("cut", text)
 
-    def _wrong(self, kind: Kind, text: str) -> None:
-        self._say(kind, self._rel, text)
+    def _name(self, kind: Kind, text: str) -> None:
+        self._add(kind, self._rel, text)
         self._torn = None
-        self._held = True  # what is wrong has been named
+        self._reached = True  # the break has been named

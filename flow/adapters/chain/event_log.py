@@ -60,9 +60,9 @@ def append(
     rel = layout.events_file(run_id)
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
         if once and key is not None:
-            there = newest(root, run_id, KEY, key, lambda event: event.get(KEY) == key)
-            if there is not None:
-                return _seq(there)
+            earlier = newest(root, run_id, KEY, key, lambda event: event.get(KEY) == key)
+            if earlier is not None:
+                return _seq(earlier)
         before, line = _last(root, run_id)
         own: dict[str, Any] = {"at": at, "seq": _seq(before) + 1, "type": type}
         own["goal_id"] = goal_id
@@ -82,10 +82,10 @@ def following(run_id: str, before: Event, line: bytes) -> str:
 
     A line that an older version of Flow wrote has no ``hash``; that of its bytes stands for it.
     """
-    found = before.get("hash")
-    if found is None:
+    digest = before.get("hash")
+    if digest is None:
         return sha256(line).hexdigest() if line else events_genesis(run_id)
-    return found if is_digest(found) else ""
+    return digest if is_digest(digest) else ""
 
 
 def text(event: Event) -> bytes:
@@ -99,7 +99,7 @@ def read(
     """The run's events in order, only those of ``goal_id`` where it is given, and warnings."""
     rel = layout.events_file(run_id)
     data = files.read_end(root, rel, limit=READ_LIMIT + 1)
-    found: list[Event] = []
+    events: list[Event] = []
     warnings: list[str] = []
     lines = data.split(b"\n")
     if len(data) > READ_LIMIT:  # the first of them began before
@@ -115,8 +115,8 @@ def read(
                 which = f"line {number}" if len(data) <= READ_LIMIT else "a line"
                 warnings.append(f"{rel}: {which} is not an event and is skipped")
         elif goal_id is None or event.get("goal_id") == goal_id:
-            found.append(event)
-    return tuple(found), tuple(warnings)
+            events.append(event)
+    return tuple(events), tuple(warnings)
 
 
 def newest(
@@ -137,24 +137,23 @@ def newest(
 def of_type(root: str, run_id: str, type: str) -> list[Event]:
     """Every event of this type, oldest first."""
     needle = json.dumps({"type": type}, separators=(",", ":"))[1:-1].encode("ascii")
-    found = [
-        lenient_json.mapping(line) for line in backwards(root, layout.events_file(run_id), needle)
-    ]
-    return [event for event in reversed(found) if event is not None and event.get("type") == type]
+    lines = backwards(root, layout.events_file(run_id), needle)
+    events = [event for event in map(lenient_json.mapping, lines) if event is not None]
+    return [event for event in reversed(events) if event.get("type") == type]
 
 
 def events_after(root: str, run_id: str, seq: int) -> list[Event]:
     """The whole events whose ``seq`` is higher, oldest first; read from the end only."""
-    found: list[Event] = []
+    events: list[Event] = []
     for line in backwards(root, layout.events_file(run_id), b""):
         event = lenient_json.mapping(line)
         if event is None:
             continue
         if _seq(event) <= seq:
             break
-        found.append(event)
-    found.reverse()
-    return found
+        events.append(event)
+    events.reverse()
+    return events
 
 
 def last_seq(root: str, run_id: str) -> int:
@@ -165,14 +164,13 @@ def last_seq(root: str, run_id: str) -> int:
 def last_hash(root: str, run_id: str) -> tuple[int, str]:
     """(``seq``, ``hash``) of the run's newest event; (0, empty) where it has none."""
     event = _last(root, run_id)[0]
-    found = event.get("hash")
-    return (_seq(event), str(found)) if is_digest(found) else (0, "")
+    digest = event.get("hash")
+    return (_seq(event), str(digest)) if is_digest(digest) else (0, "")
 
 
 def holds(root: str, run_id: str, seq: int, digest: str) -> bool:
     """Whether the event with this ``seq`` has this ``hash``. Searched from the end."""
-    found = newest(root, run_id, "hash", digest, lambda event: _seq(event) == seq)
-    return found is not None
+    return newest(root, run_id, "hash", digest, lambda event: _seq(event) == seq) is not None
 
 
 def _last(root: str, run_id: str) -> tuple[Event, bytes]:

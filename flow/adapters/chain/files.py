@@ -1,14 +1,14 @@
-"""Holding the files of a run's evidence folder against its ledger; each is read once, in blocks."""
+"""Compare a run's evidence folder with its ledger; each file is read once, in blocks."""
 
 from __future__ import annotations
 
 import os
+from hashlib import sha256
 
 from flow.adapters.fs import files
 from flow.adapters.fs.folders import open_folder, reported, scanned, split
 from flow.core import layout
 from flow.core.chain.walk import ChainFinding
-from flow.core.layout import OUTPUT_LIMIT
 from flow.errors import FlowError, StorageError, in_file
 from flow.startup.typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class RunFindings:
-    """What is wrong with one run, as it is found."""
+    """The findings about one run, and notes that are none."""
 
     def __init__(self, run_id: str) -> None:
         self.run_id = run_id
@@ -33,95 +33,92 @@ class RunFindings:
         self.more = 0
         self.notes: list[str] = []
 
-    def say(self, kind: Kind, file: str, text: str, seq: int | None = None) -> None:
-        """One more finding."""
+    def add(self, kind: Kind, file: str, text: str, seq: int | None = None) -> None:
+        """Add one finding."""
         self.take([ChainFinding(kind, self.run_id, file, text, seq)])
 
     def take(self, findings: Sequence[ChainFinding]) -> None:
-        """More findings; beyond the limit they are counted."""
+        """Add findings; beyond the limit they are counted."""
         room = max(FINDINGS_LIMIT - len(self.rows), 0)
         self.rows += findings[:room]
         self.more += len(findings[room:])
 
     def error(self, error: FlowError, file: str, seq: int | None = None) -> None:
-        """What cannot be read is a finding: it was another file when it was recorded."""
+        """Add an error of reading as a finding: it was another file when it was recorded."""
         kind: Kind = "unreadable" if isinstance(error, StorageError) else "altered"
         for fault in error.faults:
-            self.say(kind, fault.file or file, fault.message, seq)
+            self.add(kind, fault.file or file, fault.message, seq)
 
 
 def names_in(root: str, rel: str) -> dict[str, bool]:
-    """What is in a folder, and whether it is a regular file."""
-    found: dict[str, bool] = {}
+    """The names in a folder, and whether each is a regular file."""
+    names: dict[str, bool] = {}
     with scanned(root, rel) as entries:
         for entry in entries:
-            found[entry.name] = entry.is_file(follow_symlinks=False)
-            if len(found) > NAMES_LIMIT:
+            names[entry.name] = entry.is_file(follow_symlinks=False)
+            if len(names) > NAMES_LIMIT:
                 raise in_file(rel).storage(
                     f"there are more than {NAMES_LIMIT} files",
                     "nobody can check that many; look who made them",
                 )
-    return found
+    return names
 
 
 def temporary(name: str) -> bool:
-    """Whether Flow gives such names to files that are about to become others."""
+    """Whether it is the name of a temporary file of Flow's."""
     return name.startswith(layout.TEMP_PREFIX)
 
 
-def evidence(
+def check_evidence(
     root: str,
     run_id: str,
     ledger: WalkedLedger,
     names: Mapping[str, bool],
     interrupted: str | None,
-    found: RunFindings,
+    findings: RunFindings,
 ) -> None:
-    """Compare what lies in the evidence folder with what the ledger recorded.
+    """Compare the evidence folder with the digests that the ledger recorded.
 
-    ``names`` are what was there under the run's lock; ``interrupted`` is a sidecar that a killed
-    process has left ready to be published.
+    ``names`` were there under the run's lock; ``interrupted`` is a sidecar that a killed process
+    has left ready to be published.
     """
-    rel = layout.evidence_dir(run_id)
-    stored = ledger.stored
-    files_of = _Folder(root, rel, names, stored, found)
-    with files_of:
+    rel, stored = layout.evidence_dir(run_id), ledger.stored
+    folder = _EvidenceFolder(root, rel, names, stored, findings)
+    with folder:
         for evidence_id, entry in stored.items():
             sidecar = f"{evidence_id}{layout.EVIDENCE_SUFFIX}"
             if evidence_id == interrupted and sidecar not in names:
-                found.notes.append(f"{rel}/{sidecar}: a killed process left it to be finished")
+                findings.notes.append(f"{rel}/{sidecar}: a killed process left it to be finished")
             else:
-                files_of.compare(sidecar, entry.sidecar_sha256, entry.seq, files.READ_LIMIT)
+                folder.compare(sidecar, entry.sidecar_sha256, entry.seq, files.READ_LIMIT)
             if entry.output_sha256 is not None:
                 output = f"{evidence_id}{OUTPUT}"
                 if evidence_id not in ledger.dropped or output in names:
-                    files_of.compare(output, entry.output_sha256, entry.seq, OUTPUT_LIMIT)
-    unaccounted(run_id, names, stored, found)
+                    folder.compare(output, entry.output_sha256, entry.seq, layout.OUTPUT_LIMIT)
+    add_unaccounted(run_id, names, stored, findings)
 
 
-def unaccounted(
+def add_unaccounted(
     run_id: str,
     names: Mapping[str, bool],
     stored: Mapping[str, RecordedDigests],
-    found: RunFindings,
+    findings: RunFindings,
 ) -> None:
-    """Name the files of the evidence folder that no entry speaks of."""
-    rel = layout.evidence_dir(run_id)
+    """Add a finding for each file of the evidence folder that no entry speaks of."""
     for name in sorted(names):
         if name.endswith(layout.EVIDENCE_SUFFIX):
-            known = name.removesuffix(layout.EVIDENCE_SUFFIX) in stored
+            recorded = name.removesuffix(layout.EVIDENCE_SUFFIX) in stored
         elif name.endswith(OUTPUT):
             entry = stored.get(name.removesuffix(OUTPUT))
-            known = entry is not None and entry.output_sha256 is not None
+            recorded = entry is not None and entry.output_sha256 is not None
         else:
-            known = temporary(name)
-        if not known:
-            found.say(
-                "unaccounted", f"{rel}/{name}", "no entry speaks of it; it counts for nothing"
-            )
+            recorded = temporary(name)
+        if not recorded:
+            rel = f"{layout.evidence_dir(run_id)}/{name}"
+            findings.add("unaccounted", rel, "no entry speaks of it; it counts for nothing")
 
 
-class _Folder:
+class _EvidenceFolder:
     """The evidence folder while its files are compared."""
 
     def __init__(
@@ -130,10 +127,10 @@ class _Folder:
         rel: str,
         names: Mapping[str, bool],
         stored: Mapping[str, RecordedDigests],
-        found: RunFindings,
+        findings: RunFindings,
     ) -> None:
         self._root, self._rel, self._names, self._stored = root, rel, names, stored
-        self._found = found
+        self._findings = findings
         self._fd: int | None = None
         self._owners: dict[str, str] | None = None
 
@@ -146,36 +143,36 @@ class _Folder:
             os.close(self._fd)
 
     def compare(self, name: str, digest: str, seq: int, limit: int) -> None:
-        """Name what is wrong with a file that has to have this digest."""
+        """Add a finding where the file does not have this digest."""
         rel = f"{self._rel}/{name}"
         regular = self._names.get(name)
         if regular is None:
-            self._found.say("missing", rel, f"is missing: entry {seq} recorded it", seq)
+            self._findings.add("missing", rel, f"is missing: entry {seq} recorded it", seq)
         elif not regular:
-            self._found.say("altered", rel, f"is no file any more; entry {seq} recorded one", seq)
+            self._findings.add(
+                "altered", rel, f"is no file any more; entry {seq} recorded one", seq
+            )
         else:
             try:
                 now = self._digest(name, limit)
             except OSError as error:
-                why = f"cannot be read: {error.strerror} (entry {seq})"
-                self._found.say("unreadable", rel, why, seq)
+                fault = f"cannot be read: {error.strerror} (entry {seq})"
+                self._findings.add("unreadable", rel, fault, seq)
                 return
             if now != digest:
-                self._found.say("altered", rel, self._differs(now, seq), seq)
+                self._findings.add("altered", rel, self._differs(now, seq), seq)
 
     def _digest(self, name: str, limit: int) -> str:
         """The file's SHA-256; of one that is too large that of its beginning, which is another."""
-        from hashlib import sha256
-
         fd = os.open(name, _READ, dir_fd=self._fd)
         try:
-            found, left = sha256(), limit + 1
-            while left > 0 and (block := os.read(fd, min(left, 1 << 20))):
-                found.update(block)
-                left -= len(block)
+            total, unread = sha256(), limit + 1
+            while unread > 0 and (block := os.read(fd, min(unread, 1 << 20))):
+                total.update(block)
+                unread -= len(block)
         finally:
             os.close(fd)
-        return found.hexdigest()
+        return total.hexdigest()
 
     def _differs(self, now: str, seq: int) -> str:
         if self._owners is None:

@@ -1,8 +1,8 @@
-"""``ledger.jsonl``: appending to a run's hash chain, and finding an entry of it.
+"""``ledger.jsonl``: append to a run's hash chain, and find an entry of it.
 
 Callers that append hold the run's lock. The last entry is read from the end, so that an append
-costs the same whatever the length. What is no entry any more is passed over and left to be named
-(:mod:`flow.adapters.chain.check`): a broken ledger stops no evaluation, and an entry is never
+costs the same whatever the length. Lines that are no entries are passed over, and named by
+:mod:`flow.adapters.chain.check`: a broken ledger stops no evaluation, and an entry is never
 rewritten. Half an entry at the end, which only a power cut or a full disk leaves, was never
 acknowledged and is cut off by the next append.
 """
@@ -29,7 +29,7 @@ _END = 1 << 13
 
 
 def parse(line: bytes) -> LedgerEntry:
-    """The entry of a line; ValueError with what is wrong."""
+    """The entry of a line; ValueError names the fault."""
     try:
         document = lenient_json.loads(line)
     except ValueError:
@@ -38,14 +38,14 @@ def parse(line: bytes) -> LedgerEntry:
 
 
 def token(sidecar_sha256: str) -> str:
-    """What the temporary name of a sidecar is made of, so that its entry leads to it."""
+    """Part of the temporary name of a sidecar, by which its entry leads to it."""
     return sidecar_sha256[: layout.TEMP_DIGITS]
 
 
 def last(root: str, run_id: str, tail: tuple[int, LedgerEntry] | None = None) -> LedgerEntry | None:
     """The newest entry; None where the run has none.
 
-    ``tail`` is what a session knows: :attr:`RunWrites.tail`.
+    ``tail`` is :attr:`RunWrites.tail`.
     """
     rel = layout.ledger_file(run_id)
     if tail is not None and files.size(root, rel) == tail[0]:
@@ -83,16 +83,16 @@ def at(root: str, run_id: str, seq: int) -> LedgerEntry | None:
 
 
 class EntryLinks:
-    """The entries of a run by their hash, from the newest on: each line is looked at once.
+    """The entries of a run by their hash, from the newest on: each line is read once.
 
-    An entry that is found so is one that whoever said the hash knew, whatever else is in the file.
+    The hash covers the entry, so it is the one that its source meant, whatever else is in the file.
     """
 
     def __init__(self, root: str, run_id: str) -> None:
         self._lines = event_log.backwards(root, layout.ledger_file(run_id), b'"hash":"')
 
     def get(self, digest: str) -> LedgerEntry | None:
-        """The entry with this hash, if it lies before those that were asked for already."""
+        """The entry with this hash, if it lies before those that were returned already."""
         line = self.line(digest)
         return _entry(line) if line is not None else None
 
@@ -106,9 +106,9 @@ class EntryLinks:
 
 
 class AnchoredChain:
-    """The entries behind ``head``, as far as somebody has asked for them.
+    """The entries behind ``head``, read as far back as needed.
 
-    A long run has thousands: only those that are asked for are parsed, the others are hashed.
+    A long run has thousands: only those that are returned are parsed, the others are hashed.
     ``parted`` says that the ledger does not lead back any further, and should.
     """
 
@@ -129,10 +129,10 @@ class AnchoredChain:
 
     def ids(self) -> Iterator[tuple[str, int]]:
         """(sidecar, number) of each entry, the newest first."""
-        at = 0
-        while at < len(self._ids) or self._step():
-            yield self._ids[at]
-            at += 1
+        place = 0
+        while place < len(self._ids) or self._step():
+            yield self._ids[place]
+            place += 1
 
     def _step(self) -> bool:
         """Read one entry more; whether there was one."""

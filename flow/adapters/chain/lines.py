@@ -23,9 +23,9 @@ def lines(root: str, rel: str, limit: int = LIMIT) -> Iterator[Line]:
         return
     number = 0
     with reported("read", rel), open(fd, "rb") as file:
-        left = os.fstat(fd).st_size
-        while left > 0 and (text := file.readline(min(left, limit + 1))):
-            left -= len(text)
+        unread = os.fstat(fd).st_size
+        while unread > 0 and (text := file.readline(min(unread, limit + 1))):
+            unread -= len(text)
             number += 1
             if text.endswith(b"\n"):
                 yield Line(number, text[:-1], ended=True)
@@ -33,8 +33,8 @@ def lines(root: str, rel: str, limit: int = LIMIT) -> Iterator[Line]:
             if len(text) <= limit:
                 yield Line(number, text, ended=False)
                 return
-            while left > 0 and (text := file.readline(min(left, 1 << 20))):
-                left -= len(text)
+            while unread > 0 and (text := file.readline(min(unread, 1 << 20))):
+                unread -= len(text)
                 if text.endswith(b"\n"):
                     break
             yield Line(number, None, text.endswith(b"\n"))

@@ -1,33 +1,26 @@
-"""The heads of this user's chains, in the state folder: what no checkout can take back.
+"""The heads of this user's chains, in the state folder, where no checkout can take them back.
 
 One small file for each repository and run, mode 0600, replaced whole. It says how far the run's
 ledger and events had come when Flow wrote to the run last, so that a run that has vanished, was cut
 or was restored from an older copy is told from one that never was. A head moves on only where the
-chain still leads back to the one that was kept: whoever cuts a run cannot have that forgotten by
-letting Flow write to it again.
+chain still leads back to the pinned one: cutting a run is not forgotten when Flow writes to it
+again.
 
-It moves on to what the process that keeps it has appended itself, never to what is merely there.
-The numbers in between that no process said were its own are kept, too: a killed process's, or those
-of somebody who wrote into the checkout. They never count
-(:mod:`flow.adapters.chain.trust_anchor`). Whoever appended one of them, and keeps the head later,
-takes it out of the list.
+It moves on to entries that the pinning process has appended itself, never to others. The numbers in
+between that no process claimed are stored, too: of a killed process, or of somebody who wrote into
+the checkout. They never count (:mod:`flow.adapters.chain.run_record`). The process that appended
+one of them, and pins the head later, takes it out of the list.
 """
 
 from __future__ import annotations
 
-import json
 import os
 
 from flow.adapters.chain import event_log as events
 from flow.adapters.chain import ledger_file
 from flow.adapters.chain.session_writes import UNVERIFIED
 from flow.adapters.fs import files, lenient_json, locks
-from flow.adapters.fs.state_folder import (
-    check_state_dir,
-    ensure_state_dir,
-    replace_own,
-    storage_error,
-)
+from flow.adapters.fs.state_folder import check_state_dir, write_json
 from flow.core import layout
 from flow.core.chain.entries import Head, head_of, is_digest
 from flow.core.chain.intervals import bounded, contains, merged, without
@@ -46,16 +39,16 @@ if TYPE_CHECKING:
 KIND = "chains"
 LIMIT = 64 << 10
 """Bytes: the largest file of heads."""
-SPANS_LIMIT = 500
-"""Runs of numbers that nobody vouches for; beyond that, the numbers between the oldest go, too."""
+INTERVALS_LIMIT = 500
+"""Intervals of unverified numbers; beyond that, those between the oldest count as such, too."""
 RUNS_LIMIT = 1_000_000
 _SUFFIX = ".json"
 COMING = "~"
-"""Behind the name of a small file: the digest of what it is about to hold."""
+"""Suffix to the name of a small file, for the digest of the content it is about to have."""
 
 
 class PinnedRun(NamedTuple):
-    """What is known of one run. ``broken`` says that its file cannot be read."""
+    """The pinned heads of one run. ``broken`` says that their file cannot be read."""
 
     ledger: Head | None
     events: Head | None
@@ -63,12 +56,12 @@ class PinnedRun(NamedTuple):
     """Small files of the run by name: their SHA-256 as Flow left them, None for a removed one."""
     broken: bool = False
     unvouched: Intervals = ()
-    """Numbers up to the ledger's head whose entries no process of Flow's has said were its own."""
+    """Numbers up to the ledger's head whose entries no process of Flow's has claimed."""
     read_error: StorageError | None = None
     """Why the disk gave no answer."""
 
     def outside(self, number: int) -> bool:
-        """Whether nobody vouches for the entry with this number."""
+        """Whether the entry with this number is unverified."""
         return (
             self.ledger is None or number > self.ledger.number or contains(self.unvouched, number)
         )
@@ -81,33 +74,36 @@ class PinnedHeads:
         self._folder = folder
         self._rel = f"{KIND}/{sha256(os.fsencode(repo)).hexdigest()[:32]}"
         self._parsed: tuple[bytes, PinnedRun | None] | None = None
-        """What was read last, and what it says: much is asked of the same file."""
+        """The bytes that were read last, parsed: the same file is read often."""
 
     def path(self, run_id: str) -> str:
         """The file that holds a run's heads."""
-        return os.path.join(self._folder, self._rel, f"{ids.run_id(run_id)}{_SUFFIX}")
+        return os.path.join(self._folder, self._file(run_id))
+
+    def _file(self, run_id: str) -> str:
+        return f"{self._rel}/{ids.run_id(run_id)}{_SUFFIX}"
 
     def read(self, run_id: str) -> PinnedRun | None:
-        """What is kept of a run; None where nothing is."""
+        """The pinned heads of a run; None where there are none."""
         try:
             return self._read(run_id)
         except StorageError as error:
             return PinnedRun(None, None, {}, broken=True, read_error=error)
 
     def _read(self, run_id: str) -> PinnedRun | None:
-        """The same for whoever goes on to write: raises where the disk gives no answer.
+        """The same before a write: raises where the disk gives no answer.
 
-        What was not read must not be written over, since it would be lost.
+        Heads that were not read must not be written over, since they would be lost.
         """
         if not check_state_dir(self._folder):
             return None
-        rel = f"{self._rel}/{ids.run_id(run_id)}{_SUFFIX}"
+        rel = self._file(run_id)
         try:
             data = files.read_optional(self._folder, rel, limit=LIMIT)
             if data is None:
                 return None
             if self._parsed is None or self._parsed[0] != data:
-                self._parsed = data, _kept(lenient_json.loads(data))
+                self._parsed = data, _from_document(lenient_json.loads(data))
             return self._parsed[1] or PinnedRun(None, None, {}, broken=True)
         except StorageError:
             raise
@@ -117,32 +113,35 @@ class PinnedHeads:
     def vouches(self, run_id: str, name: str, digest: str) -> bool:
         """Whether a small file of the run with this SHA-256 is as Flow left it.
 
-        Or as it was about to leave it. Nobody vouches for a run that this folder knows nothing of:
-        anyone can make one.
+        Or as it was about to leave it. Of an unknown run no file is: anyone can make one.
         """
-        kept = self.read(run_id)
-        return kept is not None and digest in (kept.files.get(name), kept.files.get(name + COMING))
+        pinned = self.read(run_id)
+        return pinned is not None and digest in (
+            pinned.files.get(name),
+            pinned.files.get(name + COMING),
+        )
 
     def announce(self, root: str, run_id: str, name: str, data: bytes | None) -> None:
-        """Vouch for what a small file is about to become as well: a kill may come in between.
+        """Pin the content that a small file is about to have as well: a kill may come in between.
 
         ``None`` takes that back.
         """
         with locks.exclusive(root, layout.run_lock(ids.run_id(run_id)), quick=True):
-            kept = self._read(run_id) or PinnedRun(None, None, {})
-            others = {key: value for key, value in kept.files.items() if key != name + COMING}
+            pinned = self._read(run_id) or PinnedRun(None, None, {})
+            others = {key: value for key, value in pinned.files.items() if key != name + COMING}
             coming = {} if data is None else {name + COMING: sha256(data).hexdigest()}
-            self._write(run_id, kept._replace(files={**others, **coming}))
+            self._write(run_id, pinned._replace(files={**others, **coming}))
 
     def runs(self) -> list[str]:
-        """The ids of the runs that heads are kept of, sorted."""
+        """The ids of the runs with pinned heads, sorted."""
         if not check_state_dir(self._folder):
             return []
-        found = files.names(self._folder, self._rel, suffix=_SUFFIX, limit=RUNS_LIMIT)
-        return [name for name in (each.removesuffix(_SUFFIX) for each in found) if _is_id(name)]
+        names = files.names(self._folder, self._rel, suffix=_SUFFIX, limit=RUNS_LIMIT)
+        run_ids = (name.removesuffix(_SUFFIX) for name in names)
+        return [run_id for run_id in run_ids if _is_id(run_id)]
 
     def pin(self, run: RunWrites) -> None:
-        """Move a run's heads on to where they are now, and take in what a session wrote to it.
+        """Move a run's heads on to where they are now, and take in a session's writes to it.
 
         Raises :class:`FlowError` where run or state folder cannot be read or written.
         """
@@ -150,7 +149,7 @@ class PinnedHeads:
         with locks.exclusive(root, layout.run_lock(run_id), quick=True):
             before = self._read(run_id) or PinnedRun(None, None, {})
             unpinned = run.unpinned()
-            ledger, unvouched = _moved_on(root, run_id, before, unpinned)
+            ledger, unvouched = _advanced(root, run_id, before, unpinned)
             now = PinnedRun(
                 ledger,
                 self._events(root, run_id, before.events),
@@ -162,9 +161,9 @@ class PinnedHeads:
             run.pinned(unpinned)
 
     def forget(self, run_id: str) -> None:
-        """Know nothing of the run any more."""
+        """Remove the pinned heads of the run."""
         if check_state_dir(self._folder):
-            files.remove(self._folder, f"{self._rel}/{ids.run_id(run_id)}{_SUFFIX}")
+            files.remove(self._folder, self._file(run_id))
 
     def _events(self, root: str, run_id: str, before: Head | None) -> Head | None:
         head = Head(*events.last_hash(root, run_id))
@@ -174,31 +173,15 @@ class PinnedHeads:
             return before
         return head
 
-    def _write(self, run_id: str, kept: PinnedRun) -> None:
+    def _write(self, run_id: str, pinned: PinnedRun) -> None:
         document = {
             "run_id": run_id,
-            "ledger": str(kept.ledger) if kept.ledger else None,
-            "events": str(kept.events) if kept.events else None,
-            "files": kept.files,
-            **({"unvouched": kept.unvouched} if kept.unvouched else {}),
+            "ledger": str(pinned.ledger) if pinned.ledger else None,
+            "events": str(pinned.events) if pinned.events else None,
+            "files": pinned.files,
+            **({"unvouched": pinned.unvouched} if pinned.unvouched else {}),
         }
-        text = json.dumps(document, separators=(",", ":"), ensure_ascii=True)
-        target = self.path(run_id)
-        try:
-            try:
-                replace_own(target, text.encode("ascii"))
-            except FileNotFoundError:
-                self._make()
-                replace_own(target, text.encode("ascii"))
-        except OSError as error:
-            raise storage_error("keep the head of a run", target, error) from error
-
-    def _make(self) -> None:
-        path = self._folder
-        ensure_state_dir(path)
-        for part in self._rel.split("/"):
-            path = os.path.join(path, part)
-            ensure_state_dir(path)
+        write_json(self._folder, self._file(run_id), document, "keep the head of a run")
 
 
 def _is_id(name: str) -> bool:
@@ -209,24 +192,24 @@ def _is_id(name: str) -> bool:
     return True
 
 
-def _kept(document: Any) -> PinnedRun | None:
+def _from_document(document: Any) -> PinnedRun | None:
     if not isinstance(document, dict) or not isinstance(document.get("files"), dict):
         return None
     heads = []
     for name in ("ledger", "events"):
-        said = document.get(name)
-        heads.append(head_of(said))
-        if said is not None and heads[-1] is None:
+        text = document.get(name)
+        heads.append(head_of(text))
+        if text is not None and heads[-1] is None:
             return None
-    known = document["files"]
-    if not all(digest is None or is_digest(digest) for digest in known.values()):
+    digests = document["files"]
+    if not all(digest is None or is_digest(digest) for digest in digests.values()):
         return None
     unvouched = document.get("unvouched", [])
     try:
-        spans = tuple((int(first), int(last)) for first, last in unvouched)
+        intervals = tuple((int(first), int(last)) for first, last in unvouched)
     except (TypeError, ValueError):
         return None
-    return PinnedRun(heads[0], heads[1], known, unvouched=spans)
+    return PinnedRun(heads[0], heads[1], digests, unvouched=intervals)
 
 
 def _files(root: str, run_id: str, before: PinnedRun, unpinned: Unpinned) -> dict[str, str | None]:
@@ -247,45 +230,47 @@ def _files(root: str, run_id: str, before: PinnedRun, unpinned: Unpinned) -> dic
     return others | {name: digest for name, digest in wrote.items() if digest != UNVERIFIED}
 
 
-def _moved_on(
+def _advanced(
     root: str, run_id: str, before: PinnedRun, unpinned: Unpinned
 ) -> tuple[Head | None, Intervals]:
-    """Where the ledger's head is once this session's entries are in, and what nobody vouches for.
+    """The ledger's head with this session's entries, and the unverified numbers.
 
-    Costs no look at the ledger where nobody else has appended since the kept head.
+    The ledger is not read where nobody else has appended since the pinned head.
     """
-    own, head, spans = unpinned.appended, before.ledger, before.unvouched
+    own, head, intervals = unpinned.appended, before.ledger, before.unvouched
     if own:
         last = head.number if head is not None else 0
         start = own[-1].head if head is None or own[-1].seq > last else head
-        mine = _met(root, run_id, start, head, own)
-        if mine is not None:  # else it was cut or replaced: that is not to be forgotten
+        claimed = _own_numbers(root, run_id, start, head, own)
+        if claimed is not None:  # else it was cut or replaced: that is not to be forgotten
             head = start
-            spans = without(merged([*spans, (last + 1, start.number)]), mine)
-    gone = [(entry.seq, entry.seq) for entry in unpinned.discounted]
-    return head, bounded(merged([*spans, *gone]), SPANS_LIMIT) if gone or own else spans
+            intervals = without(merged([*intervals, (last + 1, start.number)]), claimed)
+    discounted = [(entry.seq, entry.seq) for entry in unpinned.discounted]
+    if discounted or own:
+        intervals = bounded(merged([*intervals, *discounted]), INTERVALS_LIMIT)
+    return head, intervals
 
 
-def _met(
+def _own_numbers(
     root: str, run_id: str, start: Head, old: Head | None, own: Sequence[LedgerEntry]
 ) -> list[int] | None:
     """The numbers of own entries that ``start`` leads back to.
 
     None where it does not lead to the head ``old``.
     """
-    known = {entry.hash: entry for entry in own}
+    by_hash = {entry.hash: entry for entry in own}
     first = min(entry.seq for entry in own)
-    links, at, found = ledger_file.EntryLinks(root, run_id), start, list[int]()
+    links, at, numbers = ledger_file.EntryLinks(root, run_id), start, list[int]()
     reached = old is None
     while True:
         reached = reached or at == old
         if reached and at.number < first:
-            return found
+            return numbers
         if old is not None and not reached and at.number <= old.number:
             return None
-        entry = known.get(at.hash) or links.get(at.hash)
+        entry = by_hash.get(at.hash) or links.get(at.hash)
         if entry is None or entry.seq != at.number:
-            return found if reached else None
-        if entry.hash in known:
-            found.append(entry.seq)
+            return numbers if reached else None
+        if entry.hash in by_hash:
+            numbers.append(entry.seq)
         at = Head(entry.seq - 1, entry.prev)

@@ -1,7 +1,7 @@
-"""Who vouches for the runs of a checkout: the one record that whoever writes to them is given.
+"""The run record: the trust anchor of a checkout's runs, given to every writer of them.
 
-Only what the user's own state folder vouches for counts (SPEC 1). Whoever can write in the
-checkout can write entries that fit the chain, since it has no secret. So an entry counts only where
+Only entries that the user's own state folder vouches for count (SPEC 1). Anyone who can write in
+the checkout can write entries that fit the chain: it has no secret. So an entry counts only where
 the pinned head (:mod:`flow.adapters.chain.pinned_heads`) is the hash of an entry that leads back to
 it, ``prev`` by ``prev``, and is no gap in what Flow pinned; or where this very session appended
 it. The same holds for the small files of a run, by their digests.
@@ -10,10 +10,10 @@ A session is a command, a stop of an agent, or a caller's checkout object. An ev
 
     with record.pinned_once():          # whatever is committed in here is pinned at the end
         record.begin(goal_id)           # nothing that is recorded for the goal may be pinned
-        record.run(run_id).appended(…)  # by whatever writes evidence
-        record.settle(goal_id)          # what of it counts is known: it may be pinned
+        record.run(run_id).appended(…)  # by the writers of evidence
+        record.settle(goal_id)          # entries that do not count are discounted: pin the others
         record.commit(run_id)           # the run's heads are to be pinned
-        record.abort(goal_id)           # what was not settled is never vouched for
+        record.abort(goal_id)           # entries that were not settled are never vouched for
 
 """
 
@@ -39,11 +39,11 @@ BEFORE = "nothing that was recorded before counts"
 
 
 class RunRecord:
-    """What Flow itself left in the runs of the checkout ``root`` (absolute path).
+    """The record of Flow's own writes in the runs of the checkout ``root`` (absolute path).
 
     ``heads`` gives the user's own, and may raise :class:`FlowError` where the state folder cannot
-    be used; without it, only what this session wrote is vouched for. ``troubles`` says in words why
-    what was recorded before does not count. For one thread at a time.
+    be used; without it, only this session's writes are vouched for. ``troubles`` says in words why
+    earlier evidence does not count. For one thread at a time.
     """
 
     def __init__(self, root: str, heads: Callable[[], PinnedHeads] | None = None) -> None:
@@ -69,19 +69,19 @@ class RunRecord:
     def begin(self, goal_id: str) -> None:
         """Hold back what is recorded for this goal from now on, until :meth:`settle`.
 
-        Nobody knows yet whether the files stay as they are while it is measured. A killed process
-        must not leave something that counts and that it would have discounted.
+        The files may still change while it is measured: a killed process must not leave evidence
+        that counts and that it would have discounted.
         """
         self._measured.add(goal_id)
 
     def settle(self, goal_id: str) -> None:
-        """Let what was measured for this goal be pinned: what does not count was discounted."""
+        """Let this goal's entries be pinned: those that do not count were discounted."""
         self._measured.discard(goal_id)
         for run in self._runs.values():
             run.settle(goal_id)
 
     def abort(self, goal_id: str) -> None:
-        """Never vouch for what was measured for this goal and not settled."""
+        """Never vouch for this goal's entries that were not settled."""
         self._measured.discard(goal_id)
         for run in self._runs.values():
             run.abort(goal_id)
@@ -89,8 +89,8 @@ class RunRecord:
     def commit(self, run_id: str) -> None:
         """Pin the heads of a run as they are now, or at the end of :meth:`pinned_once`.
 
-        Where the state folder cannot be used, they stay behind, and what was recorded counts for
-        this session alone.
+        Where the state folder cannot be used, they stay behind, and the new entries count for this
+        session alone.
         """
         if self._committed is None:
             self.pin(run_id)
@@ -112,10 +112,10 @@ class RunRecord:
                 self.pin(run_id)
 
     def announce(self, run_id: str, name: str, data: bytes | None) -> None:
-        """Let the state folder know what a small file is about to hold; None takes that back.
+        """Pin the content that a small file is about to have; None takes that back.
 
-        Raises :class:`FlowError` where that fails: the file must not change then, since nobody
-        would vouch for the new one.
+        Raises :class:`FlowError` where that fails: the file must not change then, since the new
+        one would be unverified.
         """
         try:
             heads = self._heads() if self._heads is not None else None
@@ -153,19 +153,19 @@ class RunRecord:
 
     def evidence_ids(self, run_id: str, prefix: str) -> Iterator[str]:
         """The sidecars whose ids begin so and whose entries are vouched for, the newest first."""
-        given = dict.fromkeys(self.run(run_id).evidence_ids(prefix))
-        yield from given
+        yielded = dict.fromkeys(self.run(run_id).evidence_ids(prefix))
+        yield from yielded
         pinned = self._pinned(run_id)
         if pinned is None or pinned.ledger is None:
             return
         for name, seq in self._chain(run_id, pinned).ids():
-            if name.startswith(prefix) and name not in given and not pinned.outside(seq):
-                given[name] = None
+            if name.startswith(prefix) and name not in yielded and not pinned.outside(seq):
+                yielded[name] = None
                 yield name
 
     def file(self, run_id: str, name: str, digest: str) -> bool:
         """Whether Flow left a small file of the run with this SHA-256."""
-        if self.run(run_id).left(name, digest):
+        if self.run(run_id).last_wrote(name, digest):
             return True
         pinned = self._pinned(run_id)
         return pinned is not None and pinned.files.get(name) == digest
@@ -173,7 +173,7 @@ class RunRecord:
     def closed(self, run_id: str, goal: Goal, contract: str, at: str) -> bool:
         """Whether a terminal transition of Flow's closed the goal then, as it is now.
 
-        Also one that was killed on its way: what it had decided a later command has carried out.
+        Also one that was killed on its way, and that a later command has completed.
         """
         from flow.adapters.chain.pinned_heads import COMING
         from flow.core.chain import closing_record

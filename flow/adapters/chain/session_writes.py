@@ -1,9 +1,9 @@
-"""What a session wrote to one run, until the user's own pinned heads know of it.
+"""A session's writes to one run, until the user's own pinned heads include them.
 
 ``proposal.json``, ``last-verdict.json`` and ``loop.json`` are replaced too often, and matter too
 little, for an entry each. Their digests are pinned with the heads in the user's state folder
 (:mod:`flow.adapters.chain.pinned_heads`), and only for what Flow itself wrote. So are the entries
-of the ledger: only those that a session of Flow's remembers to have appended are vouched for.
+of the ledger: only those that a session of Flow's has appended are vouched for.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from flow.core.chain.entries import LedgerEntry
 
 UNVERIFIED = ""
-"""In the place of a digest: nothing vouches for the content of the file."""
+"""In the place of a digest: the content of the file is unverified."""
 
 
 class Unpinned(NamedTuple):
-    """What the pinned heads do not know yet."""
+    """Writes that the pinned heads do not include yet."""
 
     files: Mapping[str, str | None]
-    """File name → SHA-256 of what was written; None for a removed one, or :data:`UNVERIFIED`."""
+    """File name → SHA-256 of its content; None for a removed one, or :data:`UNVERIFIED`."""
     appended: Sequence[LedgerEntry]
     """Oldest first."""
     discounted: Sequence[LedgerEntry]
@@ -73,8 +73,8 @@ class RunWrites:
         name = rel.removeprefix(f"{layout.run_dir(self.run_id)}/")
         self._unpinned_files[name] = self._files[name] = digest
 
-    def left(self, name: str, digest: str) -> bool:
-        """Whether this session left the run's file ``name`` with this digest."""
+    def last_wrote(self, name: str, digest: str) -> bool:
+        """Whether this session wrote the run's file ``name`` last, with this digest."""
         return self._files.get(name) == digest
 
     def appended(self, entries: Sequence[LedgerEntry]) -> None:
@@ -88,11 +88,11 @@ class RunWrites:
         self._forget({entry.hash})
 
     def settle(self, goal_id: str) -> None:
-        """Let what was measured for this goal be pinned: what does not count was discounted."""
+        """Let this goal's entries be pinned: those that do not count were discounted."""
         self._held -= self._held_for(goal_id)
 
     def abort(self, goal_id: str) -> None:
-        """Never vouch for what was measured for this goal and not settled."""
+        """Never vouch for this goal's entries that were not settled."""
         self._forget(self._held_for(goal_id))
 
     def discount(self, evidence_id: str) -> None:
@@ -112,16 +112,16 @@ class RunWrites:
 
     def evidence_ids(self, prefix: str) -> list[str]:
         """The sidecars with such ids that were recorded and not discounted, newest first."""
-        entries = [each for each in self._entries.values() if each.hash not in self._discounted]
+        entries = [entry for entry in self._entries.values() if entry.hash not in self._discounted]
         return [e.evidence_id for e in reversed(entries) if e.evidence_id.startswith(prefix)]
 
     def unpinned(self) -> Unpinned:
-        """What is to be pinned now; :meth:`pinned` says that it was."""
+        """The writes to pin now; :meth:`pinned` takes them off."""
         appended = tuple(entry for entry in self._unpinned if entry.hash not in self._held)
         return Unpinned(dict(self._unpinned_files), appended, tuple(self._discounted.values()))
 
     def pinned(self, done: Unpinned) -> None:
-        """Record that the pinned heads know this now."""
+        """Record that the pinned heads include these writes now."""
         for name, digest in done.files.items():
             if name in self._unpinned_files and self._unpinned_files[name] == digest:
                 del self._unpinned_files[name]

@@ -1,4 +1,4 @@
-"""Checking runs against their hash chains, and letting old outputs go (SPEC 5 and 10)."""
+"""Check runs against their hash chains, for ``flow evidence verify`` (SPEC 10)."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class RunVerification:
     """Checking the runs of a checkout against their hash chains.
 
-    ``heads`` gives what the user's state folder keeps, and raises :class:`FlowError` where there is
-    none that can be used; ``folders`` are those of decision journals.
+    ``heads`` gives the user's pinned heads, and raises :class:`FlowError` where there is no state
+    folder that can be used; ``folders`` are those of decision journals.
     """
 
     def __init__(
@@ -42,128 +42,134 @@ class RunVerification:
         self._folders = [*folders]
 
     def verify(self, run_id: str | None, against: str | None) -> dict[str, Any]:
-        """Check a run, or every run there is and was: what ``flow evidence verify`` prints.
+        """Check a run, or every run there is and was; the result is as ``--json`` prints it.
 
         Raises :class:`InputError` for a run that nobody knows, and for a ref that is none.
         """
-        said = witnesses.here(self._top, self._folders)
-        asked = witnesses.at(self._repo, against, self._folders) if against is not None else None
-        warnings = [*said.warnings, *(asked.warnings if asked is not None else ())]
-        if asked is not None:
-            warnings += self._silent(asked, str(against))
-        there = chain_check.run_ids(self._top)
-        others = [name for name in there if self.elsewhere(name, said)]
+        here = witnesses.here(self._top, self._folders)
+        other = witnesses.at(self._repo, against, self._folders) if against is not None else None
+        warnings = [*here.warnings, *(other.warnings if other is not None else ())]
+        if other is not None:
+            warnings += self._silent(other, str(against))
+        present = chain_check.run_ids(self._top)
+        absent = [name for name in present if self.elsewhere(name, here)]
         warnings += [
-            f"run {name} has its evidence elsewhere; {said.runs[name][0].who} tells of it"
-            for name in others
+            f"run {name} has its evidence elsewhere; {here.runs[name][0].who} tells of it"
+            for name in absent
             if run_id in (None, name)
         ]
-        kept: dict[str, PinnedRun | None] = {}
-        try:
-            pinned = self._heads()
-            kept = {name: pinned.read(name) for name in pinned.runs()}
-        except FlowError as error:  # no home, or a state folder that others may write
-            warnings += [f"your own heads are not compared: {fault}" for fault in error.faults]
-        known = {*there, *kept, *(asked.runs if asked is not None else ())}
+        pinned = self._all_pinned(warnings)
+        known = {*present, *pinned, *(other.runs if other is not None else ())}
         if run_id is not None:
-            if ids.run_id(run_id) not in known | set(said.runs):
+            if ids.run_id(run_id) not in known | set(here.runs):
                 raise at_key("RUN", run_id).not_found(
                     f"there is no run {run_id}, and nobody knows of one",
                     "see the runs there are: ls .flow/runs",
                 )
             known = {run_id}
-        sought = frozenset(one.head for one in asked.commits) if asked is not None else frozenset()
+        commits = other.commits if other is not None else ()
+        sought = frozenset(witnessed.head for witnessed in commits)
         rows: list[CheckedRun] = []
         for name in sorted(known):
-            heads = list(said.runs.get(name, ())) if name not in others else []
-            heads += [
-                one for one in (asked.runs.get(name, ()) if asked else ()) if one not in heads
-            ]
-            rows.append(self._check(name, name in there, kept.get(name), heads, sought))
-        findings = self._unknown_trailers(asked.commits, rows, there) if asked is not None else []
+            heads = list(here.runs.get(name, ())) if name not in absent else []
+            named_there = other.runs.get(name, ()) if other is not None else ()
+            heads += [witnessed for witnessed in named_there if witnessed not in heads]
+            rows.append(self._check(name, name in present, pinned.get(name), heads, sought))
+        findings = self._unknown_trailers(commits, rows, present)
         if run_id is None:
             warnings += [
                 f"run {name} is not here; {heads[0].who} tells of it (runs are not tracked by git)"
-                for name, heads in sorted(said.runs.items())
+                for name, heads in sorted(here.runs.items())
                 if name not in known
             ]
         return _document(rows, findings, warnings, against)
 
-    def _silent(self, asked: WitnessedHeads, ref: str) -> list[str]:
-        """Why a comparison with what a ref says may not show what it seems to."""
-        found = []
-        if not asked.runs and not asked.commits:
-            found.append(
+    def _all_pinned(self, warnings: list[str]) -> dict[str, PinnedRun | None]:
+        """The pinned heads of every run; a state folder that cannot be used becomes a warning."""
+        try:
+            heads = self._heads()
+            return {name: heads.read(name) for name in heads.runs()}
+        except FlowError as error:  # no home, or a state folder that others may write
+            warnings += [f"your own heads are not compared: {fault}" for fault in error.faults]
+            return {}
+
+    def _silent(self, other: WitnessedHeads, ref: str) -> list[str]:
+        """Why a comparison with a ref may not show what it seems to."""
+        warnings = []
+        if not other.runs and not other.commits:
+            warnings.append(
                 f"no journal and no commit at {visible(ref)} names a head: "
                 "nothing was compared with it"
             )
         if repository.is_shallow(self._repo):
-            found.append("the history here is cut (a shallow clone): older commits were not asked")
-        return found
+            warnings.append(
+                "the history here is cut (a shallow clone): older commits were not asked"
+            )
+        return warnings
 
     def _check(
         self,
         run_id: str,
-        there: bool,
-        kept: PinnedRun | None,
+        present: bool,
+        pinned: PinnedRun | None,
         heads: list[WitnessedHead],
         sought: frozenset[Head],
     ) -> CheckedRun:
-        if there:
-            return chain_check.check(self._top, run_id, kept, heads, sought)
-        who = chain_check.OWN if kept is not None else heads[0].who
-        head = kept.ledger if kept is not None else heads[0].head
+        if present:
+            return chain_check.check(self._top, run_id, pinned, heads, sought)
+        who = chain_check.OWN if pinned is not None else heads[0].who
+        head = pinned.ledger if pinned is not None else heads[0].head
         text = f"has vanished; known to {who}" + (f" ({head})" if head is not None else "")
         rel = layout.run_dir(run_id)
-        return chain_check.CheckedRun(
-            run_id, None, 0, (ChainFinding("vanished", run_id, rel, text),)
-        )
+        vanished = ChainFinding("vanished", run_id, rel, text)
+        return chain_check.CheckedRun(run_id, None, 0, (vanished,))
 
     def _unknown_trailers(
-        self, commits: tuple[WitnessedHead, ...], rows: list[CheckedRun], there: list[str]
+        self, commits: tuple[WitnessedHead, ...], rows: list[CheckedRun], present: list[str]
     ) -> list[ChainFinding]:
         """Heads that commits name and no run here has."""
         seen = frozenset[Any]().union(*(row.seen for row in rows))
         checked = {row.run_id for row in rows}
-        others = [name for name in there if name not in checked]
-        found = []
-        for one in commits:
-            if one.head in seen:
+        others = [name for name in present if name not in checked]
+        findings = []
+        for head, who in commits:
+            if head in seen:
                 continue
-            entries = (ledger_file.at(self._top, name, one.head.number) for name in others)
-            if any(entry is not None and entry.head == one.head for entry in entries):
+            entries = (ledger_file.at(self._top, name, head.number) for name in others)
+            if any(entry is not None and entry.head == head for entry in entries):
                 continue
-            text = f"no run here has entry {one.head.number} as {one.who} knows it ({one.head})"
-            found.append(ChainFinding("missing", "", layout.RUNS, text, one.head.number))
-        return found
+            text = f"no run here has entry {head.number} as {who} knows it ({head})"
+            findings.append(ChainFinding("missing", "", layout.RUNS, text, head.number))
+        return findings
 
     def broken(self, run_id: str) -> list[ChainFinding]:
-        """What breaks the record of a run; nothing where it is not here."""
+        """The findings that break the record of a run; none where it is not here."""
         if not os.path.isdir(os.path.join(self._top, layout.run_dir(run_id))):
             return []
-        found = chain_check.check(self._top, run_id, self._kept(run_id), self._journalled(run_id))
-        return [finding for finding in found.findings if not finding.aside]
+        journalled = self._journalled(run_id)
+        checked = chain_check.check(self._top, run_id, self._pinned(run_id), journalled)
+        return [finding for finding in checked.findings if not finding.aside]
 
-    def elsewhere(self, run_id: str, said: WitnessedHeads | None = None) -> bool:
+    def elsewhere(self, run_id: str, journals: WitnessedHeads | None = None) -> bool:
         """Whether journals tell of entries of a run that never had one in this checkout.
 
-        The state folder says so: where it kept a head of the run's, an empty ledger is a loss; and
-        where it knows nothing of a run that is here, so it may be.
+        The state folder decides: where it has a head of the run's, an empty ledger is a loss; and
+        it may be one where it knows nothing of a run that is here.
         """
         if files.exists(self._top, layout.ledger_file(run_id)):
             return False
-        kept = self._kept(run_id)
+        pinned = self._pinned(run_id)
         here = os.path.lexists(os.path.join(self._top, layout.run_dir(run_id)))
-        unknown = kept is None and here
-        if unknown or (kept is not None and (kept.broken or kept.ledger is not None)):
+        unknown = pinned is None and here
+        if unknown or (pinned is not None and (pinned.broken or pinned.ledger is not None)):
             return False
-        return bool(said.runs.get(run_id) if said is not None else self._journalled(run_id))
+        return bool(journals.runs.get(run_id) if journals else self._journalled(run_id))
 
-    def _kept(self, run_id: str) -> PinnedRun | None:
+    def _pinned(self, run_id: str) -> PinnedRun | None:
         try:
             return self._heads().read(run_id)
         except FlowError:
-            return None  # no state folder: nothing is kept
+            return None  # no state folder: nothing is pinned
 
     def _journalled(self, run_id: str) -> list[WitnessedHead]:
         return witnesses.here(self._top, self._folders).runs.get(run_id, [])

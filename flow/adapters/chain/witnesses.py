@@ -1,8 +1,8 @@
-"""What others wrote down of a run's chain: heads in journals, and in commits (SPEC 10).
+"""Witnessed heads of runs: in journals, and in commits (SPEC 10).
 
 Runs are not tracked by git, and the decision journal is: each change of a goal's status names the
-head its run had. So a clone can tell a run that was cut or restored, without the state folder of
-whoever wrote it.
+head its run had. So a clone can tell a run that was cut or restored, without its writer's state
+folder.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 JOURNALS_LIMIT = 10_000
 COMMITS_LIMIT = 100_000
-"""Commits with a trailer that are looked at."""
+"""Commits with a trailer that are read."""
 
 
 class WitnessedHeads(NamedTuple):
@@ -40,7 +40,7 @@ class WitnessedHeads(NamedTuple):
 
 
 def here(root: str, folders: Sequence[str]) -> WitnessedHeads:
-    """What the journals of the working tree say; ``folders`` are the journal folders."""
+    """The heads in the journals of the working tree; ``folders`` are the journal folders."""
     runs: dict[str, list[WitnessedHead]] = {}
     warnings: list[str] = []
     for folder in dict.fromkeys(folders):
@@ -55,9 +55,9 @@ def here(root: str, folders: Sequence[str]) -> WitnessedHeads:
 
 
 def at(repo: Repo, ref: str, folders: Sequence[str]) -> WitnessedHeads:
-    """What the journals and the commits say at a git ref.
+    """The heads in the journals and the commits at a git ref.
 
-    Raises :class:`InputError` for what is no commit, :class:`GitError` where git cannot tell.
+    Raises :class:`InputError` where it names no commit, :class:`GitError` where git cannot tell.
     """
     commit = git_names.resolve(repo, ref, key="--against")
     if commit is None:
@@ -83,8 +83,8 @@ def _tracked(repo: Repo, commit: str, folders: Sequence[str]) -> list[str]:
         repo, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", *wanted
     )
     names = [os.fsdecode(name) for name in listed.split(b"\0")]
-    found = [name for name in names if name.endswith(".md") and name.startswith(wanted)]
-    return found[:JOURNALS_LIMIT]
+    journals = [name for name in names if name.endswith(".md") and name.startswith(wanted)]
+    return journals[:JOURNALS_LIMIT]
 
 
 def _collect(
@@ -93,11 +93,11 @@ def _collect(
     if b"ledger_head" not in data:
         return
     try:
-        found = journal_store.parse(data, rel)
+        journal = journal_store.parse(data, rel)
     except FlowError as error:
         warnings += [str(fault) for fault in error.faults]
         return
-    for artifact in found.artifacts:
+    for artifact in journal.artifacts:
         head, bundle = head_of(artifact.get("ledger_head")), artifact.get("evidence_bundle")
         if head is None or not isinstance(bundle, str):
             continue
@@ -105,9 +105,9 @@ def _collect(
             run_id = ids.run_id(bundle.removeprefix(f"{layout.RUNS}/"))
         except FlowError:
             continue
-        said = WitnessedHead(head, who)
-        if said not in runs.setdefault(run_id, []):
-            runs[run_id].append(said)
+        witnessed = WitnessedHead(head, who)
+        if witnessed not in runs.setdefault(run_id, []):
+            runs[run_id].append(witnessed)
 
 
 def _trailers(repo: Repo, commit: str) -> Iterator[WitnessedHead]:
@@ -124,8 +124,8 @@ def _trailers(repo: Repo, commit: str) -> Iterator[WitnessedHead]:
         commit,
     )
     seen: set[Head] = set()
-    for each in log.decode("utf-8", "replace").split("\0"):
-        name, _, body = each.partition("\n")
+    for commit_text in log.decode("utf-8", "replace").split("\0"):
+        name, _, body = commit_text.partition("\n")
         for line in body.splitlines():
             head = head_of(line.removeprefix(f"{TRAILER}: ").strip())
             if line.startswith(f"{TRAILER}: ") and head is not None and head not in seen:

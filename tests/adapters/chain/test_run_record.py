@@ -325,7 +325,7 @@ def test_heads_that_were_lost_vouch_for_nothing_before(process, root, heads, tex
 
 
 def test_a_list_that_grows_too_long_vouches_for_less(process, root, heads, monkeypatch):
-    monkeypatch.setattr(pinned_heads, "SPANS_LIMIT", 2)
+    monkeypatch.setattr(pinned_heads, "INTERVALS_LIMIT", 2)
     one = process()
     for number in range(4):
         one.record(f"a-{number}")
