@@ -1,4 +1,4 @@
-"""``flow doctor``: what is wrong with this set-up, why it matters, and what to do."""
+"""``flow doctor``: the faults of this set-up, why they matter, and what to do."""
 
 from __future__ import annotations
 

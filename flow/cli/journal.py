@@ -33,10 +33,8 @@ def _record_arguments(parser: argparse.ArgumentParser) -> None:
 def _record_entry(args: argparse.Namespace, out: Output) -> int:
     pairs = [pair for group in args.metadata or () for pair in group]
     path = Checkout().journal_record(args.issue, args.type, metadata_from_pairs(pairs))
-    out.result(
-        {"issue": args.issue, "type": args.type, "path": path},
-        [f"recorded in {display.visible(path)}"],
-    )
+    document = {"issue": args.issue, "type": args.type, "path": path}
+    out.result(document, [f"recorded in {display.visible(path)}"])
     return 0
 
 

@@ -1,4 +1,4 @@
-"""``flow trust``: whose commands may run here (SPEC 7)."""
+"""``flow trust``: the goals whose commands may run here (SPEC 7)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _record_trust(args: argparse.Namespace, out: Output) -> int:
     goal_id, goal_file = _named_contract(checkout, args, "flow trust record")
     name = goal_id or goal_file or ""
     checkout.finish_amendment(goal_id)
-    trusted, why, digest = checkout.trust_check(goal_id, goal_file)
+    trusted, reason, digest = checkout.trust_check(goal_id, goal_file)
     difference = [] if trusted else checkout.trust_difference(goal_id, goal_file)
     changes = () if trusted else checkout.trust_changes(goal_id, goal_file)
     document = {
@@ -55,7 +55,7 @@ def _record_trust(args: argparse.Namespace, out: Output) -> int:
         "was_trusted": trusted,
     }
     if trusted:
-        out.result(document, [f"{display.visible(name)} is trusted already: {why}"])
+        out.result(document, [f"{display.visible(name)} is trusted already: {reason}"])
         return 0
     out.say(
         f"what differs in the contract of {name} from what was trusted last (all, if nothing was):",
@@ -76,12 +76,12 @@ def _record_trust(args: argparse.Namespace, out: Output) -> int:
 def _check_trust(args: argparse.Namespace, out: Output) -> int:
     checkout = Checkout()
     goal_id, goal_file = _named_contract(checkout, args, "flow trust check")
-    trusted, why, digest = checkout.trust_check(goal_id, goal_file)
+    trusted, reason, digest = checkout.trust_check(goal_id, goal_file)
     name = goal_id or goal_file or ""
     word = "is trusted" if trusted else "is not trusted"
     out.result(
-        {"goal": name, "trusted": trusted, "why": why, "digest": digest},
-        [f"{display.visible(name)} {word}: {why}", f"contract {digest}"],
+        {"goal": name, "trusted": trusted, "why": reason, "digest": digest},
+        [f"{display.visible(name)} {word}: {reason}", f"contract {digest}"],
     )
     return 0 if trusted else UNTRUSTED
 
@@ -97,8 +97,8 @@ def _list_trust(_args: argparse.Namespace, out: Output) -> int:
 def _revoke_trust(args: argparse.Namespace, out: Output) -> int:
     goal_id = ids.goal_id(args.ID)
     revoked = Checkout().trust_revoke(goal_id, "flow trust revoke")
-    what = "is not trusted any more" if revoked else "was not trusted"
-    out.result({"goal": goal_id, "revoked": revoked}, [f"{goal_id} {what}"])
+    state = "is not trusted any more" if revoked else "was not trusted"
+    out.result({"goal": goal_id, "revoked": revoked}, [f"{goal_id} {state}"])
     return 0
 
 

@@ -30,10 +30,8 @@ def _record_verdict(args: argparse.Namespace, out: Output) -> int:
     data = inputs.read(args.verdict_file, "--verdict-file")
     document = parse_json(data, file=args.verdict_file)
     path, warnings, _ = Checkout().record_verdict(document, run_id, None)
-    out.result(
-        {"run_id": run_id, "path": path, "warnings": list(warnings)},
-        [f"recorded {display.visible(path)}"],
-    )
+    result = {"run_id": run_id, "path": path, "warnings": list(warnings)}
+    out.result(result, [f"recorded {display.visible(path)}"])
     out.warn(warnings)
     return 0
 

@@ -18,8 +18,8 @@ _CLOSED = (".git", ".flow")
 """Names of folders that are git's or Flow's own, wherever they lie."""
 
 
-def write_out(path: str, text: str, what: str, *, off_limits: Iterable[str]) -> None:
-    """Write ``text`` (``what`` names it) to ``path``, whole or not at all.
+def write_out(path: str, text: str, name: str, *, off_limits: Iterable[str]) -> None:
+    """Write ``text`` (messages call it ``name``) to ``path``, whole or not at all.
 
     A file that is there keeps its content until the new one is on disk, and a symlink is not
     followed. Anything else that is there, a pipe or a terminal, is written to as it is. Raises
@@ -28,17 +28,17 @@ def write_out(path: str, text: str, what: str, *, off_limits: Iterable[str]) -> 
     refuse_own(path, off_limits)
     try:
         if _is_file(path):
-            folder, name = os.path.split(path)
+            folder, file_name = os.path.split(path)
             folder = os.path.realpath(folder)
-            files.replace(folder, name, text.encode("utf-8"), mode=0o644)
+            files.replace(folder, file_name, text.encode("utf-8"), mode=0o644)
             return
         flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with open(os.open(path, flags), "w", encoding="utf-8") as file:
             file.write(text)
     except (OSError, ValueError, FlowError) as error:
-        why = error.fault.message if isinstance(error, FlowError) else _error_reason(error)
+        reason = error.fault.message if isinstance(error, FlowError) else _error_reason(error)
         raise in_file(path, "--output").storage(
-            f"cannot write the {what}: {why}", "name a file that can be written"
+            f"cannot write the {name}: {reason}", "name a file that can be written"
         ) from error
 
 

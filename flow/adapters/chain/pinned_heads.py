@@ -18,7 +18,7 @@ import os
 
 from flow.adapters.chain import event_log as events
 from flow.adapters.chain import ledger_file
-from flow.adapters.chain.session_writes import UNVERIFIED
+from flow.adapters.chain.session_writes import COMING, UNVERIFIED
 from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.state_folder import check_state_dir, write_json
 from flow.core import layout
@@ -43,8 +43,6 @@ INTERVALS_LIMIT = 500
 """Intervals of unverified numbers; beyond that, those between the oldest count as such, too."""
 RUNS_LIMIT = 1_000_000
 _SUFFIX = ".json"
-COMING = "~"
-"""Suffix to the name of a small file, for the digest of the content it is about to have."""
 
 
 class PinnedRun(NamedTuple):

@@ -22,7 +22,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from flow.adapters.chain import ledger_file
-from flow.adapters.chain.session_writes import RunWrites
+from flow.adapters.chain.session_writes import COMING, RunWrites
 from flow.core.chain.entries import EVIDENCE
 from flow.errors import FlowError
 from flow.startup.sha import sha256
@@ -175,7 +175,6 @@ class RunRecord:
 
         Also one that was killed on its way, and that a later command has completed.
         """
-        from flow.adapters.chain.pinned_heads import COMING
         from flow.core.chain import closing_record
 
         digest = sha256(closing_record.statement(goal, contract, at)).hexdigest()

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from flow.core.chain.entries import LedgerEntry
 
+COMING = "~"
+"""Suffix to the name of a small file, for the digest of the content it is about to have."""
 UNVERIFIED = ""
 """In the place of a digest: the content of the file is unverified."""
 

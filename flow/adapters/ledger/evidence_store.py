@@ -174,9 +174,9 @@ def publish(
 ) -> PublishedSidecar:
     """Publish output, entry and sidecar in this order; a failure takes back what is there.
 
-    ``last`` is the run's newest entry, all of which is done. ``digested`` is the SHA-256 and size
-    of an output that was digested already; else ``store_output`` returns them. ``before`` the entry
-    and ``after`` the sidecar get its event's fields.
+    ``last`` is the run's newest entry, which is complete. ``digested``: SHA-256 and size of an
+    output, unless ``store_output`` is to tell. ``before`` the entry and ``after`` the sidecar get
+    its event's fields.
     """
     _, run_id, evidence_id = names(document)
     root, rel = run.root, layout.evidence_file(run_id, evidence_id)

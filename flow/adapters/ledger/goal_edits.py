@@ -1,4 +1,4 @@
-"""What a change writes into a goal's text, and what must hold before it may (SPEC 2)."""
+"""Edits of a goal's text, and the checks before them (SPEC 2)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from flow.adapters.contracts.text import DELETE
 from flow.adapters.ledger.reader import parse_goal
 from flow.core.goal.lifecycle import STATUSES
 from flow.core.goal.model import RESULT_FIELDS, contract
+from flow.core.stop.turns import with_turn
 from flow.errors import ContractError, StateError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
 
 
 def compare(loaded: LoadedGoal, seen: Seen | None) -> None:
-    """Compare-and-set: whatever the caller saw must still be so."""
+    """Raise :class:`StateError` (``moved``) where the goal is not as the caller saw it."""
     if seen is None:
         return
     goal = loaded.goal
-    for what, key, now, then in (
+    for name, key, now, then in (
         ("status", "lifecycle.status", goal.status, seen.status),
         ("contract", None, loaded.contract, seen.contract),
         (
@@ -37,7 +38,7 @@ def compare(loaded: LoadedGoal, seen: Seen | None) -> None:
     ):
         if then is not None and now != then:
             raise in_file(loaded.file, key, now).wrong_state(
-                f"the {what} of goal {goal.id} is {_short(now)}, not {_short(then)} any more",
+                f"the {name} of goal {goal.id} is {_short(now)}, not {_short(then)} any more",
                 "somebody else wrote to it; read it again and repeat the command",
                 code="moved",
             )
@@ -79,27 +80,27 @@ def edited(
 def carried(
     live: Goal, text: str, file: str, anew: Sequence[str] = (), run_id: str | None = None
 ) -> tuple[str, Goal]:
-    """A goal's new text with what is Flow's to keep, and the goal it is then.
+    """A goal's new text with Flow's own fields carried over, and the goal that it is then.
 
     Lifecycle, run and pinned base are the live goal's. So are its criteria's results, but for those
-    in ``anew``, which start again as pending. Comments and order stay the text's. ``file`` is what
-    messages call the text, ``run_id`` the run of a live goal that has none yet.
+    in ``anew``, which start again as pending. Comments and order stay the text's. Messages call the
+    text ``file``; ``run_id`` is the run of a live goal that has none yet.
     """
     new, _ = parse_goal(text.encode("utf-8", "surrogateescape"), file)
     edits: list[Edit] = [(("lifecycle",), live.document["lifecycle"])]
     scope = {**live.document["scope"], **({"run_id": run_id} if run_id else {})}
-    edits += _kept(("scope",), ("run_id", "base_commit"), scope, new.document["scope"])
+    edits += _result_edits(("scope",), ("run_id", "base_commit"), scope, new.document["scope"])
     for place, criterion in enumerate(new.criteria):
         before = live.criterion(criterion.id)
-        keeps = before is not None and criterion.id not in anew
-        results = before.document if keeps and before else {"status": "pending"}
+        unchanged = before is not None and criterion.id not in anew
+        results = before.document if before and unchanged else {"status": "pending"}
         where = ("objective", "acceptance_criteria", place)
-        edits += _kept(where, RESULT_FIELDS, results, criterion.document)
+        edits += _result_edits(where, RESULT_FIELDS, results, criterion.document)
     final = formats.edit(text, edits, file=file)
     return final, parse_goal(final.encode("utf-8"), file)[0]
 
 
-def _kept(
+def _result_edits(
     place: tuple[str | int, ...],
     keys: Sequence[str],
     old: Mapping[str, Any],
@@ -112,9 +113,7 @@ def _kept(
 
 
 def turn_edits(goal: Goal, recorded: RecordedTurn | None) -> list[Edit]:
-    """What the goal's newest turn came to, where its file has an older one."""
-    from flow.core.stop.turns import with_turn
-
+    """The results of the goal's newest turn, where its file has an older one."""
     if recorded is None or recorded.turn <= goal.turns_evaluated:
         return []
     edits: list[Edit] = [(("lifecycle", "turns_evaluated"), recorded.turn)]
@@ -147,7 +146,7 @@ def criterion_edits(goal: Goal, updates: Sequence[CriterionUpdate]) -> list[Edit
 
 
 def check_given(lifecycle: Mapping[str, Any], *, merge: bool, file: str) -> None:
-    """Refuse a lifecycle block that says nothing, or no status where it replaces the old one."""
+    """Refuse an empty lifecycle block, and one without a status that replaces the old one."""
     if not isinstance(lifecycle, dict) or not lifecycle:
         raise _bad_block(file, "is not a mapping of lifecycle fields", None, None)
     if not merge and "status" not in lifecycle:
@@ -167,7 +166,7 @@ def check_block(goal: Goal, block: Mapping[str, Any], file: str) -> None:
 
 
 def block_reason(lifecycle: Mapping[str, Any]) -> str | None:
-    """What the given block says about why."""
+    """The reason in the given block."""
     last = lifecycle.get("last_evaluation")
     reason = last.get("reason") if isinstance(last, dict) else None
     return reason if isinstance(reason, str) and reason else None
@@ -187,7 +186,7 @@ def block_result(block: Mapping[str, Any], to: str) -> str:
 
 
 def _at(document: Any, path: Sequence[str | int]) -> tuple[Any] | None:
-    """What the document has at ``path``, in a tuple; None where it has nothing there."""
+    """The document's value at ``path``, in a tuple; None where there is none."""
     value = document
     for part in path:
         try:

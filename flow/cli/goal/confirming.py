@@ -18,7 +18,7 @@ _DIFF = ("d", "diff")
 
 
 def ask_person(checkout: Checkout, goal_id: str, out: Output, *, again: bool) -> tuple[str, str]:
-    """(a person's answer, the proposal that it is about) after they were told what they must know.
+    """(a person's answer, its proposal's id), after they were shown all that matters for it.
 
     With ``again`` they may have it evaluated anew. Raises :class:`StateError` without a proposal.
     """

@@ -87,8 +87,9 @@ def _typed_line(args: argparse.Namespace) -> str:
     for name in ("file", *_WORDS, "base"):
         value = getattr(args, name)
         option = "--from" if name == "old" else f"--{name.replace('_', '-')}"
-        for each in value if isinstance(value, list) else [value]:
-            words += [option, "F" if (name, each) == ("file", "-") else str(each)] if each else []
+        for given in value if isinstance(value, list) else [value]:
+            shown = "F" if (name, given) == ("file", "-") else str(given)
+            words += [option, shown] if given else []
     return shlex.join(words)
 
 

@@ -12,7 +12,7 @@ from flow.app.evaluation.values import Listener, Request
 from flow.cli.goal.confirming import AGAIN, CONFIRM, ask_person
 from flow.cli.parsing import CommandSpec, goal_argument, listed, seconds, usage_error, whole
 from flow.core.goal import ids
-from flow.errors import FlowError, InputError
+from flow.errors import FlowError, at_key
 from flow.render import verdict as render
 from flow.render.progress import progress
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -105,19 +105,19 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
         with checkout.alone(request.goal_id) if records else nullcontext():
             verdict = checkout.evaluate(request, listener(out), trust_digest=args.trust_digest)
             document, warnings = verdict.to_document(), []
-            if records and not _untrusted(verdict):
+            if records and any(row.outcome != "not_executed" for row in verdict.criterion_results):
                 warnings = _record_verdict(checkout, document, verdict.run_id)
         if out.json:
             return _as_json(checkout, verdict, document, warnings, args, out)
-        _show_verdict(document, out)
+        out.result(document, render.verdict(document, out.paint))
         out.warn(warnings)
         proposed = verdict.proposed_transition
         if proposed is None:
-            return exit_code_of(verdict)
+            return EXIT_CODES[verdict.verdict]
         if args.confirm:
             return _close_proposed(checkout, verdict, proposed, "flow goal evaluate --confirm", out)
         if args.no_input or not out.can_ask:
-            return exit_code_of(verdict)
+            return EXIT_CODES[verdict.verdict]
         answer, proposal_id = ask_person(checkout, verdict.goal_id, out, again=True)
         proposed = proposed._replace(proposal_id=proposal_id)
         if answer in CONFIRM:
@@ -125,9 +125,9 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
         if answer not in AGAIN:
             out.say(
                 "nothing was confirmed; the proposal stays live while nothing moves:",
-                f"  {_confirm_later(verdict, proposed)}",
+                f"  flow goal confirm {verdict.goal_id} --proposal {proposal_id}",
             )
-            return exit_code_of(verdict)
+            return EXIT_CODES[verdict.verdict]
 
 
 def _need_terminal(checkout: Checkout, goal_id: str) -> None:
@@ -136,25 +136,14 @@ def _need_terminal(checkout: Checkout, goal_id: str) -> None:
     if speaker is not None and speaker.said_from == "terminal":
         return
     live = goal_views.status(checkout, goal_id).get("proposal")
-    ready = f"flow goal confirm {goal_id} --proposal {live['proposal_id']}" if live else None
-    raise InputError(
+    confirm = f"flow goal confirm {goal_id} --proposal"
+    ready = f"{confirm} {live['proposal_id']}" if live else None
+    steps = ready or f"flow goal evaluate {goal_id}, then: {confirm} P"
+    raise at_key("--confirm").invalid(
         "--confirm is for a person at a terminal; nothing was run",
+        f"a caller that asked a person: {steps}",
         code="no_terminal",
-        key="--confirm",
-        remedy=f"a caller that asked a person: {ready}"
-        if ready
-        else f"a caller that asked a person: flow goal evaluate {goal_id}, "
-        f"then: flow goal confirm {goal_id} --proposal P",
     )
-
-
-def exit_code_of(verdict: Verdict) -> int:
-    """The exit status that stands for a verdict."""
-    return EXIT_CODES[verdict.verdict]
-
-
-def _untrusted(verdict: Verdict) -> bool:
-    return all(row.outcome == "not_executed" for row in verdict.criterion_results)
 
 
 def _record_verdict(checkout: Checkout, document: dict[str, Any], run_id: str) -> list[str]:
@@ -176,7 +165,7 @@ def _as_json(
     out: Output,
 ) -> int:
     document["warnings"] += warnings
-    code = exit_code_of(verdict)
+    code = EXIT_CODES[verdict.verdict]
     proposed = verdict.proposed_transition
     if proposed is not None and args.confirm:
         closed = checkout.confirm(
@@ -188,20 +177,12 @@ def _as_json(
     return code
 
 
-def _show_verdict(document: dict[str, Any], out: Output) -> None:
-    out.result(document, render.verdict(document, out.paint))
-
-
 def _close_proposed(
     checkout: Checkout, verdict: Verdict, proposed: ProposedTransition, how: str, out: Output
 ) -> int:
     closed: Closed = checkout.confirm(verdict.goal_id, proposed.proposal_id, None, how)
     out.result(closed.to_document(), [f"goal {closed.goal_id} is {closed.status}"])
     return 0
-
-
-def _confirm_later(verdict: Verdict, proposed: ProposedTransition) -> str:
-    return f"flow goal confirm {verdict.goal_id} --proposal {proposed.proposal_id}"
 
 
 def listener(out: Output) -> Listener:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flow.cli.output import Output
 
 
-def _show_moved(out: Output, loaded: LoadedGoal, what: str, next_step: str) -> int:
+def _show_moved(out: Output, loaded: LoadedGoal, state: str, next_step: str) -> int:
     goal = loaded.goal
     document = {
         "goal_id": goal.id,
@@ -28,7 +28,7 @@ def _show_moved(out: Output, loaded: LoadedGoal, what: str, next_step: str) -> i
         "warnings": list(loaded.warnings),
         "next": next_step,
     }
-    out.result(document, [f"goal {goal.id} {what}", f"next: {next_step}"])
+    out.result(document, [f"goal {goal.id} {state}", f"next: {next_step}"])
     out.warn(loaded.warnings)
     return 0
 
@@ -36,14 +36,16 @@ def _show_moved(out: Output, loaded: LoadedGoal, what: str, next_step: str) -> i
 def _activate(args: argparse.Namespace, out: Output) -> int:
     loaded = Checkout().activate(args.ID)
     base = loaded.goal.base_commit
-    what = f"is active, counted from {base[:12]}" if base else "is active, without a base commit"
-    return _show_moved(out, loaded, what, f"do the work, then: flow goal evaluate {loaded.goal.id}")
+    state = f"is active, counted from {base[:12]}" if base else "is active, without a base commit"
+    return _show_moved(
+        out, loaded, state, f"do the work, then: flow goal evaluate {loaded.goal.id}"
+    )
 
 
 def _pause_goal(args: argparse.Namespace, out: Output) -> int:
     loaded = Checkout().pause(args.ID, args.reason or "")
-    what = f"is {loaded.goal.status}, paused"
-    return _show_moved(out, loaded, what, f"flow goal resume {loaded.goal.id}")
+    state = f"is {loaded.goal.status}, paused"
+    return _show_moved(out, loaded, state, f"flow goal resume {loaded.goal.id}")
 
 
 def _resume_goal(args: argparse.Namespace, out: Output) -> int:
@@ -85,16 +87,16 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
     by, _ = checkout.by(args.by)
     criterion = goal.criterion(args.AC)
     if args.AC == GUARDS:
-        what = "hooks and git settings, as they are now, belong here"
+        approved = "hooks and git settings, as they are now, belong here"
     elif args.AC == PROTECTED and (changed := checkout.protected_changes(goal.id)) is not None:
-        what = "the protected files, as they are now, prove what the goal means"
+        approved = "the protected files, as they are now, prove what the goal means"
         out.say(*(f"  {file.kind}: {file.path}" for file in changed.files))
     elif criterion is not None and criterion.fuzzy:
-        what = f"{criterion.id} is proved, as the files are now: {criterion.text}"
+        approved = f"{criterion.id} is proved, as the files are now: {criterion.text}"
     else:
-        what = ""  # refused below: nobody is asked what cannot be done
-    if what:
-        out.say(what, f"  {by} says: {args.note}")
+        approved = ""  # refused below: nobody is asked what cannot be done
+    if approved:
+        out.say(approved, f"  {by} says: {args.note}")
         out.need_yes(
             f"Approve {args.AC} of goal {goal.id}?",
             yes=args.yes,
@@ -116,7 +118,6 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
 def _rebase_goal(args: argparse.Namespace, out: Output) -> int:
     checkout = Checkout()
     plan = checkout.plan_rebase(args.ID)
-    document = plan.to_document()
     move = f"{_short_commit(plan.old_base)} to {_short_commit(plan.new_base)}"
     out.say(
         f"the base of goal {plan.goal_id} would move from {move}; "
@@ -129,13 +130,8 @@ def _rebase_goal(args: argparse.Namespace, out: Output) -> int:
         how=f"flow goal rebase {plan.goal_id} --yes",
     )
     checkout.do_rebase(plan)
-    out.result(
-        document,
-        [
-            f"the base of goal {plan.goal_id} moved from {move}",
-            f"next: flow goal evaluate {plan.goal_id}",
-        ],
-    )
+    moved = f"the base of goal {plan.goal_id} moved from {move}"
+    out.result(plan.to_document(), [moved, f"next: flow goal evaluate {plan.goal_id}"])
     return 0
 
 
