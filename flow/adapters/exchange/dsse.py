@@ -22,7 +22,8 @@ SIGNATURE_LIMIT = 1 << 16
 
 def bundle_text(envelopes: Iterable[Envelope]) -> str:
     """The bundle's text: one envelope a line."""
-    return "".join(f"{json.dumps(document(one), separators=(',', ':'))}\n" for one in envelopes)
+    encode = json.JSONEncoder(separators=(",", ":")).encode
+    return "".join(f"{encode(document(envelope))}\n" for envelope in envelopes)
 
 
 def document(envelope: Envelope) -> dict[str, Any]:
@@ -40,11 +41,10 @@ def read_bundle(data: bytes, file: str) -> tuple[Envelope, ...]:
     faults: list[Fault] = []
     lines = [(number, line) for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
     if not lines:
-        raise _bundle_fault(
-            file, None, "holds no envelope", "name a bundle that flow evidence export wrote"
-        )
+        remedy = "name a bundle that flow evidence export wrote"
+        raise in_file(file).corrupt("holds no envelope", remedy)
     if len(lines) > MOST_ENVELOPES:
-        raise _bundle_fault(file, None, f"holds more than {MOST_ENVELOPES} envelopes", "split it")
+        raise in_file(file).corrupt(f"holds more than {MOST_ENVELOPES} envelopes", "split it")
     for number, line in lines:
         try:
             envelopes.append(_envelope(line, file, f"line {number}"))
@@ -60,7 +60,7 @@ def decode_base64(value: str, place: str, file: str = "bundle") -> bytes:
     try:
         return binascii.a2b_base64(value.encode("ascii"), strict_mode=True)
     except (binascii.Error, ValueError):
-        raise _bundle_fault(file, place, "is not base64", "export the bundle again") from None
+        raise in_file(file, place).corrupt("is not base64", "export the bundle again") from None
 
 
 def strict_json(data: bytes, file: str) -> Any:
@@ -71,39 +71,35 @@ def strict_json(data: bytes, file: str) -> Any:
 def _envelope(line: bytes, file: str, place: str) -> Envelope:
     document = strict_json(line, f"{file}: {place}")
     if not isinstance(document, dict):
-        raise _bundle_fault(file, place, "is no DSSE envelope", "each line has to be one")
+        raise in_file(file, place).corrupt("is no DSSE envelope", "each line has to be one")
     kind, body, signatures = (document.get(k) for k in ("payloadType", "payload", "signatures"))
     if not isinstance(kind, str) or not isinstance(body, str) or len(kind) > 200:
-        raise _bundle_fault(
-            file, place, "has no payloadType and payload", "each line has to be an envelope"
+        raise in_file(file, place).corrupt(
+            "has no payloadType and payload", "each line has to be an envelope"
         )
     if not isinstance(signatures, list) or len(signatures) > MOST_SIGNATURES:
-        raise _bundle_fault(
-            file, place, f"has no list of at most {MOST_SIGNATURES} signatures", "export it again"
+        raise in_file(file, place).corrupt(
+            f"has no list of at most {MOST_SIGNATURES} signatures", "export it again"
         )
-    return Envelope(
-        place,
-        kind,
-        decode_base64(body, f"{place}: payload", file),
-        tuple(_signatures(signatures, file, place)),
-    )
+    payload = decode_base64(body, f"{place}: payload", file)
+    return Envelope(place, kind, payload, tuple(_signatures(signatures, file, place)))
 
 
 def _signatures(signatures: Sequence[Any], file: str, place: str) -> Iterable[Signature]:
-    for number, one in enumerate(signatures):
+    for number, row in enumerate(signatures):
         where = f"{place}: signatures[{number}]"
-        sig = one.get("sig") if isinstance(one, dict) else None
-        keyid = one.get("keyid", "") if isinstance(one, dict) else None
+        sig = row.get("sig") if isinstance(row, dict) else None
+        keyid = row.get("keyid", "") if isinstance(row, dict) else None
         if not isinstance(sig, str) or not isinstance(keyid, str) or len(keyid) > 200:
-            raise _bundle_fault(file, where, "is no signature", "it needs sig, and may have keyid")
+            raise in_file(file, where).corrupt(
+                "is no signature", "it needs sig, and may have keyid"
+            )
         if len(sig) > SIGNATURE_LIMIT:
-            raise _bundle_fault(file, where, f"is longer than {SIGNATURE_LIMIT}", "export it again")
+            raise in_file(file, where).corrupt(
+                f"is longer than {SIGNATURE_LIMIT}", "export it again"
+            )
         yield Signature(keyid, decode_base64(sig, where, file))
 
 
 def _encoded(data: bytes) -> str:
     return binascii.b2a_base64(data, newline=False).decode("ascii")
-
-
-def _bundle_fault(file: str, place: str | None, why: str, remedy: str) -> ContractError:
-    return in_file(file, place).corrupt(why, remedy)

@@ -1,7 +1,7 @@
-"""Reports of other tools, read: JUnit XML, CTRF, SARIF 2.1.0, a CI run's status.
+"""Read reports of other tools: JUnit XML, CTRF, SARIF 2.1.0, a CI run's status.
 
-What they say is read strictly and counted anew where that is possible; where a report contradicts
-itself, the worse counts. XML with a document type (and so with any entity) is refused.
+They are read strictly and counted anew where that is possible; where a report contradicts itself,
+the worse counts. XML with a document type (and so with any entity) is refused.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["LIMIT", "detect_format", "read_report"]
 _ROOTS = ("testsuites", "testsuite")
 _DEPTH = 50
 _NUMBERS = ("tests", "failures", "errors", "skipped", "disabled")
-_AGAIN = ("flakyFailure", "flakyError")  # Maven Surefire's
+_FLAKY = ("flakyFailure", "flakyError")  # Maven Surefire's
 _FAILED = frozenset(("fail", "failed", "failure", "error"))
 _LEFT_OUT = frozenset(("notrun", "disabled", "skipped", "ignored", "suppressed"))
 _COMMIT_PROPERTIES = frozenset(
@@ -45,7 +45,7 @@ _COMMIT_PROPERTIES = frozenset(
 
 
 def detect_format(data: bytes, file: str) -> Format:
-    """Which format a report has; :class:`InputError` where it looks like none."""
+    """The format of a report; :class:`InputError` where it looks like none."""
     if _first_bytes(data).replace(b"\0", b"").startswith(b"<"):  # UTF-16 is XML's own right
         return "junit"
     if _first_bytes(data).startswith(b"{"):
@@ -64,7 +64,7 @@ def detect_format(data: bytes, file: str) -> Format:
 
 
 def read_report(data: bytes, format: Format, file: str) -> CheckReport:
-    """What a report says. :class:`ContractError` for what is none of this format."""
+    """The results of a report; :class:`ContractError` where it is not of this format."""
     if len(data) > LIMIT:
         raise _format_fault(file, format, f"is larger than {LIMIT} bytes")
     try:
@@ -95,16 +95,16 @@ class _Suites:
 
     def __init__(self) -> None:
         self.counts = dict.fromkeys(("tests", "passed", "failed", "errors", "skipped"), 0)
-        self.said = dict.fromkeys(_NUMBERS, 0)
-        """What the suites' own numbers come to, from the innermost to the root."""
+        self.declared = dict.fromkeys(_NUMBERS, 0)
+        """Sums of the suites' own numbers, from the innermost to the root."""
         self.outside = 0
         """Failures and errors that belong to a suite, and to none of its cases."""
-        self.again = 0
+        self.flaky = 0
         """Tests that failed, and passed when they were run again."""
         self.left_out = 0
         """Cases that say they were skipped, also those that count for more."""
-        self.unread = False
-        """Whether a suite says a number that is none."""
+        self.malformed = False
+        """Whether a number of a suite is none."""
         self.failing: list[str] = []
         self.commits: list[str] = []
         self._path: list[str] = []
@@ -134,7 +134,7 @@ class _Suites:
             self._skips = True
             if self._state == "passed" and attributes.get("type") != "pytest.xfail":
                 self._state = "skipped"  # pytest's test that fails as expected did run
-        elif above == "testcase" and name in _AGAIN:
+        elif above == "testcase" and name in _FLAKY:
             self._repeated = True
         elif name == "property" and self._case is None:
             self._property = attributes.get("name", "").lower()
@@ -158,13 +158,13 @@ class _Suites:
             self.counts["tests"] += 1
             self.counts[self._state] += 1
             self.left_out += self._skips
-            self.again += self._repeated and self._state == "passed"
+            self.flaky += self._repeated and self._state == "passed"
             if self._state in ("failed", "errors") and len(self.failing) < MOST_FAILING:
                 self.failing.append(self._case[:LONGEST_NAME])
             self._case = None
         if name in _ROOTS:
             own, below = self._own.pop(), self._open.pop()
-            above = self._open[-1] if self._open else self.said
+            above = self._open[-1] if self._open else self.declared
             for key in _NUMBERS:
                 above[key] += max(own[key], below[key])
 
@@ -181,7 +181,7 @@ class _Suites:
         text = attributes.get(key, "").strip()
         if text.isascii() and text.isdigit():
             return int(text[-15:]) if not text[:-15].strip("0") else 10**15
-        self.unread = self.unread or bool(text)
+        self.malformed = self.malformed or bool(text)
         return 0
 
 
@@ -202,32 +202,34 @@ def _junit_report(data: bytes) -> CheckReport:
         raise
     except (expat.ExpatError, LookupError, ValueError) as error:  # also an unknown encoding
         raise NoReport(f"it is no XML: {error!s:.200}") from None
-    counts, said, doubts = suites.counts, suites.said, []
+    counts, declared, doubts = suites.counts, suites.declared, []
     bad = counts["failed"] + counts["errors"]
-    said_bad = said["failures"] + said["errors"]
-    if said_bad > bad:
+    declared_bad = declared["failures"] + declared["errors"]
+    if declared_bad > bad:
         doubts.append(
-            f"Its header counts {said_bad} failures, and its test cases {bad}; the worse counts."
+            f"Its header counts {declared_bad} failures, and its test cases {bad}; the worse counts."
         )
     if suites.outside:
         doubts.append(f"A suite itself failed, apart from its test cases ({suites.outside} times).")
-    whole = said["tests"] <= counts["tests"]
+    whole = declared["tests"] <= counts["tests"]
     if not whole:
-        doubts.append(f"Its header counts {said['tests']} tests, and it holds {counts['tests']}.")
-    passed, left_out = counts["passed"], said["skipped"] + said["disabled"]
+        doubts.append(
+            f"Its header counts {declared['tests']} tests, and it holds {counts['tests']}."
+        )
+    passed, left_out = counts["passed"], declared["skipped"] + declared["disabled"]
     if left_out > suites.left_out:
         doubts.append(
             f"Its header counts {left_out} skipped tests, and its test cases {suites.left_out}."
         )
         passed -= left_out - suites.left_out
-    if suites.unread:
+    if suites.malformed:
         doubts.append("Its header says a number that is none.")
-    if suites.again:
-        doubts.append(_retried_note(suites.again))
-    ran = max(passed, 0) if whole and not suites.unread else 0
+    if suites.flaky:
+        doubts.append(_retried_note(suites.flaky))
+    ran = max(passed, 0) if whole and not suites.malformed else 0
     return CheckReport(
         "junit",
-        _outcome(max(bad, said_bad) + suites.outside, ran),
+        _outcome(max(bad, declared_bad) + suites.outside, ran),
         _tests_text(counts),
         commit_in(suites.commits),
         counts=counts,
@@ -249,39 +251,39 @@ def _ctrf_report(document: Mapping[str, Any]) -> CheckReport:
     if not isinstance(tool.get("name"), str):
         raise NoReport("results.tool.name is no text")
     keys = ("passed", "failed", "skipped", "pending", "other")
-    said: dict[str, int] = {key: _whole_count(summary, key) for key in keys}
+    declared: dict[str, int] = {key: _whole_count(summary, key) for key in keys}
     tests = results.get("tests", [])
-    if not isinstance(tests, list) or not all(isinstance(one, dict) for one in tests):
+    if not isinstance(tests, list) or not all(isinstance(test, dict) for test in tests):
         raise NoReport("results.tests is no list of tests")
     counted: dict[str, int] = dict.fromkeys(keys, 0)
-    failing, again = [], 0
-    for one in tests:
-        status = one.get("status")
+    failing, flaky = [], 0
+    for test in tests:
+        status = test.get("status")
         if not isinstance(status, str) or status not in counted:
             raise NoReport("a test of results.tests has no status that CTRF knows")
         counted[status] += 1
         if status == "failed":
-            failing.append(str(one.get("name"))[:LONGEST_NAME])
-        again += status == "passed" and (one.get("flaky") is True or bool(one.get("retries")))
+            failing.append(str(test.get("name"))[:LONGEST_NAME])
+        flaky += status == "passed" and (test.get("flaky") is True or bool(test.get("retries")))
     doubts = []
-    if tests and said != counted:
+    if tests and declared != counted:
         doubts.append("Its summary counts other numbers than its tests; the worse counts.")
-    elif not tests and any(said.values()):
+    elif not tests and any(declared.values()):
         doubts.append("It lists no tests, only numbers.")
-    ran = min(said["passed"], counted["passed"]) if tests else said["passed"]
-    listed = counted if tests else said
+    ran = min(declared["passed"], counted["passed"]) if tests else declared["passed"]
+    listed = counted if tests else declared
     many = _whole_count(summary, "tests")
     if many > sum(listed.values()):
         doubts.append(f"Its summary counts {many} tests, and it holds {sum(listed.values())}.")
         ran = 0
-    if again:
-        doubts.append(_retried_note(again))
+    if flaky:
+        doubts.append(_retried_note(flaky))
     counts: dict[str, int] = {"tests": sum(listed.values()), **listed}
     environment = results.get("environment")
     environment = environment if isinstance(environment, dict) else {}
     return CheckReport(
         "ctrf",
-        _outcome(max(said["failed"], counted["failed"]), ran),
+        _outcome(max(declared["failed"], counted["failed"]), ran),
         _tests_text(counts),
         commit_in([environment.get("commit")]),
         tool["name"][:LONGEST_NAME],
@@ -300,7 +302,7 @@ def _whole_count(summary: Mapping[str, Any], key: str) -> int:
 
 
 def _outcome(bad: int, passed: int) -> Outcome:
-    """A report in which no test ran to a pass says nothing (SPEC 10, vacuous)."""
+    """The outcome; a report in which no test passed shows nothing (SPEC 10, vacuous)."""
     return "failed" if bad else "passed" if passed else "inconclusive"
 
 
@@ -314,6 +316,6 @@ def _text_or_none(value: object) -> str | None:
     return value[:LONGEST_NAME] if isinstance(value, str) and value else None
 
 
-def _format_fault(file: str, format: str | None, why: str) -> ContractError:
-    what = f"is not {NAMES[format]} that can be imported: {why}" if format else why
-    return in_file(file).corrupt(what, "give the tool's own report, unchanged")
+def _format_fault(file: str, format: str | None, fault: str) -> ContractError:
+    text = f"is not {NAMES[format]} that can be imported: {fault}" if format else fault
+    return in_file(file).corrupt(text, "give the tool's own report, unchanged")

@@ -1,4 +1,4 @@
-"""SARIF logs, and the status of a CI run, read for what they found and for which commit."""
+"""Read SARIF logs, and the status of a CI run: the outcome, and the commit it is about."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
     from flow.core.evidence.model import Outcome
 
-_SAYS = ("conclusion", "status", "result", "state")
+_CONCLUSION_KEYS = ("conclusion", "status", "result", "state")
 _LEVELS = ("error", "warning", "note", "none")
 _GOOD = frozenset(("success", "successful", "succeeded", "passed", "ok"))
 _BAD = frozenset(("failure", "failed", "fail", "error", "errored", "startup_failure"))
 _HARMLESS = frozenset(("skipped", "neutral", "manual"))
-_KNOWN = _GOOD | _BAD | _HARMLESS
+_FINAL = _GOOD | _BAD | _HARMLESS
 _ALSO = (
     "cancelled canceled timed_out action_required stale queued pending in_progress running waiting"
 )
@@ -29,7 +29,7 @@ def read_sarif(document: Mapping[str, Any]) -> CheckReport:
     if document.get("version") != "2.1.0":
         raise NoReport("its version is not 2.1.0")
     runs = document.get("runs")
-    if not isinstance(runs, list) or not all(isinstance(one, dict) for one in runs):
+    if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
         raise NoReport("runs is no list of runs")
     counts = {"errors": 0, "warnings": 0, "notes": 0, "suppressed": 0}
     doubts: list[str] = []
@@ -41,14 +41,15 @@ def read_sarif(document: Mapping[str, Any]) -> CheckReport:
         if not isinstance(driver.get("name"), str):
             raise NoReport("a run does not name its tool (tool.driver.name)")
         tools.append(driver["name"][:LONGEST_NAME])
-        commits += [one.get("revisionId") for one in _object_rows(run, "versionControlProvenance")]
-        if any(_ended_badly(one) for one in _object_rows(run, "invocations")):
+        sources = _object_rows(run, "versionControlProvenance")
+        commits += [source.get("revisionId") for source in sources]
+        if any(map(_ended_badly, _object_rows(run, "invocations"))):
             doubts.append(f"Its run number {number} did not end well.")
         if run.get("results") is None:
             doubts.append(f"Its run number {number} has no results at all.")
         if "results" in _mapping(run.get("externalPropertyFileReferences")):
             doubts.append(f"Its run number {number} has results in other files.")
-        if any(one.get("kind") in ("open", "review") for one in _object_rows(run, "results")):
+        if any(row.get("kind") in ("open", "review") for row in _object_rows(run, "results")):
             doubts.append(f"Its run number {number} leaves results open, for a person to look at.")
         _count_result(run, counts, failing)
     outcome: Outcome = "passed"
@@ -58,11 +59,11 @@ def read_sarif(document: Mapping[str, Any]) -> CheckReport:
         outcome = "inconclusive"
     if counts["warnings"] and not counts["errors"]:
         doubts.append("It has warnings only; whether those fail is not for a log to say.")
-    each = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    summary = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
     return CheckReport(
         "sarif",
         outcome,
-        each or "no results",
+        summary or "no results",
         commit_in(commits),
         ", ".join(dict.fromkeys(tools))[:LONGEST_NAME] or None,
         counts=counts,
@@ -75,7 +76,7 @@ def _ended_badly(invocation: Mapping[str, Any]) -> bool:
     """Whether the tool says that it did not do all of its work (SARIF 3.20.14, 3.58.6)."""
     keys = ("toolExecutionNotifications", "toolConfigurationNotifications")
     return invocation.get("executionSuccessful") is False or any(
-        one.get("level") == "error" for key in keys for one in _object_rows(invocation, key)
+        row.get("level") == "error" for key in keys for row in _object_rows(invocation, key)
     )
 
 
@@ -96,8 +97,8 @@ def _result_level(result: Mapping[str, Any], run: Mapping[str, Any]) -> str | No
     Suppressed is one whose suppressions were all accepted: one that is under review, or rejected,
     leaves it as it is.
     """
-    said = _object_rows(result, "suppressions")
-    if said and all(one.get("status", "accepted") == "accepted" for one in said):
+    suppressions = _object_rows(result, "suppressions")
+    if suppressions and all(s.get("status", "accepted") == "accepted" for s in suppressions):
         return None
     if result.get("baselineState") == "absent":
         return None
@@ -128,9 +129,9 @@ def _named_rule(result: Mapping[str, Any], tool: Mapping[str, Any]) -> Mapping[s
     id = result.get("ruleId", named.get("id"))
     if not isinstance(id, str):
         return {}
-    known = [rule for holder in holders for rule in _object_rows(holder, "rules")]
+    every = [rule for holder in holders for rule in _object_rows(holder, "rules")]
     for name in (id, id.rpartition("/")[0]):  # E1/sub is a case of the rule E1
-        for rule in known:
+        for rule in every:
             if name and rule.get("id") == name:
                 return rule
     return {}
@@ -139,25 +140,25 @@ def _named_rule(result: Mapping[str, Any], tool: Mapping[str, Any]) -> Mapping[s
 def _overridden(rule: Mapping[str, Any], run: Mapping[str, Any]) -> object:
     """The level that the run's own settings gave a rule; None where they gave none."""
     for invocation in _object_rows(run, "invocations"):
-        for one in _object_rows(invocation, "ruleConfigurationOverrides"):
-            if rule and _mapping(one.get("descriptor")).get("id") == rule.get("id"):
-                return _mapping(one.get("configuration")).get("level")
+        for override in _object_rows(invocation, "ruleConfigurationOverrides"):
+            if rule and _mapping(override.get("descriptor")).get("id") == rule.get("id"):
+                return _mapping(override.get("configuration")).get("level")
     return None
 
 
 def read_ci(document: Mapping[str, Any]) -> CheckReport:
-    """The status of a CI run: Flow's own form, or what GitHub and GitLab tell of a run.
+    """The status of a CI run: in Flow's own form, or in GitHub's or GitLab's.
 
     ``provider``, ``run_id`` or ``url``, ``commit``, ``conclusion``, ``jobs: [{name, conclusion}]``.
     """
-    said = _first_given(document, *_SAYS)
-    if said is None:
+    conclusion = _first_given(document, *_CONCLUSION_KEYS)
+    if conclusion is None:
         raise NoReport("it names no conclusion")
     if _first_given(document, "run_id", "id", "databaseId", "url", "html_url", "web_url") is None:
         raise NoReport("it names no run (run_id or url)")
     rows = document.get("jobs")
     if rows is not None and (
-        not isinstance(rows, list) or not all(isinstance(one, dict) for one in rows)
+        not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows)
     ):
         raise NoReport("jobs is no list of jobs")
     jobs = [
@@ -165,14 +166,14 @@ def read_ci(document: Mapping[str, Any]) -> CheckReport:
         for job in rows or ()
     ]
     outcome, doubts = _run_outcome(
-        _conclusion_word(said), [word for _, word in jobs], _other_statements(document)
+        _conclusion_word(conclusion), [word for _, word in jobs], _other_statements(document)
     )
     counts = {"jobs": len(jobs)}
     for _, word in jobs:
         kind = "passed" if word in _GOOD else "failed" if word in _BAD else "others"
         counts[kind] = counts.get(kind, 0) + 1
     parts = [f"{counts[key]} {key}" for key in ("passed", "failed", "others") if counts.get(key)]
-    shown = f"CI run: {_conclusion_word(said)}" + (
+    shown = f"CI run: {_conclusion_word(conclusion)}" + (
         f" ({len(jobs)} jobs: {', '.join(parts)})" if jobs else ""
     )
     provider = _first_given(document, "provider")
@@ -191,9 +192,9 @@ def read_ci(document: Mapping[str, Any]) -> CheckReport:
 
 
 def _other_statements(document: Mapping[str, Any]) -> list[str]:
-    """What else the run says of itself; that it is ``completed`` is no result."""
-    words = (str(document.get(key)).lower() for key in _SAYS)
-    return [word for word in words if word in (_KNOWN | _OPEN) - {"completed"}]
+    """The run's other conclusions; ``completed`` is none."""
+    words = (str(document.get(key)).lower() for key in _CONCLUSION_KEYS)
+    return [word for word in words if word in (_FINAL | _OPEN) - {"completed"}]
 
 
 def _run_outcome(
@@ -202,12 +203,12 @@ def _run_outcome(
     bad = any(word in _BAD for word in jobs)
     if conclusion in _BAD:
         return "failed", ()
-    differ = next((word for word in others if word in _BAD), None)
-    if differ is not None:
-        return "failed", (f"It says {conclusion}, and {differ} as well; the worse counts.",)
-    differ = next((word for word in others if word in _OPEN), None)
-    if conclusion in _GOOD and differ is not None and not bad:
-        return "inconclusive", (f"It says {conclusion}, and {differ} as well.",)
+    other = next((word for word in others if word in _BAD), None)
+    if other is not None:
+        return "failed", (f"It says {conclusion}, and {other} as well; the worse counts.",)
+    other = next((word for word in others if word in _OPEN), None)
+    if conclusion in _GOOD and other is not None and not bad:
+        return "inconclusive", (f"It says {conclusion}, and {other} as well.",)
     if conclusion in _GOOD and bad:
         return "failed", ("It says that it succeeded, and that a job of it failed.",)
     if conclusion in _GOOD and all(word in _GOOD | _HARMLESS for word in jobs):
@@ -218,20 +219,20 @@ def _run_outcome(
 
 
 def _conclusion(job: Mapping[str, Any]) -> str:
-    said = _first_given(job, *_SAYS)
-    return _conclusion_word(said) if said is not None else "pending"
+    conclusion = _first_given(job, *_CONCLUSION_KEYS)
+    return _conclusion_word(conclusion) if conclusion is not None else "pending"
 
 
 def _conclusion_word(value: object) -> str:
     """A conclusion as one of the known words."""
     word = str(value).lower()
-    if word not in _KNOWN | _OPEN:
+    if word not in _FINAL | _OPEN:
         raise NoReport(f"{str(value)[:40]!r} is no conclusion of a CI run that is known")
     return word
 
 
 def _first_given(document: Mapping[str, Any], *keys: str) -> object:
-    """The first of these that says something."""
+    """The first of these values that is a text or a number."""
     for key in keys:
         value = document.get(key)
         if isinstance(value, str) and value.strip():
@@ -249,6 +250,6 @@ def _object_rows(document: Mapping[str, Any], key: str) -> list[Mapping[str, Any
     rows = document.get(key)
     if rows is None:
         return []
-    if not isinstance(rows, list) or not all(isinstance(one, dict) for one in rows):
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise NoReport(f"{key} is no list of objects")
     return rows

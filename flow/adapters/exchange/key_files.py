@@ -1,4 +1,4 @@
-"""Signing with a key file in PEM (Ed25519, ECDSA, RSA), by ``securesystemslib``.
+"""Sign with a key file in PEM (Ed25519, ECDSA, RSA), by ``securesystemslib``.
 
 Only the extra ``sign`` installs it. Key ids are that library's, so that its DSSE envelopes verify.
 """
@@ -19,45 +19,43 @@ INSTALL = "pip install 'flow-goal[sign]', or sign with an SSH key: --sign ssh:KE
 
 
 def signer(path: str) -> Callable[[bytes], Signature]:
-    """What signs with the private key in ``path``; :class:`InputError` where it cannot be used."""
+    """A signer with the private key in ``path``; :class:`InputError` where it cannot be used."""
     library = _library()
     data = inputs.read(path, "--key", limit=LIMIT)
     serialization = library["serialization"]
     try:
         key = serialization.load_pem_private_key(data, password=None)
-        made = library["CryptoSigner"](key)
+        crypto = library["CryptoSigner"](key)
     except TypeError as error:  # what the library raises for one that is encrypted
         raise _refused(path, "is protected by a passphrase, which Flow never asks for") from error
     except (ValueError, library["Unsupported"]) as error:
         raise _refused(path, "is no private key in PEM of a kind that can sign here") from error
 
     def sign(message: bytes) -> Signature:
-        done = made.sign(message)
-        return Signature(done.keyid, bytes.fromhex(done.signature))
+        signature = crypto.sign(message)
+        return Signature(signature.keyid, bytes.fromhex(signature.signature))
 
     return sign
 
 
 def checker(paths: Sequence[str]) -> Callable[[bytes, Signature], SignatureCheck]:
-    """What checks signatures by the public keys in ``paths``."""
+    """A checker of signatures by the public keys in ``paths``."""
     library = _library()
     keys = [(path, _public_key(path, library)) for path in paths]
 
     def check(message: bytes, signature: Signature) -> SignatureCheck:
         for path, key in keys:
-            one = library["Signature"](key.keyid, signature.sig.hex())
+            signed = library["Signature"](key.keyid, signature.sig.hex())
             try:
-                key.verify_signature(one, message)
+                key.verify_signature(signed, message)
             except (library["Unverified"], library["Failed"]):
                 continue
             return SignatureCheck(True, key.keyid, path)
         if any(key.keyid == signature.keyid for _, key in keys):
-            return SignatureCheck(
-                False, signature.keyid, why="the signature does not fit what is signed here"
-            )
-        return SignatureCheck(
-            None, signature.keyid, why="no key that was given made this signature"
-        )
+            fault = "the signature does not fit what is signed here"
+            return SignatureCheck(False, signature.keyid, why=fault)
+        unknown = "no key that was given made this signature"
+        return SignatureCheck(None, signature.keyid, why=unknown)
 
     return check
 
@@ -70,9 +68,9 @@ def _public_key(path: str, library: dict[str, Any]) -> Any:
         raise _refused(path, "is no public key in PEM of a kind that can be checked") from error
 
 
-def _refused(path: str, why: str) -> InputError:
+def _refused(path: str, fault: str) -> InputError:
     return in_file(path, "--key", path).invalid(
-        why, "name a PEM file with an Ed25519 or ECDSA key", code="key"
+        fault, "name a PEM file with an Ed25519 or ECDSA key", code="key"
     )
 
 
@@ -88,9 +86,9 @@ def _library() -> dict[str, Any]:
             INSTALL,
             code="missing_extra",
         ) from error
-    made: dict[str, Any] = vars(keys)  # its names are re-exported without saying so
+    exported: dict[str, Any] = vars(keys)  # re-exported without saying so
     return {
-        **{name: made[name] for name in ("CryptoSigner", "SSlibKey", "Signature")},
+        **{name: exported[name] for name in ("CryptoSigner", "SSlibKey", "Signature")},
         "serialization": serialization,
         "Unsupported": UnsupportedAlgorithm,
         "Unverified": UnverifiedSignatureError,

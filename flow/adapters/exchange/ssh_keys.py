@@ -1,4 +1,4 @@
-"""Signing with SSH keys: ``ssh-keygen -Y``, its signature format, its list of allowed signers.
+"""Sign with SSH keys: ``ssh-keygen -Y``, its signature format, its list of allowed signers.
 
 A signature is made for one namespace, so that one made for git or a mail never fits here. No key's
 passphrase is ever asked for: Flow has no terminal to offer, and an agent holds such keys.
@@ -38,13 +38,13 @@ def sign(key_file: str, message: bytes, environ: Mapping[str, str]) -> Signature
     ``keyid`` is the key's fingerprint. Raises :class:`InputError` where the key cannot be used.
     """
     path = os.path.abspath(key_file)
-    done = _ssh_keygen(("-Y", "sign", "-f", path, "-n", NAMESPACE), "/", environ, message)
-    armoured = done.stdout
-    if done.status or _BEGIN not in armoured:
-        said = visible(done.stderr.decode("utf-8", "replace").strip()[-300:])
-        locked = "passphrase" in said
+    result = _ssh_keygen(("-Y", "sign", "-f", path, "-n", NAMESPACE), "/", environ, message)
+    armoured = result.stdout
+    if result.status or _BEGIN not in armoured:
+        error = visible(result.stderr.decode("utf-8", "replace").strip()[-300:])
+        locked = "passphrase" in error
         raise in_file(key_file, "--sign", key_file).invalid(
-            "ssh-keygen cannot sign with this key" + (f": {said}" if said else ""),
+            "ssh-keygen cannot sign with this key" + (f": {error}" if error else ""),
             (
                 "Flow never asks for a passphrase: ssh-add the key, and name its .pub file"
                 if locked
@@ -78,21 +78,18 @@ def check(
             ("-Y", "check-novalidate", "-n", NAMESPACE, "-s", file), folder, environ, message
         )
         if fits.status:
-            return SignatureCheck(
-                False,
-                name,
-                why=f"the signature by {name} does not fit what is signed here ({_space(blob)})",
-            )
+            fault = f"the signature by {name} does not fit what is signed here ({_space(blob)})"
+            return SignatureCheck(False, name, why=fault)
         if allowed is None:
             return SignatureCheck(True, name)
-        who = _signer_name(message, file, folder, os.path.abspath(allowed), environ)
-        return SignatureCheck(True, name, who)
+        signer = _signer_name(message, file, folder, os.path.abspath(allowed), environ)
+        return SignatureCheck(True, name, signer)
 
 
 def _signer_name(
     message: bytes, file: str, folder: str, allowed: str, environ: Mapping[str, str]
 ) -> str | None:
-    """Whose key made a signature that fits, by the list of allowed signers."""
+    """The name of the key that made a signature that fits, in the list of allowed signers."""
     answer = _ssh_keygen(
         ("-Y", "find-principals", "-s", file, "-f", allowed), folder, environ, message
     )
@@ -169,14 +166,14 @@ def _ssh_keygen(
 ) -> ToolResult:
     env = {k: v for k, v in clean_environment(environ)[0].items() if k not in _ASKING}
     env["SSH_ASKPASS_REQUIRE"] = "never"
-    done = run_tool(
+    result = run_tool(
         (PROGRAM, *arguments), cwd=cwd, env=env, stdin=message, timeout=TIME_LIMIT, limit=1 << 20
     )
-    if done.status in (124, 127) and b"flow: " in done.stderr:
-        said = done.stderr.decode("utf-8", "replace").strip()[-300:]
+    if result.status in (124, 127) and b"flow: " in result.stderr:
+        error = result.stderr.decode("utf-8", "replace").strip()[-300:]
         raise OutsideError(
-            said.removeprefix("flow: "),
+            error.removeprefix("flow: "),
             code="ssh_keygen",
             remedy="install OpenSSH's client (Debian: openssh-client)",
         )
-    return done
+    return result

@@ -1,7 +1,7 @@
-"""The transcripts of subagents: where they lie, and one execution with all of its own.
+"""Transcripts of subagents: their files, and one execution with all of its subagents'.
 
-Claude Code writes what an agent does into a file of its own, beside the session's. Which call it
-belongs to stands in the call's result, in a note beside the file, or in its first lines.
+Claude Code writes an agent's acts into a file of its own, beside the session's. The call it belongs
+to stands in the call's result, in a note beside the file, or in its first lines.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ MOST_AGENTS = 40
 MOST_DEPTH = 3
 """Subagents of subagents."""
 MOST_CHARACTERS = 16 << 20
-"""Of one execution with its subagents."""
+"""Characters of one execution with its subagents."""
 
 
 def file_of_agent(run: ExecutionRun, path: str) -> str | None:
-    """The transcript of the agent whose run it is."""
+    """The transcript of the run's agent."""
     if run.call is None:
         return None
     return _agent_of_call(path, run.call, run.spawned.get(run.call))
@@ -75,7 +75,7 @@ def _first_lines(path: str, most: int = 20) -> list[dict[str, Any]]:
 
 
 def note_beside(path: str) -> str:
-    """Where the note beside a transcript would lie."""
+    """The path of the note beside a transcript."""
     return "" if path == places.STDIN else path.removesuffix(".jsonl") + ".meta.json"
 
 
@@ -90,7 +90,7 @@ class Gathering:
         self.agents: set[str] = set()
 
     def rows(self, rows: Rows, spawned: Mapping[str, str | None], depth: int) -> None:
-        """The rows of one file, and after each call of an agent what that did."""
+        """Add the rows of one file, and after each call of an agent its transcript."""
         for row in rows.all():
             self._add(row.entry())
             if row.call is not None and row.call in spawned:
@@ -99,23 +99,25 @@ class Gathering:
                     self.agent(file, depth + 1, name=row.tool)
 
     def agent_run(self, run: ExecutionRun) -> None:
-        """An agent's run: what it was asked, its own transcript, what it came to."""
+        """Add an agent's run: its prompt, its own transcript, its result."""
         rows = run.rows.all()
         file = file_of_agent(run, self.path)
         if file is None:
             for row in rows:
                 self._add(row.entry())
             return
-        self.agent(file, 1, apart=False)
-        said = {entry.text for entry in self.entries}
+        self.agent(file, 1, set_off=False)
+        texts = {entry.text for entry in self.entries}
         for row in rows:
-            if row.kind == "prompt" and row.text not in said:
+            if row.kind == "prompt" and row.text not in texts:
                 self.entries.insert(0, row.entry())
-            elif row.kind != "prompt" and not any(text in row.text for text in said if text):
+            elif row.kind != "prompt" and not any(text in row.text for text in texts if text):
                 self._add(row.entry())
 
-    def agent(self, path: str, depth: int, *, apart: bool = True, name: str | None = None) -> None:
-        """The transcript of a subagent; ``apart`` sets it off by notes."""
+    def agent(
+        self, path: str, depth: int, *, set_off: bool = True, name: str | None = None
+    ) -> None:
+        """Add the transcript of a subagent, between two notes if it is to be ``set_off``."""
         if path in self.agents:
             return
         if (
@@ -138,10 +140,10 @@ class Gathering:
         for warning in lines.warnings:
             self._warn(f"a subagent's transcript: {warning}")
         who = visible(replace_unwritable(session.agent or name or "agent"))[:120]
-        if apart:
+        if set_off:
             self._add(TranscriptEntry("note", f"what the subagent {who} did:", None, None))
         self.rows(session.everything, session.spawned, depth)
-        if apart:
+        if set_off:
             self._add(TranscriptEntry("note", f"{SUBAGENT_END} {who} did", None, None))
 
     def _add(self, entry: TranscriptEntry) -> None:

@@ -1,4 +1,4 @@
-"""Reading a transcript's file as a stream, in bounded memory, and finding a session's files.
+"""Read a transcript's file as a stream, in bounded memory, and find a session's files.
 
 Everything here is foreign: a file of any size, cut off anywhere, with anything in it.
 """
@@ -25,7 +25,7 @@ MOST_SESSION = 1 << 30
 MOST_TEXT = 16 << 20
 """Bytes of a saved text that are read: half from its beginning, half from its end."""
 MOST_FILES = 20_000
-"""Names in a folder that are looked at."""
+"""Names in a folder that are read."""
 MOST_FOLDERS = 64
 PROJECT_NAME = 200
 """Characters of a project's folder before Claude Code shortens it with a hash."""
@@ -59,9 +59,9 @@ def open_source(path: str, *, follow: bool = True) -> Source:
         else:
             fd = os.open(path, _FLAGS if follow else _FLAGS | os.O_NOFOLLOW)
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "it is no path"
+        reason = getattr(error, "strerror", None) or "it is no path"
         code = "not_found" if isinstance(error, FileNotFoundError) else "unreadable"
-        raise _refused(path, f"the transcript cannot be read: {why}", code) from error
+        raise _refused(path, f"the transcript cannot be read: {reason}", code) from error
     try:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
@@ -71,8 +71,8 @@ def open_source(path: str, *, follow: bool = True) -> Source:
             raise _refused(path, "the transcript is empty", "empty")
     except OSError as error:
         os.close(fd)
-        why = f"the transcript cannot be read: {error.strerror}"
-        raise _refused(path, why, "unreadable") from error
+        fault = f"the transcript cannot be read: {error.strerror}"
+        raise _refused(path, fault, "unreadable") from error
     except BaseException:
         os.close(fd)
         raise
@@ -86,8 +86,8 @@ def _spooled() -> int:
         while chunk := os.read(0, 1 << 20):
             size += len(chunk)
             if size > MOST_SESSION:
-                why = f"the transcript on standard input is larger than {MOST_SESSION} bytes"
-                raise _refused(STDIN, why, "too_large")
+                fault = f"the transcript on standard input is larger than {MOST_SESSION} bytes"
+                raise _refused(STDIN, fault, "too_large")
             file.write(chunk)
         file.flush()
         fd = os.dup(file.fileno())
@@ -95,20 +95,20 @@ def _spooled() -> int:
     return fd
 
 
-def _refused(path: str, why: str, code: str) -> InputError:
+def _refused(path: str, fault: str, code: str) -> InputError:
     remedy = "name a transcript that was written: a session's .jsonl, text or Markdown"
-    return in_file(path).invalid(why, remedy, code=code)
+    return in_file(path).invalid(fault, remedy, code=code)
 
 
 class SessionLines:
-    """The JSON values of a session's lines; afterwards what could not be read, in ``warnings``."""
+    """The JSON values of a session's lines; afterwards ``warnings`` names what is missing."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.bad = self.long = self.skipped = 0
         self.torn = False
         self.digest = ""
-        """SHA-256 of what was read."""
+        """SHA-256 of the lines that were read."""
 
     def __iter__(self) -> Iterator[Any]:
         """One value for each line that is JSON. Closes the file."""
@@ -148,17 +148,17 @@ class SessionLines:
 
     @property
     def warnings(self) -> list[str]:
-        """What of the file is missing, in plain words."""
-        said = []
+        """The missing parts of the file, in plain words."""
+        warnings = []
         if self.skipped:
-            said.append(f"its first {self.skipped} bytes were not read")
+            warnings.append(f"its first {self.skipped} bytes were not read")
         if self.bad:
-            said.append(f"{_lines(self.bad)} no JSON that can be read; left out")
+            warnings.append(f"{_lines(self.bad)} no JSON that can be read; left out")
         if self.long:
-            said.append(f"{_lines(self.long)} longer than {MOST_LINE} bytes; left out")
+            warnings.append(f"{_lines(self.long)} longer than {MOST_LINE} bytes; left out")
         if self.torn:
-            said.append("its last line is cut off; left out")
-        return said
+            warnings.append("its last line is cut off; left out")
+        return warnings
 
 
 def _lines(count: int) -> str:
@@ -184,14 +184,14 @@ def text_of(source: Source) -> str:
     return data.decode(encoding, "replace")
 
 
-# --- where sessions lie ------------------------------------------------------------------------
+# --- folders of sessions -----------------------------------------------------------------------
 
 
 def config_folder(home: str | None, environ: Mapping[str, str]) -> str | None:
     """Claude Code's own folder: ``$CLAUDE_CONFIG_DIR``, else ``~/.claude``."""
-    named = environ.get("CLAUDE_CONFIG_DIR")
-    if named and os.path.isabs(named):
-        return named
+    chosen = environ.get("CLAUDE_CONFIG_DIR")
+    if chosen and os.path.isabs(chosen):
+        return chosen
     return os.path.join(home, ".claude") if home and os.path.isabs(home) else None
 
 
@@ -215,7 +215,7 @@ def project_name(folder: str) -> str:
 
 def project_folders(cwd: str, config: str) -> list[str]:
     """The folders of sessions that were started in ``cwd`` or above it, within its checkout."""
-    above, found = os.path.realpath(cwd), []
+    above = os.path.realpath(cwd)
     folders = [above]
     while not os.path.lexists(os.path.join(above, ".git")) and len(folders) < MOST_FOLDERS:
         parent = os.path.dirname(above)
@@ -224,11 +224,8 @@ def project_folders(cwd: str, config: str) -> list[str]:
             break
         above = parent
         folders.append(above)
-    for folder in folders:
-        path = os.path.join(config, "projects", project_name(folder))
-        if os.path.isdir(path):
-            found.append(path)
-    return found
+    paths = (os.path.join(config, "projects", project_name(folder)) for folder in folders)
+    return [path for path in paths if os.path.isdir(path)]
 
 
 def sessions(folders: list[str]) -> list[str]:

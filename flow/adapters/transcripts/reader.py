@@ -1,8 +1,8 @@
-"""Finding and reading the transcript of an execution (SPEC 9.3).
+"""Find and read the transcript of an execution (SPEC 9.3).
 
 Three forms: a session of Claude Code (JSON lines, with the subagents' files beside it), Markdown,
-and plain text. What cannot be read of a file is named in the transcript's warnings; a transcript
-that is missing, empty, or does not hold the skill is an error.
+and plain text. The transcript's warnings name the parts that cannot be read; a transcript that is
+missing, empty, or does not hold the skill is an error.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from flow.core.transcript.claude import ExecutionRun
 
 MOST_OF_SESSION = 64
-"""Runs of one session that are looked at together."""
+"""Runs of one session that are read together."""
 MOST_SESSIONS = 200
 """Sessions that are searched for a skill, the newest first."""
 _NEVER = frozenset(map(chr, {*range(32), 127} - {*b"\a\b\t\n\v\f\r\x1b"}))
@@ -61,11 +61,11 @@ def read(path: str, skill: str | None) -> Transcript:
     if run is not None:
         return _of_run(run, path, lines.warnings)
     if skill is not None and session.skills and not session.agent:
-        why = f"did not run in this transcript; what ran: {_named(session.skills)}"
+        fault = f"did not run in this transcript; what ran: {_named(session.skills)}"
         if any(same_skill(skill, name) for name in session.skills):
-            why = "only began in this transcript; nothing of what it did is there"
+            fault = "only began in this transcript; nothing of what it did is there"
         raise in_file(path, "skill", skill).not_found(
-            f"the skill {skill!r:.80} {why}", "name one of these, or another transcript"
+            f"the skill {skill!r:.80} {fault}", "name one of these, or another transcript"
         )
     return _whole_session(session, lines, path)
 
@@ -109,7 +109,7 @@ def _sessions(
 
 def ended_runs(
     session: str,
-    known: Callable[[str], int | None],
+    first_run: Callable[[str], int | None],
     *,
     cwd: str,
     home: str | None,
@@ -117,8 +117,8 @@ def ended_runs(
 ) -> EndedRuns | None:
     """The runs of any skill but the judge in ``session`` (an id, or its transcript's path).
 
-    ``known`` tells for the path of a session with which run to begin; None: with the first one that
-    the last prompt of a person led to. At most ``MOST_OF_SESSION`` of them are looked at, the
+    ``first_run`` gives for the path of a session the number of the run to begin with; None: the
+    first one after the last prompt of a person. At most ``MOST_OF_SESSION`` of them are read, the
     newest. None where there is no such session, or none that can be read.
     """
     path = next(iter(_sessions(cwd, home, environ, session)), None)
@@ -131,10 +131,10 @@ def ended_runs(
     rows = Session(None, destroys, most=MOST_OF_SESSION)
     for line in lines:
         lines.bad += not rows.line(line)
-    first = known(path)
+    first = first_run(path)
     if first is None:
         first = next((run.number for run in rows.runs if run.turn == rows.turns), rows.begun)
-    done, going_on = [], [rows.begun]
+    ended, going_on = [], [rows.begun]
     for run in rows.runs:
         if run.number < first or run.local:
             continue
@@ -142,20 +142,20 @@ def ended_runs(
         # After a skill's run came a person, or another skill; an agent may work in the background.
         over = run.over and run.kind != "agent"
         if transcript is not None and (over or has_ended(transcript)):
-            done.append(transcript)
+            ended.append(transcript)
         elif not run.over:
             going_on.append(run.number)
-    return EndedRuns(path, tuple(done), min(going_on))
+    return EndedRuns(path, tuple(ended), min(going_on))
 
 
 def _no_transcript(skill: str | None, cwd: str, searched: int, ran: Iterable[str]) -> InputError:
-    what = "no skill or agent" if skill is None else f"no run of {skill!r:.80}"
+    wanted = "no skill or agent" if skill is None else f"no run of {skill!r:.80}"
     count = "1 session" if searched == 1 else f"{searched} sessions"
     where = f"in {count} of this folder" if searched else "here: there are no sessions"
-    known = [] if skill is None else [name for name in ran if not same_skill(skill, name)]
-    others = f"; what ran: {_named(known)}" if known else ""
+    other = [] if skill is None else [name for name in ran if not same_skill(skill, name)]
+    others = f"; what ran: {_named(other)}" if other else ""
     return in_file(cwd, "skill", skill).not_found(
-        f"there is {what} to judge {where}{others}",
+        f"there is {wanted} to judge {where}{others}",
         "run it first, or name its transcript: --file TRANSCRIPT",
     )
 
@@ -203,7 +203,6 @@ def _is_session(source: places.Source) -> bool:
 
 
 def _saved_text(source: places.Source) -> Transcript:
-    """A text that somebody saved."""
     text = places.text_of(source)
     if _is_binary(text):
         raise _unusable(source.path, "is no text")
@@ -224,9 +223,9 @@ def _saved_text(source: places.Source) -> Transcript:
 
 
 def _is_binary(text: str) -> bool:
-    """Whether of the beginning more than one in fifty is what no text and no terminal's log holds.
+    """Whether over one in fifty of its first characters is in no text and no terminal's log.
 
-    Of data that is compressed, one in ten is; of a program's file, far more.
+    Of compressed data one in ten is; of a program's file, far more.
     """
     start = text[:8192]
     return sum(char in _NEVER for char in start) * 50 > len(start)
@@ -242,9 +241,9 @@ def _whole_session(session: Session, lines: places.SessionLines, path: str) -> T
     gathered = Gathering(path)
     gathered.rows(session.everything, session.spawned, 0)
     name = session.agent or places.small_json(note_beside(path)).get("agentType")
-    named = (
-        visible(replace_unwritable(name))[:200] if isinstance(name, str) and session.side else None
-    )
+    named = None
+    if isinstance(name, str) and session.side:
+        named = visible(replace_unwritable(name))[:200]
     warnings = lines.warnings
     if named is None:
         warnings.append("it names no skill or agent; all of it was taken")
@@ -258,9 +257,9 @@ def _of_run(run: ExecutionRun, path: str, warnings: list[str]) -> Transcript:
         gathered.agent_run(run)
     else:
         gathered.rows(run.rows, run.spawned, 0)
-        apart = forked(run, path)
-        if apart is not None:
-            gathered.agent(apart, 1)
+        forked_file = forked(run, path)
+        if forked_file is not None:
+            gathered.agent(forked_file, 1)
     if run.rows.waiting and not run.over:
         warnings.append("it was going on when the transcript was read")
     return _transcript_of(path, visible(run.name), run.key, run.started_at, gathered, warnings)
@@ -274,19 +273,16 @@ def _transcript_of(
     gathered: Gathering,
     warnings: list[str],
 ) -> Transcript:
-    """``key`` tells the execution from others that read alike, its words how far it has got."""
-    said = (*warnings, *gathered.warnings)
-    made = Transcript(path, "claude", skill, key, started_at, tuple(gathered.entries), said)
-    return made._replace(execution=_digest(key, quotable_text(made)))
+    """A transcript whose execution id covers ``key`` and the text so far."""
+    every = (*warnings, *gathered.warnings)
+    made = Transcript(path, "claude", skill, key, started_at, tuple(gathered.entries), every)
+    text = f"{key}\0{quotable_text(made)}".encode("utf-8", "replace")
+    return made._replace(execution=sha256(text).hexdigest()[:32])
 
 
-def _digest(*texts: str) -> str:
-    return sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:32]
-
-
-def _unusable(path: str, why: str) -> InputError:
+def _unusable(path: str, fault: str) -> InputError:
     remedy = "name a transcript that was written: a session's .jsonl, text or Markdown"
-    return in_file(path).invalid(f"the transcript {why}", remedy, code="empty")
+    return in_file(path).invalid(f"the transcript {fault}", remedy, code="empty")
 
 
 # --- runs and subagents ------------------------------------------------------------------------
