@@ -206,9 +206,8 @@ def _junit_report(data: bytes) -> CheckReport:
     bad = counts["failed"] + counts["errors"]
     declared_bad = declared["failures"] + declared["errors"]
     if declared_bad > bad:
-        doubts.append(
-            f"Its header counts {declared_bad} failures, and its test cases {bad}; the worse counts."
-        )
+        numbers = f"{declared_bad} failures, and its test cases {bad}"
+        doubts.append(f"Its header counts {numbers}; the worse counts.")
     if suites.outside:
         doubts.append(f"A suite itself failed, apart from its test cases ({suites.outside} times).")
     whole = declared["tests"] <= counts["tests"]
