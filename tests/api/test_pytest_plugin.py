@@ -115,6 +115,7 @@ def test_a_failure_shows_the_table_of_criteria(
         ]
     )
     assert "pytest_plugin.py" not in done.stdout.str()
+    assert "pytest_fixtures.py" not in done.stdout.str()
 
 
 def test_a_terminal_gets_nothing_a_judge_could_hide(
