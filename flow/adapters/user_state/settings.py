@@ -223,7 +223,6 @@ def _add_file(
 def _parsed(root: str, rel: str, shown: str) -> Any:
     """The JSON value of a file, which messages name ``shown``; ``_ABSENT`` where there is none."""
     from flow.adapters.contracts import formats
-    from flow.adapters.fs import files
 
     data = files.read_optional(root, rel, limit=_LIMIT)
     return _ABSENT if data is None else formats.parse_json(data, file=shown)
