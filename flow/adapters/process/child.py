@@ -11,7 +11,7 @@ import os
 from _thread import allocate_lock
 from contextlib import suppress
 
-from flow.startup.typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -60,26 +60,31 @@ def fork_to(work: Callable[[], int]) -> int:
     return pid
 
 
+class Program(NamedTuple):
+    """A program to start."""
+
+    path: str
+    argv: list[str]
+    env: Mapping[str, str]
+    cwd: str | None = None
+    """None is the present one."""
+
+
 def start(
-    program: str,
-    argv: list[str],
-    env: Mapping[str, str],
-    fds: tuple[int, int, int],
-    *,
-    cwd: str | None = None,
-    before: Callable[[], None] | None = None,
+    program: Program, fds: tuple[int, int, int], *, before: Callable[[], None] | None = None
 ) -> int:
-    """Start ``program`` (a path) and return its process id. Raises OSError where it cannot start.
+    """Start ``program`` and return its process id. Raises OSError where it cannot start.
 
     ``fds`` become its standard input, output and error. It leads a session and a process group of
-    its own, has no controlling terminal and no signal blocked or ignored. ``cwd`` None is the
-    present one. ``before`` is called in the new process, which then has its number and session.
+    its own, has no controlling terminal and no signal blocked or ignored. ``before`` is called in
+    the new process, which then has its number and session.
     """
+    path, argv, env, cwd = program
     if before is None and (cwd is None or _is_here(cwd)):
         safe, spare = _above_stdio(fds)
         try:
             return os.posix_spawn(
-                program,
+                path,
                 argv,
                 env,
                 file_actions=[(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(safe)],
@@ -102,9 +107,9 @@ def start(
             before()
         for target, fd in enumerate(_above_stdio(fds)[0]):
             os.dup2(fd, target, inheritable=True)
-        os.execve(program, argv, env)  # noqa: S606
+        os.execve(path, argv, env)  # noqa: S606
 
-    return _fork_program(become_program, cwd if cwd else program)
+    return _fork_program(become_program, cwd if cwd else path)
 
 
 def forget_signals(numbers: Iterable[int] = _OWN) -> None:

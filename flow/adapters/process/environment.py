@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 
+from flow.adapters.process.child import Program
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 GIT_LOCAL = frozenset(
     {
@@ -89,6 +90,12 @@ def find_program(name: str, path: str | None, *, outside: str | None = None) -> 
         ):
             return candidate
     return None
+
+
+def locate(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> Program | None:
+    """The program that ``argv`` names, with a slash by its path, else in ``env``'s PATH."""
+    path = argv[0] if "/" in argv[0] else find_program(argv[0], env.get("PATH"))
+    return None if path is None else Program(path, list(argv), env, cwd)
 
 
 def is_below(path: str, top: str) -> bool:

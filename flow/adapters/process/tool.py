@@ -10,12 +10,14 @@ import os
 import time
 
 from flow.adapters.process.child import end_group, start, status_of
-from flow.adapters.process.environment import clean_environment, find_program
+from flow.adapters.process.environment import clean_environment, find_program, locate
 from flow.adapters.process.loop import BoundedBytes, Child, Loop, attend
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from flow.adapters.process.child import Program
 
 __all__ = ["ToolResult", "clean_environment", "find_program", "run_tool"]
 
@@ -55,12 +57,12 @@ def run_tool(
     its own and none of Flow's descriptors, and is ended with its process group when it takes too
     long or Flow is interrupted. Raises nothing of its own.
     """
-    program = argv[0] if "/" in argv[0] else find_program(argv[0], env.get("PATH"))
+    program = locate(argv, cwd, env)
     if program is None:
         return _no_start(argv[0], "not found in PATH")
     try:
         with Loop() as loop:
-            return _run(loop, program, list(argv), cwd, env, stdin, timeout, limit)
+            return _run(loop, program, stdin, timeout, limit)
     except OSError as error:
         return _no_start(argv[0], error.strerror or str(error))
     except ValueError as error:  # a NUL byte in an argument
@@ -68,14 +70,7 @@ def run_tool(
 
 
 def _run(
-    loop: Loop,
-    program: str,
-    argv: list[str],
-    cwd: str,
-    env: Mapping[str, str],
-    stdin: bytes | None,
-    timeout: float,
-    limit: int,
+    loop: Loop, program: Program, stdin: bytes | None, timeout: float, limit: int
 ) -> ToolResult:
     (out_r, out_w), (err_r, err_w) = loop.pipe(), loop.pipe()
     if stdin is None:
@@ -83,7 +78,7 @@ def _run(
     else:
         in_r, in_w = loop.pipe()
     began = time.monotonic()
-    pid = start(program, argv, env, (in_r, out_w, err_w), cwd=cwd)
+    pid = start(program, (in_r, out_w, err_w))
     child = Child(loop, pid, ask=lambda: end_group(pid), patience=0)
     try:
         loop.close(in_r, out_w, err_w)

@@ -15,13 +15,15 @@ from contextlib import suppress
 
 from flow.adapters.process.child import end_group, fork_to, start, status_of
 from flow.adapters.process.ending import FORCE, SETTLE, EndingSteps
-from flow.adapters.process.environment import find_program
+from flow.adapters.process.environment import locate
 from flow.adapters.process.loop import BoundedBytes, Child, Loop, attend
 from flow.adapters.process.tree import make_tree, watch_over
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from flow.adapters.process.child import Program
 
 _STDERR = 1 << 16
 _SLACK = 5.0
@@ -40,13 +42,9 @@ class InputRunResult(NamedTuple):
     """Why it could not be started or how it got lost."""
 
 
-class _Program(NamedTuple):
-    """The program and its limits, in seconds."""
+class _Limits(NamedTuple):
+    """In seconds; ``grace`` is between SIGTERM and SIGKILL."""
 
-    path: str
-    argv: list[str]
-    cwd: str
-    env: Mapping[str, str]
     timeout: float
     grace: float
 
@@ -68,24 +66,24 @@ def run_with_input(
     one more, and the program is ended. Nothing that it started outlives the call, whatever session
     it fled to (where the system allows to know that, SPEC 3).
     """
-    path = argv[0] if "/" in argv[0] else find_program(argv[0], env.get("PATH"))
-    if path is None:
+    program = locate(argv, cwd, env)
+    if program is None:
         return InputRunResult("not_found", None, b"", b"", "it was not found in PATH")
     try:
         with Loop() as loop:
-            return _run(loop, _Program(path, list(argv), cwd, env, timeout, grace), stdin, limit)
+            return _run(loop, program, stdin, limit, _Limits(timeout, grace))
     except OSError as error:
         return InputRunResult("not_started", None, b"", b"", error.strerror or str(error))
 
 
-def _run(loop: Loop, program: _Program, stdin: bytes, limit: int) -> InputRunResult:
+def _run(loop: Loop, program: Program, stdin: bytes, limit: int, limits: _Limits) -> InputRunResult:
     """Start the reaper, move bytes until it has ended, read its report."""
     (in_r, in_w), (out_r, out_w), (err_r, err_w) = loop.pipe(), loop.pipe(), loop.pipe()
     (alive_r, alive), (report_r, report_w) = loop.pipe(), loop.pipe()
     fds = (in_r, out_w, err_w)
     began = time.monotonic()
-    pid = fork_to(lambda: _reap(program, fds, alive_r, report_w))
-    longest = program.grace + SETTLE + FORCE + _SLACK
+    pid = fork_to(lambda: _reap(program, limits, fds, alive_r, report_w))
+    longest = limits.grace + SETTLE + FORCE + _SLACK
     # Whatever happens, the reaper knows it by the closed pipe, and ends everything.
     reaper = Child(loop, pid, ask=lambda: loop.close(alive), patience=longest)
     try:
@@ -95,7 +93,7 @@ def _run(loop: Loop, program: _Program, stdin: bytes, limit: int) -> InputRunRes
         loop.read(out_r, out.take)
         loop.read(err_r, err.take)
         loop.write(in_w, stdin)
-        attend(loop, reaper, began=began, timeout=program.timeout + longest)
+        attend(loop, reaper, began=began, timeout=limits.timeout + longest)
     finally:
         reaper.finish()
     told: dict[str, Any] = {}
@@ -112,7 +110,9 @@ def _run(loop: Loop, program: _Program, stdin: bytes, limit: int) -> InputRunRes
     return InputRunResult(told["kind"], told.get("status"), *outputs, told.get("why", ""))
 
 
-def _reap(program: _Program, fds: tuple[int, int, int], alive: int, report: int) -> int:
+def _reap(
+    program: Program, limits: _Limits, fds: tuple[int, int, int], alive: int, report: int
+) -> int:
     """Run the program to its end and report; for the process between Flow and the program."""
 
     def tell(**told: Any) -> None:
@@ -123,27 +123,20 @@ def _reap(program: _Program, fds: tuple[int, int, int], alive: int, report: int)
     tree = make_tree()
     began = time.monotonic()
     try:
-        pid = start(
-            program.path,
-            program.argv,
-            program.env,
-            fds,
-            cwd=program.cwd,
-            # The program itself says who it is, before it can kill this process.
-            before=lambda: tell(pid=os.getpid()),
-        )
+        # The program itself says who it is, before it can kill this process.
+        pid = start(program, fds, before=lambda: tell(pid=os.getpid()))
     except (OSError, ValueError) as error:
-        missing = isinstance(error, FileNotFoundError) and os.path.isdir(program.cwd)
+        missing = isinstance(error, FileNotFoundError) and os.path.isdir(program.cwd or ".")
         why = getattr(error, "strerror", None) or str(error)
         tell(kind="not_found" if missing else "not_started", why=why)
         return 0
     for fd in fds:
         os.close(fd)
     tree.watch(pid)
-    ending = EndingSteps(tree, program.grace)
+    ending = EndingSteps(tree, limits.grace)
     # Flow has heard enough, or is gone.
     loop.read(alive, lambda _: None, at_end=lambda: ending.ask(time.monotonic()))
-    attended = attend(loop, ending, began=began, timeout=program.timeout)
+    attended = attend(loop, ending, began=began, timeout=limits.timeout)
     status = None if attended.status is None else status_of(attended.status)
     tell(kind="timeout" if attended.timed_out else "exit", status=status)
     return 0

@@ -13,7 +13,7 @@ import os
 import time
 from contextlib import suppress
 
-from flow.adapters.process.child import start
+from flow.adapters.process.child import Program, start
 from flow.adapters.process.ending import EndingSteps
 from flow.adapters.process.environment import is_below
 from flow.adapters.process.loop import BoundedBytes, Loop, attend
@@ -237,7 +237,7 @@ class _Supervisor:
         argv = ["bash", "--noprofile", "--norc", *options, "-o", "pipefail", "-c", plan.command]
         # Without a subreaper the command itself says who it is, before it can kill this process.
         before = None if self.tree.complete else self._announce
-        program = plan.bash
+        program = Program(plan.bash, argv, plan.env)
         null = self.loop.own(os.open(os.devnull, os.O_RDONLY))
         out, out_w = self.loop.pipe()
         given = [null, out_w]
@@ -247,12 +247,12 @@ class _Supervisor:
             os.set_inheritable(status_w, True)
             self.loop.read(status, self.sandbox_status.take)
             argv = plan.confined.command(os.getcwd(), status_w, argv[1:])
-            program = argv[0]
+            program = Program(argv[0], argv, plan.env)
         try:
-            pid = start(program, argv, plan.env, (null, out_w, out_w), before=before)
+            pid = start(program, (null, out_w, out_w), before=before)
         except OSError as error:
             raise CommandRefused(
-                f"cannot start {os.path.basename(program)}: {error.strerror}"
+                f"cannot start {os.path.basename(program.path)}: {error.strerror}"
             ) from None
         except ValueError as error:
             raise CommandRefused(f"cannot start bash: {error}") from None

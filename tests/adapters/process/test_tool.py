@@ -94,6 +94,47 @@ def test_without_posix_spawn_sessions_it_forks(monkeypatch: pytest.MonkeyPatch) 
     assert session == pid
 
 
+@pytest.mark.parametrize(
+    ("script", "status", "stdout"),
+    [
+        ("echo out; exit 3", 3, b"out\n"),
+        ("exec >&- 2>&-; sleep 0.05; exit 4", 4, b""),
+        ("sleep 3000 & echo $!", 0, None),
+        ("yes", 125, b"y\n" * 500),
+    ],
+)
+def test_where_an_end_cannot_be_polled_it_is_looked_for(
+    script: str, status: int, stdout: bytes | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on macOS, on old kernels, and without a free descriptor."""
+
+    def none(_: int) -> int:
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(os, "pidfd_open", none, raising=False)
+    argv = ("sh", "-c", script)
+    result = run_tool(argv, cwd=os.getcwd(), env=ENV, limit=1000, timeout=LONG)
+    if stdout is None:
+        os.kill(int(result.stdout), signal.SIGKILL)
+    assert result.status == status
+    assert stdout in (None, result.stdout)
+
+
+def test_a_tool_ends_with_the_interrupt_that_its_caller_gets(tmp_path: Path) -> None:
+    file = tmp_path / "pid"
+    code = (
+        "import os; from flow.adapters.process.tool import run_tool\n"
+        f"run_tool(('sh', '-c', 'echo $$ >\"{file}\"; sleep 3000'), cwd='/', env=dict(os.environ))"
+    )
+    flow = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=Path(__file__).parents[3], stderr=subprocess.DEVNULL
+    )
+    assert eventually(lambda: file.exists() and bool(file.read_text()))
+    flow.send_signal(signal.SIGINT)
+    flow.wait(LONG)
+    assert eventually(lambda: not alive(int(file.read_text())))
+
+
 @pytest.mark.parametrize("where", ["here", "elsewhere"])
 def test_a_time_out_ends_the_whole_group(where: str, tmp_path: Path) -> None:
     file = tmp_path / "pid"
