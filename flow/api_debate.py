@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.app.judging.debate_plan import Criteria
-    from flow.core.judging.debate.state import Held
+    from flow.core.judging.debate.state import DebateState
     from flow.wiring.judging.context import Backend
 
     Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -111,7 +111,7 @@ async def adebate(
     return _result(await asyncio.to_thread(debates.debate, call, cwd=cwd, loop=loop))
 
 
-def _result(held: Held) -> DebateResult:
+def _result(held: DebateState) -> DebateResult:
     debated = document(held)
     return DebateResult(
         consensus=debated["consensus"],

@@ -23,8 +23,8 @@ from flow.core.decision.decide import NoOpinion, Opinion, decide
 from flow.core.judging.common.question import Unusable
 from flow.core.judging.goal import ballots
 from flow.core.judging.goal import reply as goal_reply
-from flow.core.judging.goal.bundle import Bundle, ContextItem, Sought
-from flow.core.judging.goal.prompt import make
+from flow.core.judging.goal.context import ContextItem, JudgeContext, Sought
+from flow.core.judging.goal.prompt import goal_question
 from flow.core.judging.rubric import reply as rubric_reply
 from flow.core.judging.rubric.model import Rubric, RubricCriterion, result
 from flow.core.judging.scorecard import reply as scorecard_reply
@@ -77,7 +77,9 @@ def _prompt() -> Any:
         ),
     )
     contract = (FencedPart("outcome", "the outcome itself"),)
-    return make(Bundle("g", 1, SOUGHT, contract, "report", items, (), None, 5), "ab" * 16)
+    return goal_question(
+        JudgeContext("g", 1, SOUGHT, contract, "report", items, (), None, 5), "ab" * 16
+    )
 
 
 PROMPT = _prompt()

@@ -5,7 +5,7 @@ The reply comes as the arguments of a tool that the model has to call; there is 
 
 from __future__ import annotations
 
-from flow.adapters.judges.asking import none
+from flow.adapters.judges.asking import answered, none
 from flow.adapters.judges.reply import closed, fitting
 from flow.adapters.judges.service import (
     Body,
@@ -15,8 +15,6 @@ from flow.adapters.judges.service import (
     tokens,
     usage_of,
 )
-from flow.app.judging.port import JudgeAnswer, Usage
-from flow.core.judging.common.question import Unusable
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.judges.asking import Call
     from flow.adapters.judges.retry import Retryable
-    from flow.app.judging.port import NoAnswer
+    from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
     from flow.core.judging.common.question import NoAnswerKind, Question
 
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
@@ -80,10 +78,7 @@ class Anthropic:
             return none(self, "empty", "the reply is empty", usage)
         if len(calls) > 1 or calls[0].get("name") != _TOOL:
             return none(self, "wrong_shape", "the model did not give exactly one answer", usage)
-        value = fitting(calls[0].get("input"), call.question.schema)
-        if isinstance(value, Unusable):
-            return none(self, value.kind, value.reason, usage)
-        return JudgeAnswer(value, usage)
+        return answered(self, fitting(calls[0].get("input"), call.question.schema), usage)
 
     def _usage(self, message: dict[str, Any]) -> Usage:
         told = message.get("usage")
@@ -96,8 +91,8 @@ class Anthropic:
                 "cache_read_input_tokens",
             )
         ]
-        known = [count for count in given if count is not None]
-        total = sum(known) if known else None
+        told_counts = [count for count in given if count is not None]
+        total = sum(told_counts) if told_counts else None
         return usage_of(self, message.get("model"), total, told.get("output_tokens"))
 
 

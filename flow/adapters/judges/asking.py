@@ -1,24 +1,26 @@
-"""One judge: a backend with its room, its limits and its patience."""
+"""One judge: a backend with its work folder, its limits and its retry policy."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import tempfile
+from contextlib import contextmanager
 
 from flow.adapters.judges.reply import words
 from flow.adapters.judges.retry import Retryable, RetryPolicy, retry
 from flow.adapters.process.environment import clean_environment
 from flow.adapters.process.redaction import redacted_text, redacted_value
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
-from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
+from flow.core.judging.common.question import Unusable
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from types import TracebackType
+    from collections.abc import Iterator, Mapping
 
     from flow.adapters.judges.budget import Budget
     from flow.adapters.judges.retry import Clock
+    from flow.adapters.process.with_input import InputRunResult
     from flow.core.judging.common.question import NoAnswerKind, Question
 
 GUARD = "CLAUDE_HOOK_GOAL_JUDGE_MODE"
@@ -37,7 +39,7 @@ class Call(NamedTuple):
 
     question: Question
     seconds: float
-    room: WorkFolder
+    folder: WorkFolder
     dollars: float | None
 
 
@@ -70,7 +72,7 @@ class BackendJudge:
         work: str | None,
         budget: Budget,
         clock: Clock,
-        patience: RetryPolicy = RetryPolicy(),  # noqa: B008  # a value that nobody can change
+        policy: RetryPolicy = RetryPolicy(),  # noqa: B008  # a value that nobody can change
         environ: Mapping[str, str] | None = None,
     ) -> None:
         """``work`` is an existing folder for short-lived ones; None is the system's.
@@ -81,7 +83,7 @@ class BackendJudge:
         self._environ = {} if environ is None else environ
         self.backend = backend
         self.budget = budget
-        self._work, self._clock, self._patience = work, clock, patience
+        self._work, self._clock, self._policy = work, clock, policy
 
     @property
     def name(self) -> str:
@@ -92,7 +94,7 @@ class BackendJudge:
     def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:
         """Ask, again where that helps; ``seconds`` bounds it all but the ending of processes."""
         question = question._replace(prompt=redacted_text(question.prompt, self._environ))
-        answer = retry(self._once, question, seconds, clock=self._clock, patience=self._patience)
+        answer = retry(self._once, question, seconds, clock=self._clock, policy=self._policy)
         # What a judge says is kept, in the goal's file and the journal too: also why it said none,
         # and services name the key that they refuse.
         if isinstance(answer, JudgeAnswer):
@@ -110,10 +112,9 @@ class BackendJudge:
             unasked = Usage(self.backend.name, self.backend.model, attempts=0)
             return NoAnswer("cost_limit", refusal, unasked)
         try:
-            with _Rooms(self._work) as room:
-                answer = self.backend.ask(
-                    Call(_sendable(question), seconds, room, self.budget.left)
-                )
+            with _work_folder(self._work) as folder:
+                call = Call(_sendable(question), seconds, folder, self.budget.left)
+                answer = self.backend.ask(call)
         except OSError as error:
             where = os.path.basename(str(error.filename)) if error.filename else "a folder"
             why = f"cannot prepare the judge's own folder: {where}: {error.strerror or error}"
@@ -138,33 +139,56 @@ def none(backend: Backend, kind: NoAnswerKind, reason: str, usage: Usage | None 
     return NoAnswer(kind, reason, usage or Usage(backend.name, backend.model))
 
 
-class _Rooms:
-    """A room for one call, removed after it."""
+def answered(
+    backend: Backend, reply: Mapping[str, Any] | Unusable, usage: Usage
+) -> JudgeAnswer | NoAnswer:
+    """The answer that a reply of this backend is, or is not."""
+    if isinstance(reply, Unusable):
+        return none(backend, reply.kind, reply.reason, usage)
+    return JudgeAnswer(reply, usage)
 
-    def __init__(self, work: str | None) -> None:
-        self._work = work
-        self._folder = ""
 
-    def __enter__(self) -> WorkFolder:
-        self._folder = os.path.realpath(tempfile.mkdtemp(prefix="flow-judge-", dir=self._work))
-        cwd = os.path.join(self._folder, "cwd")
+def not_ended(
+    backend: Backend,
+    run: InputRunResult,
+    seconds: float,
+    *,
+    too_much: str,
+    not_found: str,
+    program: str = "",
+    usage: Usage | None = None,
+) -> NoAnswer | None:
+    """Why a program that was asked ended by itself with nothing to read; None where it did.
+
+    ``too_much`` and ``not_found`` are the reasons where it printed too much, or is not there.
+    """
+    reasons: dict[str, tuple[NoAnswerKind, str]] = {
+        "timeout": ("timeout", f"no reply within {seconds:.3g} s"),
+        "too_much": ("not_json", too_much),
+        "not_found": ("not_configured", not_found),
+    }
+    if run.kind == "exit":
+        return None
+    kind, reason = reasons.get(run.kind, ("error", f"{program} did not run: {words(run.why)}"))
+    return none(backend, kind, reason, usage)
+
+
+@contextmanager
+def _work_folder(parent: str | None) -> Iterator[WorkFolder]:
+    """A folder for one call, removed after it."""
+    top = os.path.realpath(tempfile.mkdtemp(prefix="flow-judge-", dir=parent))
+    try:
+        cwd = os.path.join(top, "cwd")
         os.mkdir(cwd, 0o700)
-        return WorkFolder(cwd, self._folder)
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
-        if os.path.lexists(self._folder):  # the judge left folders that nobody may look into
-            for folder, below, _ in os.walk(self._folder):
-                for name in below:
-                    path = os.path.join(folder, name)
+        yield WorkFolder(cwd, top)
+    finally:
+        shutil.rmtree(top, ignore_errors=True)
+        if os.path.lexists(top):  # the judge left folders that nobody may look into
+            for folder, below, _ in os.walk(top):
+                for path in (os.path.join(folder, name) for name in below):
                     if not os.path.islink(path):
                         os.chmod(path, 0o700)
-            shutil.rmtree(self._folder, ignore_errors=True)
+            shutil.rmtree(top, ignore_errors=True)
 
 
 BASE = (

@@ -32,7 +32,7 @@ def choose(
     work: str | None,
     budget: Budget | None = None,
     clock: Clock | None = None,
-    patience: RetryPolicy = RetryPolicy(),  # noqa: B008  # a value that nobody can change
+    policy: RetryPolicy = RetryPolicy(),  # noqa: B008  # a value that nobody can change
 ) -> AskJudge | NoAnswer:
     """The judge that ``spec`` names, or why there is none; nothing is asked yet.
 
@@ -56,7 +56,7 @@ def choose(
         work=work,
         budget=Budget(settings.max_cost_usd) if budget is None else budget,
         clock=clock or real_clock(),
-        patience=patience,
+        policy=policy,
         environ=environ,
     )
 

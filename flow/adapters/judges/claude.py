@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import json
 
-from flow.adapters.judges.asking import environment, none, secrets
+from flow.adapters.judges.asking import answered, environment, none, not_ended, secrets
 from flow.adapters.judges.reply import closed, fitting, read_document, words
 from flow.adapters.judges.retry import Retryable
 from flow.adapters.judges.service import dollars, judged_by_status, tokens, usage_of
 from flow.adapters.process.with_input import run_with_input
-from flow.app.judging.port import JudgeAnswer, Usage
 from flow.core.judging.common.question import Unusable
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.judges.asking import Call
     from flow.adapters.process.with_input import InputRunResult
-    from flow.app.judging.port import NoAnswer
+    from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 
 _LIMIT = 2 << 20
 """Bytes of the CLI's report, which holds the reply twice."""
@@ -81,8 +80,17 @@ class Claude:
         if self._knows_budget and ended.status == 1 and _no_option(ended, _BUDGET):
             self._knows_budget = False
             ended = self._run(call)
-        if ended.kind != "exit":
-            return self._not_ended(ended, call)
+        missing = "the claude CLI was not found in PATH; install Claude Code, or name another "
+        silent = not_ended(
+            self,
+            ended,
+            call.seconds,
+            too_much=f"the claude CLI printed more than {_LIMIT} bytes",
+            not_found=missing + "flow.goals.judge.backend",
+            program="the claude CLI",
+        )
+        if silent is not None:
+            return silent
         report = read_document(ended.stdout, what="the CLI's report", limit=_LIMIT)
         if isinstance(report, Unusable):
             said = words(ended.stderr, self._secrets, last=300)
@@ -105,22 +113,12 @@ class Claude:
             prompt = f"The question:\n\n{prompt}"
         return run_with_input(
             argv,
-            cwd=call.room.cwd,
+            cwd=call.folder.cwd,
             env=self._env,
             stdin=prompt.encode("utf-8"),
             timeout=call.seconds,
             limit=_LIMIT,
         )
-
-    def _not_ended(self, ended: InputRunResult, call: Call) -> NoAnswer:
-        if ended.kind == "timeout":
-            return none(self, "timeout", f"no reply within {call.seconds:.3g} s")
-        if ended.kind == "too_much":
-            return none(self, "not_json", f"the claude CLI printed more than {_LIMIT} bytes")
-        if ended.kind == "not_found":
-            reason = "the claude CLI was not found in PATH; install Claude Code, or name another "
-            return none(self, "not_configured", reason + "flow.goals.judge.backend")
-        return none(self, "error", f"the claude CLI did not run: {words(ended.why)}")
 
     def _read(
         self, report: dict[str, Any], ended: InputRunResult, call: Call
@@ -137,10 +135,7 @@ class Claude:
                 reason = "the CLI reports success, but only text for an answer"
                 return none(self, "not_json", reason, usage)
             return none(self, "empty", "the CLI reports success, but no answer", usage)
-        value = fitting(report["structured_output"], call.question.schema)
-        if isinstance(value, Unusable):
-            return none(self, value.kind, value.reason, usage)
-        return JudgeAnswer(value, usage)
+        return answered(self, fitting(report["structured_output"], call.question.schema), usage)
 
     def _failed(
         self, report: dict[str, Any], ended: InputRunResult, usage: Usage

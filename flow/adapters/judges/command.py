@@ -16,12 +16,11 @@ from __future__ import annotations
 import json
 import os
 
-from flow.adapters.judges.asking import environment, none, secrets
+from flow.adapters.judges.asking import answered, environment, none, not_ended, secrets
 from flow.adapters.judges.reply import LIMIT, closed, read_document, read_reply, words
 from flow.adapters.judges.retry import Retryable
 from flow.adapters.judges.service import usage_of
 from flow.adapters.process.with_input import run_with_input
-from flow.app.judging.port import JudgeAnswer
 from flow.core.judging.common.question import Unusable
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.judges.asking import Call
     from flow.adapters.process.with_input import InputRunResult
-    from flow.app.judging.port import NoAnswer, Usage
+    from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 
 TRY_AGAIN = 75
 _KEYS = ("_API_KEY", "_AUTH_TOKEN", "_BASE_URL")
@@ -64,13 +63,13 @@ class CommandJudge:
             reason = f"flow.goals.judge.command: {shown} is relative; write the whole path"
             return none(self, "not_configured", reason)
         question = call.question
-        schema = os.path.join(call.room.files, "schema.json")
+        schema = os.path.join(call.folder.files, "schema.json")
         with open(schema, "w", encoding="utf-8") as file:
             json.dump(closed(question.schema), file)
-        told = os.path.join(call.room.files, "usage.json")
+        told = os.path.join(call.folder.files, "usage.json")
         ended = run_with_input(
             self._argv,
-            cwd=call.room.cwd,
+            cwd=call.folder.cwd,
             env={**self._env, f"{_OWN}SCHEMA": schema, f"{_OWN}USAGE": told},
             stdin=f"{question.system}\n\n{question.prompt}".encode(),
             timeout=call.seconds,
@@ -82,16 +81,17 @@ class CommandJudge:
         self, ended: InputRunResult, call: Call, usage: Usage
     ) -> JudgeAnswer | NoAnswer | Retryable:
         shown = words(os.path.basename(self._argv[0]))
-        if ended.kind == "timeout":
-            return none(self, "timeout", f"no reply within {call.seconds:.3g} s", usage)
-        if ended.kind == "too_much":
-            reason = f"{shown} printed more than {LIMIT} bytes and was ended"
-            return none(self, "not_json", reason, usage)
-        if ended.kind == "not_found":
-            reason = f"flow.goals.judge.command: {shown} was not found"
-            return none(self, "not_configured", reason, usage)
-        if ended.kind != "exit":
-            return none(self, "error", f"{shown} did not run: {words(ended.why)}", usage)
+        silent = not_ended(
+            self,
+            ended,
+            call.seconds,
+            too_much=f"{shown} printed more than {LIMIT} bytes and was ended",
+            not_found=f"flow.goals.judge.command: {shown} was not found",
+            program=shown,
+            usage=usage,
+        )
+        if silent is not None:
+            return silent
         if ended.status != 0:
             said = words(ended.stderr, self._secrets, last=200)
             said = said or "it said nothing on standard error"
@@ -99,22 +99,23 @@ class CommandJudge:
             if ended.status == TRY_AGAIN:
                 return Retryable(none(self, "unavailable", reason, usage))
             return none(self, "error", reason, usage)
-        value = read_reply(ended.stdout, call.question.schema)
-        if isinstance(value, Unusable):
-            return none(self, value.kind, words(value.reason, self._secrets), usage)
-        return JudgeAnswer(value, usage)
+        reply = read_reply(ended.stdout, call.question.schema)
+        if isinstance(reply, Unusable):
+            reply = reply._replace(reason=words(reply.reason, self._secrets))
+        return answered(self, reply, usage)
 
     def _usage(self, file: str) -> Usage:
         """What it told; anything but a small regular file with one object tells nothing."""
-        document: dict[str, Any] | Unusable = {}
+        told: dict[str, Any] | Unusable = {}
         try:
             fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             with os.fdopen(fd, "rb") as stream:
                 data = stream.read(_USAGE_LIMIT + 1)
-            document = read_document(data, what="the usage", limit=_USAGE_LIMIT)
+            told = read_document(data, what="the usage", limit=_USAGE_LIMIT)
         except OSError:
-            document = {}
-        told = {} if isinstance(document, Unusable) else document
+            pass
+        if isinstance(told, Unusable):
+            told = {}
         return usage_of(
             self,
             told.get("model"),

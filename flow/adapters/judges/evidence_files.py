@@ -44,8 +44,8 @@ def collect(
     readable = _ReadableFiles(Globs(denied, anchored=False))
     paths = sorted(_Search(top, Globs(patterns, anchored=True), readable).run())
     unwanted = left_out(paths) if left_out is not None else {}
-    for what in unwanted.values():
-        readable.count(what)
+    for kind in unwanted.values():
+        readable.count(kind)
     paths = [path for path in paths if path not in unwanted]
     if len(paths) > MOST_FILES:
         readable.count(BEYOND, len(paths) - MOST_FILES)
@@ -141,9 +141,9 @@ class _ReadableFiles:
             return False
         return True
 
-    def count(self, what: str, number: int = 1) -> None:
+    def count(self, kind: str, number: int = 1) -> None:
         """Count what is not read."""
-        self.counts[what] = self.counts.get(what, 0) + number
+        self.counts[kind] = self.counts.get(kind, 0) + number
 
     def notes(self) -> tuple[str, ...]:
         """What is not read, in words."""
@@ -155,7 +155,7 @@ class _Search:
 
     def __init__(self, top: str, wanted: Globs, readable: _ReadableFiles) -> None:
         self._top = os.fsencode(top)
-        self._wanted, self._found = wanted, readable
+        self._wanted, self._readable = wanted, readable
         self._seen = 0
 
     def run(self) -> list[bytes]:
@@ -169,7 +169,7 @@ class _Search:
                 if stat.S_ISDIR(status.st_mode):
                     if self._entered(path, name):
                         waiting.append(path)
-                elif self._wanted.first(path) is not None and self._found.readable(path, status):
+                elif self._wanted.first(path) is not None and self._readable.readable(path, status):
                     paths.append(path)
         return paths
 
@@ -181,7 +181,7 @@ class _Search:
                 for entry in entries:
                     self._seen += 1
                     if self._seen > MOST_ENTRIES:
-                        self._found.count(
+                        self._readable.count(
                             f"folders that were not searched beyond {MOST_ENTRIES} names"
                         )
                         return
@@ -190,14 +190,14 @@ class _Search:
                     except OSError:
                         continue
         except OSError:
-            self._found.count("folders that cannot be listed")
+            self._readable.count("folders that cannot be listed")
 
     def _entered(self, path: bytes, name: bytes) -> bool:
         if name in _OWN:
             return False
-        if self._found.denied.first(path, folder=True) is not None:
+        if self._readable.denied.first(path, folder=True) is not None:
             if self._wanted.first(path, folder=True) is not None:
-                self._found.count("folders that are kept from a judge")
+                self._readable.count("folders that are kept from a judge")
             return False
         shown = os.fsdecode(name)  # caches are looked into only where a pattern names them
         return cache_root(f"{shown}/x") is None or any(

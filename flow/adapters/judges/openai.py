@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import json
 
-from flow.adapters.judges.asking import none
+from flow.adapters.judges.asking import answered, none
 from flow.adapters.judges.reply import closed, read_reply, words
 from flow.adapters.judges.retry import Retryable
 from flow.adapters.judges.service import Body, ServiceError, Worker, judged_by_status, usage_of
 from flow.app.judging.port import JudgeAnswer
-from flow.core.judging.common.question import Unusable
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -107,10 +106,7 @@ class OpenAI:
         content = message.get("content")
         if not isinstance(content, str) or not content.strip():
             return none(self, "empty", "the reply is empty", usage)
-        value = read_reply(content, call.question.schema)
-        if isinstance(value, Unusable):
-            return none(self, value.kind, value.reason, usage)
-        return JudgeAnswer(value, usage)
+        return answered(self, read_reply(content, call.question.schema), usage)
 
 
 def _told_result(

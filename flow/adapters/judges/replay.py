@@ -48,7 +48,7 @@ class Recorder:
 
     def __init__(self, ask: AskJudge, path: str) -> None:
         self._ask, self._path = ask, path
-        self._put: set[str] = set()
+        self._recorded: set[str] = set()
 
     @property
     def name(self) -> str:
@@ -62,8 +62,8 @@ class Recorder:
             return answer
         key = digest(question)
         replies = read(self._path)
-        rows = replies.get(key, []) if key in self._put else []
-        self._put.add(key)
+        rows = replies.get(key, []) if key in self._recorded else []
+        self._recorded.add(key)
         rows = [*rows, {"judge": self.name, "value": answer.value, "usage": answer.usage._asdict()}]
         replies[key] = [{"label": question.label, **row} for row in rows]
         document = {"format": FORMAT, "replies": dict(sorted(replies.items()))}
@@ -109,8 +109,8 @@ class Replayer:
             return NoAnswer(value.kind, f"{file}: {label}: {value.reason}", self._usage({}))
         return JudgeAnswer(value, self._usage(rows[number].get("usage")))
 
-    def _none(self, why: str) -> NoAnswer:
-        return NoAnswer("unavailable", f"{why}; {self._remedy}", self._usage({}))
+    def _none(self, reason: str) -> NoAnswer:
+        return NoAnswer("unavailable", f"{reason}; {self._remedy}", self._usage({}))
 
     def _usage(self, told: Any) -> Usage:
         """What the recorded call used; replaying takes no time and no money of its own."""

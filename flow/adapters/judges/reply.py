@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from flow.adapters.contracts.strict_json import read_json
 from flow.core.judging.common.question import Unusable
+from flow.core.secrets.redact import redact
 from flow.core.text.display import visible
 from flow.errors import ContractError
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -48,7 +49,9 @@ def read_reply(data: bytes | str, schema: Mapping[str, Any]) -> dict[str, Any] |
 
 def fitting(value: Any, schema: Mapping[str, Any]) -> dict[str, Any] | Unusable:
     """``value`` itself, if it is an object that has the shape of ``schema``."""
-    from flow.adapters.contracts.shapes import misfits
+    from flow.adapters.contracts.shapes import (
+        misfits,  # jsonschema: choosing a judge does not load it
+    )
 
     if not isinstance(value, dict):
         return Unusable("the reply is no JSON object")
@@ -87,8 +90,6 @@ def words(text: str | bytes, secrets: tuple[str, ...] = (), *, last: int | None 
     With ``last`` only so many characters of its end. Half a key is one that nobody masks any more,
     so keys go before anything is cut.
     """
-    from flow.core.secrets.redact import redact
-
     if isinstance(text, bytes):
         text = text.decode("utf-8", "backslashreplace")
     for secret in secrets:

@@ -190,9 +190,9 @@ def _build(hint: Any, value: Any) -> Any:
     return value
 
 
-def _refused(why: str) -> InputError:
+def _refused(fault: str) -> InputError:
     return at_key("result_format").invalid(
-        f"not a result format: {why}",
+        f"not a result format: {fault}",
         "give a JSON Schema, a dataclass, a TypedDict, a pydantic model or a msgspec Struct",
     )
 

@@ -11,7 +11,7 @@ import time
 from email.utils import parsedate_to_datetime
 
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
-from flow.startup.typing import TYPE_CHECKING, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,7 +55,7 @@ def retry(
     seconds: float,
     *,
     clock: Clock,
-    patience: RetryPolicy = RetryPolicy(),  # noqa: B008  # a value that nobody can change
+    policy: RetryPolicy = RetryPolicy(),  # noqa: B008  # a value that nobody can change
 ) -> JudgeAnswer | NoAnswer:
     """Call ``attempt`` (with the seconds that are left) until it says something final.
 
@@ -72,9 +72,9 @@ def retry(
         result = result._replace(usage=total(spent, clock.now() - began))
         if not isinstance(answer, Retryable) or not isinstance(result, NoAnswer):
             return result
-        if len(spent) >= patience.tries:
+        if len(spent) >= policy.tries:
             return result._replace(reason=f"{result.reason} ({len(spent)} tries)")
-        wait = _pause(answer.after, len(spent), patience, clock)
+        wait = _pause(answer.after, len(spent), policy, clock)
         left = deadline - clock.now()
         if wait >= left:
             asked = "the service asks to wait" if answer.after is not None else "the next try waits"
@@ -83,8 +83,8 @@ def retry(
         clock.sleep(wait)
 
 
-def _pause(after: float | None, tries: int, patience: RetryPolicy, clock: Clock) -> float:
-    wait = min(patience.first * 2.0 ** (tries - 1), patience.longest)
+def _pause(after: float | None, tries: int, policy: RetryPolicy, clock: Clock) -> float:
+    wait = min(policy.first * 2.0 ** (tries - 1), policy.longest)
     wait *= 0.5 + 0.5 * clock.chance()  # so that many who were refused do not come back together
     return wait if after is None else max(after, 0.0)
 
@@ -96,20 +96,15 @@ def total(spent: list[Usage], seconds: float) -> Usage:
         model=next((usage.model for usage in reversed(spent) if usage.model), None),
         input_tokens=_sum([usage.input_tokens for usage in spent]),
         output_tokens=_sum([usage.output_tokens for usage in spent]),
-        cost_usd=_costs([usage.cost_usd for usage in spent]),
+        cost_usd=_sum([usage.cost_usd for usage in spent]),
         duration_seconds=seconds,
         attempts=sum(usage.attempts for usage in spent),
     )
 
 
-def _sum(values: list[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
-
-
-def _costs(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
+def _sum(values: list[Any]) -> Any:
+    told = [value for value in values if value is not None]
+    return sum(told) if told else None
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -120,7 +115,6 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     value = headers.get("retry-after", "").strip()
     if value.isascii() and value.replace(".", "", 1).isdigit() and len(value) <= 12:
         return float(value)
-
     try:
         then = parsedate_to_datetime(value[:100])
         now = parsedate_to_datetime(headers.get("date", "")[:100])

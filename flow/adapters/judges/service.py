@@ -72,7 +72,7 @@ class Worker:
         }
         ended = run_with_input(
             (sys.executable, "-I", _WORKER),
-            cwd=call.room.cwd,
+            cwd=call.folder.cwd,
             env={**self.env, **credentials},
             stdin=json.dumps(order).encode("ascii"),
             timeout=call.seconds,

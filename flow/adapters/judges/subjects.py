@@ -73,8 +73,8 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"a {type(value).__name__} has no JSON form")
 
 
-def _refused(why: str) -> InputError:
+def _refused(fault: str) -> InputError:
     return at_key("subject").invalid(
-        f"nothing that can be judged: {why}",
+        f"nothing that can be judged: {fault}",
         "give text, bytes, a path object, or a value that JSON can hold",
     )

@@ -20,7 +20,7 @@ from flow.core.evidence.imported import NAMES, without_reports
 from flow.core.evidence.model import EVALUATOR
 from flow.core.evidence.red_first import limitation
 from flow.core.instant import ahead
-from flow.core.judging.goal.bundle import Bundle, ContextItem, Missing, Previous, Sought
+from flow.core.judging.goal.context import ContextItem, JudgeContext, Missing, Previous, Sought
 from flow.core.judging.goal.reply import Verdicts
 from flow.core.untrusted.fences import FencedPart
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -72,7 +72,7 @@ def sought_criteria(goal: Goal, approved: Iterable[str]) -> tuple[Sought, ...]:
     )
 
 
-def gather_context(case: JudgeCase, sources: ContextSources) -> Bundle:
+def gather_context(case: JudgeCase, sources: ContextSources) -> JudgeContext:
     """Everything the judge is given about this goal in this evaluation."""
     facts, goal = case.facts, case.facts.loaded.goal
     sought = sought_criteria(goal, (m.criterion_id for m in case.measured if m.approved))
@@ -81,7 +81,7 @@ def gather_context(case: JudgeCase, sources: ContextSources) -> Bundle:
     for criterion in goal.criteria:
         gathering.add(criterion)
     gathering.share_changed_files()
-    return Bundle(
+    return JudgeContext(
         goal_id=goal.id,
         turn=facts.turn,
         sought=sought,
@@ -228,7 +228,7 @@ class _Ledger:
         """What is not there for a criterion that the judge is asked about."""
         reasons = []
         if criterion.evidence_command and not any(
-            item.counts and item.what != "file" for item in gathered
+            item.counts and item.kind != "file" for item in gathered
         ):
             reasons.append("its evidence_command has no fresh output")
         if not any(item.counts for item in gathered):

@@ -7,7 +7,7 @@ Each piece stands in the prompt once, however many criteria it is evidence of.
 from __future__ import annotations
 
 from flow.core.judging.goal import delegated
-from flow.core.judging.goal.bundle import ContextItem, Missing
+from flow.core.judging.goal.context import ContextItem, Missing
 from flow.core.untrusted.fences import FencedPart
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.core.goal.model import Criterion, Goal
-    from flow.core.judging.goal.bundle import Sought
+    from flow.core.judging.goal.context import Sought
 
 
 class Raw(NamedTuple):
@@ -83,6 +83,6 @@ def share_out(
 
 
 def _shared_item(item: ContextItem, criteria: Sequence[str]) -> ContextItem:
-    if not item.counts or not item.what.startswith("output of "):
+    if not item.counts or not item.kind.startswith("output of "):
         return item
     return item._replace(also=tuple(id for id in criteria if id != item.criterion_id))

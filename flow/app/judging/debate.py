@@ -21,7 +21,7 @@ from flow.core.judging.debate import report as debate_report
 from flow.core.judging.debate.prompt import Others, ReportFile, others_of
 from flow.core.judging.debate.reply import read_reply
 from flow.core.judging.debate.section import Altered, Disagreement, Section
-from flow.core.judging.debate.state import DebateJudge, Held, Silent
+from flow.core.judging.debate.state import DebateJudge, DebateState, SilentJudge
 from flow.core.judging.debate.words import remarks
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -115,7 +115,7 @@ class DebateTools(NamedTuple):
     watch: Watcher
 
 
-def hold_debate(request: DebateRequest, tools: DebateTools) -> Held:
+def hold_debate(request: DebateRequest, tools: DebateTools) -> DebateState:
     """Hold the debate, or go on with it where its files say it has got to."""
     return _Debate(request, tools).run()
 
@@ -126,13 +126,13 @@ class _Debate:
         self._numbers = range(1, len(request.judges) + 1)
         self._sections: dict[int, tuple[Section, ...]] = {}
         self._agreements: list[Agreement] = []
-        self._silent: list[Silent] = []
+        self._silent: list[SilentJudge] = []
         self._altered: dict[str, str] = {}
         """By path, how a file was first seen to differ."""
         self._notes: dict[str, None] = {}
         self._usages: list[Usage] = []
 
-    def run(self) -> Held:
+    def run(self) -> DebateState:
         request = self._request
         for round in range(request.rounds + 1 if request.mode == "debate" else 1):
             if not self._read():
@@ -203,10 +203,10 @@ class _Debate:
             for sections in [self._sections[number][:round]]
         ]
 
-    def _held(self) -> Held:
+    def _held(self) -> DebateState:
         request = self._request
         rows = zip(self._numbers, request.judges, strict=True)
-        return Held(
+        return DebateState(
             request.about,
             request.mode,
             tuple(
@@ -246,7 +246,7 @@ class _Turn:
         self._judge = request.judges[number - 1]
         self.asking = Asking(self._answer, mask=tools.room.mask)
         self.notes: dict[str, None] = {}
-        self.silent: Silent | None = None
+        self.silent: SilentJudge | None = None
         self.altered = ""
 
     def take(self) -> None:
@@ -254,7 +254,7 @@ class _Turn:
         section = self._assess() if self._round == 0 else self._debate()
         what = "assessment" if self._round == 0 else f"debate {self._round}"
         if isinstance(section, NoAnswer):
-            self.silent = Silent(self.number, self._round, section.kind, section.reason)
+            self.silent = SilentJudge(self.number, self._round, section.kind, section.reason)
             self._tools.watch.silent(self.number, what, section.reason)
             return
         try:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flow.app.judging.debate import Watcher
     from flow.app.judging.debate_plan import Criteria
     from flow.app.judging.port import AskJudge
-    from flow.core.judging.debate.state import Held
+    from flow.core.judging.debate.state import DebateState
     from flow.core.untrusted.fences import FencedPart
 
 
@@ -102,7 +102,7 @@ class DebateCall(NamedTuple):
 
 def debate(
     call: DebateCall, caller: Callable[[], DebateCaller], watch: Watcher | None = None
-) -> Held:
+) -> DebateState:
     """Check the call, then hold the debate.
 
     ``caller`` is asked for once the call itself is in order. Raises :class:`NoUsableAnswer` where
@@ -128,7 +128,7 @@ def hold(
     plan: DebatePlan,
     judges: Sequence[AskJudge | NoAnswer],
     watch: Watcher | None = None,
-) -> Held:
+) -> DebateState:
     """Hold a debate or a vote, or go on with one that was broken off.
 
     ``judges`` in the order of their numbers; the same one may be there several times. Texts are

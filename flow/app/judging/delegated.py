@@ -9,7 +9,7 @@ from __future__ import annotations
 from flow.app.judging.delegated_debate import DebatePort, judge_by_debate
 from flow.app.judging.delegated_scorecard import ScorecardPort, judge_by_scorecard
 from flow.app.judging.port import name_of
-from flow.core.judging.goal.delegated import DebateOrder, ScorecardOrder, undecided
+from flow.core.judging.goal.delegated import DelegatedDebate, DelegatedScorecard, undecided
 from flow.core.judging.goal.reply import safe_words
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Protocol
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flow.app.evaluation.values import JudgeCase, Listener
     from flow.app.judging.port import AskJudge, NoAnswer
     from flow.core.goal.model import Criterion
-    from flow.core.judging.goal.delegated import Heard, Order
+    from flow.core.judging.goal.delegated import Delegated, DelegatedOpinion
 
 HOOK = "stop-hook"
 REASON = 600
@@ -50,8 +50,8 @@ class Delegate:
         self._judges = _distinct(panel)
 
     def __call__(
-        self, case: JudgeCase, criterion: Criterion, request: Order, seconds: float
-    ) -> Heard:
+        self, case: JudgeCase, criterion: Criterion, request: Delegated, seconds: float
+    ) -> DelegatedOpinion:
         """What the criterion's scorecard or debate comes to, within so many seconds.
 
         Whatever keeps it from coming to anything is told, and leaves the criterion to a person.
@@ -60,7 +60,7 @@ class Delegate:
         if refusal:
             return undecided(criterion, request, refusal)
         name = name_of(self._judges[0])
-        if isinstance(request, DebateOrder):
+        if isinstance(request, DelegatedDebate):
             name = f"{request.judges} judges"
         self._listener.asking(name, f"{criterion.id}, {request.way}", seconds)
         started = self._port.monotonic()
@@ -72,9 +72,9 @@ class Delegate:
         return _tidied(judged)._replace(document={**judged.document, "duration_seconds": taken})
 
     def _judge(
-        self, case: JudgeCase, criterion: Criterion, request: Order, seconds: float
-    ) -> Heard:
-        if isinstance(request, ScorecardOrder):
+        self, case: JudgeCase, criterion: Criterion, request: Delegated, seconds: float
+    ) -> DelegatedOpinion:
+        if isinstance(request, DelegatedScorecard):
             return judge_by_scorecard(self._port, self._judges[0], case, criterion, request)
         return judge_by_debate(self._port, self._judges, case, criterion, request, seconds)
 
@@ -104,7 +104,7 @@ def _error_text(error: FlowError) -> str:
     )
 
 
-def _tidied(judged: Heard) -> Heard:
+def _tidied(judged: DelegatedOpinion) -> DelegatedOpinion:
     """The words on one line each, with no power left: judges and transcripts wrote parts."""
     return judged._replace(
         reason=safe_words(judged.reason, REASON),

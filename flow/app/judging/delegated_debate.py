@@ -9,7 +9,7 @@ from flow.core.judging.common.numbers import as_written, told_apart
 from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate import result as debate_result
 from flow.core.judging.debate.model import LEAST_SUPPORT
-from flow.core.judging.goal.delegated import DebateOrder, Heard, undecided
+from flow.core.judging.goal.delegated import DelegatedDebate, DelegatedOpinion, undecided
 from flow.core.untrusted.fences import FencedPart
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flow.app.judging.changed_files import EvidenceFiles
     from flow.app.judging.port import AskJudge, NoAnswer
     from flow.core.goal.model import Criterion
-    from flow.core.judging.debate.state import Held
+    from flow.core.judging.debate.state import DebateState
 
 
 class DebatePort(Protocol):
@@ -42,7 +42,7 @@ class DebatePort(Protocol):
         judges: Sequence[AskJudge | NoAnswer],
         reports_dir: str,
         seconds: float,
-    ) -> Held:
+    ) -> DebateState:
         """Hold a debate, its reports below ``reports_dir``; ``seconds`` bound one call."""
 
 
@@ -51,9 +51,9 @@ def judge_by_debate(
     judges: Sequence[AskJudge | NoAnswer],
     case: JudgeCase,
     criterion: Criterion,
-    request: DebateOrder,
+    request: DelegatedDebate,
     seconds: float,
-) -> Heard:
+) -> DelegatedOpinion:
     """What the debate comes to for the criterion; its reports are left behind."""
     if request.mode == "debate" and request.judges < 2:
         return undecided(
@@ -101,7 +101,7 @@ _RECORDED = (
 """Of a debate's document, what is recorded."""
 
 
-def _without_quotes(held: Held) -> list[int]:
+def _without_quotes(held: DebateState) -> list[int]:
     """The judges that gave no quote, in any turn, that occurs in the solution."""
     return [
         judge.number
@@ -110,7 +110,9 @@ def _without_quotes(held: Held) -> list[int]:
     ]
 
 
-def _decided(judged: Heard, document: Mapping[str, Any], request: DebateOrder) -> Heard:
+def _decided(
+    judged: DelegatedOpinion, document: Mapping[str, Any], request: DelegatedDebate
+) -> DelegatedOpinion:
     overall, recommendation = document["overall"], document["recommendation"]
     reached = request.min_score is None or overall >= request.min_score
     passed = recommendation == "pass" and reached
@@ -172,7 +174,7 @@ def _rounds_text(document: Mapping[str, Any]) -> str:
 
 
 def _solution(
-    port: DebatePort, case: JudgeCase, request: DebateOrder
+    port: DebatePort, case: JudgeCase, request: DelegatedDebate
 ) -> tuple[tuple[FencedPart, ...], str, tuple[str, ...]]:
     """The files of the solution as parts, what reports on them are called, and what is left out."""
     denied, _ = denied_context(case.facts.loaded.goal)

@@ -11,7 +11,7 @@ from flow.app.judging.scoring import ScoreRequest
 from flow.core import instant
 from flow.core.boundary.globs import Globs
 from flow.core.goal import ids
-from flow.core.judging.goal.delegated import Heard, ScorecardOrder, undecided
+from flow.core.judging.goal.delegated import DelegatedOpinion, DelegatedScorecard, undecided
 from flow.core.judging.scorecard import model as scorecard_model
 from flow.core.judging.scorecard.card import unsupported
 from flow.core.judging.scorecard.history import skill_name
@@ -53,8 +53,8 @@ def judge_by_scorecard(
     judge: AskJudge | NoAnswer,
     case: JudgeCase,
     criterion: Criterion,
-    order: ScorecardOrder,
-) -> Heard:
+    order: DelegatedScorecard,
+) -> DelegatedOpinion:
     """What the card of the execution comes to for the criterion; its card is stored."""
     if isinstance(judge, NoAnswer):
         why = f"{judge.usage.backend} cannot be asked: {judge.reason}"
@@ -80,11 +80,11 @@ def judge_by_scorecard(
 
 def _graded_card(
     criterion: Criterion,
-    request: ScorecardOrder,
+    request: DelegatedScorecard,
     card: ScoredCard,
     doubted: Sequence[str],
     judge: str,
-) -> Heard:
+) -> DelegatedOpinion:
     document = card.document
     grade = str(document["grade"])
     names = [name for name, _, _ in scorecard_model.GRADES]
@@ -94,7 +94,7 @@ def _graded_card(
     reason = f"scorecard: {graded}, {'at least' if passed else 'below'} {request.min_grade}"
     if doubted:
         reason += f"; {', '.join(doubted)} without evidence in the transcript"
-    return Heard(
+    return DelegatedOpinion(
         criterion.id,
         "scorecard",
         "pass" if passed else "fail",
@@ -116,7 +116,7 @@ def _graded_card(
     )
 
 
-def _refusal(port: ScorecardPort, case: JudgeCase, request: ScorecardOrder) -> str:
+def _refusal(port: ScorecardPort, case: JudgeCase, request: DelegatedScorecard) -> str:
     """Why a contract may not ask for this."""
     if request.rubric is not None:
         if not ids.RUBRIC_NAME.fits(request.rubric):
@@ -135,7 +135,7 @@ def _refusal(port: ScorecardPort, case: JudgeCase, request: ScorecardOrder) -> s
     return ""
 
 
-def _transcript(port: ScorecardPort, request: ScorecardOrder) -> Transcript:
+def _transcript(port: ScorecardPort, request: DelegatedScorecard) -> Transcript:
     """The execution; a file is read without following symlinks out of what the contract names."""
     skill = None if request.skill is None else skill_name(request.skill)
     if request.file is None:
@@ -146,7 +146,7 @@ def _transcript(port: ScorecardPort, request: ScorecardOrder) -> Transcript:
     return transcript
 
 
-def _why_older(case: JudgeCase, request: ScorecardOrder, transcript: Transcript) -> str:
+def _why_older(case: JudgeCase, request: DelegatedScorecard, transcript: Transcript) -> str:
     """Why the execution says nothing about this goal: it is from before it."""
     if request.file is not None:
         return ""

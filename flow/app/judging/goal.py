@@ -19,7 +19,7 @@ from flow.app.judging.records import AskedBallot, Canary, Judgement
 from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.instant import ahead
 from flow.core.judging.goal import ballots, delegated, prompt, reply
-from flow.core.judging.goal.bundle import MOST_SOUGHT
+from flow.core.judging.goal.context import MOST_SOUGHT
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from flow.app.judging.records import Keep
     from flow.core.goal.model import Criterion
     from flow.core.judging.common.question import Question
-    from flow.core.judging.goal.bundle import Bundle
+    from flow.core.judging.goal.context import JudgeContext
     from flow.core.judging.rubric.model import Rubric
 
-    Delegate = Callable[[JudgeCase, Criterion, delegated.Order, float], delegated.Heard]
+    Delegate = Callable[
+        [JudgeCase, Criterion, delegated.Delegated, float], delegated.DelegatedOpinion
+    ]
 
 MOST_BALLOTS = 25
 """Ballots of one evaluation: a contract may ask for many judges, and each one costs."""
@@ -67,9 +69,10 @@ class JudgeTools(NamedTuple):
     listener: Listener
     rubrics: Mapping[str, Rubric | str] = {}
     """The rubrics that criteria name, by name; one that cannot be used is the reason."""
-    delegate: Callable[[JudgeCase, Criterion, delegated.Order, float], delegated.Heard] | None = (
-        None
-    )
+    delegate: (
+        Callable[[JudgeCase, Criterion, delegated.Delegated, float], delegated.DelegatedOpinion]
+        | None
+    ) = None
     """Judges one criterion by its scorecard or debate, within so many seconds."""
 
 
@@ -90,7 +93,7 @@ def judge_goal(case: JudgeCase, tools: JudgeTools) -> Opinion | NoOpinion:
         return NoOpinion(reason, warnings, "person" if alone else "ask")
     tally = ballots.tally(_usable(cast), len(cast), session.sought)
     if judged and (tally is not None or not session.sought):
-        tally = delegated.together(tally, judged, bundle.sought)
+        tally = delegated.combined(tally, judged, bundle.sought)
     sidecar = None
     if tools.keep is not None:
         judges = [name_of(judge) for judge in tools.panel]
@@ -115,7 +118,7 @@ def _usable(cast: Sequence[AskedBallot]) -> list[reply.Ballot]:
     return [row.ballot for row in cast if not isinstance(row.ballot, NoAnswer)]
 
 
-def _refusal(case: JudgeCase, tools: JudgeTools, bundle: Bundle) -> str:
+def _refusal(case: JudgeCase, tools: JudgeTools, bundle: JudgeContext) -> str:
     """Why nobody is asked at all; empty where somebody is."""
     if len(tools.panel) > MOST_BALLOTS:
         return f"{len(tools.panel)} ballots are asked for, more than {MOST_BALLOTS}"
@@ -127,7 +130,7 @@ def _refusal(case: JudgeCase, tools: JudgeTools, bundle: Bundle) -> str:
 class _Session:
     """The questions of one evaluation: they share the clock and the canaries."""
 
-    def __init__(self, case: JudgeCase, tools: JudgeTools, bundle: Bundle) -> None:
+    def __init__(self, case: JudgeCase, tools: JudgeTools, bundle: JudgeContext) -> None:
         self._goal = case.facts.loaded.goal
         self._label = f"goal {self._goal.id}, "
         self._case, self._tools, self._whole = case, tools, bundle
@@ -139,26 +142,32 @@ class _Session:
         self.canaries: dict[str, Canary] = {}
         self.sought = self._bundle.sought
 
-    def judge_delegated(self) -> list[delegated.Heard]:
+    def judge_delegated(self) -> list[delegated.DelegatedOpinion]:
         """What becomes of the criteria that no ballot is about, each judged in its way."""
         return [
             *(
                 self._trusted(self._delegate(criterion, request))
-                for criterion in delegated.apart(self._goal, self._whole.sought)
-                for request in delegated.orders(criterion)
+                for criterion in delegated.delegated_criteria(self._goal, self._whole.sought)
+                for request in delegated.delegated_judgements(criterion)
             ),
             *self._left_to_a_person,
         ]
 
-    def _delegate(self, criterion: Criterion, request: delegated.Order) -> delegated.Heard:
+    def _delegate(
+        self, criterion: Criterion, request: delegated.Delegated
+    ) -> delegated.DelegatedOpinion:
         delegate, seconds = self._tools.delegate, self._left()
         if delegate is None:
-            return delegated.Heard(criterion.id, request.way, None, "nobody can judge it so here")
+            return delegated.DelegatedOpinion(
+                criterion.id, request.way, None, "nobody can judge it so here"
+            )
         if seconds < 1:
-            return delegated.Heard(criterion.id, request.way, None, "no time is left to ask")
+            return delegated.DelegatedOpinion(
+                criterion.id, request.way, None, "no time is left to ask"
+            )
         return delegate(self._case, criterion, request, seconds)
 
-    def _trusted(self, judged: delegated.Heard) -> delegated.Heard:
+    def _trusted(self, judged: delegated.DelegatedOpinion) -> delegated.DelegatedOpinion:
         """A pass by judges that are not known to agree with people goes to a person.
 
         So does one by a judge that passes the goal without any evidence (its canary).
@@ -188,7 +197,7 @@ class _Session:
         return [self._ballot(number, judge) for number, judge in enumerate(self._tools.panel)]
 
     def _ballot(self, number: int, judge: AskJudge | NoAnswer) -> AskedBallot:
-        written = prompt.make(self._bundle, self._tools.nonce(), number)
+        written = prompt.goal_question(self._bundle, self._tools.nonce(), number)
         name = name_of(judge)
         if isinstance(judge, NoAnswer):
             return AskedBallot(number, name, written, judge.usage, judge)
@@ -241,7 +250,7 @@ class _Session:
     def _canary(self, judge: AskJudge) -> str:
         """Why the judge is not believed in this turn; empty where its canary lives."""
         if judge.name not in self.canaries:
-            question = prompt.make(self._whole.without_evidence(), self._tools.nonce())
+            question = prompt.goal_question(self._whole.without_evidence(), self._tools.nonce())
             what = "the question without evidence"
             answer = self._ask(judge, question._replace(label=f"{self._label}{what}"), what)
             why = ""
@@ -263,11 +272,11 @@ class _Session:
         return ballot.lower("needs_human_review", why)
 
 
-def _nothing_to_show(criterion_id: str, bundle: Bundle) -> delegated.Heard:
+def _nothing_to_show(criterion_id: str, bundle: JudgeContext) -> delegated.DelegatedOpinion:
     """No judge could prove it: a pass needs evidence to rest on, so a person is asked."""
-    why = "; ".join(row.why for row in bundle.missing if row.criterion_id == criterion_id)
+    why = "; ".join(row.reason for row in bundle.missing if row.criterion_id == criterion_id)
     reason = f"no judge is asked, since there is nothing to show one ({why})"
-    return delegated.Heard(criterion_id, "person", None, reason)
+    return delegated.DelegatedOpinion(criterion_id, "person", None, reason)
 
 
 def recall_opinion(case: JudgeCase, tools: JudgeTools) -> Opinion | None:
@@ -310,7 +319,9 @@ def _why_no_answer(cast: AskedBallot) -> str:
     return f"{cast.judge} gave no usable answer ({cast.ballot.kind}): {why}"
 
 
-def _warnings(cast: Sequence[AskedBallot], judged: Sequence[delegated.Heard]) -> tuple[str, ...]:
+def _warnings(
+    cast: Sequence[AskedBallot], judged: Sequence[delegated.DelegatedOpinion]
+) -> tuple[str, ...]:
     """What people should know of what was given and said, each once."""
     lines = [f"{row.id}, {row.way}: {remark}" for row in judged for remark in row.remarks]
     for row in cast:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from flow.core.evidence.model import Evidence
     from flow.core.judging.common.question import Question, QuoteSource
     from flow.core.judging.goal.ballots import Tally
-    from flow.core.judging.goal.bundle import Sought
-    from flow.core.judging.goal.delegated import Heard
+    from flow.core.judging.goal.context import Sought
+    from flow.core.judging.goal.delegated import DelegatedOpinion
     from flow.core.judging.goal.reply import Ballot
 
 
@@ -73,7 +73,7 @@ class Judgement(NamedTuple):
     ballots: Sequence[AskedBallot]
     tally: Tally | None
     """None where the ballots come to nothing."""
-    delegated: Sequence[Heard]
+    delegated: Sequence[DelegatedOpinion]
     judges: Sequence[str]
     """Who was to be asked, also where there was no ballot to cast."""
     canaries: Sequence[Canary]
@@ -142,7 +142,7 @@ def _opinion_document(
     }
 
 
-def _criterion_document(judged: Heard) -> dict[str, Any]:
+def _criterion_document(judged: DelegatedOpinion) -> dict[str, Any]:
     """A criterion that no ballot is about, as the opinion's sidecar holds it."""
     return {
         "criterion_id": judged.id,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flow.app.ports import LoadedGoal
     from flow.core.goal.model import Criterion
     from flow.core.judging.common.question import Question
-    from flow.core.judging.goal.bundle import Bundle
+    from flow.core.judging.goal.context import JudgeContext
 
 
 def review_case(
@@ -72,7 +72,7 @@ def review_case(
 class FirstBallot(NamedTuple):
     """What the first ballot about a goal would be given."""
 
-    bundle: Bundle
+    bundle: JudgeContext
     prompt: Question | None
     """None where there is nothing to ask the ballots about."""
     delegated: tuple[tuple[str, str], ...]
@@ -87,13 +87,13 @@ def first_ballot(
     whole = judging_bundle.gather_context(case, sources)
     ways = tuple(
         (criterion.id, order.way)
-        for criterion in delegated.apart(goal, whole.sought)
-        for order in delegated.orders(criterion)
+        for criterion in delegated.delegated_criteria(goal, whole.sought)
+        for order in delegated.delegated_judgements(criterion)
     )
     bundle = whole.about(delegated.balloted(goal, whole.sought))
     if not bundle.sought:
         return FirstBallot(bundle, None, ways)
-    written = prompt.make(bundle, nonce)
+    written = prompt.goal_question(bundle, nonce)
     return FirstBallot(bundle, written._replace(prompt=mask(written.prompt)), ways)
 
 

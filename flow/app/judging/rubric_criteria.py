@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from flow.core.decision.verdict import VerdictName
     from flow.core.goal.model import Goal
     from flow.core.judging.common.question import Question
-    from flow.core.judging.goal.bundle import Bundle, Sought
+    from flow.core.judging.goal.context import JudgeContext, Sought
     from flow.core.judging.goal.reply import Ballot
     from flow.core.judging.rubric.model import JudgeResult
 
@@ -45,7 +45,7 @@ class Refined(NamedTuple):
     judgements: tuple[Mapping[str, Any], ...] = ()
 
 
-def unusable(goal: Goal, bundle: Bundle, rubrics: Rubrics) -> str:
+def unusable(goal: Goal, bundle: JudgeContext, rubrics: Rubrics) -> str:
     """Why the goal's rubrics cannot be used; empty where they can. Nobody is asked then."""
     asked = {sought.id for sought in bundle.sought}
     reasons = []
@@ -61,7 +61,7 @@ def unusable(goal: Goal, bundle: Bundle, rubrics: Rubrics) -> str:
 def refine_ballot(
     ballot: Ballot,
     goal: Goal,
-    bundle: Bundle,
+    bundle: JudgeContext,
     rubrics: Rubrics,
     *,
     asking: Asking,
@@ -92,9 +92,11 @@ def refine_ballot(
     return Refined(ballot, tuple(judgements))
 
 
-def _question(sought: Sought, rubric: Rubric, bundle: Bundle, nonce: str, turn: int) -> Question:
+def _question(
+    sought: Sought, rubric: Rubric, bundle: JudgeContext, nonce: str, turn: int
+) -> Question:
     parts = [
-        item.part._replace(name=f"evidence of {sought.id}, {item.what}")
+        item.part._replace(name=f"evidence of {sought.id}, {item.kind}")
         for item in bundle.items
         if item.about(sought.id) and item.counts
     ]

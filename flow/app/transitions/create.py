@@ -8,7 +8,7 @@ from flow.app.transitions.closing import refuse_closed
 from flow.core import layout
 from flow.core.goal import draft
 from flow.core.judging.goal import delegated
-from flow.core.judging.goal.delegated import DebateOrder
+from flow.core.judging.goal.delegated import DelegatedDebate
 from flow.core.text import display
 from flow.errors import ContractError, Fault, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -160,8 +160,8 @@ def lint_goal(goal: Goal, about_commands: Sequence[str]) -> list[str]:
 
 def _is_bare_debate(criterion: Criterion) -> bool:
     """Whether it is put to a debate that is given nothing to judge."""
-    orders = delegated.orders(criterion)
-    return any(isinstance(order, DebateOrder) and not order.solution for order in orders)
+    orders = delegated.delegated_judgements(criterion)
+    return any(isinstance(order, DelegatedDebate) and not order.solution for order in orders)
 
 
 class Rebase(NamedTuple):

@@ -60,8 +60,8 @@ def fence(part: FencedPart, nonce: str, *, limit: int = LIMIT) -> Fenced:
     if part.source:
         line, noted = _source_line(part.source, nonce, min(SOURCE_LIMIT, limit // 2))
         source = f"source: {line}\n"
-    room = max(limit - len(source.encode("utf-8")), 0)
-    text, more, left_out = _fitting(raw, part.unread, nonce, room)
+    space = max(limit - len(source.encode("utf-8")), 0)
+    text, more, left_out = _fitting(raw, part.unread, nonce, space)
     shortened = ", shortened" if left_out else ""
     lines = (
         f"<<<flow-data {nonce} BEGIN {_label_text(part.name)}{shortened}>>>",
@@ -94,9 +94,9 @@ def _source_line(source: str, nonce: str, most: int) -> tuple[str, list[str]]:
 def _fitting(raw: bytes, unread: int, nonce: str, limit: int) -> tuple[str, list[str], int]:
     """The text, what was neutralised, and how many bytes were left out."""
     whole = not unread and len(raw) <= limit
-    room = limit if whole else max(limit - _MARK, 0)
+    space = limit if whole else max(limit - _MARK, 0)
     while True:
-        head, tail = _head_and_tail(raw, min(room, len(raw) - 1) if unread else room)
+        head, tail = _head_and_tail(raw, min(space, len(raw) - 1) if unread else space)
         text, notes = _neutral(head, nonce)
         left_out = 0
         if tail is not None:
@@ -105,20 +105,20 @@ def _fitting(raw: bytes, unread: int, nonce: str, limit: int) -> tuple[str, list
             text = f"{text}\n{REMARK} {left_out} bytes left out here]\n{more}"
             notes.add(others)
         size = len(text.encode("utf-8"))
-        if size <= limit or not room:
+        if size <= limit or not space:
             return text, notes.sentences(), left_out
         # Escapes and labels made it longer. Everything shrinks by the same measure.
-        room = max(min(room * limit // size, room - 64), 0)
+        space = max(min(space * limit // size, space - 64), 0)
 
 
 _MARK = len(f"\n{REMARK} 1000000000 bytes left out here]\n")
 
 
-def _head_and_tail(raw: bytes, room: int) -> tuple[bytes, bytes | None]:
+def _head_and_tail(raw: bytes, space: int) -> tuple[bytes, bytes | None]:
     """The beginning and the end of ``raw``, whole characters; no end where all of it fits."""
-    if len(raw) <= room:
+    if len(raw) <= space:
         return raw, None
-    half = room // 2
+    half = space // 2
     tail = raw[len(raw) - half :]
     skip = 0
     while skip < min(3, len(tail)) and tail[skip] & 0xC0 == 0x80:
@@ -140,22 +140,22 @@ class _Notes:
     """What was neutralised in one part."""
 
     def __init__(self) -> None:
-        self._found: dict[str, list[str]] = {}
+        self._lines: dict[str, list[str]] = {}
 
-    def note(self, what: str, line: str = "") -> None:
-        self._found.setdefault(what, []).append(line)
+    def note(self, kind: str, line: str = "") -> None:
+        self._lines.setdefault(kind, []).append(line)
 
     def add(self, others: _Notes) -> None:
-        for what, lines in others._found.items():
-            self._found.setdefault(what, []).extend(lines)
+        for kind, lines in others._lines.items():
+            self._lines.setdefault(kind, []).extend(lines)
 
     def sentences(self) -> list[str]:
-        said = []
-        for what, lines in self._found.items():
+        sentences = []
+        for kind, lines in self._lines.items():
             shown = [f"'{visible(line.strip())[:80]}'" for line in lines[:NOTED] if line]
             more = f" and {len(lines) - NOTED} more" if len(lines) > NOTED and shown else ""
-            said.append(f"{what}: {', '.join(shown)}{more}" if shown else what)
-        return said
+            sentences.append(f"{kind}: {', '.join(shown)}{more}" if shown else kind)
+        return sentences
 
 
 CHARACTERS = "control, bidirectional or invisible characters shown as escapes"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from flow.app.judging.debate import Watcher
     from flow.app.judging.debate_calls import DebateCall, Spent
     from flow.app.judging.port import AskJudge, NoAnswer
-    from flow.core.judging.debate.state import Held
+    from flow.core.judging.debate.state import DebateState
 
 
 class DebateContext(NamedTuple):
@@ -113,6 +113,6 @@ def debate(
     cwd: str | None = None,
     loop: AbstractEventLoop | None = None,
     watch: Watcher | None = None,
-) -> Held:
+) -> DebateState:
     """Hold a debate as the command line and :func:`flow.debate` ask for it."""
     return debate_calls.debate(call, lambda: DebatingContext(cwd, loop=loop), watch)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flow.app.judging.debate_plan import DebatePlan
     from flow.app.judging.port import AskJudge, NoAnswer
     from flow.app.judging.scoring import ScoredCard, ScoreRequest
-    from flow.core.judging.debate.state import Held
+    from flow.core.judging.debate.state import DebateState
     from flow.core.transcript.model import Transcript
     from flow.wiring.parts import Parts
 
@@ -74,7 +74,7 @@ class Delegation:
         judges: Sequence[AskJudge | NoAnswer],
         reports_dir: str,
         seconds: float,
-    ) -> Held:
+    ) -> DebateState:
         place = DebatingContext(self._top, self._parts.environ).place
         seconds = min(place.seconds, seconds)
         return hold(place._replace(reports_dir=reports_dir, seconds=seconds), plan, judges)

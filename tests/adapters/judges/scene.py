@@ -91,7 +91,7 @@ def judge(
         work=str(work),
         budget=budget,
         clock=sleeper.clock,
-        patience=RetryPolicy(tries=tries, first=first, longest=max(first, 30.0)),
+        policy=RetryPolicy(tries=tries, first=first, longest=max(first, 30.0)),
     )
     assert not isinstance(found, NoAnswer), found
     return Asked(found, sleeper.waits)

@@ -36,8 +36,8 @@ def test_every_backend_kind_and_variable_is_told() -> None:
 
 
 def test_its_numbers_are_the_codes() -> None:
-    patience = retry.RetryPolicy()
-    assert (patience.tries, patience.first) == (4, 1.0)
+    policy = retry.RetryPolicy()
+    assert (policy.tries, policy.first) == (4, 1.0)
     assert "are tried four times, after about 1, 2 and 4 seconds" in " ".join(PAGE.split())
     assert f"`timeoutSeconds` ({JudgeSettings().timeout_seconds})" in PAGE
 

@@ -44,11 +44,11 @@ def run(
     seconds: float = 100.0,
     takes: float = 1.0,
     chance: float = 1.0,
-    patience: RetryPolicy = RetryPolicy(),  # noqa: B008
+    policy: RetryPolicy = RetryPolicy(),  # noqa: B008
 ) -> tuple[JudgeAnswer | NoAnswer, Script, list[float]]:
     sleeper = Sleeper(chance)
     script = Script(sleeper, *results, takes=takes)
-    found = retry(script, QUESTION, seconds, clock=sleeper.clock, patience=patience)
+    found = retry(script, QUESTION, seconds, clock=sleeper.clock, policy=policy)
     return found, script, sleeper.waits
 
 
@@ -72,7 +72,7 @@ def test_waits_double_up_to_a_ceiling_and_are_scattered(
     chance: float, expected: Sequence[float]
 ) -> None:
     again = [Retryable(no())] * 5
-    found, script, waits = run(*again, DONE, chance=chance, patience=RetryPolicy(6, 1, 5))
+    found, script, waits = run(*again, DONE, chance=chance, policy=RetryPolicy(6, 1, 5))
     assert isinstance(found, JudgeAnswer)
     assert waits == expected
     assert found.usage.attempts == 6

@@ -15,7 +15,7 @@ from flow.core.decision.decide import NoOpinion
 from flow.core.evidence.model import EVALUATOR
 from flow.core.evidence.red_first import BaseRun, limitation
 from flow.core.goal.model import goal_from_document
-from flow.core.judging.goal.bundle import Bundle, ContextItem, Missing, Previous, Sought
+from flow.core.judging.goal.context import ContextItem, JudgeContext, Missing, Previous, Sought
 from flow.core.untrusted.fences import FencedPart
 from tests.app.fakes import BASE, World, criterion, goal_document, sidecar
 from tests.app.judge_fakes import Court
@@ -66,7 +66,7 @@ class Bench:
         found = self.court.tools().sources
         return found._replace(output=lambda e: self.outputs.get(e.id, Raw(b"")), files=files)
 
-    def bundle(self, case: JudgeCase | None = None) -> Bundle:
+    def bundle(self, case: JudgeCase | None = None) -> JudgeContext:
         return gather_context(case or self.case(), self.sources())
 
     def record(
@@ -240,7 +240,7 @@ def test_of_what_others_recorded_the_newest_five_come_after_flows_own() -> None:
         ("AC2", "./show", True),
         *(("AC2", f"other-{number}", False) for number in (6, 5, 4, 3, 2)),
     ]
-    assert made.bundle().items[1].what == "a sidecar of type test_result"
+    assert made.bundle().items[1].kind == "a sidecar of type test_result"
 
 
 @pytest.mark.parametrize(

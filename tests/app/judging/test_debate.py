@@ -16,7 +16,7 @@ from flow.core.judging.debate.model import Agreement
 from flow.core.judging.debate.prompt import DebateQuestion
 from flow.core.judging.debate.result import document
 from flow.core.judging.debate.section import Altered, DebateSubject
-from flow.core.judging.debate.state import Held, Mode
+from flow.core.judging.debate.state import DebateState, Mode
 from flow.core.untrusted.fences import FencedPart
 from tests.support.debate_judge import reply
 
@@ -133,7 +133,7 @@ def held(
     mode: Mode = "debate",
     shelf: Shelf | None = None,
     watch: Watch | None = None,
-) -> Held:
+) -> DebateState:
     matter = DebateQuestion("do it", (FencedPart("solution", SOLUTION, "x.txt"),), CRITERIA)
     about = DebateSubject("d" * 32, "do it", ("x.txt",), CRITERIA)
     order = DebateRequest(matter, about, judges, rounds, mode, 60)

@@ -13,7 +13,7 @@ from flow.app.judging.goal import MOST_BALLOTS
 from flow.app.ports import CheckResult, RawOutput
 from flow.core.decision.decide import JudgedCriterion, NoOpinion, Opinion
 from flow.core.evidence.model import EVALUATOR, ONLY_OPINION, evidence_from_document
-from flow.core.judging.goal.bundle import MOST_SOUGHT
+from flow.core.judging.goal.context import MOST_SOUGHT
 from tests.app.fakes import World, changed, criterion, goal_document, sidecar
 from tests.app.judge_fakes import Court, FakeJudge, reply, row, silent
 

@@ -14,7 +14,7 @@ from flow.app.judging.changed_files import Raw
 from flow.app.transitions import moves
 from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.goal.model import Criterion
-from flow.core.judging.goal.delegated import Heard, Order
+from flow.core.judging.goal.delegated import Delegated, DelegatedOpinion
 from flow.core.judging.rubric.model import Rubric, RubricCriterion
 from tests.app.fakes import World, changed, criterion, goal_document, sidecar
 from tests.app.judge_fakes import Court, FakeJudge, reply, row, silent
@@ -25,7 +25,9 @@ QUOTE = "The guide greets the reader."
 class Hall(Court):
     """A court with something to hear apart: what each way comes to, by criterion."""
 
-    def __init__(self, world: World, *panel: Any, heard: dict[str, Heard] | None = None) -> None:
+    def __init__(
+        self, world: World, *panel: Any, heard: dict[str, DelegatedOpinion] | None = None
+    ) -> None:
         super().__init__(world, *panel)
         self.files = {"docs/guide.md": QUOTE.encode()}
         self.says = heard or {}
@@ -35,19 +37,26 @@ class Hall(Court):
     def tools(self) -> judging_goal.JudgeTools:
         return super().tools()._replace(delegate=self.hear, rubrics=self.rubrics)
 
-    def hear(self, _: JudgeCase, about: Criterion, order: Order, seconds: float) -> Heard:
+    def hear(
+        self, _: JudgeCase, about: Criterion, order: Delegated, seconds: float
+    ) -> DelegatedOpinion:
         self.heard.append((about.id, order.way, seconds))
         found = self.says.get(f"{about.id} {order.way}") or self.says[about.id]
         return found._replace(id=about.id, way=order.way)
 
 
-def heard(status: Any, confidence: float = 0.9, **more: Any) -> Heard:
+def heard(status: Any, confidence: float = 0.9, **more: Any) -> DelegatedOpinion:
     names = more.pop("judges", ("fake",))
-    return Heard("", "scorecard", status, f"says {status}", confidence, judges=names, **more)
+    return DelegatedOpinion(
+        "", "scorecard", status, f"says {status}", confidence, judges=names, **more
+    )
 
 
 def hall(
-    *rows: dict[str, Any], says: dict[str, Heard], replies: Any = (), kind: str = "hybrid"
+    *rows: dict[str, Any],
+    says: dict[str, DelegatedOpinion],
+    replies: Any = (),
+    kind: str = "hybrid",
 ) -> Hall:
     world = World(goal_document(criterion("AC1"), *rows, kind=kind))
     return Hall(world, FakeJudge("fake", *(replies or (silent(),))), heard=says)
@@ -257,7 +266,7 @@ def test_nobody_asks_the_canary_of_a_failure_or_of_a_stranger() -> None:
 
 def test_where_nobody_was_asked_there_is_no_report() -> None:
     """An opinion that nobody holds is none: no sidecar, the criterion stays as it was."""
-    why = Heard("", "scorecard", None, "scorecard: not in the Stop hook")
+    why = DelegatedOpinion("", "scorecard", None, "scorecard: not in the Stop hook")
     made = hall(fuzzy(**CARD), says={"AC2": why})
     verdict = made.evaluate(trigger="stop-hook")
     assert (verdict.verdict, verdict.confidence) == ("needs_human_review", 0.0)
@@ -349,7 +358,7 @@ def test_files_that_move_meanwhile_make_it_worthless() -> None:
     made = hall(fuzzy(**CARD), says={"AC2": heard("pass", 1.0)})
     judged = made.hear
 
-    def hear(*given: Any) -> Heard:
+    def hear(*given: Any) -> DelegatedOpinion:
         made.world.changes = (changed("src/a.py", "other", untracked=False),)
         return judged(*given)
 

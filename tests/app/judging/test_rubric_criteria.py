@@ -12,7 +12,7 @@ from flow.app.judging.port import NoAnswer
 from flow.app.judging.rubric_criteria import Refined, refine_ballot, unusable
 from flow.core.decision.decide import JudgedCriterion
 from flow.core.goal.model import goal_from_document
-from flow.core.judging.goal.bundle import Bundle, ContextItem, Sought
+from flow.core.judging.goal.context import ContextItem, JudgeContext, Sought
 from flow.core.judging.goal.reply import Ballot
 from flow.core.judging.rubric.model import Rubric, RubricCriterion
 from flow.core.untrusted.fences import FencedPart
@@ -30,7 +30,7 @@ GOAL = goal_from_document(
         kind="hybrid",
     )
 )
-BUNDLE = Bundle(
+BUNDLE = JudgeContext(
     goal_id="issue-4",
     turn=1,
     sought=(Sought("AC2", "it is polite", True), Sought("AC3", "it reads well", True)),
@@ -54,7 +54,9 @@ def ballot(ac2: str = "pass", ac3: str = "pass", verdict: str = "achieved") -> B
     return Ballot("scripted", verdict, 0.9, "reason", "hint", "none", rows)  # type: ignore[arg-type]
 
 
-def run(judge: Scripted, given: Ballot, bundle: Bundle = BUNDLE, rubric: Any = RUBRIC) -> Refined:
+def run(
+    judge: Scripted, given: Ballot, bundle: JudgeContext = BUNDLE, rubric: Any = RUBRIC
+) -> Refined:
     asking = Asking(partial(judge, seconds=5))
     refined = refine_ballot(
         given, GOAL, bundle, {"house": rubric}, asking=asking, nonce=lambda: "e" * 32, turn=0

@@ -16,7 +16,7 @@ from flow.app.judging import delegated_scorecard as by_scorecard
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 from flow.app.judging.scoring import ScoredCard
 from flow.core.judging.common.question import Question
-from flow.core.judging.goal.delegated import DebateOrder, Heard, ScorecardOrder
+from flow.core.judging.goal.delegated import DelegatedDebate, DelegatedOpinion, DelegatedScorecard
 from flow.core.judging.scorecard.model import DIMENSIONS, GRADES
 from flow.wiring.judging.delegated import Delegation
 from flow.wiring.parts import Parts
@@ -30,7 +30,7 @@ WEIGHTS = {one.name: float(one.weight) for one in DIMENSIONS}
 CRITERION: Any = SimpleNamespace(id="AC2")
 
 
-def graded(grade: str, least: str = "B-", doubted: tuple[str, ...] = ()) -> Heard:
+def graded(grade: str, least: str = "B-", doubted: tuple[str, ...] = ()) -> DelegatedOpinion:
     document = {
         "skill": "notes",
         "grade": grade,
@@ -43,7 +43,7 @@ def graded(grade: str, least: str = "B-", doubted: tuple[str, ...] = ()) -> Hear
     }
     card = ScoredCard(document, ".flow/scores/x.json", ("odd",))
     return by_scorecard._graded_card(
-        CRITERION, ScorecardOrder("notes", least), card, doubted, "fake"
+        CRITERION, DelegatedScorecard("notes", least), card, doubted, "fake"
     )
 
 
@@ -100,7 +100,7 @@ def test_an_execution_from_before_the_goal(began: str | None, file: str | None, 
     goal = SimpleNamespace(created_at=CREATED)
     case: Any = SimpleNamespace(facts=SimpleNamespace(loaded=SimpleNamespace(goal=goal)))
     transcript: Any = SimpleNamespace(started_at=began)
-    found = by_scorecard._why_older(case, ScorecardOrder(None, file=file), transcript)
+    found = by_scorecard._why_older(case, DelegatedScorecard(None, file=file), transcript)
     assert (why in found) if why else found == ""
 
 
@@ -122,12 +122,14 @@ def document(*said: str, recommendation: str = "pass", **more: Any) -> dict[str,
     }
 
 
-def decided(order: DebateOrder, found: dict[str, Any], *without: int) -> Heard:
-    heard = Heard("AC2", "debate", None, "debate: x", document={"without_quotes": list(without)})
+def decided(order: DelegatedDebate, found: dict[str, Any], *without: int) -> DelegatedOpinion:
+    heard = DelegatedOpinion(
+        "AC2", "debate", None, "debate: x", document={"without_quotes": list(without)}
+    )
     return by_debate._decided(heard, found, order)
 
 
-ORDER = DebateOrder(("x",), "t")
+ORDER = DelegatedDebate(("x",), "t")
 
 
 @pytest.mark.parametrize(
@@ -292,7 +294,7 @@ def case(trigger: str = "manual", **more: Any) -> Any:
 
 def hear(
     place: GitRepo, order: Any, *panel: Any, record: bool = True, **more: Any
-) -> tuple[Heard, Told]:
+) -> tuple[DelegatedOpinion, Told]:
     told = Told()
     parts = Parts(str(place.path), os.environ)
     seconds = more.pop("seconds", 9.0)
@@ -300,8 +302,8 @@ def hear(
     return judge(case(**more), CRITERION, order, seconds), told
 
 
-CARD = ScorecardOrder("notes", "B", "src/run.md")
-DEBATE = DebateOrder(("src/notes.md",), "write the notes", "clear:1", judges=2)
+CARD = DelegatedScorecard("notes", "B", "src/run.md")
+DEBATE = DelegatedDebate(("src/notes.md",), "write the notes", "clear:1", judges=2)
 
 
 def scorer() -> Judge:
@@ -329,10 +331,10 @@ def test_a_run_in_the_sessions_is_heard(place: GitRepo, home: Path) -> None:
     session = SessionFile(folder(home, place.path) / "s1.jsonl")
     session.command("other").says(f"Another: {QUOTE}.")
     session.command("notes").says(f"Written: {QUOTE}.")
-    found, _ = hear(place, ScorecardOrder("/notes"), scorer())
+    found, _ = hear(place, DelegatedScorecard("/notes"), scorer())
     assert (found.status, found.document["skill"]) == ("pass", "notes")
     session.command("third").says(f"The last: {QUOTE}.")
-    found, _ = hear(place, ScorecardOrder(None), scorer())
+    found, _ = hear(place, DelegatedScorecard(None), scorer())
     assert found.document["skill"] == "third"
 
 
@@ -388,7 +390,7 @@ def by_debate_criteria() -> list[dict[str, str]]:
         (CARD._replace(file=".git/config"), [scorer()], {}, "of Flow's or git's own"),
         (CARD._replace(file="./.flow/x"), [scorer()], {}, "of Flow's or git's own"),
         (CARD._replace(file="none.md"), [scorer()], {}, "its transcript is not there (write none"),
-        (ScorecardOrder("notes"), [scorer()], {}, "no run of 'notes'"),
+        (DelegatedScorecard("notes"), [scorer()], {}, "no run of 'notes'"),
         (DEBATE, [], {}, "no judge can be asked"),
         (DEBATE._replace(judges=1), [debater()], {}, "one judge holds no debate"),
         (DEBATE._replace(solution=("none",)), [debater()], {}, "names no file that may be read"),

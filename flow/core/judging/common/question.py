@@ -60,8 +60,8 @@ class Question(NamedTuple):
     label: str = ""
     """For progress and errors: ``goal demo, ballot 2``."""
     sources: tuple[QuoteSource, ...] = ()
-    context: str = ""
-    """The text of everything else that was shown, for telling an invented quote."""
+    unquotable: str = ""
+    """All other text that was shown: a quote of it is no evidence, and not invented either."""
     reports: tuple[str, ...] = ()
     """What was neutralised on the way, in plain words."""
     left_out: tuple[str, ...] = ()

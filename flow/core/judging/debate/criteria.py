@@ -84,7 +84,7 @@ def checked(rows: Iterable[tuple[object, object, object]]) -> tuple[DebateCriter
     for name, weight, description in rows:
         if not isinstance(name, str) or not _NAME.fullmatch(name) or visible(name) != name:
             raise _refused(name, "is no criterion's name: letters, digits, spaces and hyphens")
-        if any(name.casefold() == known.casefold() for known, _, _ in weighted):
+        if any(name.casefold() == other.casefold() for other, _, _ in weighted):
             raise _refused(name, "is named twice")
         if not isinstance(description, str) or len(description) > DESCRIPTION_LIMIT:
             raise _refused(name, f"has a description of more than {DESCRIPTION_LIMIT} characters")
@@ -112,8 +112,11 @@ def _ready_made(name: str) -> str:
     """What the ready-made sets say about a criterion of this name; the first one counts."""
     plain = re.sub(r"[\s_-]+", " ", name).casefold()
     for rows in _SETS.values():
-        for known, _, description in rows:
-            if plain in (known.casefold(), known.casefold().removesuffix(" quality")):
+        for ready_made_name, _, description in rows:
+            if plain in (
+                ready_made_name.casefold(),
+                ready_made_name.casefold().removesuffix(" quality"),
+            ):
                 return description
     return ""
 
@@ -125,8 +128,8 @@ def _shares(rows: Sequence[tuple[str, Fraction | int, str]]) -> tuple[DebateCrit
     )
 
 
-def _refused(name: object, why: str) -> InputError:
+def _refused(name: object, fault: str) -> InputError:
     shown = visible(str(name).strip())[:60]
     return at_key("criteria", name).invalid(
-        f"{shown!r} {why}", 'write them as "correctness:30,design:25,tests:10"'
+        f"{shown!r} {fault}", 'write them as "correctness:30,design:25,tests:10"'
     )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from flow.core.judging.debate.model import Agreement
-    from flow.core.judging.debate.state import Held
+    from flow.core.judging.debate.state import DebateState
 
 QUOTES_SHOWN = 2
 """Of the quotes that a revised score rests on."""
@@ -32,94 +32,96 @@ WORDS: Mapping[str, str] = {
 }
 
 
-def report(held: Held) -> str:
+def report(state: DebateState) -> str:
     """The final report as Markdown."""
-    if held.decided and held.mode == "debate":
-        lines = _consensus(held)
-    elif held.decided:
-        lines = _vote(held)
+    if state.decided and state.mode == "debate":
+        lines = _consensus(state)
+    elif state.decided:
+        lines = _vote(state)
     else:
-        lines = _no_consensus(held)
-    return "\n".join([*lines, "", *_reports(held)])
+        lines = _no_consensus(state)
+    return "\n".join([*lines, "", *_reports(state)])
 
 
-def _consensus(held: Held) -> list[str]:
-    scores = debate_model.means(held.about.criteria, held.positions)
+def _consensus(state: DebateState) -> list[str]:
+    scores = debate_model.means(state.about.criteria, state.positions)
     return [
         "# Consensus Evaluation Report",
         "",
         "## Consensus Scores",
         "",
-        *_table(held, "Final", scores.criteria),
+        *_table(state, "Final", scores.criteria),
         "",
         f"**Consensus Overall Score**: {total(scores.overall)}/5.0",
-        *_points(held, "Consensus "),
+        *_points(state, "Consensus "),
         "",
         "## Debate Summary",
         "",
-        f"- Rounds to consensus: {held.rounds}",
-        *_how(held),
+        f"- Rounds to consensus: {state.rounds}",
+        *_how(state),
         "",
         "## Final Recommendation",
         "",
-        *_recommendation(held, scores),
+        *_recommendation(state, scores),
     ]
 
 
-def _vote(held: Held) -> list[str]:
-    scores = debate_model.medians(held.about.criteria, held.positions)
-    last = debate_model.agreement(held.about.criteria, held.positions, debated=False)
+def _vote(state: DebateState) -> list[str]:
+    scores = debate_model.medians(state.about.criteria, state.positions)
+    last = debate_model.agreement(state.about.criteria, state.positions, debated=False)
     near = "would be" if last.reached else "would not be"
     return [
         "# Vote Evaluation Report",
         "",
         "## Median Scores",
         "",
-        *_table(held, "Median", scores.criteria),
+        *_table(state, "Median", scores.criteria),
         "",
         f"**Median Overall Score**: {total(scores.overall)}/5.0",
         "",
-        _scores_apart(held, last, near),
-        *_silent(held),
-        *_points(held, ""),
+        _scores_apart(state, last, near),
+        *_silent(state),
+        *_points(state, ""),
         "",
         "## Final Recommendation",
         "",
-        *_recommendation(held, scores),
+        *_recommendation(state, scores),
     ]
 
 
-def _scores_apart(held: Held, last: Agreement, near: str) -> str:
+def _scores_apart(state: DebateState, last: Agreement, near: str) -> str:
     said = f"{apart(last.overall, OVERALL_LIMIT)} from the lowest to the highest overall score"
-    return f"{len(held.positions)} independent ballots, no debate; {said}: that {near} a consensus."
+    return (
+        f"{len(state.positions)} independent ballots, no debate; {said}: that {near} a consensus."
+    )
 
 
-def _no_consensus(held: Held) -> list[str]:
+def _no_consensus(state: DebateState) -> list[str]:
     lines = ["# No Consensus", "", "**A person has to decide: the judges could not.**", ""]
-    if held.positions:
-        lines += ["## Final Scores", "", *_table(held, "Gap", None), ""]
-    lines += ["## Persistent Disagreements", "", *_why(held)]
-    if debate_analysis.wanted(held):
-        lines += ["", "## Analysis", "", *debate_analysis.lines(held)]
-    if held.agreements:
-        lines += ["", "## Debate Summary", "", f"- Debates held: {held.rounds}", *_how(held)]
-    return lines + _points(held, "")
+    if state.positions:
+        lines += ["## Final Scores", "", *_table(state, "Gap", None), ""]
+    lines += ["## Persistent Disagreements", "", *_why(state)]
+    if debate_analysis.wanted(state):
+        lines += ["", "## Analysis", "", *debate_analysis.lines(state)]
+    if state.agreements:
+        lines += ["", "## Debate Summary", "", f"- Debates held: {state.rounds}", *_how(state)]
+    return lines + _points(state, "")
 
 
-def _why(held: Held) -> Iterator[str]:
+def _why(state: DebateState) -> Iterator[str]:
     """Why there is no consensus, or a vote that counts for nothing."""
-    for path, what in held.altered:
+    for path, what in state.altered:
         yield f"- {inert(path)} is not what Flow wrote: {inert(what)}"
-    yield from (line for line in _silent(held) if line)
-    if held.silent or held.altered or not held.agreements:
+    yield from (line for line in _silent(state) if line)
+    if state.silent or state.altered or not state.agreements:
         yield "- Without every judge's own report there is no consensus."
-        if not held.altered:
+        if not state.altered:
             yield "- The same command goes on from here, and asks only for what is missing."
         return
-    if held.mode == "vote":
-        yield from _unsupported(held)
+    if state.mode == "vote":
+        yield from _unsupported(state)
         return
-    last, positions = held.agreements[-1], held.positions
+    last, positions = state.agreements[-1], state.positions
     for name in last.apart:
         said = ", ".join(f"Judge {p.judge} {shown(p.score(name), 4)}" for p in positions)
         gap = apart(last.criteria[name], CRITERION_LIMIT)
@@ -133,34 +135,34 @@ def _why(held: Held) -> Iterator[str]:
         yield f"- Overall scores: {gap} apart, at most 0.5 is a consensus"
     for number in last.refusing:
         yield f"- Judge {number} does not accept the consensus"
-    yield from _unsupported(held)
+    yield from _unsupported(state)
 
 
-def _unsupported(held: Held) -> Iterator[str]:
+def _unsupported(state: DebateState) -> Iterator[str]:
     """Why scores count for nothing, where too few of them rest on the solution."""
-    if held.support < LEAST_SUPPORT:
-        share = f"{int(held.support * 100)}%"  # rounded down: never what would be enough
+    if state.support < LEAST_SUPPORT:
+        share = f"{int(state.support * 100)}%"  # rounded down: never what would be enough
         yield (
             f"- Only {share} of the weight of the scores rests on quotes that occur in the "
             "solution; at least half is needed"
         )
 
 
-def _silent(held: Held) -> list[str]:
-    if not held.silent:
+def _silent(state: DebateState) -> list[str]:
+    if not state.silent:
         return []
     rows = [
         f"- Judge {one.judge} gave no usable answer ({one.kind}): {inert(one.reason)}"
-        for one in held.silent
+        for one in state.silent
     ]
     return ["", *rows]
 
 
-def _table(held: Held, last: str, scores: Mapping[str, Fraction] | None) -> list[str]:
-    positions = held.positions
+def _table(state: DebateState, last: str, scores: Mapping[str, Fraction] | None) -> list[str]:
+    positions = state.positions
     heads = ["Criterion", *(f"Judge {position.judge}" for position in positions), last]
     lines = [_row(heads), _row(["---"] * len(heads))]
-    for criterion in held.about.criteria:
+    for criterion in state.about.criteria:
         values = [position.score(criterion.name) for position in positions]
         own = [f"{shown(value)}/5" for value in values]
         gap = max(exact(value) for value in values) - min(exact(value) for value in values)
@@ -168,7 +170,7 @@ def _table(held: Held, last: str, scores: Mapping[str, Fraction] | None) -> list
         if scores is not None:
             end = f"{total(scores[criterion.name])}/5"
         lines.append(_row([inert(criterion.name), *own, end]))
-    own = [f"{total(debate_model.overall(held.about.criteria, p))}/5" for p in positions]
+    own = [f"{total(debate_model.overall(state.about.criteria, p))}/5" for p in positions]
     return [*lines, _row(["Overall", *own, ""])]
 
 
@@ -176,20 +178,20 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _points(held: Held, of: str) -> list[str]:
+def _points(state: DebateState, of: str) -> list[str]:
     lines: list[str] = []
     for kind in KINDS:
-        points = held.points(kind)
-        everybody = [f"- {_labelled_words(point.text)}" for point in points if held.of_all(point)]
+        points = state.points(kind)
+        everybody = [f"- {_labelled_words(point.text)}" for point in points if state.of_all(point)]
         some = [
             f"- {_labelled_words(point.text)} ({_judges(point.judges)})"
             for point in points
-            if not held.of_all(point)
+            if not state.of_all(point)
         ]
         lines += ["", f"## {of}{kind.capitalize()}", "", "All judges:", ""]
         lines += everybody or ["- None."]
         lines += ["", "Some judges:", "", *(some or ["- None."])]
-    if not held.rounds and len(held.positions) > 1:
+    if not state.rounds and len(state.positions) > 1:
         lines += ["", _UNREAD]
     return lines
 
@@ -209,16 +211,16 @@ def _judges(who: Sequence[int]) -> str:
     return f"Judge{'s' if len(who) > 1 else ''} {', '.join(map(str, who))}"
 
 
-def _how(held: Held) -> Iterator[str]:
+def _how(state: DebateState) -> Iterator[str]:
     """How the debate changed the evaluations."""
-    first, revised = initial(held), revisions(held)
-    before, after = held.agreements[0], held.agreements[-1]
+    first, revised = initial(state), revisions(state)
+    before, after = state.agreements[0], state.agreements[-1]
     said = [f'"{inert(name)}" ({apart(gap, CRITERION_LIMIT)} apart)' for name, gap in first]
     yield f"- Initial disagreements: {', '.join(said) or 'none'}"
     ends = [apart(one.overall, OVERALL_LIMIT) for one in (before, after)]
     spread = f"{ends[0]} before, {ends[1]} after"
     yield f"- Spread of the overall scores: {spread}"
-    if held.rounds:
+    if state.rounds:
         count = f"{len(revised)} revised score{'s' * (len(revised) != 1)}"
         yield f"- How resolved: {count}" + (":" if revised else "")
     for one in revised:
@@ -234,9 +236,9 @@ def _how(held: Held) -> Iterator[str]:
             yield "    - **conformity**: revised without a new quote from the solution"
 
 
-def _recommendation(held: Held, scores: debate_model.Scores) -> list[str]:
-    word = debate_model.recommended(held.positions)
-    said = ", ".join(f"Judge {p.judge} {WORDS[p.recommendation]}" for p in held.positions)
+def _recommendation(state: DebateState, scores: debate_model.Scores) -> list[str]:
+    word = debate_model.recommended(state.positions)
+    said = ", ".join(f"Judge {p.judge} {WORDS[p.recommendation]}" for p in state.positions)
     why = [f"Overall {total(scores.overall)}/5", *_ends(scores.criteria)]
     why.append(f"the median of {said}")
     return [f"**{WORDS[word]}**", "", "; ".join(why) + "."]
@@ -251,6 +253,6 @@ def _ends(scores: Mapping[str, Fraction]) -> list[str]:
     return [f"{best}, weakest in {inert(low)} ({total(scores[low])}/5)"]
 
 
-def _reports(held: Held) -> list[str]:
-    paths = [judge.path for judge in held.judges if judge.sections]
+def _reports(state: DebateState) -> list[str]:
+    paths = [judge.path for judge in state.judges if judge.sections]
     return ["## Reports", "", *([f"- {inert(path)}" for path in paths] or ["None."])]

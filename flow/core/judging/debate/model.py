@@ -203,8 +203,8 @@ def revisions(history: Sequence[Position]) -> tuple[Revision, ...]:
         for place, (old, new) in enumerate(zip(before.marks, after.marks, strict=True)):
             if exact(old.score) == exact(new.score):
                 continue
-            known = [q for position in history[:number] for q in position.marks[place].evidence]
-            fresh = tuple(quote for quote in new.evidence if not _is_known(quote, known))
+            earlier = [q for position in history[:number] for q in position.marks[place].evidence]
+            fresh = tuple(quote for quote in new.evidence if not _was_given(quote, earlier))
             revised.append(
                 Revision(
                     after.judge, number, new.name, old.score, new.score, new.justification, fresh
@@ -213,11 +213,11 @@ def revisions(history: Sequence[Position]) -> tuple[Revision, ...]:
     return tuple(revised)
 
 
-def _is_known(quote: str, known: Sequence[str]) -> bool:
+def _was_given(quote: str, earlier: Sequence[str]) -> bool:
     """Whether it is one of these quotes, a part of one, or one with a few characters more."""
     plain = _plain(quote)
-    for old in map(_plain, known):
-        if plain in old or (old in plain and len(plain) - len(old) < LEAST_QUOTE):
+    for other in map(_plain, earlier):
+        if plain in other or (other in plain and len(plain) - len(other) < LEAST_QUOTE):
             return True
     return False
 

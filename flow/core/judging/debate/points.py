@@ -64,15 +64,15 @@ def shared(
     given: Sequence[str], others: Mapping[str, str]
 ) -> tuple[tuple[Point, ...], tuple[str, ...]]:
     """The points of ``others`` (by number) that ``given`` names, and the names that are none."""
-    kept: dict[str, Point] = {}
+    points: dict[str, Point] = {}
     unknown: dict[str, None] = {}
     for name in given:
         number = name.strip(" \t\n()[]{}#`'\"").upper()
         if number in others:
-            kept.setdefault(number, Point(number, others[number]))
+            points.setdefault(number, Point(number, others[number]))
         else:
             unknown.setdefault(name)
-    return tuple(kept.values())[:MOST_SHARED], tuple(unknown)[:MOST_SHARED]
+    return tuple(points.values())[:MOST_SHARED], tuple(unknown)[:MOST_SHARED]
 
 
 def grouped(stands: Sequence[Stand], kind: Kind) -> list[Named]:

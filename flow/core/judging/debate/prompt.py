@@ -139,13 +139,13 @@ class _DebateWriter(PromptWriter):
         share = max(SOLUTION_LIMIT // max(len(about.solution), 1), 256)
         self._solution = [self.fence(part, share) for part in about.solution]
 
-    def ask(self, who: str, task: str, schema: dict[str, Any]) -> Question:
+    def ask(self, role: str, task: str, schema: dict[str, Any]) -> Question:
         """The question, with what is to be done last."""
         self.say(task)
         for part, count in self.shortened:
             name = visible(part.name) + (f" ({visible(part.source)})" if part.source else "")
             self.report(f"{name}: {count} bytes were left out of what the judges saw")
-        system = f"{who}\n\n{_RULES}".replace("LEAST", str(LEAST_QUOTE))
+        system = f"{role}\n\n{_RULES}".replace("LEAST", str(LEAST_QUOTE))
         return self.question(system, schema, sources_of(self._solution))
 
 

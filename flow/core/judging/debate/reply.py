@@ -18,7 +18,7 @@ from flow.core.text.display import clip, visible
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from flow.core.judging.debate.criteria import DebateCriterion
     from flow.core.judging.debate.points import Point
@@ -92,13 +92,8 @@ def read_reply(
             verb="score",
             whole="this debate",
         )
-    lists = ("strengths", "weaknesses")
-    faults += [f"its {key} are no list of texts" for key in lists if not are_texts(value.get(key))]
-    if value.get("recommendation") not in RECOMMENDATIONS:
-        faults.append(f"its recommendation is none of {', '.join(RECOMMENDATIONS)}")
-    if not isinstance(value.get("accepts_consensus"), bool):
-        faults.append("its accepts_consensus is neither true nor false")
     answers = _verification(value.get("verification"))
+    faults += _faults(value)
     if verified and len(answers) < QUESTIONS:
         faults.append(f"it answers {len(answers)} of {QUESTIONS} verification questions")
     if faults:
@@ -120,6 +115,17 @@ def read_reply(
         unknown,
         _judges(value.get("agrees_with"), others.judges),
     )
+
+
+def _faults(value: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with a reply outside its criteria and its verification."""
+    for key in ("strengths", "weaknesses"):
+        if not are_texts(value.get(key)):
+            yield f"its {key} are no list of texts"
+    if value.get("recommendation") not in RECOMMENDATIONS:
+        yield f"its recommendation is none of {', '.join(RECOMMENDATIONS)}"
+    if not isinstance(value.get("accepts_consensus"), bool):
+        yield "its accepts_consensus is neither true nor false"
 
 
 def safe_words(text: str, most: int) -> str:

@@ -87,9 +87,7 @@ def _assessment(about: DebateSubject, section: Section) -> list[str]:
         lines += [
             "",
             f'**Criterion "{name}"** ({criterion.percent}%): {shown(mark.score)}/5',
-            *(f"- Evidence: {quoted(quote)}" for quote in mark.evidence),
-            *(f"- Not in the solution: {quoted(quote)}" for quote in mark.discounted),
-            *(f"- Too short to look up: {quoted(quote)}" for quote in mark.too_short),
+            *_quotes(mark, "- Evidence", "- Not in the solution", "- Too short to look up"),
             f"- Justification: {inert(mark.justification)}",
         ]
     score = total(overall(about.criteria, position))
@@ -135,19 +133,17 @@ def _debate(about: DebateSubject, section: Section) -> list[str]:
     lines += ["", f"**Accepts the consensus**: {'yes' if position.accepts else 'no'}"]
     lines += ["", "## Evidences", ""]
     for mark in position.marks:
-        name = inert(mark.name)
-        lines += [f'- Criterion "{name}": {quoted(quote)}' for quote in mark.evidence]
-        lines += [
-            f'- Criterion "{name}", not in the solution: {quoted(quote)}'
-            for quote in mark.discounted
-        ]
-        lines += [
-            f'- Criterion "{name}", too short to look up: {quoted(quote)}'
-            for quote in mark.too_short
-        ]
-    if not any(mark.evidence or mark.discounted or mark.too_short for mark in position.marks):
+        ends = ("", ", not in the solution", ", too short to look up")
+        lines += _quotes(mark, *(f'- Criterion "{inert(mark.name)}"{end}' for end in ends))
+    if lines[-1] == "":
         lines.append("None.")
     return lines
+
+
+def _quotes(mark: Mark, *starts: str) -> list[str]:
+    """A judge's quotes, true, discounted and too short ones; each kind has a start of its own."""
+    kinds = zip(starts, (mark.evidence, mark.discounted, mark.too_short), strict=True)
+    return [f"{start}: {quoted(quote)}" for start, quotes in kinds for quote in quotes]
 
 
 def _defense(position: Position, criterion: str) -> str:

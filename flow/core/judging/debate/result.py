@@ -14,71 +14,71 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.core.judging.debate.model import Agreement, Position, Revision
-    from flow.core.judging.debate.state import Held
+    from flow.core.judging.debate.state import DebateState
 
 
-def document(held: Held) -> dict[str, Any]:
+def document(state: DebateState) -> dict[str, Any]:
     """As ``--json`` prints it."""
-    positions = held.positions
-    revised = revisions(held)
+    positions = state.positions
+    revised = revisions(state)
     document_fields: dict[str, Any] = {
-        "consensus": held.consensus,
-        "mode": held.mode,
-        "rounds": held.rounds,
+        "consensus": state.consensus,
+        "mode": state.mode,
+        "rounds": state.rounds,
         "scores": None,
         "overall": None,
         "recommendation": None,
-        **_points(held),
-        "support": at_most(held.support) if positions else None,
-        "needs_human_review": not held.decided,
-        "debate_summary": _summary(held, revised),
-        "disagreements": _disagreements(held) if held.agreements and not held.consensus else [],
-        "analysis": debate_analysis.document(held) if debate_analysis.wanted(held) else None,
-        "missing": [silent._asdict() for silent in held.silent],
-        "altered": [{"file": path, "what": what} for path, what in held.altered],
-        "ballots": [_ballot(held, position) for position in positions_of_round(held, 0)],
-        "final": [_ballot(held, position) for position in positions],
-        "reports": [judge.path for judge in held.judges if judge.sections],
-        "judges": [{"judge": judge.number, "name": judge.name} for judge in held.judges],
-        "solution": list(held.about.solution),
+        **_points(state),
+        "support": at_most(state.support) if positions else None,
+        "needs_human_review": not state.decided,
+        "debate_summary": _summary(state, revised),
+        "disagreements": _disagreements(state) if state.agreements and not state.consensus else [],
+        "analysis": debate_analysis.document(state) if debate_analysis.wanted(state) else None,
+        "missing": [silent._asdict() for silent in state.silent],
+        "altered": [{"file": path, "what": what} for path, what in state.altered],
+        "ballots": [_ballot(state, position) for position in positions_of_round(state, 0)],
+        "final": [_ballot(state, position) for position in positions],
+        "reports": [judge.path for judge in state.judges if judge.sections],
+        "judges": [{"judge": judge.number, "name": judge.name} for judge in state.judges],
+        "solution": list(state.about.solution),
         "criteria": [
             {"name": c.name, "weight": float(c.share), "description": c.description}
-            for c in held.about.criteria
+            for c in state.about.criteria
         ],
-        "calls": held.calls,
-        "cost_usd": held.cost_usd,
-        "cost_usd_earlier": held.earlier_usd,
-        "warnings": list(held.warnings),
+        "calls": state.calls,
+        "cost_usd": state.cost_usd,
+        "cost_usd_earlier": state.earlier_usd,
+        "warnings": list(state.warnings),
     }
-    if held.decided:
-        combine = debate_model.medians if held.mode == "vote" else debate_model.means
-        scores = combine(held.about.criteria, positions)
+    if state.decided:
+        combine = debate_model.medians if state.mode == "vote" else debate_model.means
+        scores = combine(state.about.criteria, positions)
         document_fields["scores"] = {
             name: at_most(score) for name, score in scores.criteria.items()
         }
         document_fields["overall"] = at_most(scores.overall)
         document_fields["recommendation"] = debate_model.recommended(positions)
-    document_fields["report"] = report(held)
+    document_fields["report"] = report(state)
     return document_fields
 
 
-def _ballot(held: Held, position: Position) -> dict[str, Any]:
+def _ballot(state: DebateState, position: Position) -> dict[str, Any]:
     return {
         "judge": position.judge,
         "scores": {mark.name: debate_model.plain_number(mark.score) for mark in position.marks},
-        "overall": at_most(debate_model.overall(held.about.criteria, position)),
+        "overall": at_most(debate_model.overall(state.about.criteria, position)),
         "recommendation": position.recommendation,
         "accepts_consensus": position.accepts,
     }
 
 
-def _summary(held: Held, revised: Sequence[Revision]) -> dict[str, Any]:
-    ends = (held.agreements[0], held.agreements[-1]) if held.agreements else ()
+def _summary(state: DebateState, revised: Sequence[Revision]) -> dict[str, Any]:
+    ends = (state.agreements[0], state.agreements[-1]) if state.agreements else ()
     before, after = ([_spread(one) for one in ends]) or (None, None)
     return {
-        "rounds": held.rounds,
+        "rounds": state.rounds,
         "initial_disagreements": [
-            {"criterion": name, "gap": float(gap)} for name, gap in initial(held)
+            {"criterion": name, "gap": float(gap)} for name, gap in initial(state)
         ],
         "revisions": [
             {
@@ -104,9 +104,9 @@ def _spread(one: Agreement) -> dict[str, Any]:
     return {"overall": float(one.overall), "criteria": criteria}
 
 
-def _disagreements(held: Held) -> list[dict[str, Any]]:
+def _disagreements(state: DebateState) -> list[dict[str, Any]]:
     """What keeps the judges apart, criterion by criterion, and then as a whole."""
-    last, positions = held.agreements[-1], held.positions
+    last, positions = state.agreements[-1], state.positions
     disagreements: list[dict[str, Any]] = [
         {
             "criterion": name,
@@ -117,7 +117,7 @@ def _disagreements(held: Held) -> list[dict[str, Any]]:
     ]
     if last.overall > debate_model.OVERALL_LIMIT:
         overall = {
-            str(p.judge): float(debate_model.overall(held.about.criteria, p)) for p in positions
+            str(p.judge): float(debate_model.overall(state.about.criteria, p)) for p in positions
         }
         disagreements.append({"criterion": None, "gap": float(last.overall), "scores": overall})
     if last.refusing:
@@ -127,15 +127,15 @@ def _disagreements(held: Held) -> list[dict[str, Any]]:
     return disagreements
 
 
-def _points(held: Held) -> dict[str, Any]:
+def _points(state: DebateState) -> dict[str, Any]:
     """The points that all judges hold, and those of some with the judges that hold them."""
     by_kind: dict[str, Any] = {}
     for kind in debate_points.KINDS:
-        points = held.points(kind)
-        by_kind[kind] = [point.text for point in points if held.of_all(point)]
+        points = state.points(kind)
+        by_kind[kind] = [point.text for point in points if state.of_all(point)]
         by_kind[f"some_{kind}"] = [
             {"text": point.text, "judges": list(point.judges)}
             for point in points
-            if not held.of_all(point)
+            if not state.of_all(point)
         ]
     return by_kind

@@ -26,7 +26,7 @@ class DebateJudge(NamedTuple):
     sections: tuple[Section, ...] = ()
 
 
-class Silent(NamedTuple):
+class SilentJudge(NamedTuple):
     """A judge without a usable answer."""
 
     judge: int
@@ -35,7 +35,7 @@ class Silent(NamedTuple):
     reason: str
 
 
-class Held(NamedTuple):
+class DebateState(NamedTuple):
     """A debate, or a vote, as far as it came."""
 
     about: DebateSubject
@@ -45,7 +45,7 @@ class Held(NamedTuple):
     """Debates in which every judge took part."""
     agreements: tuple[Agreement, ...]
     """Before any debate, and after each."""
-    silent: tuple[Silent, ...] = ()
+    silent: tuple[SilentJudge, ...] = ()
     altered: tuple[tuple[str, str], ...] = ()
     """Report files that are not what Flow wrote, and where they differ."""
     warnings: tuple[str, ...] = ()
@@ -106,23 +106,23 @@ class Held(NamedTuple):
         return positions_of_round(self, self.rounds)
 
 
-def positions_of_round(held: Held, round: int) -> tuple[Position, ...]:
+def positions_of_round(state: DebateState, round: int) -> tuple[Position, ...]:
     """Each judge's position after ``round`` debates; 0 is the independent one."""
-    return tuple(j.sections[round].position for j in held.judges if len(j.sections) > round)
+    return tuple(j.sections[round].position for j in state.judges if len(j.sections) > round)
 
 
-def initial(held: Held) -> list[tuple[str, Fraction]]:
+def initial(state: DebateState) -> list[tuple[str, Fraction]]:
     """The criteria that were too far apart before any debate, and how far."""
-    if not held.agreements:
+    if not state.agreements:
         return []
-    first = held.agreements[0]
+    first = state.agreements[0]
     return [(name, first.criteria[name]) for name in first.apart]
 
 
-def revisions(held: Held) -> list[Revision]:
+def revisions(state: DebateState) -> list[Revision]:
     """Every score that a judge changed, in the order of the debates."""
     revised: list[Revision] = []
-    for judge in held.judges:
-        turns = judge.sections[: held.rounds + 1]
+    for judge in state.judges:
+        turns = judge.sections[: state.rounds + 1]
         revised += debate_model.revisions([section.position for section in turns])
     return sorted(revised, key=lambda one: (one.round, one.judge))

@@ -42,15 +42,15 @@ def claims(text: str) -> tuple[str, ...]:
     return tuple(_CLAIM.findall(text))
 
 
-def contradicted(text: str, score: float, known: Container[object] = ()) -> str:
+def contradicted(text: str, score: float, spoken_of: Container[object] = ()) -> str:
     """The score that the words claim where it is not the one given; empty where all is well.
 
-    ``known`` are scores that may be spoken of as well: the judge's own before, other judges'.
+    ``spoken_of`` are scores that may be spoken of as well: the judge's own before, other judges'.
     """
-    said = [(one, exact(float(one))) for one in claims(text)]
-    if not said or any(value == exact(score) or value in known for _, value in said):
+    scores = [(claim, exact(float(claim))) for claim in claims(text)]
+    if not scores or any(value == exact(score) or value in spoken_of for _, value in scores):
         return ""
-    return shown(said[0][1], 4)
+    return shown(scores[0][1], 4)
 
 
 def speaks(text: str) -> bool:
@@ -68,13 +68,13 @@ def remarks(sections: Mapping[int, Sequence[Section]]) -> Iterator[str]:
     for turn in range(max(map(len, sections.values()), default=0)):
         for number in sorted(sections):
             if turn < len(sections[number]):
-                known = [s.position for all in sections.values() for s in all[:turn]]
-                for text in _remarks(sections[number][turn], known):
+                earlier = [s.position for all in sections.values() for s in all[:turn]]
+                for text in _remarks(sections[number][turn], earlier):
                     yield f"Judge {number}: {text}"
 
 
-def _remarks(section: Section, known: Sequence[Position]) -> Iterator[str]:
-    """``known``: the positions before it that it may speak of."""
+def _remarks(section: Section, earlier: Sequence[Position]) -> Iterator[str]:
+    """``earlier``: the positions before it that it may speak of."""
     for place, mark in enumerate(section.position.marks):
         if mark.discounted:
             count = len(mark.discounted)
@@ -84,7 +84,7 @@ def _remarks(section: Section, known: Sequence[Position]) -> Iterator[str]:
             count = len(mark.too_short)
             quotes = "one quote that is" if count == 1 else f"{count} quotes that are"
             yield f"{mark.name}: gave {quotes} too short to be looked up"
-        others = {exact(position.marks[place].score) for position in known}
+        others = {exact(position.marks[place].score) for position in earlier}
         others.add(exact(section.before[place]))
         claim = contradicted(mark.justification, mark.score, others)
         if claim:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from flow.core.decision.decide import JudgedStatus
     from flow.core.decision.verdict import BlockerType, VerdictName
-    from flow.core.judging.goal.bundle import Sought
+    from flow.core.judging.goal.context import Sought
     from flow.core.judging.goal.reply import Ballot
 
 SPREAD_LIMIT = Fraction(4, 10)
@@ -50,21 +50,21 @@ def tally(ballots: Sequence[Ballot], asked: int, sought: Sequence[Sought]) -> Ta
     agreeing = [ballot for ballot in ballots if ballot.verdict == leading]
     confidences = [exact(ballot.confidence) for ballot in agreeing]
     spread = max(confidences) - min(confidences)
-    criteria = tuple(_criterion(one, ballots, asked) for one in sought)
-    verdict, why = leading, ""
+    criteria = tuple(_criterion(criterion, ballots, asked) for criterion in sought)
+    verdict, objection = leading, ""
     if 2 * len(agreeing) <= asked:
-        verdict, why = "needs_human_review", f"no majority: {_shares(counts, asked)}"
+        verdict, objection = "needs_human_review", f"no majority: {_shares(counts, asked)}"
     elif spread > SPREAD_LIMIT:
         verdict = "needs_human_review"
-        why = f"the confidences lie {apart(spread, SPREAD_LIMIT)} apart, more than 0.4"
+        objection = f"the confidences lie {apart(spread, SPREAD_LIMIT)} apart, more than 0.4"
     elif not _backed(verdict, criteria, sought):
         verdict = "needs_human_review"
-        why = f"a majority says {leading}, but not of the same criteria"
+        objection = f"a majority says {leading}, but not of the same criteria"
     # Their mean times their share of what was asked.
     confidence = sum(confidences, Fraction(0)) / asked
     speaker = agreeing[0]
-    said = f'{leading}: "{speaker.reason}"' if asked > 1 else f'"{speaker.reason}"'
-    parts = [why, _summary(agreeing, asked) if asked > 1 else "", speaker.lowered, said]
+    words = f'{leading}: "{speaker.reason}"' if asked > 1 else f'"{speaker.reason}"'
+    parts = [objection, _summary(agreeing, asked) if asked > 1 else "", speaker.lowered, words]
     return Tally(
         verdict,
         at_most(confidence),  # rounded up, it could reach a limit it misses
@@ -79,9 +79,9 @@ def tally(ballots: Sequence[Ballot], asked: int, sought: Sequence[Sought]) -> Ta
     )
 
 
-def _criterion(one: Sought, ballots: Sequence[Ballot], asked: int) -> JudgedCriterion:
+def _criterion(criterion: Sought, ballots: Sequence[Ballot], asked: int) -> JudgedCriterion:
     """The status that more than half of the asked ballots give; else incomplete."""
-    rows = [ballot.row(one.id) for ballot in ballots]
+    rows = [ballot.row(criterion.id) for ballot in ballots]
     statuses: tuple[JudgedStatus, ...] = ("pass", "fail", "incomplete")
     counts = {status: sum(1 for row in rows if row.status == status) for status in statuses}
     for status in statuses:
@@ -89,9 +89,9 @@ def _criterion(one: Sought, ballots: Sequence[Ballot], asked: int) -> JudgedCrit
             row = next(row for row in rows if row.status == status)
             agreed = f"{counts[status]} of {asked} ballots" if asked > 1 else ""
             return row._replace(remark=": ".join(filter(None, (agreed, row.remark))))
-    said = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
-    remark = f"no majority of {asked} ballots: {said}"
-    return JudgedCriterion(one.id, "incomplete", remark=remark)
+    shares = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
+    remark = f"no majority of {asked} ballots: {shares}"
+    return JudgedCriterion(criterion.id, "incomplete", remark=remark)
 
 
 def _backed(
@@ -110,8 +110,8 @@ def _backed(
 
 def _shares(counts: dict[VerdictName, int], asked: int) -> str:
     silent = asked - sum(counts.values())
-    said = [f"{count} {verdict}" for verdict, count in counts.items()]
-    return ", ".join([*said, *([f"{silent} without an answer"] if silent else [])])
+    shares = [f"{count} {verdict}" for verdict, count in counts.items()]
+    return ", ".join([*shares, *([f"{silent} without an answer"] if silent else [])])
 
 
 def _summary(agreeing: Sequence[Ballot], asked: int) -> str:

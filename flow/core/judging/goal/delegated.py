@@ -1,7 +1,7 @@
-"""Fuzzy criteria that are judged in a way of their own: by a scorecard, or by a debate.
+"""Fuzzy criteria whose judgement is delegated: to a scorecard, or to a debate.
 
-The judges' ballots are about the others. What each way came to is put together with the ballots
-here, and it can only lower them: the least that any of them says is what the opinion says.
+The judges' ballots are about the others. What each way came to is combined with the ballots here,
+and it can only lower them: the least that any of them says is what the opinion says.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from flow.core.decision.verdict import BlockerType, VerdictName
     from flow.core.goal.model import Criterion, Goal
-    from flow.core.judging.goal.bundle import Sought
+    from flow.core.judging.goal.context import Sought
 
 Way = Literal["scorecard", "debate", "person"]
 """``person``: nothing is there that a judge could rest a pass on."""
@@ -24,7 +24,7 @@ LOWEST_GRADE = "B-"
 """The grade that passes where a criterion names none: 7.0, satisfactory."""
 
 
-class ScorecardOrder(NamedTuple):
+class DelegatedScorecard(NamedTuple):
     """A criterion's ``scorecard``."""
 
     skill: str | None
@@ -39,7 +39,7 @@ class ScorecardOrder(NamedTuple):
         return "scorecard"
 
 
-class DebateOrder(NamedTuple):
+class DelegatedDebate(NamedTuple):
     """A criterion's ``debate``, with its defaults."""
 
     solution: tuple[str, ...]
@@ -57,10 +57,10 @@ class DebateOrder(NamedTuple):
         return "debate"
 
 
-Order = ScorecardOrder | DebateOrder
+Delegated = DelegatedScorecard | DelegatedDebate
 
 
-class Heard(NamedTuple):
+class DelegatedOpinion(NamedTuple):
     """What one way came to about one criterion. ``status`` is None where a person must look."""
 
     id: str
@@ -75,38 +75,31 @@ class Heard(NamedTuple):
     judges: tuple[str, ...] = ()
 
 
-def undecided(criterion: Criterion, request: Order, why: str) -> Heard:
-    """No result, so a person must look; ``why`` says what kept it from one."""
-    return Heard(criterion.id, request.way, None, f"{request.way}: {why}")
+def undecided(criterion: Criterion, request: Delegated, reason: str) -> DelegatedOpinion:
+    """No result, so a person must look; ``reason`` says what kept it from one."""
+    return DelegatedOpinion(criterion.id, request.way, None, f"{request.way}: {reason}")
 
 
-def orders(criterion: Criterion) -> tuple[Order, ...]:
+def delegated_judgements(criterion: Criterion) -> tuple[Delegated, ...]:
     """How a fuzzy criterion is judged apart from the ballots; nothing where it is not."""
     if not criterion.fuzzy:
         return ()
-    requests: list[Order] = []
-    card = criterion.document.get("scorecard")
+    delegated: list[Delegated] = []
+    card, debate = (criterion.document.get(key) for key in ("scorecard", "debate"))
     if card or card == {}:
         given = card if isinstance(card, dict) else {}
         skill = card if isinstance(card, str) else given.get("skill")
-        requests.append(
-            ScorecardOrder(
-                skill,
-                given.get("min_grade", LOWEST_GRADE),
-                given.get("file"),
-                given.get("rubric"),
-            )
-        )
-    debate = criterion.document.get("debate")
+        grade = given.get("min_grade", LOWEST_GRADE)
+        delegated.append(DelegatedScorecard(skill, grade, given.get("file"), given.get("rubric")))
     if debate or debate == {}:
-        requests.append(_debate(criterion, debate))
-    return tuple(requests)
+        delegated.append(_debate(criterion, debate))
+    return tuple(delegated)
 
 
-def _debate(criterion: Criterion, debate: object) -> DebateOrder:
+def _debate(criterion: Criterion, debate: object) -> DelegatedDebate:
     given = debate if isinstance(debate, dict) else {}
     solution = given.get("solution") or criterion.evidence_paths
-    return DebateOrder(
+    return DelegatedDebate(
         solution=(solution,) if isinstance(solution, str) else tuple(solution),
         task=given.get("task") or criterion.text,
         criteria=given.get("criteria"),
@@ -118,24 +111,29 @@ def _debate(criterion: Criterion, debate: object) -> DebateOrder:
     )
 
 
-def apart(goal: Goal, sought: Sequence[Sought]) -> tuple[Criterion, ...]:
-    """The criteria, of those that are asked about, that are judged apart."""
-    asked = {one.id for one in sought}
-    return tuple(c for c in goal.criteria if c.id in asked and orders(c))
+def delegated_criteria(goal: Goal, sought: Sequence[Sought]) -> tuple[Criterion, ...]:
+    """The criteria, of those that are asked about, whose judgement is delegated."""
+    asked = {criterion.id for criterion in sought}
+    return tuple(c for c in goal.criteria if c.id in asked and delegated_judgements(c))
 
 
 def balloted(goal: Goal, sought: Sequence[Sought]) -> tuple[Sought, ...]:
-    """Those that the ballots are about: all but what is judged apart and has no rubric."""
-    left_out = {c.id for c in apart(goal, sought) if not c.document.get("rubric")}
-    return tuple(one for one in sought if one.id not in left_out)
+    """Those that the ballots are about: all but what is delegated and has no rubric."""
+    left_out = {c.id for c in delegated_criteria(goal, sought) if not c.document.get("rubric")}
+    return tuple(criterion for criterion in sought if criterion.id not in left_out)
 
 
 _SEVERITY: tuple[VerdictName, ...] = ("blocked", "not_achieved", "needs_human_review", "achieved")
 """The first of these that anybody says is what the opinion says."""
+_VERDICTS: dict[str | None, VerdictName] = {
+    "pass": "achieved",
+    "fail": "not_achieved",
+    None: "needs_human_review",
+}
 
 
-class _Voice(NamedTuple):
-    """One that has a say: the ballots together, or what was heard of a required criterion."""
+class _Vote(NamedTuple):
+    """The ballots together, or the opinion about a required criterion."""
 
     verdict: VerdictName
     confidence: float
@@ -144,47 +142,40 @@ class _Voice(NamedTuple):
     blocker: BlockerType = "none"
 
 
-def together(counted: Tally | None, heard: Sequence[Heard], sought: Sequence[Sought]) -> Tally:
-    """The opinion of the ballots (None: there were none to cast) and of what was heard apart."""
-    required = {one.id for one in sought if one.must_pass}
-    voices = [_heard(one) for one in heard if one.id in required]
+def combined(
+    counted: Tally | None, opinions: Sequence[DelegatedOpinion], sought: Sequence[Sought]
+) -> Tally:
+    """The opinion of the ballots (None: there were none to cast) and of the delegated judges."""
+    required = {criterion.id for criterion in sought if criterion.must_pass}
+    votes = [
+        _Vote(_VERDICTS[o.status], o.confidence, f"{o.id}: {o.reason}", o.hint)
+        for o in opinions
+        if o.id in required
+    ]
     if counted is not None:
-        voices.insert(0, _ballots(counted))
-    verdict = min((voice.verdict for voice in voices), key=_SEVERITY.index, default=_SEVERITY[2])
-    deciding = [voice for voice in voices if voice.verdict == verdict]
+        own = counted.verdict, counted.confidence, counted.reason, counted.next_step_hint
+        votes.insert(0, _Vote(*own, counted.blocker_type))
+    verdict = min((vote.verdict for vote in votes), key=_SEVERITY.index, default=_SEVERITY[2])
+    deciding = [vote for vote in votes if vote.verdict == verdict]
     base = counted or Tally(verdict, 0.0, "", "", "none", (), 0, 0, 0, 0.0)
     return base._replace(
         verdict=verdict,
-        confidence=min((voice.confidence for voice in deciding), default=0.0),
-        reason="; ".join(dict.fromkeys(voice.reason for voice in deciding if voice.reason)),
-        next_step_hint=next((voice.hint for voice in deciding if voice.hint), ""),
+        confidence=min((vote.confidence for vote in deciding), default=0.0),
+        reason="; ".join(dict.fromkeys(vote.reason for vote in deciding if vote.reason)),
+        next_step_hint=next((vote.hint for vote in deciding if vote.hint), ""),
         blocker_type=next((v.blocker for v in deciding if v.blocker != "none"), "none"),
-        criteria=tuple(_row(one, counted, heard) for one in sought),
+        criteria=tuple(_least(criterion.id, counted, opinions) for criterion in sought),
     )
 
 
-def _ballots(counted: Tally) -> _Voice:
-    return _Voice(
-        counted.verdict,
-        counted.confidence,
-        counted.reason,
-        counted.next_step_hint,
-        counted.blocker_type,
-    )
-
-
-def _heard(one: Heard) -> _Voice:
-    says: dict[str | None, VerdictName] = {"pass": "achieved", "fail": "not_achieved"}
-    verdict = says.get(one.status, "needs_human_review")
-    return _Voice(verdict, one.confidence, f"{one.id}: {one.reason}", one.hint)
-
-
-def _row(one: Sought, counted: Tally | None, heard: Sequence[Heard]) -> JudgedCriterion:
+def _least(
+    criterion_id: str, counted: Tally | None, opinions: Sequence[DelegatedOpinion]
+) -> JudgedCriterion:
     """The least that is said of a criterion."""
-    rows = [row for row in (counted.criteria if counted else ()) if row.id == one.id]
+    rows = [row for row in (counted.criteria if counted else ()) if row.id == criterion_id]
     rows += [
-        JudgedCriterion(h.id, h.status or "incomplete", remark=h.reason)
-        for h in heard
-        if h.id == one.id
+        JudgedCriterion(opinion.id, opinion.status or "incomplete", remark=opinion.reason)
+        for opinion in opinions
+        if opinion.id == criterion_id
     ]
     return min(rows, key=lambda row: ("fail", "incomplete", "pass").index(row.status))

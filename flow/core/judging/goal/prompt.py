@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.core.judging.common.prompt import PromptWriter
 from flow.core.judging.common.question import PROMPT_LIMIT, Question, QuoteSource
-from flow.core.judging.goal.bundle import MOST_ITEMS, fair_limit, rotated_bundle
+from flow.core.judging.goal.context import MOST_ITEMS, fair_limit, rotated_context
 from flow.core.judging.goal.reply import reply_schema
 from flow.core.untrusted.fences import LIMIT, SOURCE_LIMIT, FencedPart
 from flow.startup.typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from flow.core.judging.goal.bundle import Bundle, ContextItem, Sought
+    from flow.core.judging.goal.context import ContextItem, JudgeContext, Sought
 
 OVERHEAD = 220
 """Bytes, roughly, that a part's fences and headings take."""
@@ -65,44 +65,44 @@ with one object for each criterion you were asked about, each with criterion_id,
 status), reason, next_step_hint, blocker_type, confidence, verdict."""
 
 
-def make(bundle: Bundle, nonce: str, ballot: int = 0) -> Question:
+def goal_question(context: JudgeContext, nonce: str, ballot: int = 0) -> Question:
     """The question of one ballot, at most ``PROMPT_LIMIT`` bytes."""
-    schema = reply_schema(bundle.sought)
-    bundle, dropped = _bounded(rotated_bundle(bundle, ballot))
-    sizes = [_size(part) for part in _parts(bundle)]
-    overhead = 4000 + OVERHEAD * len(sizes) + 60 * len(bundle.missing)
+    schema = reply_schema(context.sought)
+    context, dropped = _bounded(rotated_context(context, ballot))
+    sizes = [_size(part) for part in _parts(context)]
+    overhead = 4000 + OVERHEAD * len(sizes) + 60 * len(context.missing)
     room = PROMPT_LIMIT - len(SYSTEM.replace("NONCE", nonce)) - overhead
     limit = fair_limit(sizes, max(room, 0))
     while True:
-        question = _GoalWriter(nonce, limit, bundle, dropped).write(schema)
+        question = _GoalWriter(nonce, limit, context, dropped).write(schema)
         if question.size <= PROMPT_LIMIT or not limit:
             return question
         limit = max(min(limit * PROMPT_LIMIT // question.size, limit - 16), 0)
 
 
-def _bounded(bundle: Bundle) -> tuple[Bundle, int]:
+def _bounded(context: JudgeContext) -> tuple[JudgeContext, int]:
     """At most ``MOST_ITEMS`` pieces: the same number for each criterion, as far as it has them."""
     rows: dict[str, list[ContextItem]] = {}
-    for item in bundle.items:
+    for item in context.items:
         rows.setdefault(item.criterion_id, []).append(item)
     each = MOST_ITEMS
     while sum(min(len(row), each) for row in rows.values()) > MOST_ITEMS and each > 1:
         each -= 1
     kept = [item for row in rows.values() for item in row[:each]][:MOST_ITEMS]
-    return bundle._replace(items=tuple(kept)), len(bundle.items) - len(kept)
+    return context._replace(items=tuple(kept)), len(context.items) - len(kept)
 
 
-def _parts(bundle: Bundle) -> Iterator[FencedPart]:
-    yield from bundle.contract
-    for one in bundle.sought:
+def _parts(context: JudgeContext) -> Iterator[FencedPart]:
+    yield from context.contract
+    for one in context.sought:
         yield FencedPart(one.id, one.text)
-    yield FencedPart("report", bundle.report)
-    for item in bundle.items:
+    yield FencedPart("report", context.report)
+    for item in context.items:
         yield item.part
-    if bundle.previous is not None:
-        yield FencedPart("previous verdict", bundle.previous.text)
-    if bundle.denied:
-        yield FencedPart("not shown", "\n".join(bundle.denied))
+    if context.previous is not None:
+        yield FencedPart("previous verdict", context.previous.text)
+    if context.denied:
+        yield FencedPart("not shown", "\n".join(context.denied))
 
 
 def _size(part: FencedPart) -> int:
@@ -115,36 +115,39 @@ def _size(part: FencedPart) -> int:
 class _GoalWriter(PromptWriter):
     """Writes one prompt, in its order from the contract to the request."""
 
-    def __init__(self, nonce: str, limit: int, bundle: Bundle, dropped: int) -> None:
+    def __init__(self, nonce: str, limit: int, about: JudgeContext, dropped: int) -> None:
         super().__init__(nonce, limit)
-        self._bundle = bundle
+        self._about = about
         self._sources: list[QuoteSource] = []
-        self._context: list[str] = []
-        self._notes = (*bundle.left_out, *([_dropped(dropped)] if dropped else []))
+        self._unquotable: list[str] = []
+        self._notes = (*about.left_out, *([_dropped(dropped)] if dropped else []))
 
     def write(self, schema: dict[str, Any]) -> Question:
-        bundle = self._bundle
-        self.say(f"Goal {bundle.goal_id}, evaluation {bundle.turn}.", "", "# The contract", "")
-        for part in bundle.contract:
+        about = self._about
+        self.say(f"Goal {about.goal_id}, evaluation {about.turn}.", "", "# The contract", "")
+        for part in about.contract:
             self._show(part)
-        if bundle.denied:
+        if about.denied:
             self.say("What the contract keeps from you; do not ask for it:")
-            self._show(FencedPart("not shown", "\n".join(bundle.denied)))
+            self._show(FencedPart("not shown", "\n".join(about.denied)))
         self.say("# What Flow measured", "")
-        self._show(FencedPart("report of commands and paths", bundle.report))
+        self._show(FencedPart("report of commands and paths", about.report))
         self.say("# What is missing", "")
-        rows = [f"- {one.criterion_id}: {one.why}" for one in bundle.missing]
+        rows = [f"- {one.criterion_id}: {one.reason}" for one in about.missing]
         self.say(*(rows or ["Every criterion you are asked about has evidence."]), "")
-        self._criteria(bundle.sought)
-        self._evidence(bundle.items)
-        if bundle.previous is not None:
-            self.say("# The previous verdict", "", bundle.previous.said)
-            self._show(FencedPart("previous verdict", bundle.previous.text))
+        self._criteria(about.sought)
+        self._evidence(about.items)
+        if about.previous is not None:
+            self.say("# The previous verdict", "", about.previous.summary)
+            self._show(FencedPart("previous verdict", about.previous.text))
         self._request()
         cut = (f"{part.name}: {count} bytes from its middle" for part, count in self.shortened)
-        context = "\n".join(self._context)
         return self.question(
-            SYSTEM, schema, self._sources, context=context, left_out=(*cut, *self._notes)
+            SYSTEM,
+            schema,
+            self._sources,
+            unquotable="\n".join(self._unquotable),
+            left_out=(*cut, *self._notes),
         )
 
     def _criteria(self, sought: Sequence[Sought]) -> None:
@@ -166,13 +169,13 @@ class _GoalWriter(PromptWriter):
             number = numbers[item.criterion_id] = numbers.get(item.criterion_id, 0) + 1
             whose = "" if item.counts else ", recorded by others and not measured by Flow"
             also = f", of {', '.join(item.also)} too" if item.also else ""
-            name = f"evidence {item.criterion_id}.{number}{also}: {item.what}{whose}"
+            name = f"evidence {item.criterion_id}.{number}{also}: {item.kind}{whose}"
             text, origin = self.fence(item.part._replace(name=name)).data, item.part.source
             self._sources.append(
-                QuoteSource(text, item.criterion_id, origin, item.counts, item.also, item.what)
+                QuoteSource(text, item.criterion_id, origin, item.counts, item.also, item.kind)
             )
             if origin:
-                self._context.append(f"source: {origin}")
+                self._unquotable.append(f"source: {origin}")
 
     def _request(self) -> None:
         notes = list(self._notes)
@@ -180,9 +183,9 @@ class _GoalWriter(PromptWriter):
             notes.append("the middle of what is marked as shortened")
         if notes:
             self.say("# What was left out", "", *(f"- {note}" for note in notes), "")
-        left = self._bundle.turns_left
+        left = self._about.turns_left
         turns = "one turn" if left == 1 else f"{left} turns"
-        asked = ", ".join(one.id for one in self._bundle.sought) or "no single criterion"
+        asked = ", ".join(one.id for one in self._about.sought) or "no single criterion"
         self.say(
             "# Your reply",
             "",
@@ -194,7 +197,7 @@ class _GoalWriter(PromptWriter):
 
     def _show(self, part: FencedPart) -> None:
         """Add a part that is no evidence."""
-        self._context.append(self.fence(part).data)
+        self._unquotable.append(self.fence(part).data)
 
 
 def _dropped(count: int) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.core.judging.common.question import Question, QuoteSource
-    from flow.core.judging.goal.bundle import Sought
+    from flow.core.judging.goal.context import Sought
 
 FIELDS = (
     "criterion_results",
@@ -80,9 +80,9 @@ class Ballot(NamedTuple):
     lowered: str = ""
     """Why ``verdict`` is less than the judge said; empty where it is what it said."""
 
-    def lower(self, verdict: VerdictName, why: str) -> Ballot:
+    def lower(self, verdict: VerdictName, reason: str) -> Ballot:
         """Less than it said; its hint goes, since it fits a goal that is achieved."""
-        return self._replace(verdict=verdict, lowered=why, next_step_hint="")
+        return self._replace(verdict=verdict, lowered=reason, next_step_hint="")
 
     def row(self, criterion_id: str) -> JudgedCriterion:
         """The answer about one criterion."""
@@ -100,11 +100,11 @@ def read(
     rows = []
     unfounded: dict[Unfounded, list[str]] = {name: [] for name in get_args(Unfounded)}
     answers = {row["criterion_id"]: row for row in value["criterion_results"]}
-    for one in sought:
-        row, why = _checked(answers[one.id], one, question, remarks)
+    for criterion in sought:
+        row, unproved = _checked(answers[criterion.id], criterion, question, remarks)
         rows.append(row)
-        if why is not None and one.must_pass:
-            unfounded[why].append(one.id)
+        if unproved is not None and criterion.must_pass:
+            unfounded[unproved].append(criterion.id)
     ballot = Ballot(
         judge,
         value["verdict"],
@@ -206,9 +206,9 @@ def _agrees(value: Mapping[str, Any], sought: Sequence[Sought]) -> str:
 
 
 def _checked(
-    row: Mapping[str, Any], one: Sought, question: Question, remarks: list[str]
+    row: Mapping[str, Any], criterion: Sought, question: Question, remarks: list[str]
 ) -> tuple[JudgedCriterion, Unfounded | None]:
-    """One answer with its quotes looked up; why its pass does not stand, where it does not.
+    """One answer with its quotes looked up, and why its pass does not stand, if so.
 
     What a command has proved rests on that: no quote is asked for at a second look.
     """
@@ -225,21 +225,21 @@ def _checked(
         remarks.append(f"{criterion_id}: {_count(elsewhere)} not in this criterion's evidence")
     reason = safe_words(row["reason"], ROW_REASON_CAP)
     status: JudgedStatus = row["status"]
-    why: Unfounded | None = None
+    fault: Unfounded | None = None
     lowered = ""
     ground = any(source.counts for source in own)
-    proved = not one.fuzzy and ground
+    proved = not criterion.fuzzy and ground
     if status == "pass" and not true and not (proved and not invented):
-        why = "invented" if ground else "missing"
+        fault = "invented" if ground else "missing"
         rests_on = "no quote from its evidence" if ground else "no evidence at all"
         lowered = f"the pass rests on {rests_on}"
     elif status == "pass" and mostly_invented(true, invented):
-        why = "mostly invented"
+        fault = "mostly invented"
         lowered = f"{invented} quotes are invented and {true} true"
     if lowered:
         remarks.append(f"{criterion_id}: {lowered}, so it is incomplete")
         status = "incomplete"
-    return JudgedCriterion(criterion_id, status, reason, lowered), why
+    return JudgedCriterion(criterion_id, status, reason, lowered), fault
 
 
 def _count(number: int) -> str:
@@ -252,7 +252,7 @@ class _Places:
     def __init__(self, own: Sequence[QuoteSource], question: Question) -> None:
         self._counting = QuotableTexts([source.text for source in own if source.counts])
         others = [s.text for s in question.sources if not (s in own and s.counts)]
-        self._others = QuotableTexts([*others, question.context])
+        self._others = QuotableTexts([*others, question.unquotable])
 
     def origin(self, quote: str) -> Literal["own", "elsewhere", "nowhere", "too short"]:
         """``own``: in evidence of this criterion that counts."""

@@ -44,21 +44,21 @@ def rubric(document: Any, file: str | None = None) -> tuple[Rubric, tuple[str, .
 
 def _plain(
     document: Mapping[Any, Any],
-    known: tuple[str, ...],
-    place: str,
+    keys: tuple[str, ...],
+    prefix: str,
     file: str | None,
     faults: list[Fault],
 ) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for key, value in document.items():
         own = _CAMEL.get(key, key) if isinstance(key, str) else key
-        if own not in known:
+        if own not in keys:
             shown = visible(str(key))[:80]
-            remedy = _near(str(key), known)
-            faults.append(in_file(file, f"{place}{shown}").fault("is not a known key", remedy))
+            remedy = _near(str(key), keys)
+            faults.append(in_file(file, f"{prefix}{shown}").fault("is not a known key", remedy))
         elif own in fields:
             message = f"is given twice, as {key} and in its other spelling"
-            faults.append(in_file(file, f"{place}{own}").fault(message, "keep one of them"))
+            faults.append(in_file(file, f"{prefix}{own}").fault(message, "keep one of them"))
         else:
             fields[own] = value
     return fields

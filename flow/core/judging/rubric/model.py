@@ -263,10 +263,10 @@ def _short(score: float, limit: float) -> str:
 
 
 def _discounted(rubric: Rubric, ballots: Sequence[RubricBallot]) -> list[str]:
-    said = []
+    remarks = []
     for criterion in rubric.criteria:
         marks = [ballot.marks[criterion.name] for ballot in ballots]
-        for quotes, one, several in (
+        for quotes, singular, plural in (
             (
                 [q for mark in marks for q in mark.discounted],
                 "a quote that does not occur in the subject counts",
@@ -279,9 +279,9 @@ def _discounted(rubric: Rubric, ballots: Sequence[RubricBallot]) -> list[str]:
             ),
         ):
             if quotes:
-                what = one if len(quotes) == 1 else f"{len(quotes)} {several}"
-                said.append(f"{criterion.name}: {what} for nothing: '{quotes[0][:80]}'")
-    return said
+                what = singular if len(quotes) == 1 else f"{len(quotes)} {plural}"
+                remarks.append(f"{criterion.name}: {what} for nothing: '{quotes[0][:80]}'")
+    return remarks
 
 
 def _score(ballot: RubricBallot, name: str) -> Fraction:

@@ -106,8 +106,8 @@ def reply_schema(names: Sequence[str], result: Mapping[str, Any] | None = None) 
     return closed_object({"criteria": rows, "reasoning": TEXT, "suggestions": TEXTS, **own})
 
 
-def _too_long(what: str, they: str, most: int, unit: str) -> InputError:
-    return at_key(what).invalid(
+def _too_long(key: str, they: str, most: int, unit: str) -> InputError:
+    return at_key(key).invalid(
         f"{they} would take more than {most} {unit} of the prompt",
         "shorten it, or judge in several steps",
         code="too_large",

@@ -47,18 +47,18 @@ def problems(document: Mapping[str, Any], file: str | None = None) -> list[Fault
 
 def warnings(document: Mapping[str, Any], file: str | None = None) -> list[str]:
     """What is allowed and not wise: names, and descriptions that are too long to be specific."""
-    said = []
+    faults = []
     for place, criterion in enumerate(document["criteria"]):
         key = f"criteria[{place}]"
         if not _KEBAB.fullmatch(criterion["name"]):
             message = f"'{visible(criterion['name'])[:80]}' is not in kebab-case"
-            said.append(in_file(file, f"{key}.name").fault(message, "like error-handling"))
+            faults.append(in_file(file, f"{key}.name").fault(message, "like error-handling"))
         length = len(criterion["description"])
         if length >= LONG_DESCRIPTION:
             message = f"has {length} characters, {LONG_DESCRIPTION} or more"
             remedy = "say less, or make two criteria of it"
-            said.append(in_file(file, f"{key}.description").fault(message, remedy))
-    return [str(warning) for warning in said]
+            faults.append(in_file(file, f"{key}.description").fault(message, remedy))
+    return [str(warning) for warning in faults]
 
 
 def _criteria(criteria: list[Any], file: str | None) -> Iterator[Fault]:

@@ -125,11 +125,11 @@ def read_name(name: str) -> CardFile | None:
     return CardFile(name, stem, f"{day}-{time}", int(number or 1))
 
 
-def same_skill(one: str, other: str) -> bool:
+def same_skill(name: str, other: str) -> bool:
     """Whether two names are of one skill: the same, or one lacks the prefix of its plugin."""
-    if (":" in one) == (":" in other):
-        return one == other
-    return one.rpartition(":")[2] == other.rpartition(":")[2]
+    if (":" in name) == (":" in other):
+        return name == other
+    return name.rpartition(":")[2] == other.rpartition(":")[2]
 
 
 def named_as(file: CardFile, skill: str) -> bool:
@@ -181,17 +181,19 @@ def read_card(document: Any, file: CardFile, skill: str) -> PastCard | str | Non
 
 
 def _remark(document: dict[str, Any], exact: Decimal) -> str:
-    said = document.get("composite"), document.get("grade")
-    if said == (float(stored(exact)), grade(exact)):
+    written = document.get("composite"), document.get("grade")
+    if written == (float(stored(exact)), grade(exact)):
         return ""
-    wrote = visible(f"{said[0]} ({said[1]})")[:60]
-    return f"says {wrote}; its scores make {stored(exact)} ({grade(exact)}), which counts"
+    shown = visible(f"{written[0]} ({written[1]})")[:60]
+    return f"says {shown}; its scores make {stored(exact)} ({grade(exact)}), which counts"
 
 
-def _time(said: object, stamp: str) -> str:
+def _time(written: object, stamp: str) -> str:
     """The card's own time; where it tells none as Flow writes it, its name's."""
-    if isinstance(said, str) and re.fullmatch(r"\d{4}(-\d\d){2}T\d\d(:\d\d){2}Z", said, re.ASCII):
-        return said
+    if isinstance(written, str) and re.fullmatch(
+        r"\d{4}(-\d\d){2}T\d\d(:\d\d){2}Z", written, re.ASCII
+    ):
+        return written
     day, time = stamp.split("-")
     return f"{day[:4]}-{day[4:6]}-{day[6:]}T{time[:2]}:{time[2:4]}:{time[4:]}Z"
 

@@ -14,10 +14,15 @@ from flow.core.judging.debate import model as debate_model
 from flow.core.judging.debate.model import Position, revisions
 from flow.core.judging.debate.result import document
 from flow.core.judging.debate.section import DebateSubject, Section
-from flow.core.judging.debate.state import DebateJudge, Held, Mode, Silent
+from flow.core.judging.debate.state import DebateJudge, DebateState, Mode, SilentJudge
 from flow.core.judging.goal.ballots import Tally
-from flow.core.judging.goal.bundle import Sought
-from flow.core.judging.goal.delegated import DebateOrder, Heard, orders, together
+from flow.core.judging.goal.context import Sought
+from flow.core.judging.goal.delegated import (
+    DelegatedDebate,
+    DelegatedOpinion,
+    combined,
+    delegated_judgements,
+)
 from flow.core.judging.scorecard.model import NAMES, CardBallot, merged, recommendations
 from flow.core.judging.scorecard.model import CardMark as Score
 from flow.errors import InputError
@@ -31,13 +36,13 @@ def position(judge: int, a: float, b: float, *quotes: str, accepts: bool = True)
     return Position(judge, marks, ("short",), ("bare",), "pass", accepts)
 
 
-def held(*positions: Position, mode: Mode = "debate", **more: Any) -> Held:
+def held(*positions: Position, mode: Mode = "debate", **more: Any) -> DebateState:
     judges = tuple(
         DebateJudge(one.judge, f"j{one.judge}", f"r.{one.judge}.md", (Section(0, one, (4, 4)),))
         for one in positions
     )
     found = debate_model.agreement(CRITERIA, positions, debated=False)
-    return Held(ABOUT, mode, judges, 0, (found,), **more)
+    return DebateState(ABOUT, mode, judges, 0, (found,), **more)
 
 
 def test_the_whole_document() -> None:
@@ -74,7 +79,7 @@ def test_every_revision_is_told_whole() -> None:
     one = DebateJudge(1, "j", "r.1.md", sections)
     positions = [first, second]
     counts = tuple(debate_model.agreement(CRITERIA, [p], debated=p is second) for p in positions)
-    found = document(Held(ABOUT, "debate", (one,), 1, counts))
+    found = document(DebateState(ABOUT, "debate", (one,), 1, counts))
     assert found["debate_summary"]["revisions"] == [
         {
             "judge": 1,
@@ -100,9 +105,9 @@ def test_an_altered_report_decides_nothing_in_either_mode(mode: Mode) -> None:
 
 
 def test_a_debate_that_nobody_took_part_in_is_not_whole() -> None:
-    nothing = Held(ABOUT, "debate", (), 0, ())
+    nothing = DebateState(ABOUT, "debate", (), 0, ())
     assert (nothing.whole, nothing.consensus, nothing.ended) == (False, False, False)
-    late = held(position(1, 4, 4), silent=(Silent(2, 0, "timeout", "late"),))
+    late = held(position(1, 4, 4), silent=(SilentJudge(2, 0, "timeout", "late"),))
     assert (late.whole, late.ended) == (False, False)
 
 
@@ -143,32 +148,32 @@ AC1 = Sought("AC1", "text", True)
 
 
 def test_without_ballots_the_opinion_is_what_was_heard() -> None:
-    heard = Heard("AC1", "debate", "fail", "debate: no", 1.0, "do it")
-    found = together(None, [heard], [AC1])
+    heard = DelegatedOpinion("AC1", "debate", "fail", "debate: no", 1.0, "do it")
+    found = combined(None, [heard], [AC1])
     assert found._replace(criteria=()) == Tally(
         "not_achieved", 1.0, "AC1: debate: no", "do it", "none", (), 0, 0, 0, 0.0
     )
     rows = [(row.id, row.status, row.words()) for row in found.criteria]
     assert rows == [("AC1", "fail", "debate: no")]
-    nothing = together(None, [], [])
+    nothing = combined(None, [], [])
     assert nothing == Tally("needs_human_review", 0.0, "", "", "none", (), 0, 0, 0, 0.0)
 
 
 def test_of_equal_voices_each_gives_what_it_has() -> None:
     counted = Tally("not_achieved", 0.7, "", "hint of the ballots", "none", (), 3, 2, 1, 0.25)
-    silent = Heard("AC1", "debate", "fail", "debate: no", 1.0)
-    found = together(counted, [silent], [AC1])
+    silent = DelegatedOpinion("AC1", "debate", "fail", "debate: no", 1.0)
+    found = combined(counted, [silent], [AC1])
     assert (found.reason, found.next_step_hint) == ("AC1: debate: no", "hint of the ballots")
     assert found[6:] == (3, 2, 1, 0.25)
     quiet = counted._replace(next_step_hint="", blocker_type="other")
-    found = together(quiet, [silent._replace(hint="of the debate")], [AC1])
+    found = combined(quiet, [silent._replace(hint="of the debate")], [AC1])
     assert (found.next_step_hint, found.blocker_type) == ("of the debate", "other")
 
 
 def test_a_debates_kind() -> None:
     asked = {"id": "AC1", "text": "t", "status": "pending", "debate": {"kind": "design"}}
-    (order,) = orders(Criterion("AC1", "t", document=asked))
-    assert isinstance(order, DebateOrder)
+    (order,) = delegated_judgements(Criterion("AC1", "t", document=asked))
+    assert isinstance(order, DelegatedDebate)
     assert order.kind == "design"
 
 
@@ -215,7 +220,7 @@ def ending(
     return DebateJudge(judge, "j", f"r.{judge}.md", sections)
 
 
-def finished(*judges: DebateJudge, mode: Mode = "debate", **more: Any) -> Held:
+def finished(*judges: DebateJudge, mode: Mode = "debate", **more: Any) -> DebateState:
     rounds = range(1 if mode == "vote" else 2)
     counts = tuple(
         debate_model.agreement(
@@ -223,7 +228,7 @@ def finished(*judges: DebateJudge, mode: Mode = "debate", **more: Any) -> Held:
         )
         for n in rounds
     )
-    return Held(ABOUT, mode, judges, len(counts) - 1, counts, **more)
+    return DebateState(ABOUT, mode, judges, len(counts) - 1, counts, **more)
 
 
 def test_what_a_judge_wrote_beyond_the_counted_debates_is_not_told() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from flow.core.decision.decide import JudgedCriterion
 from flow.core.judging.goal.ballots import Tally, tally
-from flow.core.judging.goal.bundle import Sought
+from flow.core.judging.goal.context import Sought
 from flow.core.judging.goal.reply import Ballot
 
 ASKED = (Sought("AC2", "x", True), Sought("AC3", "y", True))

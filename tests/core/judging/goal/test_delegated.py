@@ -9,15 +9,15 @@ import pytest
 from flow.core.decision.decide import JudgedCriterion
 from flow.core.goal.model import Criterion, Goal, goal_from_document
 from flow.core.judging.goal.ballots import Tally
-from flow.core.judging.goal.bundle import Sought
+from flow.core.judging.goal.context import Sought
 from flow.core.judging.goal.delegated import (
-    DebateOrder,
-    Heard,
-    ScorecardOrder,
-    apart,
+    DelegatedDebate,
+    DelegatedOpinion,
+    DelegatedScorecard,
     balloted,
-    orders,
-    together,
+    combined,
+    delegated_criteria,
+    delegated_judgements,
 )
 
 
@@ -40,33 +40,33 @@ def criterion(**document: Any) -> Criterion:
 @pytest.mark.parametrize(
     ("given", "order"),
     [
-        (True, ScorecardOrder(None)),
-        ("notes", ScorecardOrder("notes")),
-        ({"skill": "notes"}, ScorecardOrder("notes")),
-        ({"skill": "notes", "min_grade": "A"}, ScorecardOrder("notes", "A")),
+        (True, DelegatedScorecard(None)),
+        ("notes", DelegatedScorecard("notes")),
+        ({"skill": "notes"}, DelegatedScorecard("notes")),
+        ({"skill": "notes", "min_grade": "A"}, DelegatedScorecard("notes", "A")),
         (
             {"skill": "n", "min_grade": "C-", "file": "run.jsonl", "rubric": "rubric-ops.md"},
-            ScorecardOrder("n", "C-", "run.jsonl", "rubric-ops.md"),
+            DelegatedScorecard("n", "C-", "run.jsonl", "rubric-ops.md"),
         ),
         (False, None),
         (None, None),
-        ({}, ScorecardOrder(None)),
-        ({"min_grade": "D"}, ScorecardOrder(None, "D")),
+        ({}, DelegatedScorecard(None)),
+        ({"min_grade": "D"}, DelegatedScorecard(None, "D")),
     ],
 )
-def test_a_scorecards_order(given: Any, order: ScorecardOrder | None) -> None:
-    assert orders(criterion(scorecard=given)) == ((order,) if order else ())
+def test_a_scorecards_order(given: Any, order: DelegatedScorecard | None) -> None:
+    assert delegated_judgements(criterion(scorecard=given)) == ((order,) if order else ())
 
 
 @pytest.mark.parametrize(
     ("given", "order"),
     [
-        (True, DebateOrder(("docs/**",), "the notes are good")),
-        ({}, DebateOrder(("docs/**",), "the notes are good")),
-        ("design", DebateOrder(("docs/**",), "the notes are good", kind="design")),
+        (True, DelegatedDebate(("docs/**",), "the notes are good")),
+        ({}, DelegatedDebate(("docs/**",), "the notes are good")),
+        ("design", DelegatedDebate(("docs/**",), "the notes are good", kind="design")),
         (
             {"solution": "src/a.py", "task": "add"},
-            DebateOrder(("src/a.py",), "add"),
+            DelegatedDebate(("src/a.py",), "add"),
         ),
         (
             {
@@ -77,19 +77,24 @@ def test_a_scorecards_order(given: Any, order: ScorecardOrder | None) -> None:
                 "mode": "vote",
                 "min_score": 3.5,
             },
-            DebateOrder(("a", "b"), "the notes are good", "clarity:2", "code", 2, 1, "vote", 3.5),
+            DelegatedDebate(
+                ("a", "b"), "the notes are good", "clarity:2", "code", 2, 1, "vote", 3.5
+            ),
         ),
         (False, None),
         (None, None),
     ],
 )
-def test_a_debates_order(given: Any, order: DebateOrder | None) -> None:
-    found = orders(criterion(debate=given, evidence_paths=["docs/**"]))
+def test_a_debates_order(given: Any, order: DelegatedDebate | None) -> None:
+    found = delegated_judgements(criterion(debate=given, evidence_paths=["docs/**"]))
     assert found == ((order,) if order else ())
 
 
 def test_a_command_is_never_replaced_by_one() -> None:
-    assert orders(criterion(verification_command="true", scorecard=True, debate=True)) == ()
+    assert (
+        delegated_judgements(criterion(verification_command="true", scorecard=True, debate=True))
+        == ()
+    )
 
 
 def goal(*documents: dict[str, Any]) -> Goal:
@@ -117,7 +122,7 @@ def test_only_what_has_no_way_of_its_own_is_balloted() -> None:
         {"scorecard": "notes"},
     )
     sought = tuple(Sought(c.id, c.text, True) for c in found.criteria[:4])
-    assert [c.id for c in apart(found, sought)] == ["AC2", "AC3", "AC4"]
+    assert [c.id for c in delegated_criteria(found, sought)] == ["AC2", "AC3", "AC4"]
     assert [one.id for one in balloted(found, sought)] == ["AC1", "AC4"]
 
 
@@ -144,8 +149,8 @@ def ballots(verdict: str, blocker: str = "none", confidence: float = 0.9) -> Tal
     )
 
 
-def heard(status: Any, confidence: float = 0.8, id: str = "AC2") -> Heard:
-    return Heard(id, "debate", status, f"it is {status}", confidence, "look at AC2")
+def heard(status: Any, confidence: float = 0.8, id: str = "AC2") -> DelegatedOpinion:
+    return DelegatedOpinion(id, "debate", status, f"it is {status}", confidence, "look at AC2")
 
 
 @pytest.mark.parametrize(
@@ -173,7 +178,7 @@ def test_the_least_that_is_said_counts(
     given: Tally | None, said: Any, verdict: str, confidence: float, blocker: str
 ) -> None:
     sought = SOUGHT if given else SOUGHT[1:]
-    found = together(given, [heard(said)], sought)
+    found = combined(given, [heard(said)], sought)
     assert (found.verdict, found.confidence, found.blocker_type) == (verdict, confidence, blocker)
     row = found.criteria[-1]
     assert (row.id, row.status) == ("AC2", said or "incomplete")
@@ -182,13 +187,13 @@ def test_the_least_that_is_said_counts(
 
 def test_what_is_not_required_has_no_say() -> None:
     sought = (SOUGHT[0], Sought("AC2", "t", must_pass=False))
-    found = together(ballots("achieved"), [heard("fail")], sought)
+    found = combined(ballots("achieved"), [heard("fail")], sought)
     assert (found.verdict, found.confidence) == ("achieved", 0.9)
     assert found.criteria[1].status == "fail"
 
 
 def test_nothing_that_is_required_achieves_nothing() -> None:
-    found = together(None, [heard("pass")], (Sought("AC2", "t", must_pass=False),))
+    found = combined(None, [heard("pass")], (Sought("AC2", "t", must_pass=False),))
     assert (found.verdict, found.confidence) == ("needs_human_review", 0.0)
 
 
@@ -204,13 +209,13 @@ def test_nothing_that_is_required_achieves_nothing() -> None:
 def test_of_two_opinions_of_a_criterion_the_lower_is_its_status(
     ballot: str, said: Any, status: str
 ) -> None:
-    found = together(ballots(ballot), [heard(said, id="AC1")], SOUGHT[:1])
+    found = combined(ballots(ballot), [heard(said, id="AC1")], SOUGHT[:1])
     assert found.criteria[0].status == status
 
 
 def test_the_reasons_of_those_that_decide_are_told() -> None:
     two = [heard("fail"), heard("fail", id="AC1")]
-    found = together(ballots("achieved"), two, SOUGHT)
+    found = combined(ballots("achieved"), two, SOUGHT)
     assert found.reason == "AC2: it is fail; AC1: it is fail"
     assert found.next_step_hint == "look at AC2"
-    assert together(ballots("achieved"), [heard("pass")], SOUGHT).reason.startswith("ballots: ")
+    assert combined(ballots("achieved"), [heard("pass")], SOUGHT).reason.startswith("ballots: ")

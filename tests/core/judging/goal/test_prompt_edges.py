@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from flow.core.judging.common.question import PROMPT_LIMIT, Question, QuoteSource
-from flow.core.judging.goal.bundle import (
+from flow.core.judging.goal.context import (
     MOST_ITEMS,
     MOST_SOUGHT,
-    Bundle,
     ContextItem,
+    JudgeContext,
     Missing,
     Previous,
     Sought,
     fair_limit,
-    rotated_bundle,
+    rotated_context,
 )
-from flow.core.judging.goal.prompt import make
+from flow.core.judging.goal.prompt import goal_question
 from flow.core.untrusted.fences import LIMIT, FencedPart
 
 NONCE = "feedc0de" * 4
@@ -32,7 +32,7 @@ LAST = (
 )
 
 
-def bundle(**more: Any) -> Bundle:
+def bundle(**more: Any) -> JudgeContext:
     values: dict[str, Any] = {
         "goal_id": "demo",
         "turn": 3,
@@ -44,7 +44,7 @@ def bundle(**more: Any) -> Bundle:
         "previous": None,
         "turns_left": 7,
     }
-    return Bundle(**{**values, **more})
+    return JudgeContext(**{**values, **more})
 
 
 def file(criterion: str, text: bytes | str, source: str = "", **more: Any) -> ContextItem:
@@ -57,7 +57,7 @@ def fenced(name: str, *lines: str) -> tuple[str, ...]:
 
 
 def test_a_full_prompt() -> None:
-    made = make(
+    made = goal_question(
         bundle(
             sought=(
                 Sought("AC2", "it reads well", True),
@@ -137,7 +137,7 @@ def test_a_full_prompt() -> None:
         QuoteSource("short", "AC3", "theirs", False),
         QuoteSource("", "AC9", "docs/empty.md", True),
     )
-    assert made.context == (
+    assert made.unquotable == (
         "be polite\nbe quick\nthe diff\nthe log\nAC1: passed\nit reads well\nit is short\n"
         "it builds\nsource: docs/a.md\nsource: theirs\nsource: docs/empty.md\nbecause"
     )
@@ -149,7 +149,7 @@ def test_a_full_prompt() -> None:
 
 
 def test_a_bare_prompt() -> None:
-    made = make(bundle(sought=(), turns_left=1), NONCE)
+    made = goal_question(bundle(sought=(), turns_left=1), NONCE)
     assert made.prompt.split("\n") == [
         "Goal demo, evaluation 3.",
         "",
@@ -176,7 +176,7 @@ def test_a_bare_prompt() -> None:
         "Answer each of these exactly once: no single criterion.",
         LAST,
     ]
-    assert (made.sources, made.context, made.reports, made.left_out) == ((), "", (), ())
+    assert (made.sources, made.unquotable, made.reports, made.left_out) == ((), "", (), ())
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_a_bare_prompt() -> None:
     ],
 )
 def test_each_rule_stands_in_the_system_text_once(rule: str) -> None:
-    assert " ".join(make(bundle(), NONCE).system.split()).count(rule) == 1
+    assert " ".join(goal_question(bundle(), NONCE).system.split()).count(rule) == 1
 
 
 # --- how room is shared ---------------------------------------------------------------------------
@@ -234,7 +234,7 @@ def kept(limit: int) -> int:
 
 @pytest.mark.parametrize(("count", "missing"), [(23, 0), (25, 1), (29, 40), (51, 0), (120, 40)])
 def test_long_parts_share_what_the_others_leave(count: int, missing: int) -> None:
-    made = make(
+    made = goal_question(
         bundle(
             sought=(Sought("AC2", "t" * 100, True),),
             items=(*(file("AC2", b"x" * 9_000) for _ in range(count)), file("AC2", b"y" * 50)),
@@ -252,7 +252,7 @@ def test_long_parts_share_what_the_others_leave(count: int, missing: int) -> Non
 def test_no_byte_is_lost_on_the_way() -> None:
     def ask(report: int) -> Question:
         items = tuple(file("AC2", b"x" * 9_000) for _ in range(24))
-        return make(bundle(items=items, report="r" * report, sought=()), NONCE)
+        return goal_question(bundle(items=items, report="r" * report, sought=()), NONCE)
 
     spare = (share(ask(0), 1, 25) - 24 * MARK) % 48
     for report, more in ((spare, 0), (spare + 1, 1)):
@@ -262,7 +262,7 @@ def test_no_byte_is_lost_on_the_way() -> None:
 
 def test_the_name_of_a_source_is_part_of_what_a_piece_takes() -> None:
     items = tuple(file("AC2", b"x" * 700, "s" * 300) for _ in range(200))
-    made = make(bundle(items=items, sought=()), NONCE)
+    made = goal_question(bundle(items=items, sought=()), NONCE)
     source = f"source: {'s' * 300}\n"
     limit = share(made, 200, 201)
     assert {len(given.text) for given in made.sources} == {kept(limit - len(source))}
@@ -270,7 +270,7 @@ def test_the_name_of_a_source_is_part_of_what_a_piece_takes() -> None:
 
 def test_a_prompt_of_as_many_bytes_as_fit_is_not_shortened() -> None:
     def ask(words: int) -> Question:
-        return make(
+        return goal_question(
             bundle(items=(file("AC2", b"x" * 8_000),), missing=(Missing("AC2", "w" * words),)),
             NONCE,
         )
@@ -295,11 +295,11 @@ KINDS: dict[str, dict[str, Any]] = {
 def test_every_part_has_its_share(kind: str) -> None:
     items = tuple(file("AC2", b"x" * 9_000) for _ in range(39))
     more = {"sought": (Sought("AC2", "", True),), "items": items, **KINDS[kind]}
-    made = make(bundle(**more), NONCE)
+    made = goal_question(bundle(**more), NONCE)
     parts = 42 if kind in ("contract", "previous", "denied") else 41
     expected = kept(share(made, 40, parts))
     assert {len(given.text) for given in made.sources} == {expected}
-    assert len(made.context) in range(expected, expected + 8)
+    assert len(made.unquotable) in range(expected, expected + 8)
 
 
 @pytest.mark.parametrize("sizes", [(299, 1), (300, 0), (298, 2)])
@@ -309,7 +309,7 @@ def test_small_parts_are_not_taken_for_long_ones(sizes: tuple[int, int]) -> None
         *(file("AC2", b"s" * 9) for _ in range(small)),
         *(file("AC2", b"x" * 9_000) for _ in range(long)),
     )
-    made = make(bundle(items=items, sought=(Sought("AC2", "", True),)), NONCE)
+    made = goal_question(bundle(items=items, sought=(Sought("AC2", "", True),)), NONCE)
     assert [len(given.text) for given in made.sources][small:] == [kept(LIMIT)] * long
 
 
@@ -317,12 +317,14 @@ def test_small_parts_are_not_taken_for_long_ones(sizes: tuple[int, int]) -> None
 def test_words_longer_than_thought_shrink_the_parts_and_do_not_empty_them(count: int) -> None:
     missing = tuple(Missing("AC2", "w" * 400) for _ in range(count))
     items = tuple(file("AC2", b"x" * 9_000) for _ in range(40))
-    made = make(bundle(items=items, missing=missing), NONCE)
+    made = goal_question(bundle(items=items, missing=missing), NONCE)
     assert PROMPT_LIMIT * 0.93 < made.size <= PROMPT_LIMIT
 
 
 def test_what_cannot_fit_ends_all_the_same_with_every_part_left_out() -> None:
-    made = make(bundle(items=(file("AC2", b"x"),), missing=(Missing("AC2", "w" * 210_000),)), NONCE)
+    made = goal_question(
+        bundle(items=(file("AC2", b"x"),), missing=(Missing("AC2", "w" * 210_000),)), NONCE
+    )
     assert made.sources[0].text.strip("\0\n") == ""
     assert "evidence AC2.1: file: 1 bytes from its middle" in made.left_out
 
@@ -334,13 +336,13 @@ def test_names_of_files_cannot_make_a_prompt_too_large(source: str, text: bytes)
     items = tuple(file(id, text, source) for id in ids for _ in range(3))
     missing = tuple(Missing(id, "m" * 60) for id in ids for _ in range(3))
     sought = tuple(Sought(id, "t" * 900, True) for id in ids)
-    made = make(bundle(items=items, sought=sought, missing=missing), NONCE)
+    made = goal_question(bundle(items=items, sought=sought, missing=missing), NONCE)
     assert made.size <= PROMPT_LIMIT
     assert len(made.sources) == MOST_ITEMS
 
 
 def test_text_that_no_encoding_takes_is_given_as_escapes() -> None:
-    made = make(bundle(items=(file("AC2", "a\ud800b"),)), NONCE)
+    made = goal_question(bundle(items=(file("AC2", "a\ud800b"),)), NONCE)
     assert made.sources[0].text == "a\\xed\\xa0\\x80b"
 
 
@@ -367,7 +369,7 @@ def test_pieces_beyond_three_hundred_are_left_out_of_each_criterion_alike(
         for number, count in enumerate(pieces)
         for piece in range(count)
     )
-    made = make(bundle(items=items), NONCE)
+    made = goal_question(bundle(items=items), NONCE)
     given = [each.criterion_id for each in made.sources]
     assert tuple(given.count(f"AC{n}") for n in range(len(kept_pieces))) == kept_pieces
     assert [g.text for g in made.sources if g.criterion_id == "AC0"] == [
@@ -412,14 +414,14 @@ def test_a_fair_limit(sizes: tuple[int, ...], room: int, limit: int) -> None:
 def test_evidence_of_criteria_that_are_not_asked_about_comes_last_and_turns_too() -> None:
     items = tuple(file(id, f"{id} {n}") for id in ("AC9", "AC2", "AC8") for n in range(2))
     orders = [
-        [str(item.part.text) for item in rotated_bundle(bundle(items=items), ballot).items]
+        [str(item.part.text) for item in rotated_context(bundle(items=items), ballot).items]
         for ballot in range(2)
     ]
     assert orders == [
         ["AC2 0", "AC2 1", "AC9 0", "AC9 1", "AC8 0", "AC8 1"],
         ["AC2 1", "AC2 0", "AC9 1", "AC8 0", "AC8 1", "AC9 0"],
     ]
-    assert rotated_bundle(bundle(sought=()), 5) == bundle(sought=())
+    assert rotated_context(bundle(sought=()), 5) == bundle(sought=())
 
 
 def test_the_question_without_evidence() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from flow.core.judging.common.question import Question, Unusable
-from flow.core.judging.goal.bundle import Bundle, ContextItem, Sought
-from flow.core.judging.goal.prompt import make
+from flow.core.judging.goal.context import ContextItem, JudgeContext, Sought
+from flow.core.judging.goal.prompt import goal_question
 from flow.core.judging.goal.reply import Ballot, read, reply_schema, safe_words
 from flow.core.untrusted.fences import FencedPart
 
@@ -26,7 +26,9 @@ def prompt(*items: ContextItem, sought: tuple[Sought, ...] = ASKED) -> Question:
         ),
     )
     contract = (FencedPart("outcome", "the greeting is polite"),)
-    return make(Bundle("g", 1, sought, contract, "AC1: passed", given, (), None, 5), "ab" * 16)
+    return goal_question(
+        JudgeContext("g", 1, sought, contract, "AC1: passed", given, (), None, 5), "ab" * 16
+    )
 
 
 def row(id: str = "AC2", status: str = "pass", *quotes: str, **more: Any) -> dict[str, Any]:

@@ -8,8 +8,8 @@ import pytest
 
 from flow.core.decision.verdict import HINT_LIMIT
 from flow.core.judging.common.question import Question, Unusable
-from flow.core.judging.goal.bundle import Bundle, ContextItem, Sought
-from flow.core.judging.goal.prompt import make
+from flow.core.judging.goal.context import ContextItem, JudgeContext, Sought
+from flow.core.judging.goal.prompt import goal_question
 from flow.core.judging.goal.reply import Ballot, read, reply_schema, safe_words
 from flow.core.untrusted.fences import LABEL, FencedPart
 
@@ -26,7 +26,7 @@ def prompt(*texts: str, sought: tuple[Sought, ...] = ONE) -> Question:
         ContextItem("AC9", "file", FencedPart("", "the second of nine")),
     )
     contract = (FencedPart("outcome", "the greeting is polite"),)
-    return make(Bundle("g", 1, sought, contract, "", items, (), None, 5), "ab" * 16)
+    return goal_question(JudgeContext("g", 1, sought, contract, "", items, (), None, 5), "ab" * 16)
 
 
 def row(id: str = "AC2", status: str = "pass", *quotes: Any, **more: Any) -> dict[str, Any]:
@@ -146,12 +146,12 @@ def test_eight_criteria_are_named(count: int) -> None:
     sought = tuple(Sought(f"AC{n}", "x", True) for n in range(count))
     named = ", ".join(one.id for one in sought[:8])
     value = reply(*(row(one.id) for one in sought))
-    bare = make(Bundle("g", 1, sought, (), "", (), (), None, 5), "ab" * 16)
+    bare = goal_question(JudgeContext("g", 1, sought, (), "", (), (), None, 5), "ab" * 16)
     found = read(value, "j", sought, bare)
     assert isinstance(found, Ballot)
     assert found.lowered == f"there is no evidence for {named} to rest a pass on"
     items = tuple(ContextItem(one.id, "file", FencedPart("", "some words here")) for one in sought)
-    full = make(Bundle("g", 1, sought, (), "", items, (), None, 5), "ab" * 16)
+    full = goal_question(JudgeContext("g", 1, sought, (), "", items, (), None, 5), "ab" * 16)
     found = read(value, "j", sought, full)
     assert isinstance(found, Ballot)
     assert found.lowered == f"it says achieved, but quotes nothing from the evidence of {named}"

@@ -31,7 +31,7 @@ class ContextItem(NamedTuple):
     """
 
     criterion_id: str
-    what: str
+    kind: str
     """Flow's own words: ``file``, ``output of its evidence_command``."""
     part: FencedPart
     counts: bool = True
@@ -44,20 +44,20 @@ class ContextItem(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """What is not there for a criterion. ``why`` is Flow's own words."""
+    """What is not there for a criterion. ``reason`` is Flow's own words."""
 
     criterion_id: str
-    why: str
+    reason: str
 
 
 class Previous(NamedTuple):
-    """The previous verdict. ``said`` is Flow's own words, ``text`` those of whoever gave it."""
+    """The previous verdict. ``summary`` is Flow's own words, ``text`` those of whoever gave it."""
 
-    said: str
+    summary: str
     text: str
 
 
-class Bundle(NamedTuple):
+class JudgeContext(NamedTuple):
     """Everything a judge is given; nothing else reaches a prompt."""
 
     goal_id: str
@@ -80,14 +80,14 @@ class Bundle(NamedTuple):
         """Whether there is anything that a pass of this criterion could rest on."""
         return any(item.counts and item.about(criterion_id) for item in self.items)
 
-    def about(self, sought: tuple[Sought, ...]) -> Bundle:
+    def about(self, sought: tuple[Sought, ...]) -> JudgeContext:
         """The same question about these criteria only."""
         known = {one.id for one in sought}
         return self._replace(
             sought=sought, missing=tuple(one for one in self.missing if one.criterion_id in known)
         )
 
-    def without_evidence(self) -> Bundle:
+    def without_evidence(self) -> JudgeContext:
         """The same question with nothing to rest a pass on (the null-evidence canary)."""
         return self._replace(
             items=(),
@@ -98,28 +98,28 @@ class Bundle(NamedTuple):
         )
 
 
-def rotated_bundle(bundle: Bundle, ballot: int) -> Bundle:
-    """``bundle`` with the criteria, and each one's evidence, in another order for each ballot."""
-    sought = rotated(bundle.sought, ballot)
+def rotated_context(context: JudgeContext, ballot: int) -> JudgeContext:
+    """``context`` with the criteria, and each one's evidence, in another order for each ballot."""
+    sought = rotated(context.sought, ballot)
     items = [
         item
         for one in sought
-        for item in rotated([i for i in bundle.items if i.criterion_id == one.id], ballot)
+        for item in rotated([i for i in context.items if i.criterion_id == one.id], ballot)
     ]
     asked = {one.id for one in sought}
-    others = rotated([item for item in bundle.items if item.criterion_id not in asked], ballot)
-    return bundle._replace(sought=tuple(sought), items=(*items, *others))
+    others = rotated([item for item in context.items if item.criterion_id not in asked], ballot)
+    return context._replace(sought=tuple(sought), items=(*items, *others))
 
 
-def fair_limit(sizes: Sequence[int], room: int, most: int = LIMIT) -> int:
-    """The largest limit, at most ``most``, with which parts of these sizes fit into ``room`` bytes.
+def fair_limit(sizes: Sequence[int], space: int, most: int = LIMIT) -> int:
+    """The largest limit, at most ``most``, with which such parts fit into ``space`` bytes.
 
     Every part gets the same limit, so that a long one buys nothing.
     """
-    left, waiting = room, sorted(sizes)
-    for number, size in enumerate(waiting):
-        share = left // (len(waiting) - number)
-        if size > share:
+    free, waiting = space, sorted(sizes)
+    for number, part in enumerate(waiting):
+        share = free // (len(waiting) - number)
+        if part > share:
             return max(min(share, most), 0)
-        left -= size
+        free -= part
     return most
