@@ -177,6 +177,7 @@ def _auto_judged(head: bytes) -> str:
 
 
 def _options(words: Sequence[str]) -> tuple[str, bytes]:
+    """The host, and the event after ``--``; argparse would take as long as the answer."""
     host, head = "claude", b""
     rest = list(words)
     while rest:

@@ -39,7 +39,10 @@ class Helper:
 
 
 def read_options(helper: Helper, argv: Sequence[str]) -> dict[str, Any]:
-    """The words as a mapping; every fault is an :class:`InputError`."""
+    """The words as a mapping; every fault is an :class:`InputError`.
+
+    Not argparse: loading it takes longer than most helpers run.
+    """
     words = list(argv)
     options: dict[str, Any] = {}
     if helper.actions:

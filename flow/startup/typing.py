@@ -10,17 +10,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import (
-        Any,
-        Literal,
-        NamedTuple,
-        NoReturn,
-        Protocol,
-        Self,
-        TextIO,
-        cast,
-        get_args,
-    )
+    from typing import Any, Literal, NamedTuple, NoReturn, Protocol, Self, TextIO, cast, get_args
 else:
     from _collections import _tuplegetter
 

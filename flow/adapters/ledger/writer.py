@@ -22,16 +22,7 @@ if TYPE_CHECKING:
     from flow.adapters.journal.store import Announce
     from flow.adapters.ledger.goal_contracts import GoalContracts
     from flow.adapters.ledger.goal_moves import StatusChanges
-    from flow.app.ports import (
-        Amendment,
-        Approval,
-        Artifact,
-        Closing,
-        Move,
-        RawOutput,
-        Seen,
-        Turn,
-    )
+    from flow.app.ports import Amendment, Approval, Artifact, Closing, Move, RawOutput, Seen, Turn
     from flow.core.boundary.rules import Baseline
     from flow.core.goal.lifecycle import Status
     from flow.core.goal.model import Goal

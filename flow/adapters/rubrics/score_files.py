@@ -17,11 +17,7 @@ from flow.core import layout
 from flow.core.judging.scorecard import history as past
 from flow.core.settings import DEFAULT
 from flow.core.text.display import visible
-from flow.errors import (
-    FlowError,
-    RefusedError,
-    in_file,
-)
+from flow.errors import FlowError, RefusedError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

@@ -169,14 +169,12 @@ def _state_folder(
     if os.path.lexists(path):
         _private(report, path, 0o600)
     if checkout is not None:
-        try:
-            trusted = checkout.trust_list()
-        except FlowError as error:
-            report.failed(error, why)
-            return
-        report.fact("trusted goals", str(len(trusted)))
-        for warning in checkout.trust_ledger.warnings:
-            report.found(warning, why, "look at that line; flow trust record trusts a goal anew")
+        with report.noting(why):
+            report.fact("trusted goals", str(len(checkout.trust_list())))
+            for warning in checkout.trust_ledger.warnings:
+                report.found(
+                    warning, why, "look at that line; flow trust record trusts a goal anew"
+                )
 
 
 def _private(report: DoctorReport, path: str, mode: int) -> None:
@@ -191,16 +189,12 @@ def _private(report: DoctorReport, path: str, mode: int) -> None:
 
 
 def _settings(report: DoctorReport, checkout: ExaminedCheckout) -> None:
-    why = "with a setting that cannot be read, Flow refuses to evaluate"
-    try:
+    with report.noting("with a setting that cannot be read, Flow refuses to evaluate"):
         loaded = settings.load(checkout.top, checkout.home)
-    except FlowError as error:
-        report.failed(error, why)
-        return
-    origins = sorted({origin for origin in loaded.origins.values() if origin != DEFAULT})
-    report.fact("settings from", ", ".join(origins) or "defaults only")
-    for warning in loaded.warnings:
-        report.found(warning, "it has no effect, or not the one it seems to have", "correct it")
+        origins = sorted({origin for origin in loaded.origins.values() if origin != DEFAULT})
+        report.fact("settings from", ", ".join(origins) or "defaults only")
+        for warning in loaded.warnings:
+            report.found(warning, "it has no effect, or not the one it seems to have", "correct it")
 
 
 def _examine_paths(report: DoctorReport, checkout: ExaminedCheckout) -> None:
@@ -212,44 +206,33 @@ def _examine_paths(report: DoctorReport, checkout: ExaminedCheckout) -> None:
 
 
 def _ignored(report: DoctorReport, checkout: ExaminedCheckout) -> None:
-    try:
-        ignored = setup_init.ignores_runs(checkout.top)
-    except FlowError as error:
-        report.failed(error, "it should keep run folders out of commits")
-        return
-    if not ignored:
-        report.found(
-            f".gitignore has no line {setup_init.IGNORED}",
-            "evidence and locks of your runs would be committed",
-            "run flow init",
-        )
+    with report.noting("it should keep run folders out of commits"):
+        if not setup_init.ignores_runs(checkout.top):
+            report.found(
+                f".gitignore has no line {setup_init.IGNORED}",
+                "evidence and locks of your runs would be committed",
+                "run flow init",
+            )
 
 
 def _examine_host(report: DoctorReport, checkout: ExaminedCheckout) -> None:
     if not os.path.isdir(os.path.join(checkout.top, ".claude")):
         return
-    try:
-        missing = setup_init.missing_ask_rules(checkout.top)
-    except FlowError as error:
-        report.failed(error, "Claude Code reads it, too")
-        return
-    if missing:
-        report.found(
-            f"{setup_init.CLAUDE} lacks {len(missing)} of Flow's ask rules ({missing[0]} ...)",
-            "an agent could confirm, approve, clear or trust without a person being asked",
-            "run flow init",
-        )
+    with report.noting("Claude Code reads it, too"):
+        if missing := setup_init.missing_ask_rules(checkout.top):
+            report.found(
+                f"{setup_init.CLAUDE} lacks {len(missing)} of Flow's ask rules ({missing[0]} ...)",
+                "an agent could confirm, approve, clear or trust without a person being asked",
+                "run flow init",
+            )
 
 
 def _examine_goals(report: DoctorReport, checkout: ExaminedCheckout) -> None:
-    try:
+    with report.noting("its goals cannot be listed"):
         goals, broken = checkout.goals()
-    except FlowError as error:
-        report.failed(error, "its goals cannot be listed")
-        return
-    report.fact("goals", f"{len(goals)} readable, {len(broken)} not")
-    for fault in broken:
-        report.failed(fault, "a goal that cannot be read cannot be evaluated")
+        report.fact("goals", f"{len(goals)} readable, {len(broken)} not")
+        for fault in broken:
+            report.failed(fault, "a goal that cannot be read cannot be evaluated")
 
 
 def _journals(report: DoctorReport, checkout: ExaminedCheckout) -> None:
@@ -259,10 +242,8 @@ def _journals(report: DoctorReport, checkout: ExaminedCheckout) -> None:
     except FlowError:
         return  # the settings' own findings say it
     for name in names:
-        try:
+        with report.noting("no transition can be written without its journal entry"):
             journal_store.read(checkout.top, f"{folder}/{name}")
-        except FlowError as error:
-            report.failed(error, "no transition can be written without its journal entry")
 
 
 def _examine_chains(report: DoctorReport, checkout: ExaminedCheckout) -> None:
@@ -312,18 +293,15 @@ def _unfinished(report: DoctorReport, checkout: ExaminedCheckout, *, fix: bool) 
     for name in names:
         goal_id = name.removesuffix(".json")
         if fix:
-            try:
+            with report.noting("a write was interrupted and cannot be finished"):
                 checkout.ledger.finish(goal_id)
                 report.fixed.append(f"finished what was begun for goal {goal_id}")
-                continue
-            except FlowError as error:
-                report.failed(error, "a write was interrupted and cannot be finished")
-                continue
-        report.found(
-            f"a write to goal {goal_id} was interrupted",
-            "its journal entry or event is still missing",
-            f"flow doctor --fix, or any command that changes goal {goal_id}, finishes it",
-        )
+        else:
+            report.found(
+                f"a write to goal {goal_id} was interrupted",
+                "its journal entry or event is still missing",
+                f"flow doctor --fix, or any command that changes goal {goal_id}, finishes it",
+            )
 
 
 def _leftovers(report: DoctorReport, checkout: ExaminedCheckout, *, fix: bool) -> None:

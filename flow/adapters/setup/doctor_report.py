@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
+from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from flow.adapters.chain.pinned_heads import PinnedHeads
     from flow.adapters.git.repository import Repo
     from flow.adapters.ledger.reader import FileRecords
@@ -12,7 +17,6 @@ if TYPE_CHECKING:
     from flow.adapters.user_state.settings import LoadedSettings
     from flow.adapters.user_state.trust import TrustLedger
     from flow.core.goal.model import Goal
-    from flow.errors import FlowError
 
 
 class ExaminedCheckout(Protocol):
@@ -96,6 +100,14 @@ class DoctorReport:
             place = ": ".join(part for part in (fault.file, fault.key) if part)
             text = f"{place}: {fault.message}" if place else fault.message
             self.found(text, why, fault.remedy or "correct it, then run flow doctor again")
+
+    @contextmanager
+    def noting(self, why: str) -> Iterator[None]:
+        """Note the error that ends the block, if one does."""
+        try:
+            yield
+        except FlowError as error:
+            self.failed(error, why)
 
     def to_document(self) -> dict[str, Any]:
         """As ``--json`` prints it."""

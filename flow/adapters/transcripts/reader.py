@@ -11,13 +11,7 @@ import json
 from hashlib import sha256
 
 from flow.adapters.transcripts import files as places
-from flow.adapters.transcripts.agents import (
-    Gathering,
-    destroys,
-    file_of_agent,
-    forked,
-    note_beside,
-)
+from flow.adapters.transcripts.agents import Gathering, destroys, file_of_agent, forked, note_beside
 from flow.app.judging.auto_mode import EndedRuns
 from flow.core.text.display import visible
 from flow.core.transcript import text as transcript_text

@@ -19,12 +19,7 @@ from flow.app.evaluation import (
     proposals,
 )
 from flow.app.evaluation.goal_rules import confined
-from flow.app.evaluation.values import (
-    Drift,
-    Evaluated,
-    EvaluationFacts,
-    JudgeCase,
-)
+from flow.app.evaluation.values import Drift, Evaluated, EvaluationFacts, JudgeCase
 from flow.app.ports import Move, goal_evaluation
 from flow.core.decision import decide
 from flow.core.goal.lifecycle import EVALUABLE, TERMINAL
@@ -43,11 +38,7 @@ if TYPE_CHECKING:
         ProofObservation,
         Request,
     )
-    from flow.app.ports import (
-        LoadedGoal,
-        Records,
-        TurnLedger,
-    )
+    from flow.app.ports import LoadedGoal, Records, TurnLedger
     from flow.core.boundary.rules import BoundaryReport
     from flow.core.decision.decide import Decision, NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from flow.app.judging.labelling import LabelLine
-from flow.app.judging.rubric_calls import (
-    RubricCall,
-    RubricPort,
-    carry_out,
-    content_nonce,
-    prepare,
-)
+from flow.app.judging.rubric_calls import RubricCall, RubricPort, carry_out, content_nonce, prepare
 from flow.core.judging.rubric.calibration import Label, believed, calibrate
 from flow.errors import NoUsableAnswer, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol

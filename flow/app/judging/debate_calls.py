@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from flow.app.judging import debate_plan
-from flow.app.judging.debate import (
-    DebateRequest,
-    DebateRoom,
-    DebateTools,
-    ReportFiles,
-    hold_debate,
-)
+from flow.app.judging.debate import DebateRequest, DebateRoom, DebateTools, ReportFiles, hold_debate
 from flow.app.judging.debate_plan import DEFAULT_ROUNDS, MOST_ROUNDS, DebatePlan, Unwatched
 from flow.app.judging.port import NoAnswer, no_answer
 from flow.core.judging.debate import prompt as debate_prompt

@@ -25,11 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flow.app.evaluation.values import ClosingContext, Evaluated
-    from flow.app.ports import (
-        LoadedGoal,
-        Records,
-        TurnLedger,
-    )
+    from flow.app.ports import LoadedGoal, Records, TurnLedger
     from flow.core.boundary.rules import Baseline, Snapshot
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.lifecycle import NonTerminal, Terminal

@@ -14,15 +14,7 @@ from __future__ import annotations
 import re
 
 from flow.core.secrets import chance
-from flow.core.secrets.table import (
-    ALPHABETS,
-    FORMED,
-    HEADERS,
-    OPTIONS,
-    PREFIXED,
-    SETTINGS,
-    rows,
-)
+from flow.core.secrets.table import ALPHABETS, FORMED, HEADERS, OPTIONS, PREFIXED, SETTINGS, rows
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from flow.core.judging.common.question import Unusable
 from flow.core.judging.common.quotes import QuotableTexts, sort_quotes
-from flow.core.judging.common.reply import (
-    Mark,
-    are_texts,
-    first_faults,
-    read_mark,
-    read_marks,
-)
+from flow.core.judging.common.reply import Mark, are_texts, first_faults, read_mark, read_marks
 from flow.core.judging.debate import points as debate_points
 from flow.core.judging.debate.model import RECOMMENDATIONS, SCALE, Position
 from flow.core.judging.debate.prompt import QUESTIONS, Others

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from flow.core.judging.common.reply import Mark
-from flow.core.judging.debate.model import (
-    RECOMMENDATIONS,
-    Position,
-    overall,
-    plain_number,
-    total,
-)
+from flow.core.judging.debate.model import RECOMMENDATIONS, Position, overall, plain_number, total
 from flow.core.judging.debate.points import Point
 from flow.core.judging.debate.reply import Answered
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
