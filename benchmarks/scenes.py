@@ -469,15 +469,16 @@ def _write_synced(path: str, data: bytes) -> None:
 
 def boundary(here: Place, scale: Scale) -> Iterator[Figure]:
     """The path boundary on a large repository, against ``git status``."""
-    from flow.wiring import Checkout
+    from flow.wiring.context import Context
+    from flow.wiring.working_tree import WorkingTree
 
     repository = here.repository("boundary")
     _grow(here, repository, scale)
     here.goal(repository, ["true"])
     _touch(repository, scale)
-    checkout = Checkout(repository, here.env)
-    goal = checkout.load("bench")
-    baseline = checkout.records.baseline("bench-run")
+    context = Context(repository, here.env)
+    tree, goal = WorkingTree(context), context.load("bench")
+    baseline = context.records.baseline("bench-run")
     if baseline is None:
         raise SystemExit("the goal has no baseline")
     os.chdir(repository)
@@ -485,7 +486,7 @@ def boundary(here: Place, scale: Scale) -> Iterator[Figure]:
 
     def look() -> float:
         start = time.perf_counter()
-        found = checkout._snapshot(baseline, checkout._denied(goal.goal))
+        found = tree.snapshot(baseline, tree.denied(goal.goal), None)
         seconds = time.perf_counter() - start
         if found.problems or len(found.changes) < scale.changed:
             raise SystemExit(f"the boundary saw {len(found.changes)} changes, {found.problems}")
@@ -495,10 +496,10 @@ def boundary(here: Place, scale: Scale) -> Iterator[Figure]:
     here.flow(repository, "goal", "evaluate", "bench", "--no-input")
 
     def stamp() -> float:
-        from flow.app.evaluation.current_files import Present
+        from flow.app.evaluation.current_files import CurrentFiles
 
         start = time.perf_counter()
-        found = Present(checkout._desk(), goal).subject
+        found = CurrentFiles(tree.closing_context(), goal).subject
         seconds = time.perf_counter() - start
         if found.tree is None:
             raise SystemExit("there is no stamp")

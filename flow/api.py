@@ -17,12 +17,15 @@ from flow.core.evidence.model import Evidence
 from flow.core.goal.model import Goal
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring import Checkout
+from flow.wiring import closing, evaluating
+from flow.wiring.context import Context
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from flow.app.ports import Trigger
+    from flow.app.evaluation.values import Listener
+    from flow.app.ports import LoadedGoal, Trigger
+    from flow.app.transitions.closing import Closed
 
 __all__ = [
     "Checkout",
@@ -34,6 +37,43 @@ __all__ = [
     "evaluate",
     "load_goal",
 ]
+
+
+class Checkout:
+    """A repository checkout, found from any folder inside it.
+
+    ``cwd`` defaults to the working directory, ``environ`` to the process's environment. Raises
+    :class:`~flow.errors.InputError` where neither a repository nor a ``.flow`` folder is above
+    ``cwd``.
+    """
+
+    def __init__(self, cwd: str | None = None, environ: Mapping[str, str] | None = None) -> None:
+        self._context = Context(cwd, environ)
+
+    def load(self, goal_id: str) -> LoadedGoal:
+        """Read a goal. Raises :class:`InputError` where there is none, or for an unsafe id."""
+        return self._context.load(goal_id)
+
+    def evaluate(
+        self,
+        request: Request,
+        listener: Listener | None = None,
+        *,
+        trust_digest: str | None = None,
+    ) -> Verdict:
+        """Evaluate a goal; ``last-verdict.json`` is left to the caller.
+
+        ``trust_digest`` is a pipeline's way to say which contract it means: it counts as trusted if
+        its digest is this one, and :class:`StateError` names both if not.
+        """
+        return evaluating.evaluate(self._context, request, listener, trust_digest=trust_digest)
+
+    def confirm(self, goal_id: str, proposal_id: str, reason: str | None, how: str) -> Closed:
+        """Write a proposed terminal status, for a caller that has asked a person.
+
+        ``how`` is how they were asked. Raises :class:`StaleProposal` saying what moved.
+        """
+        return closing.confirm(self._context, goal_id, proposal_id, reason, how)
 
 
 def load_goal(goal_id: str, cwd: str | None = None) -> Goal:

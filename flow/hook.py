@@ -211,25 +211,26 @@ def _answer_stop(host: str, head: bytes, started: float) -> StopAnswer:
 def _decide_stop(host: str, event: StopEvent, started: float) -> StopAnswer:
     from flow.app.stop.tools import Host
     from flow.errors import InputError
-    from flow.wiring.stopping import Stopping
+    from flow.wiring.stopping import Stopping, context_of
 
     try:
-        checkout = Stopping.at(event.cwd, event.session)
+        context = context_of(event.cwd, event.session)
     except InputError as error:
         if error.code == "no_repository":
             return StopAnswer("let_go", "no repository and no .flow folder here")
         raise
+    stopping = Stopping(context)
     said = (
-        *checkout.be_lenient(),
-        *checkout.take_settings_of_open_goals(),
-        *checkout.left_behind(event.session),
+        *context.be_lenient(),
+        *stopping.take_settings_of_open_goals(),
+        *stopping.left_behind(event.session),
     )
-    settings = checkout.settings.settings
+    settings = context.settings.settings
     if not settings.enabled or settings.stop_hook_enforcement == "off":
         off = (
             "flow.goals.enabled is false" if not settings.enabled else "stopHookEnforcement is off"
         )
-        told = [*said, *checkout.switched_off(event.session, off)]
+        told = [*said, *stopping.switched_off(event.session, off)]
         return StopAnswer("let_go", off, message=f"Flow: {'; '.join(told)}" if told else "")
     parent = os.getppid()
 
@@ -247,7 +248,7 @@ def _decide_stop(host: str, event: StopEvent, started: float) -> StopAnswer:
         settings.hook_timeout_seconds,
     )
     try:
-        answer = checkout.stop(event, limits, seconds_left)
+        answer = stopping.stop(event, limits, seconds_left)
     finally:
         _set_alarm(0)
     if not said:

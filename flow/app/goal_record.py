@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from flow.app import overview
+from flow.app.evaluation import proofs
 from flow.app.evaluation.current_files import CurrentFiles
 from flow.app.goal_views import ViewPort, closed_by_hand, newest, status, told_by_hand
 from flow.core import layout
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
 class RecordPort(ViewPort, Protocol):
     """What showing a goal's record needs of the checkout."""
-
-    def proof_now(self, goal_id: str) -> dict[str, Any] | None:
-        """The files that the commands rest on and that changed, to be shown; None without a run."""
 
     def output_end(self, path: str) -> bytes:
         """The end of an output."""
@@ -49,7 +47,7 @@ def inspect(port: RecordPort, goal_id: str) -> dict[str, Any]:
     by_hand = closed_by_hand(port, loaded)
     told = [told_by_hand(loaded.goal)] if by_hand else []
     warnings = [*document["warnings"], *told]
-    proof = port.proof_now(goal_id)
+    proof = proofs.shown_now(port.closing_context(), loaded.goal)
     document["document"] = overview.with_newest_results(loaded.goal, newest(port, loaded.goal))
     return {**document, "proof": proof, "closed_by_hand": by_hand, "warnings": warnings}
 
@@ -91,12 +89,12 @@ def freshness(port: RecordPort, found: Sequence[Evidence]) -> dict[str, Freshnes
 
     One of a goal that cannot be read is left out.
     """
-    desk, known = port.desk(), dict[str, CurrentFiles | None]()
+    context, known = port.closing_context(), dict[str, CurrentFiles | None]()
     discounted: dict[str, frozenset[str]] = {}
     stands = {}
     for evidence in found:
         if evidence.goal not in known:
-            known[evidence.goal] = _present(port, desk, evidence.goal)
+            known[evidence.goal] = _present(port, context, evidence.goal)
         if evidence.run_id not in discounted:
             discounted[evidence.run_id] = port.records.discounted(evidence.run_id)
         present = known[evidence.goal]
@@ -108,8 +106,8 @@ def freshness(port: RecordPort, found: Sequence[Evidence]) -> dict[str, Freshnes
     return stands
 
 
-def _present(port: RecordPort, desk: ClosingContext, goal_id: str) -> CurrentFiles | None:
+def _present(port: RecordPort, context: ClosingContext, goal_id: str) -> CurrentFiles | None:
     try:
-        return CurrentFiles(desk, port.load(goal_id))
+        return CurrentFiles(context, port.load(goal_id))
     except FlowError:
         return None

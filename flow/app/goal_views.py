@@ -14,10 +14,9 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import LoadedGoal
+    from flow.app.transitions.remembered import RememberedGoals
     from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.model import Goal
-    from flow.core.stop.lost_goals import OpenGoal
-    from flow.core.stop.pause import Pause
 
 
 class ViewRecords(Records, Protocol):
@@ -38,11 +37,15 @@ class ViewPort(Protocol):
     def troubles(self) -> Sequence[str]:
         """Why something recorded before does not count."""
 
-    def desk(self) -> ClosingContext:
+    def closing_context(self) -> ClosingContext:
         """What a person's command works with."""
 
     def branch(self) -> str | None:
         """The branch that is checked out; None on a detached HEAD or without git."""
+
+    @property
+    def remembered(self) -> RememberedGoals:
+        """The goals as the user's state folder remembers them."""
 
     def goals(self) -> tuple[list[Goal], list[FlowError]]:
         """Every goal of the checkout, and what is wrong with those that cannot be read."""
@@ -56,14 +59,8 @@ class ViewPort(Protocol):
     def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
         """Whether the goal's commands may run here, and why or why not."""
 
-    def paused(self, goal: Goal) -> Pause | None:
-        """Who set the goal aside and why; None where it is not paused."""
-
     def base_runs(self, goal: Goal) -> Mapping[str, BaseRun]:
         """What is on record about a goal's commands and base as they are now (red first)."""
-
-    def left_open(self) -> Mapping[str, OpenGoal]:
-        """The goals that Flow left open in this checkout, as the state folder remembers them."""
 
     def is_run_known(self, run_id: str) -> bool:
         """Whether the state folder keeps anything of a run."""
@@ -88,7 +85,8 @@ def status(port: ViewPort, goal_id: str) -> dict[str, Any]:
     loaded = port.load(goal_id)
     pending = port.is_pending(goal_id)
     goal_now = newest(port, loaded.goal)
-    document = overview.status(port.desk(), loaded, port.trusted(loaded), pending, goal_now)
+    context, trusted = port.closing_context(), port.trusted(loaded)
+    document = overview.status(context, loaded, trusted, pending, goal_now)
     by_hand = document["closed_by_hand"] = closed_by_hand(port, loaded)
     told = [told_by_hand(loaded.goal)] if by_hand else []
     document["warnings"] += [*port.troubles, *told]
@@ -103,7 +101,7 @@ def status(port: ViewPort, goal_id: str) -> dict[str, Any]:
 def listing(port: ViewPort) -> dict[str, Any]:
     """One row for each goal, and the goals that cannot be read, by name."""
     goals, broken = port.goals()
-    known = port.left_open()  # what Flow closed is not among them, so few are looked at
+    known = port.remembered.left_open()  # what Flow closed is not among them, so few are looked at
     return {
         "goals": [
             {
@@ -125,7 +123,7 @@ def closed_by_hand(port: ViewPort, loaded: LoadedGoal) -> bool:
     goal = loaded.goal
     if goal.status not in TERMINAL:
         return False
-    known = port.left_open().get(goal.id)
+    known = port.remembered.left_open().get(goal.id)
     if known is not None:
         return not port.closing_on_record(loaded, known.run_id)
     if goal.run_id is None or port.troubles:
@@ -163,7 +161,7 @@ def _sent_to_judge(port: ViewPort, goal: Goal) -> dict[str, Any] | None:
 
 
 def _shown_pause(port: ViewPort, goal: Goal) -> dict[str, Any] | None:
-    pause = port.paused(goal)
+    pause = port.remembered.paused(goal)
     return pause.to_document() if pause is not None else None
 
 

@@ -287,6 +287,19 @@ class ProofDisk(Protocol):
         """By path, how the lines of files differ from what they held, where that can be told."""
 
 
+class GoalNotes(Protocol):
+    """One kind of notes about goals in the user's state folder."""
+
+    def read(self, goal_id: str) -> Mapping[str, Any] | None:
+        """The note about a goal; None where there is none."""
+
+    def write(self, goal_id: str, note: Mapping[str, Any]) -> None:
+        """Replace the note."""
+
+    def remove(self, goal_id: str) -> None:
+        """Forget the note."""
+
+
 class Check(NamedTuple):
     """A command to run for a criterion."""
 

@@ -6,7 +6,7 @@ from flow.cli.parsing import CommandSpec, plain
 from flow.core.settings import config_rows
 from flow.render import text
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring import Checkout
+from flow.wiring.context import Context
 
 if TYPE_CHECKING:
     import argparse
@@ -19,7 +19,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _list_settings(args: argparse.Namespace, out: Output) -> int:
-    loaded = Checkout().settings
+    loaded = Context().settings
     rows = [
         {
             "key": row.key,

@@ -5,17 +5,35 @@ from __future__ import annotations
 import os
 
 from flow.adapters.setup import doctor
+from flow.app.stop import sight
 from flow.cli.parsing import CommandSpec
 from flow.render import text
-from flow.startup.typing import TYPE_CHECKING
-from flow.wiring import Checkout
+from flow.startup.typing import TYPE_CHECKING, Any
+from flow.wiring.context import Context
+from flow.wiring.goals import Goals
+from flow.wiring.trusting import Trusting
 
 if TYPE_CHECKING:
     import argparse
 
     from flow.cli.output import Output
+    from flow.core.goal.model import Goal
+    from flow.errors import FlowError
 
 FINDINGS = 1
+
+
+class _Examined(Context):
+    """A checkout as :class:`~flow.adapters.setup.doctor_report.ExaminedCheckout` sees it."""
+
+    def goals(self) -> tuple[list[Goal], list[FlowError]]:
+        return Goals(self).goals()
+
+    def lost_goals(self) -> list[tuple[str, str]]:
+        return sight.lost_here(Goals(self))
+
+    def trust_list(self) -> list[dict[str, Any]]:
+        return Trusting(self).standing()
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +43,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_doctor(args: argparse.Namespace, out: Output) -> int:
-    examined = doctor.examine(Checkout, os.environ, fix=args.fix)
+    examined = doctor.examine(_Examined, os.environ, fix=args.fix)
     document = examined.to_document()
     out.result(document, text.doctor(document, out.paint))
     return FINDINGS if examined.findings else 0

@@ -5,7 +5,8 @@ from __future__ import annotations
 from flow.cli.parsing import CommandSpec, whole, yes_argument
 from flow.render import chain
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring.collecting import Collecting
+from flow.wiring import collecting
+from flow.wiring.context import Context
 
 if TYPE_CHECKING:
     import argparse
@@ -39,8 +40,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_gc(args: argparse.Namespace, out: Output) -> int:
-    checkout = Collecting()
-    plan = checkout.plan_gc(args.older_than, args.keep)
+    context = Context()
+    plan = collecting.plan_gc(context, args.older_than, args.keep)
     document = plan.to_document(dry_run=args.dry_run)
     if args.dry_run or not plan.runs:
         out.result(document, chain.collected(document))
@@ -54,7 +55,7 @@ def _run_gc(args: argparse.Namespace, out: Output) -> int:
         yes=args.yes,
         how="flow gc --yes",
     )
-    done = checkout.do_gc(plan).to_document(dry_run=False)
+    done = collecting.do_gc(context, plan).to_document(dry_run=False)
     out.result(done, chain.collected(done))
     return 0
 

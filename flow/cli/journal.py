@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from flow.adapters.journal.store import metadata_from_pairs
+from flow.app import goal_views
 from flow.cli.parsing import CommandSpec, plain, usage_error, whole
 from flow.core.text import display
 from flow.render import text
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring import Checkout
+from flow.wiring import journals
+from flow.wiring.context import Context
+from flow.wiring.goals import Goals
 
 if TYPE_CHECKING:
     import argparse
@@ -32,7 +35,7 @@ def _record_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _record_entry(args: argparse.Namespace, out: Output) -> int:
     pairs = [pair for group in args.metadata or () for pair in group]
-    path = Checkout().journal_record(args.issue, args.type, metadata_from_pairs(pairs))
+    path = journals.record_entry(Context(), args.issue, args.type, metadata_from_pairs(pairs))
     document = {"issue": args.issue, "type": args.type, "path": path}
     out.result(document, [f"recorded in {display.visible(path)}"])
     return 0
@@ -46,11 +49,11 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
 def _show_journal(args: argparse.Namespace, out: Output) -> int:
     if args.issue is not None and args.goal is not None:
         raise usage_error("name the issue or the goal, not both", "flow journal show")
-    checkout = Checkout()
+    context = Context()
     goal_id = args.goal
     if args.issue is None and goal_id is None:
-        goal_id = checkout.choose()
-    path, journal = checkout.journal(args.issue, goal_id)
+        goal_id = goal_views.choose(Goals(context))
+    path, journal = journals.read_journal(context, args.issue, goal_id)
     document = {"file": path, **plain(journal._asdict())}
     out.result(document, text.journal(document))
     out.warn(journal.warnings)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from flow.app import goal_record, goal_views
 from flow.cli.parsing import CommandSpec, goal_argument
-from flow.cli.written import write_out
+from flow.cli.written import off_limits, write_out
 from flow.core.text import display
 from flow.render.page import page
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring import Checkout
+from flow.wiring.context import Context
+from flow.wiring.goals import Goals
 
 if TYPE_CHECKING:
     import argparse
@@ -21,15 +23,16 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_report(args: argparse.Namespace, out: Output) -> int:
-    checkout = Checkout()
-    document = checkout.report(checkout.choose() if args.ID is None else args.ID)
+    context = Context()
+    goals = Goals(context)
+    document = goal_record.report(goals, goal_views.choose(goals) if args.ID is None else args.ID)
     if args.output is None:
         if out.json:
             out.result(document, ())
         else:
             out.text(page(document))
         return 0
-    write_out(args.output, page(document), "page", off_limits=checkout.off_limits())
+    write_out(args.output, page(document), "page", off_limits=off_limits(context))
     out.result({**document, "output": args.output}, [f"wrote {display.visible(args.output)}"])
     return 0
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from flow.app import goal_views
 from flow.cli.parsing import CommandSpec, goal_argument, nothing, usage_error, yes_argument
 from flow.core.goal import ids
 from flow.core.text import display
 from flow.errors import PersonNeeded
 from flow.render import text
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring import Checkout
+from flow.wiring.context import Context
+from flow.wiring.goals import Goals
+from flow.wiring.trusting import Trusting
 
 if TYPE_CHECKING:
     import argparse
@@ -29,24 +32,25 @@ def _record_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _named_contract(
-    checkout: Checkout, args: argparse.Namespace, prog: str
+    context: Context, args: argparse.Namespace, prog: str
 ) -> tuple[str | None, str | None]:
     """(goal id, goal file), one of them None."""
     if args.ID is not None and args.goal_file is not None:
         raise usage_error("name the goal or its file, not both", prog)
     if args.goal_file is not None:
         return None, args.goal_file
-    return ids.goal_id(args.ID) if args.ID is not None else checkout.choose(), None
+    return ids.goal_id(args.ID) if args.ID is not None else goal_views.choose(Goals(context)), None
 
 
 def _record_trust(args: argparse.Namespace, out: Output) -> int:
-    checkout = Checkout()
-    goal_id, goal_file = _named_contract(checkout, args, "flow trust record")
+    context = Context()
+    trusting = Trusting(context)
+    goal_id, goal_file = _named_contract(context, args, "flow trust record")
     name = goal_id or goal_file or ""
-    checkout.finish_amendment(goal_id)
-    trusted, reason, digest = checkout.trust_check(goal_id, goal_file)
-    difference = [] if trusted else checkout.trust_difference(goal_id, goal_file)
-    changes = () if trusted else checkout.trust_changes(goal_id, goal_file)
+    trusting.finish(goal_id)
+    trusted, reason, digest = trusting.check(goal_id, goal_file)
+    difference = [] if trusted else trusting.difference(goal_id, goal_file)
+    changes = () if trusted else trusting.changes(goal_id, goal_file)
     document = {
         "goal": name,
         "digest": digest,
@@ -67,16 +71,17 @@ def _record_trust(args: argparse.Namespace, out: Output) -> int:
         yes=args.yes,
         how=f"flow trust record {goal_id or f'--goal-file {goal_file}'} --yes",
     )
-    recorded = checkout.trust_record(goal_id, goal_file, how="flow trust record")
+    recorded = trusting.record(goal_id, goal_file, how="flow trust record")
     shown = display.visible(name)
     out.result({**document, "digest": recorded}, [f"{shown} is trusted (contract {recorded[:12]})"])
     return 0
 
 
 def _check_trust(args: argparse.Namespace, out: Output) -> int:
-    checkout = Checkout()
-    goal_id, goal_file = _named_contract(checkout, args, "flow trust check")
-    trusted, reason, digest = checkout.trust_check(goal_id, goal_file)
+    context = Context()
+    trusting = Trusting(context)
+    goal_id, goal_file = _named_contract(context, args, "flow trust check")
+    trusted, reason, digest = trusting.check(goal_id, goal_file)
     name = goal_id or goal_file or ""
     word = "is trusted" if trusted else "is not trusted"
     out.result(
@@ -87,7 +92,7 @@ def _check_trust(args: argparse.Namespace, out: Output) -> int:
 
 
 def _list_trust(_args: argparse.Namespace, out: Output) -> int:
-    entries = Checkout().trust_list()
+    entries = Trusting(Context()).standing()
     out.result({"trusted": entries}, text.trust_list(entries))
     if not entries:
         out.say("no goal of this repository is trusted")
@@ -96,7 +101,7 @@ def _list_trust(_args: argparse.Namespace, out: Output) -> int:
 
 def _revoke_trust(args: argparse.Namespace, out: Output) -> int:
     goal_id = ids.goal_id(args.ID)
-    revoked = Checkout().trust_revoke(goal_id, "flow trust revoke")
+    revoked = Trusting(Context()).revoke(goal_id, "flow trust revoke")
     state = "is not trusted any more" if revoked else "was not trusted"
     out.result({"goal": goal_id, "revoked": revoked}, [f"{goal_id} {state}"])
     return 0

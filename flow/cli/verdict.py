@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from flow.adapters.contracts.formats import parse_json
 from flow.adapters.fs import inputs
+from flow.app import goal_views
 from flow.cli.parsing import CommandSpec, goal_argument, usage_error
 from flow.core.goal import ids
 from flow.core.goal.lifecycle import TERMINAL
+from flow.core.stop.turns import is_handed_in
 from flow.core.text import display
 from flow.errors import FlowError, at_key
 from flow.render import verdict as render
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring import Checkout
+from flow.wiring.context import Context
+from flow.wiring.goals import Goals
+from flow.wiring.verdicts import record_verdict
 
 if TYPE_CHECKING:
     import argparse
@@ -29,7 +33,7 @@ def _record_verdict(args: argparse.Namespace, out: Output) -> int:
     run_id = ids.run_id(args.run_id)
     data = inputs.read(args.verdict_file, "--verdict-file")
     document = parse_json(data, file=args.verdict_file)
-    path, warnings, _ = Checkout().record_verdict(document, run_id, None)
+    path, warnings, _ = record_verdict(Context(), document, run_id, None)
     result = {"run_id": run_id, "path": path, "warnings": list(warnings)}
     out.result(result, [f"recorded {display.visible(path)}"])
     out.warn(warnings)
@@ -42,31 +46,32 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _show_verdict(args: argparse.Namespace, out: Output) -> int:
-    checkout = Checkout()
+    goals = Goals(Context())
     if args.run_id is not None and args.ID is not None:
         raise usage_error("name the goal or the run, not both", "flow verdict show")
     if args.run_id is not None:
         run_id = ids.run_id(args.run_id)
     else:
-        run_id = checkout.run_of(checkout.choose() if args.ID is None else args.ID)
-    document = checkout.previous_verdict(run_id)
+        run_id = goals.run_of(goal_views.choose(goals) if args.ID is None else args.ID)
+    document = goals.previous_verdict(run_id)
     if document is None:
         raise at_key("run", run_id).not_found(
             f"run {run_id} has no readable verdict", "evaluate the goal: flow goal evaluate ID"
         )
-    if checkout.handed_in(document, run_id):
+    newest = goals.records.newest_turn(run_id, str(document.get("goal_id")))
+    if is_handed_in(document, newest):
         document = {**document, "handed_in": True}
-    closed = _terminal_status(checkout, document.get("goal_id"))
+    closed = _terminal_status(goals, document.get("goal_id"))
     if closed and "do" in document:
         document = {**document, "do": "done"}
     out.result(document, render.verdict(document, out.paint, closed=closed))
     return 0
 
 
-def _terminal_status(checkout: Checkout, goal_id: object) -> str:
+def _terminal_status(goals: Goals, goal_id: object) -> str:
     """The goal's status where it is a terminal one and can be read; the verdict is shown anyway."""
     try:
-        status = checkout.load(str(goal_id)).goal.status if goal_id else ""
+        status = goals.load(str(goal_id)).goal.status if goal_id else ""
     except FlowError:
         return ""
     return status if status in TERMINAL else ""

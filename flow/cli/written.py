@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 
 from flow.adapters.fs import files
 from flow.adapters.git.find import is_git_dir
+from flow.core import layout
 from flow.core.text.display import visible
 from flow.errors import FlowError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from flow.wiring.context import Context
 
 _CLOSED = (".git", ".flow")
 """Names of folders that are git's or Flow's own, wherever they lie."""
@@ -40,6 +44,18 @@ def write_out(path: str, text: str, name: str, *, off_limits: Iterable[str]) -> 
         raise in_file(path, "--output").storage(
             f"cannot write the {name}: {reason}", "name a file that can be written"
         ) from error
+
+
+def off_limits(context: Context) -> tuple[str, ...]:
+    """The folders that no output of a command may lie in."""
+    below = (".flow", layout.JOURNAL_DIR, context.settings.settings.journal_dir)
+    folders = [os.path.join(context.top, name) for name in below]
+    folders += [folder for folder in (context.repo.git_dir, context.repo.common_dir) if folder]
+    if context.home:  # also where a variable names another one now
+        folders.append(os.path.join(context.home, ".claude", "flow-state"))
+    with suppress(FlowError):  # there is none that could be overwritten
+        folders.append(context.state_dir)
+    return tuple(folders)
 
 
 def refuse_own(path: str, off_limits: Iterable[str]) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 
+from flow.core import layout
+from flow.core.goal import ids
 from flow.errors import at_key
 from flow.helpers.words import answer, need, report_error, say, wrong
 from flow.startup.typing import TYPE_CHECKING, Any
+from flow.wiring.context import Context
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from flow.wiring.parts import Parts
 
     Options = Mapping[str, Any]
 
@@ -21,8 +22,7 @@ DONE, BAD_INPUT, SEVERAL = 0, 1, 3
 def record_evidence(options: Options, name: str) -> int:
     """``flow-record-evidence.sh``."""
     from flow.adapters.fs import inputs
-    from flow.core.goal import ids
-    from flow.wiring.recording import Recording
+    from flow.wiring.recording import record_evidence
 
     run_id, file = need(options, "--run-id", "--evidence-file")
     ids.run_id(run_id)
@@ -30,9 +30,9 @@ def record_evidence(options: Options, name: str) -> int:
     raw_output = options.get("--raw-output")
     if raw_output is not None:
         inputs.check_file(raw_output, "--raw-output")
-    checkout = Recording()
-    path, warnings = checkout.record_evidence(run_id, data, file, raw_output)
-    _wrote(checkout, path, name, warnings)
+    context = Context()
+    path, warnings = record_evidence(context, run_id, data, file, raw_output)
+    _wrote(context, path, name, warnings)
     return DONE
 
 
@@ -47,22 +47,21 @@ def record_goal(options: Options, name: str) -> int:
 
 def _create_goal(options: Options, name: str) -> int:
     from flow.adapters.fs import inputs
-    from flow.wiring.recording import Recording
+    from flow.wiring.recording import create_goal_file
 
     (file,) = need(options, "--goal-file")
     _refuse_others(options, "--create", "--goal-file")
     text = inputs.read_text(file, "--goal-file")
-    checkout = Recording()
-    path, warnings = checkout.create_goal_file(text, file)
-    _wrote(checkout, path, name, warnings)
+    context = Context()
+    path, warnings = create_goal_file(context, text, file)
+    _wrote(context, path, name, warnings)
     return DONE
 
 
 def _update_lifecycle(options: Options) -> int:
     from flow.adapters.fs import inputs
-    from flow.core.goal import ids
     from flow.core.goal.lifecycle import STATUSES
-    from flow.wiring.recording import Recording
+    from flow.wiring.recording import update_lifecycle
 
     goal_id, file = need(options, "--goal-id", "--lifecycle-file")
     if "--goal-file" in options:
@@ -74,8 +73,9 @@ def _update_lifecycle(options: Options) -> int:
             f"{from_status!r:.60} is not a status", f"one of {', '.join(STATUSES)}"
         )
     data = inputs.read(file, "--lifecycle-file")
-    checkout = Recording()
-    path = checkout.update_lifecycle(
+    context = Context()
+    path = update_lifecycle(
+        context,
         goal_id,
         data,
         file,
@@ -83,7 +83,7 @@ def _update_lifecycle(options: Options) -> int:
         merge=bool(options.get("--merge")),
         increment_turns=bool(options.get("--increment-turns")),
     )
-    _wrote(checkout, path)
+    _wrote(context, path)
     return DONE
 
 
@@ -97,23 +97,22 @@ def record_verdict(options: Options, name: str) -> int:
     """``flow-record-verdict.sh``."""
     from flow.adapters.contracts.formats import parse_json
     from flow.adapters.fs import inputs
-    from flow.core.goal import ids
-    from flow.wiring.evaluating import Evaluating
+    from flow.wiring.verdicts import record_verdict
 
     run_id, file = need(options, "--run-id", "--verdict-file")
     ids.run_id(run_id)
     document = parse_json(inputs.read(file, "--verdict-file"), file=file)
-    checkout = Evaluating()
-    path, warnings, _ = checkout.record_verdict(document, run_id, None)
+    context = Context()
+    path, warnings, _ = record_verdict(context, document, run_id, None)
     if os.environ.get("FLOW_RECORD_VERDICT_QUIET") != "1":
-        _wrote(checkout, path, name, warnings)
+        _wrote(context, path, name, warnings)
     return DONE
 
 
 def record_journal(options: Options, _name: str) -> int:
     """``journal-record.sh``."""
     from flow.adapters.journal.store import metadata_from_pairs
-    from flow.wiring.recording import Recording
+    from flow.wiring import journals
 
     issue, type = need(options, "--issue", "--type")
     if not (issue.isascii() and issue.isdigit() and len(issue) < 17 and 1 <= int(issue) <= 2**53):
@@ -121,8 +120,8 @@ def record_journal(options: Options, _name: str) -> int:
             f"{issue!r:.60} is not an issue's number", "a whole number from 1 on"
         )
     metadata = metadata_from_pairs(options.get("--metadata", ()))
-    checkout = Recording()
-    _wrote(checkout, checkout.journal_record(int(issue), type, metadata))
+    context = Context()
+    _wrote(context, journals.record_entry(context, int(issue), type, metadata))
     return DONE
 
 
@@ -134,11 +133,12 @@ def active_goal(options: Options, name: str) -> int:
     wanted = [option for option in _WHAT if options.get(option)]
     if len(wanted) > 1:
         raise wrong(f"{' and '.join(wanted)} exclude each other")
-    from flow.core import layout
-    from flow.wiring.reading import Reading
+    from flow.wiring.goals import Goals
 
-    checkout = Reading()
-    goals, broken = checkout.active(options.get("--branch"), any_open=bool(options.get("--any")))
+    context = Context()
+    goals, broken = Goals(context).active(
+        options.get("--branch"), any_open=bool(options.get("--any"))
+    )
     for error in broken:  # named, never taken for absent
         report_error(name, error)
     if not goals:
@@ -148,7 +148,7 @@ def active_goal(options: Options, name: str) -> int:
         say(f"{name}.sh: more than one active goal: {names}")
         return SEVERAL
     goal = goals[0]
-    path = os.path.join(checkout.top, layout.goal_file(goal.id))
+    path = os.path.join(context.top, layout.goal_file(goal.id))
     what = wanted[0] if wanted else "--path"
     if what == "--json":
         import json
@@ -174,22 +174,23 @@ def trust(options: Options, name: str) -> int:
 
     file = options.get("--goal-file")
     action = options["action"]
-    if action == "list":
-        if file is not None:
-            raise wrong("list takes no --goal-file")
-        for entry in Trusting().trust_list():
-            answer(f"{entry['goal_id']} {entry['digest']} {entry['at']} {entry['how']}")
-        return DONE
     if action == "check":
         return _check_trust(file)
-    checkout = Trusting()
-    goal_id = None if file is not None else checkout.choose()
-    difference = checkout.trust_difference(goal_id, file)
+    if action == "list" and file is not None:
+        raise wrong("list takes no --goal-file")
+    context = Context()
+    trusting = Trusting(context)
+    if action == "list":
+        for entry in trusting.standing():
+            answer(f"{entry['goal_id']} {entry['digest']} {entry['at']} {entry['how']}")
+        return DONE
+    goal_id = _goal_unless(file, context)
+    difference = trusting.difference(goal_id, file)
     say(f"the contract of {goal_id or file}, as far as it differs from what was trusted last:")
     for line in difference or ("nothing differs",):
         say(f"  {line}")
-    checkout.finish_amendment(goal_id)
-    digest = checkout.trust_record(goal_id, file, how=f"{name}.sh record")
+    trusting.finish(goal_id)
+    digest = trusting.record(goal_id, file, how=f"{name}.sh record")
     say(f"trusted: {goal_id or file} (contract {digest})")
     return DONE
 
@@ -199,9 +200,8 @@ def _check_trust(file: str | None) -> int:
 
     trusted = False
     try:
-        checkout = Trusting()
-        goal_id = None if file is not None else checkout.choose()
-        trusted, why, _ = checkout.trust_check(goal_id, file)
+        context = Context()
+        trusted, why, _ = Trusting(context).check(_goal_unless(file, context), file)
     finally:
         answer("TRUSTED=yes" if trusted else "TRUSTED=no")
     if trusted:
@@ -210,7 +210,15 @@ def _check_trust(file: str | None) -> int:
     return BAD_INPUT
 
 
-def _wrote(checkout: Parts, path: str, name: str = "", warnings: Sequence[str] = ()) -> None:
+def _goal_unless(file: str | None, context: Context) -> str | None:
+    """The goal of the branch, unless a goal file is named."""
+    from flow.app import goal_views
+    from flow.wiring.goals import Goals
+
+    return goal_views.choose(Goals(context)) if file is None else None
+
+
+def _wrote(context: Context, path: str, name: str = "", warnings: Sequence[str] = ()) -> None:
     for warning in warnings:
         say(f"{name}.sh: warning: {warning}")
-    say(os.path.join(checkout.top, path))
+    say(os.path.join(context.top, path))

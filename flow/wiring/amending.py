@@ -1,50 +1,72 @@
-"""Changing the contract of a live goal."""
+"""Changing the contract of a live goal, and contracts that a pipeline names."""
 
 from __future__ import annotations
 
 from flow.adapters.attribution.command_checks import syntax_faults
-from flow.adapters.baseline.pinned import replace_protected
+from flow.adapters.chain import event_log
 from flow.adapters.ledger import goal_edits
-from flow.adapters.ledger.reader import parse_goal, read_goal, rubric_digests, rubrics_named
+from flow.adapters.ledger.reader import (
+    AMENDED,
+    parse_goal,
+    read_goal,
+    rubric_digests,
+    rubrics_named,
+)
 from flow.app.transitions import amend
-from flow.app.transitions.amend import AmendmentTools, Basis
 from flow.app.transitions.create import lint_goal
-from flow.core.evidence import proof
 from flow.core.goal import ids
-from flow.core.goal.model import contract, contract_digest, scorecard_rubrics
+from flow.core.goal.model import contract_digest, scorecard_rubrics
 from flow.errors import ContractError
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring.parts import Parts
+from flow.wiring.moving import speaking_name
+from flow.wiring.pinning import Pinning, about_commands, record_trust
+from flow.wiring.working_tree import closing_context
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
+    from flow.adapters.user_state.goal_notes import Notes
+    from flow.adapters.user_state.trust import TrustEntry
     from flow.app.ports import LoadedGoal
     from flow.app.transitions.amend import AmendmentPlan
-    from flow.core.boundary.changes import Baseline
-    from flow.core.goal.model import Goal
+    from flow.core.settings import LoadedSettings
+    from flow.wiring.context import Context
 
 
-class Amending(Parts):
-    """Changing the contract of a live goal."""
+class Amending:
+    """Amendments of one checkout's goals."""
 
-    def plan_amend(self, goal_id: str, text: str, name: str) -> AmendmentPlan:
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        pinning = Pinning(context)
+        self._tools = amend.AmendmentTools(
+            read=lambda text, name: parse_goal(text.encode("utf-8", "surrogateescape"), name),
+            carry=lambda live, text, name: goal_edits.carried(live, text, name)[1],
+            digest=lambda goal: goal.digest(rubric_digests(context.top, goal)),
+            basis=self._basis,
+            trust=lambda goal, how: record_trust(context, goal, how),
+            relock=pinning.with_protected,
+            rename=pinning.with_named,
+            lint=lambda goal: lint_goal(goal, about_commands(context, goal)),
+        )
+
+    def plan(self, goal_id: str, text: str, name: str) -> AmendmentPlan:
         """What the new ``text`` of a goal would change; ``name`` is the file it came from.
 
         Raises :class:`ContractError` for commands that bash cannot read, too.
         """
-        plan = self._plan(goal_id, text, name)
-        faults = syntax_faults(plan.goal, name, self.environ, self.top)
+        plan = self._plan(self._tools, ids.goal_id(goal_id), text, name)
+        faults = syntax_faults(plan.goal, name, self._context.environ, self._context.top)
         if faults:
             raise ContractError(faults)
         return plan
 
-    def _plan(self, goal_id: str, text: str, name: str) -> AmendmentPlan:
-        return amend.plan_amendment(
-            self._desk(), self._amend_tools(), ids.goal_id(goal_id), text, name
-        )
+    def _plan(
+        self, tools: amend.AmendmentTools, goal_id: str, text: str, name: str
+    ) -> AmendmentPlan:
+        return amend.plan_amendment(closing_context(self._context), tools, goal_id, text, name)
 
-    def do_amend(
+    def carry_out(
         self,
         plan: AmendmentPlan,
         *,
@@ -52,12 +74,13 @@ class Amending(Parts):
         asked: str,
         reason: str | None,
         how: str = "flow goal amend",
+        tools: amend.AmendmentTools | None = None,
     ) -> None:
         """Write an amendment that was agreed to; ``asked`` says how, ``who`` by whom."""
-        name, by_from = self.by(who)
+        name, by_from = speaking_name(self._context, who)
         amend.carry_out(
-            self._desk(),
-            self._amend_tools(),
+            closing_context(self._context),
+            tools or self._tools,
             plan,
             who=name,
             how=how,
@@ -68,100 +91,71 @@ class Amending(Parts):
 
     def amend_by_hand(self, goal_id: str, how: str) -> None:
         """Put on the record what somebody changed in a goal file, and a person has now trusted."""
-        data, loaded = read_goal(self.top, goal_id)
-        plan = self._plan(goal_id, data.decode("utf-8"), loaded.file)
+        data, loaded = read_goal(self._context.top, goal_id)
+        plan = self._plan(self._tools, goal_id, data.decode("utf-8"), loaded.file)
         reason = "the goal file was changed by hand"
-        self.do_amend(plan, who=None, asked=how, reason=reason, how=how)
+        self.carry_out(plan, who=None, asked=how, reason=reason, how=how)
 
     def amend_untrusted(
         self, goal_id: str, how: str, before: Mapping[str, Any], digest: str
     ) -> None:
         """Put on the record what was changed since the contract ``before``, and trust nothing."""
-        data, loaded = read_goal(self.top, goal_id)
-        tools = self._amend_tools()._replace(
+        data, loaded = read_goal(self._context.top, goal_id)
+        tools = self._tools._replace(
             basis=lambda _loaded: amend.Basis(before, digest=digest),
             trust=lambda _goal, _how: None,
         )
-        plan = amend.plan_amendment(self._desk(), tools, goal_id, data.decode("utf-8"), loaded.file)
-        name, by_from = self.by(None)
-        amend.carry_out(
-            self._desk(),
-            tools,
-            plan,
-            who=name,
-            how=f"flow goal evaluate {how}",
+        self.carry_out(
+            self._plan(tools, goal_id, data.decode("utf-8"), loaded.file),
+            who=None,
             asked="nobody: a pipeline names the contract",
             reason="the contract was changed without flow goal amend",
-            by_from=by_from,
+            how=f"flow goal evaluate {how}",
+            tools=tools,
         )
 
-    def _amend_tools(self) -> AmendmentTools:
-        return AmendmentTools(
-            read=lambda text, name: parse_goal(text.encode("utf-8", "surrogateescape"), name),
-            carry=lambda live, text, name: goal_edits.carried(live, text, name)[1],
-            digest=lambda goal: goal.digest(rubric_digests(self.top, goal)),
-            basis=self._basis,
-            trust=self._trust,
-            relock=self._relock,
-            rename=self._renamed,
-            lint=self._lint,
+    def _basis(self, loaded: LoadedGoal) -> amend.Basis:
+        ledger = self._context.trust_ledger
+        return amend.basis_of(
+            loaded,
+            ledger.newest(loaded.goal.id),
+            ledger.recorded(loaded.goal.id),
+            self._digest_now,
+            all_trusted=self._context.settings.settings.execute_verification_commands,
         )
-
-    def _basis(self, loaded: LoadedGoal) -> Basis:
-        """The contract that this user trusted last, and what else speaks for asking."""
-        goal_id, ledger = loaded.goal.id, self.trust_ledger
-        newest, recorded = ledger.newest(goal_id), ledger.recorded(goal_id)
-        if newest is None or recorded is None or recorded.contract is None:
-            if self.settings.settings.execute_verification_commands:
-                return Basis(contract(loaded.goal.document), holds=True)
-            return Basis(None, "nobody here has trusted this goal yet")
-        if newest.action == "revoke":
-            why = "trust in this goal was revoked"
-            return Basis(recorded.contract, why, digest=recorded.digest)
-        if newest.digest == loaded.contract:
-            return Basis(contract(loaded.goal.document), holds=True)
-        if self._digest_now(recorded.contract) != recorded.digest:
-            why = "a rubric that it names was changed since it was trusted"
-            return Basis(recorded.contract, why, digest=recorded.digest)
-        return Basis(recorded.contract, digest=recorded.digest)
 
     def _digest_now(self, document: Mapping[str, Any]) -> str:
         """The digest of a contract with the rubrics as they are now."""
         criteria = document["objective"]["acceptance_criteria"]
         names = sorted({c["rubric"] for c in criteria if c.get("rubric")})
-        cards = scorecard_rubrics(criteria)
-        return contract_digest(document, rubrics_named(self.top, names, cards))
+        rubrics = rubrics_named(self._context.top, names, scorecard_rubrics(criteria))
+        return contract_digest(document, rubrics)
 
-    def _relock(self, goal: Goal, baseline: Baseline, before: Sequence[str]) -> Baseline:
-        return replace_protected(
-            self.repo,
-            baseline,
-            goal.protected_paths,
-            before,
-            denied=self._denied(goal),
-            cache_dir=self._cache("worktree"),
+
+class Naming:
+    """A checkout as :class:`~flow.app.transitions.named_contract.NamedContractPort` sees it."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self.load = context.load
+        self.speaker = context.speaker
+        self.amend_untrusted = Amending(context).amend_untrusted
+
+    @property
+    def settings(self) -> LoadedSettings:
+        return self._context.settings
+
+    @property
+    def contracts(self) -> Notes:
+        return self._context.notes("contracts")
+
+    def take_contract(self, digest: str | None) -> None:
+        self._context.named_contract = digest
+
+    def recorded_trust(self, goal_id: str) -> TrustEntry | None:
+        return self._context.trust_ledger.recorded(goal_id)
+
+    def newest_amendment(self, run_id: str) -> Mapping[str, Any] | None:
+        return event_log.newest(
+            self._context.top, run_id, "type", AMENDED, lambda event: event.get("type") == AMENDED
         )
-
-    def _renamed(self, goal: Goal, baseline: Baseline) -> Baseline:
-        """What the commands name follows the contract; what is named anew is digested now.
-
-        A goal that began before this was recorded goes on without.
-        """
-        if not baseline.proof_since or baseline.base_commit is None:
-            return baseline
-        watched = self._proof_named(goal)
-        if watched.patterns == baseline.proof_named:
-            return baseline
-        now = self._snapshot(baseline, self._denied(goal), None)
-        return proof.pin_patterns(
-            baseline,
-            watched.patterns,
-            self.proof_disk.digests(watched.patterns),
-            [change.path for change in now.changes],
-            at_activation=False,
-            cut=proof.CUT if watched.cut else "",
-        )
-
-    def _lint(self, goal: Goal) -> list[str]:
-        """What a careful reader would ask about the contract."""
-        return lint_goal(goal, self._about_commands(goal))

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from flow.adapters.exchange import import_formats
 from flow.adapters.fs import clock, temporary
 from flow.adapters.git import names as git_names
 from flow.adapters.git import repository
 from flow.adapters.process.redaction import redacted_text
+from flow.app import goal_record
 from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring.exporting import Exporting
-from flow.wiring.parts import version
+from flow.version import __version__
+from flow.wiring.exporting import tree_of
+from flow.wiring.goals import Goals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flow.core.evidence.imported import CheckReport, Format
+    from flow.wiring.context import Context
 
 
-class Importing(Exporting):
+class Importing:
     """A checkout as :class:`~flow.app.exchange.imports.ImportPort` sees it."""
 
-    version = version()
+    version = __version__
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        goals = Goals(context)
+        self.load = context.load
+        self.run_of = goals.run_of
+        self.evidence_named = context.records.evidence_named
+        self.freshness = partial(goal_record.freshness, goals)
+        self.tree_of = partial(tree_of, context)
 
     def now(self) -> str:
         return clock.now()
@@ -33,11 +47,11 @@ class Importing(Exporting):
         return import_formats.read_report(data, format, name)
 
     def masked(self, text: str) -> str:
-        return redacted_text(text, self.environ)
+        return redacted_text(text, self._context.environ)
 
     def commit_by_id(self, text: str) -> str | None:
         try:
-            return git_names.by_id(self.repo, text)
+            return git_names.by_id(self._context.repo, text)
         except GitError:
             return None
 
@@ -45,7 +59,7 @@ class Importing(Exporting):
         if repository.is_id(name.lower()):
             return name.lower()
         try:
-            return git_names.resolve(self.repo, name, key=key)
+            return git_names.resolve(self._context.repo, name, key=key)
         except GitError:
             return None
 
@@ -53,6 +67,6 @@ class Importing(Exporting):
         self, run_id: str, document: Mapping[str, object], data: bytes, name: str
     ) -> tuple[str, str, tuple[str, ...]]:
         with temporary.holding(data, "flow-import-") as path:
-            return self.ledger.record_foreign(
-                run_id, document, path, file=name, environ=self.environ
+            return self._context.ledger.record_foreign(
+                run_id, document, path, file=name, environ=self._context.environ
             )

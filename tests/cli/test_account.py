@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.wiring import Checkout
+from flow.wiring.context import Context
 
 if TYPE_CHECKING:
     from tests.support import GitRepo
@@ -30,11 +30,11 @@ def test_who_is_asked_of_the_account(
     """Whoever runs the tests may have an account without a name."""
     accounts = {os.geteuid(): SimpleNamespace(pw_name="cy")}
     monkeypatch.setattr(pwd, "getpwuid", accounts.__getitem__)
-    assert Checkout(str(repo.path), environ=environ).who == who
+    assert Context(str(repo.path), environ=environ).who == who
 
 
 def test_an_account_without_a_name_has_a_number(
     repo: GitRepo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 4_000_000_001)
-    assert Checkout(str(repo.path), environ={}).who == "user 4000000001"
+    assert Context(str(repo.path), environ={}).who == "user 4000000001"

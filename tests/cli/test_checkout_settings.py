@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.wiring.evaluating import Evaluating
+from flow.wiring.context import Context
 from tests.support import scene
 from tests.support import stops as hooks
 from tests.support.here import forget
@@ -123,11 +123,11 @@ def test_a_change_later_is_said_and_the_users_own_counts(repo: GitRepo, home: Pa
 
 def test_a_goal_that_began_without_pins_goes_on_and_says_so_once(repo: GitRepo) -> None:
     begin(repo)
-    checkout = Evaluating(str(repo.path))
+    context = Context(str(repo.path))
     run_id = scene.run_dir(repo).name
-    baseline = checkout.pinned(run_id)
+    baseline = context.pinned(run_id)
     assert baseline is not None
-    checkout._write_baseline("greet", run_id, baseline._replace(settings={}))
+    context.ledger.write_baseline("greet", run_id, baseline._replace(settings={}))
     forget()
     put(repo.path, LOCAL, jobs=3)
     repo.git("config", "core.excludesFile", "/dev/null")

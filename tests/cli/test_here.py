@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.wiring import Checkout
+from flow.wiring.context import Context
 from tests.support import GitRepo, run_flow, run_helper, scene, start_flow
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def test_what_the_tests_process_wrote_is_nothing_to_it(repo: GitRepo) -> None:
     verdict = f".flow/runs/{scene.run_dir(repo).name}/last-verdict.json"
     forged = repo.read(verdict).replace("achieved", "blocked")
     repo.write(verdict, forged)
-    Checkout(os.fspath(repo.path)).run_record.run(scene.run_dir(repo).name).wrote(
+    Context(os.fspath(repo.path)).run_record.run(scene.run_dir(repo).name).wrote(
         verdict, forged.encode()
     )
     assert scene.flow(repo, "goal", "pause", "greet").status == 0

@@ -22,6 +22,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flow.errors import FlowError
+from flow.wiring import evaluating, journals, moving, recording, verdicts
 from tests.faults.crash import STRAY_SECONDS
 from tests.faults.crowd_check import RACED, Operation, check
 from tests.faults.editor import edited, two_at_once
@@ -31,7 +32,7 @@ from tests.faults.view import look
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flow.wiring import Checkout
+    from flow.wiring.context import Context
 
 PROCESSES, OPERATIONS = 16, 50
 LIMIT = 600.0
@@ -58,7 +59,7 @@ class Found(NamedTuple):
     problems: tuple[str, ...]
 
 
-def _evidence(checkout: Checkout, token: str, given: dict[str, Any]) -> None:
+def _evidence(context: Context, token: str, given: dict[str, Any]) -> None:
     document = {
         "apiVersion": "flow.synapti.ai/v1",
         "kind": "FlowEvidence",
@@ -75,15 +76,18 @@ def _evidence(checkout: Checkout, token: str, given: dict[str, Any]) -> None:
             "limitations": ["One of many."],
         },
     }
-    checkout.record_evidence(RUN, json.dumps(document).encode(), "evidence", given.get("raw"))
+    recording.record_evidence(
+        context, RUN, json.dumps(document).encode(), "evidence", given.get("raw")
+    )
 
 
-def _lifecycle(checkout: Checkout, token: str, given: dict[str, Any]) -> None:
+def _lifecycle(context: Context, token: str, given: dict[str, Any]) -> None:
     block = {
         "status": given["to"],
         "last_evaluation": {"result": "incomplete", "reason": token, "at": "2026-03-01T10:15:00Z"},
     }
-    checkout.update_lifecycle(
+    recording.update_lifecycle(
+        context,
         GOAL,
         json.dumps(block).encode(),
         "lifecycle",
@@ -93,32 +97,34 @@ def _lifecycle(checkout: Checkout, token: str, given: dict[str, Any]) -> None:
     )
 
 
-def _evaluate(checkout: Checkout, _: str, given: dict[str, Any]) -> dict[str, Any]:
+def _evaluate(context: Context, _: str, given: dict[str, Any]) -> dict[str, Any]:
     from flow.app.evaluation.values import Request
 
-    verdict = checkout.evaluate(Request(GOAL))
+    verdict = evaluating.evaluate(context, Request(GOAL))
     measured = [row.evidence_ref for row in verdict.criterion_results if row.outcome == "passed"]
     return {"turn": verdict.turns_evaluated, "to": verdict.lifecycle_to, "measured": measured}
 
 
-def _verdict(checkout: Checkout, token: str, _: dict[str, Any]) -> None:
+def _verdict(context: Context, token: str, _: dict[str, Any]) -> None:
     document = {"verdict": "not_achieved", "confidence": 0.5, "delta": "unchanged", "reason": token}
-    checkout.record_verdict(document, RUN, None)
+    verdicts.record_verdict(context, document, RUN, None)
 
 
-def _approve(checkout: Checkout, token: str, _: dict[str, Any]) -> dict[str, Any]:
-    return {"path": checkout.approve(GOAL, "AC2", token, "seen")}
+def _approve(context: Context, token: str, _: dict[str, Any]) -> dict[str, Any]:
+    return {"path": moving.approve(context, GOAL, "AC2", token, "seen")}
 
 
-def _journal(checkout: Checkout, token: str, _: dict[str, Any]) -> None:
-    checkout.journal_record(ISSUE, "note", {"topic": token})
+def _journal(context: Context, token: str, _: dict[str, Any]) -> None:
+    journals.record_entry(context, ISSUE, "note", {"topic": token})
 
 
-ACTS: dict[str, Callable[[Checkout, str, dict[str, Any]], dict[str, Any] | None]] = {
+ACTS: dict[str, Callable[[Context, str, dict[str, Any]], dict[str, Any] | None]] = {
     "evidence": _evidence,
     "race": _evidence,
-    "pause": lambda checkout, token, _: {"status": checkout.pause(GOAL, token).goal.status},
-    "resume": lambda checkout, token, _: {"status": checkout.resume(GOAL, token).goal.status},
+    "pause": lambda context, token, _: {"status": moving.pause(context, GOAL, token).goal.status},
+    "resume": lambda context, token, _: {
+        "status": moving.shift(context, GOAL, "active", token).goal.status
+    },
     "lifecycle": _lifecycle,
     "verdict": _verdict,
     "journal": _journal,
@@ -127,19 +133,19 @@ ACTS: dict[str, Callable[[Checkout, str, dict[str, Any]], dict[str, Any] | None]
 }
 
 
-def _given(kind: str, checkout: Checkout, scene: Scene, chance: random.Random) -> dict[str, Any]:
+def _given(kind: str, context: Context, scene: Scene, chance: random.Random) -> dict[str, Any]:
     if kind == "race":
         return {"id": f"race-{chance.randrange(RACED)}"}
     if kind == "evidence" and chance.random() < 0.5:
         return {"raw": os.path.join(scene.files, "raw.txt")}
     if kind == "lifecycle":
         to = chance.choice(("active", "blocked", "waiting_for_ci", "waiting_for_user"))
-        return {"from": checkout.load(GOAL).goal.status, "to": to}
+        return {"from": context.load(GOAL).goal.status, "to": to}
     return {}
 
 
 def _work(scene: Scene, worker: int, seed: int, count: int, begins: Callable[[], object]) -> None:
-    from flow.wiring import Checkout
+    from flow.wiring.context import Context
 
     chance = random.Random(f"{seed} {worker}")
     log = os.open(_log(scene, worker), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -148,15 +154,15 @@ def _work(scene: Scene, worker: int, seed: int, count: int, begins: Callable[[],
         os.write(log, json.dumps(line).encode() + b"\n")
 
     for number in range(count):
-        checkout = Checkout(scene.repo, scene.env)
+        context = Context(scene.repo, scene.env)
         kind = chance.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
         token = f"w{worker}-{number}"
-        given = _given(kind, checkout, scene, chance)
+        given = _given(kind, context, scene, chance)
         tell(number=number, kind=kind, token=token, given=given, at=time.monotonic())
         begins()
         answer: dict[str, Any]
         try:
-            answer = {"ok": True, **(ACTS[kind](checkout, token, given) or {})}
+            answer = {"ok": True, **(ACTS[kind](context, token, given) or {})}
         except FlowError as error:
             answer = {"ok": False, "code": error.code, "message": str(error)[:300]}
         except Exception as error:
@@ -273,9 +279,9 @@ def crowd(
 
 def _counted(scene: Scene, operations: list[Operation]) -> list[str]:
     """What was acknowledged and does not count: the state folder must vouch for all of it."""
-    from flow.wiring import Checkout
+    from flow.wiring.context import Context
 
-    records = Checkout(scene.repo, scene.env).records
+    records = Context(scene.repo, scene.env).records
     told = [
         (op, path)
         for op in operations

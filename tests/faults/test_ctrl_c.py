@@ -44,12 +44,12 @@ module.NAME = later
 """
 ENDING = "import atexit\natexit.register(now)\n"
 WORK = """
-from flow.wiring import stopping, recording
+from flow.wiring import stopping, journals
 from flow.wiring.judging import auto_mode as auto_judging
 def work(*_, **__):
     now()
     return "a journal"
-auto_judging.on_stop = stopping.Stopping.stop = recording.Recording.journal_record = work
+auto_judging.on_stop = stopping.Stopping.stop = journals.record_entry = work
 """
 """It comes while the work is done."""
 

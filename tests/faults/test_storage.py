@@ -98,11 +98,11 @@ def test_a_hung_command_holds_nobody_else_up(scene):
 
 WRITER = f"""
 import os, sys
-from flow.wiring import Checkout
-checkout = Checkout(os.getcwd(), os.environ)
+from flow.wiring import moving
+from flow.wiring.context import Context
 for n in range(25):
-    checkout.pause({GOAL!r}, "x" * 300)
-    checkout.resume({GOAL!r}, "y")
+    moving.pause(Context(), {GOAL!r}, "x" * 300)
+    moving.shift(Context(), {GOAL!r}, "active", "y")
 sys.exit()
 """
 

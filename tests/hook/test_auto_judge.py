@@ -15,8 +15,8 @@ import pytest
 from flow.adapters.transcripts.settling import LONGEST_STILL
 from flow.adapters.user_state.auto_judge import AutoJudgeMemory
 from flow.app.judging.auto_mode import Stop
+from flow.wiring.context import Context
 from flow.wiring.judging import auto_mode
-from flow.wiring.parts import Parts
 from tests.support import ROOT, GitRepo, scene
 from tests.support.goal_judge import GoalJudge
 from tests.support.judges.score_replies import reply
@@ -476,7 +476,7 @@ def test_the_end_of_a_transcript_that_is_still_written_is_waited_for(
 ) -> None:
     """By a clock of its own, so that the speed of the machine decides nothing."""
     place.session.command("tidy").bash("ls", "a")
-    parts = Parts(str(place.repo.path))
+    parts = Context(str(place.repo.path))
     pauses: list[float] = []
 
     def sleep(seconds: float) -> None:

@@ -286,11 +286,11 @@ def test_a_change_that_somebody_decided_in_the_checkout_closes_nothing(
 def test_what_a_killed_command_had_closed_is_forgotten(
     work: GitRepo, home: Path, capfd: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from flow.wiring.parts import Parts
+    from flow.app.transitions.remembered import RememberedGoals
 
     stop(work, capfd)
     with monkeypatch.context() as patch:
-        patch.setattr(Parts, "left", lambda *_: None)
+        patch.setattr(RememberedGoals, "after_change", lambda *_: None)
         assert scene.flow(work, "goal", "clear", "greet", "--yes").status == 0
     assert list((home / "flow-state").rglob("goals.json"))
     told = stop(work, capfd)["systemMessage"]

@@ -13,6 +13,8 @@ import pytest
 from flow.adapters.ledger import reader, transaction
 from flow.adapters.verification import variables as verification_variables
 from flow.adapters.worktree import change_set
+from flow.wiring import closing, moving
+from flow.wiring.context import Context
 from tests.support import ROOT, scene
 from tests.support import stops as hooks
 
@@ -65,7 +67,7 @@ def test_a_stop_after_a_turn_was_written_loads_only_what_it_needs(repo: GitRepo)
 
 def test_a_command_that_is_no_stop_loads_nothing_of_the_hook(repo: GitRepo) -> None:
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import flow.wiring.stopping\n"
-    code += "print(*(name for name in sys.modules if name.startswith('flow.wiring.stop_')))"
+    code += "print(*(name for name in sys.modules if name.startswith('flow.wiring.loop_')))"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
@@ -102,7 +104,7 @@ def test_the_question_before_a_goal_is_closed_looks_once(repo: GitRepo, looks: l
     scene.meet(repo)
     assert scene.flow(repo, "goal", "evaluate", "greet").status == 0
     looks.clear()
-    question = parts_checkout(repo).confirm_question("greet")
+    question = ask(repo)
     assert question is not None
     assert (len(looks), question.moved) == (1, ())
 
@@ -112,7 +114,7 @@ def test_what_moves_after_an_evaluation_is_told_by_the_next_question(repo: GitRe
     scene.meet(repo)
     assert scene.flow(repo, "goal", "evaluate", "greet").status == 0
     repo.write("src/other.txt", "later\n")
-    question = parts_checkout(repo).confirm_question("greet")
+    question = ask(repo)
     assert question is not None
     assert question.moved == ("the files were changed since it was made",)
 
@@ -128,10 +130,8 @@ def test_a_stop_with_nothing_changed_looks_once(
     assert len(looks) == 1
 
 
-def parts_checkout(repo: GitRepo) -> Any:
-    from flow.wiring.checkout import Checkout
-
-    return Checkout(str(repo.path))
+def ask(repo: GitRepo) -> Any:
+    return closing.question(Context(str(repo.path)), "greet")
 
 
 FORMS = sorted(
@@ -184,11 +184,11 @@ def test_a_change_that_was_pending_is_seen_by_the_stop_that_completes_it(
     def killed(*_: Any) -> None:
         raise SystemExit(137)
 
-    checkout = parts_checkout(repo)
+    context = Context(str(repo.path))
     with monkeypatch.context() as patched:
         patched.setattr(transaction, "_journal", killed)
         with pytest.raises(SystemExit):
-            checkout.pause("greet", "later")
+            moving.pause(context, "greet", "later")
     assert "status: active" in scene.goal_file(repo)
     answer = hooks.stop(repo, capfd)
     assert "status: waiting_for_user" in scene.goal_file(repo)
@@ -198,21 +198,21 @@ def test_a_change_that_was_pending_is_seen_by_the_stop_that_completes_it(
 def test_a_goal_is_as_the_state_folder_left_it_at_every_look(repo: GitRepo) -> None:
     """What is remembered of a file within a process is told by the file's bytes."""
     scene.create(scene.start(repo))
-    checkout = parts_checkout(repo)
-    run_id = checkout.run_of("greet")
-    assert checkout.pinned(run_id) is not None
+    context = Context(str(repo.path))
+    run_id = scene.run_dir(repo).name
+    assert context.pinned(run_id) is not None
     rel = f".flow/runs/{run_id}/baseline.json"
     text = repo.read(rel)
     repo.write(rel, text.replace('"base_commit"', '"base_commit" ', 1))
-    assert checkout.pinned(run_id) is None
+    assert context.pinned(run_id) is None
     repo.write(rel, text)
-    assert checkout.pinned(run_id) is not None
-    path = checkout.heads.path(run_id)
+    assert context.pinned(run_id) is not None
+    path = context.heads.path(run_id)
     with open(path, encoding="utf-8") as file:
         kept = file.read()
     with open(path, "w", encoding="utf-8") as file:
         file.write("{")
-    assert checkout.pinned(run_id) is None
+    assert context.pinned(run_id) is None
     with open(path, "w", encoding="utf-8") as file:
         file.write(kept)
-    assert checkout.pinned(run_id) is not None
+    assert context.pinned(run_id) is not None

@@ -20,7 +20,7 @@ from flow.adapters.chain.run_record import RunRecord
 from flow.adapters.contracts import cache as contracts_cache
 from flow.adapters.contracts import formats
 from flow.adapters.journal import store as journal_store
-from flow.adapters.ledger import reader
+from flow.adapters.ledger import measuring, reader
 from flow.adapters.user_state import settings, trust
 from flow.adapters.worktree.cache import Table
 from flow.errors import Fault, FlowError
@@ -135,10 +135,8 @@ def _last_verdict(scene: Scene, data: bytes) -> None:
 
 
 def _measuring(scene: Scene, data: bytes) -> None:
-    from flow.wiring import Checkout
-
     scene.write_top(MEASURING, data)
-    found = Checkout(scene.top, scene.environ)._unfinished(RUN)
+    found = measuring.unfinished(scene.top, RUN)
     assert found is None or all(isinstance(path, str) for path in found)
 
 
@@ -204,10 +202,12 @@ def _verdict(scene: Scene, data: bytes) -> None:
 
 
 def _lifecycle(scene: Scene, data: bytes) -> None:
-    from flow.wiring import Checkout
+    from flow.wiring.context import Context
+    from flow.wiring.recording import update_lifecycle
 
-    Checkout(scene.top, scene.environ).update_lifecycle(
-        GOAL, data, "lifecycle", from_status=None, merge=True, increment_turns=True
+    context = Context(scene.top, scene.environ)
+    update_lifecycle(
+        context, GOAL, data, "lifecycle", from_status=None, merge=True, increment_turns=True
     )
     assert formats.read_goal(scene.read(GOAL_FILE), file="x")[0].status != "achieved"
 

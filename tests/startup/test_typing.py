@@ -119,7 +119,7 @@ def test_it_offers_nothing_that_typing_does_not() -> None:
 def test_no_module_of_the_hook_imports_typing() -> None:
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); import flow.hook, flow.app.stop.handle;"
-        "import flow.wiring.checkout, flow.app.evaluation.evaluate;"
+        "import flow.wiring.stopping, flow.wiring.evaluating;"
         "import flow.adapters.ledger.reader, flow.adapters.worktree.change_set;"
         "print('typing' in sys.modules)"
     )
@@ -132,12 +132,15 @@ def test_no_module_of_the_hook_imports_typing() -> None:
 @pytest.mark.parametrize(
     ("module", "without"),
     [
-        ("flow.wiring.stopping", ("recording", "creating", "trusting", "verifying", "amending")),
-        ("flow.wiring.reading", ("evaluating", "stopping", "recording", "trusting", "verifying")),
-        ("flow.wiring.recording", ("reading", "stopping", "trusting", "verifying", "amending")),
+        ("flow.wiring.stopping", ("evaluating", "moving", "closing", "loop_records", "pinning")),
+        ("flow.wiring.evaluating", ("goals", "moving", "closing", "baselining", "pinning")),
+        ("flow.wiring.goals", ("working_tree", "evaluating", "recording", "trusting")),
+        ("flow.wiring.recording", ("goals", "creating", "moving", "working_tree")),
+        ("flow.wiring.verdicts", ("goals", "working_tree", "evaluating")),
+        ("flow.wiring.tool_calls", ("context", "goals", "closing")),
     ],
 )
-def test_a_side_of_a_checkout_loads_no_other(module: str, without: tuple[str, ...]) -> None:
+def test_a_service_that_starts_often_loads_no_other(module: str, without: tuple[str, ...]) -> None:
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); __import__(sys.argv[2]);"
         "print(*(name for name in sys.modules if name.startswith('flow.wiring.')))"
@@ -146,11 +149,3 @@ def test_a_side_of_a_checkout_loads_no_other(module: str, without: tuple[str, ..
     found = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split()
     assert module in found
     assert not {f"flow.wiring.{name}" for name in without}.intersection(found)
-
-
-def test_the_wiring_has_a_checkout_and_nothing_unknown() -> None:
-    import flow.wiring
-
-    assert flow.wiring.Checkout.__name__ == "Checkout"
-    with pytest.raises(AttributeError, match="'Nothing'"):
-        _ = flow.wiring.Nothing

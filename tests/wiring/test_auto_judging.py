@@ -11,13 +11,13 @@ import pytest
 from flow.app.judging import auto_mode
 from flow.app.judging.auto_mode import Stop
 from flow.errors import FlowError
+from flow.wiring.context import Context
 from flow.wiring.judging.auto_mode import AutoMode
-from flow.wiring.parts import Parts
 from tests.support import GitRepo
 
 
 def port(repo: GitRepo) -> AutoMode:
-    return AutoMode(Parts(str(repo.path), os.environ))
+    return AutoMode(Context(str(repo.path), os.environ))
 
 
 @pytest.mark.parametrize("on", [True, False])

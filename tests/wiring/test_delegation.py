@@ -7,8 +7,8 @@ import os
 import pytest
 
 from flow.errors import FlowError, InputError
+from flow.wiring.context import Context
 from flow.wiring.judging.delegated import Delegation
-from flow.wiring.parts import Parts
 from tests.support import GitRepo
 
 RUN = "**User:** /notes\n\n**Assistant:** Written.\n"
@@ -17,7 +17,7 @@ RUN = "**User:** /notes\n\n**Assistant:** Written.\n"
 @pytest.fixture
 def port(repo: GitRepo) -> Delegation:
     repo.commit("start", **{"run.md": RUN, "notes.md": "# Notes\n", "secret.md": "s\n"})
-    return Delegation(Parts(str(repo.path), os.environ))
+    return Delegation(Context(str(repo.path), os.environ))
 
 
 def test_a_transcript_is_read_from_below_the_top_level(port: Delegation) -> None:

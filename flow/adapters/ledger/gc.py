@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+from flow.adapters.chain import check as chain_check
 from flow.adapters.chain import ledger_file
 from flow.adapters.chain.lines import lines
 from flow.adapters.fs import files, locks
@@ -16,14 +17,16 @@ from flow.adapters.fs.folders import scanned
 from flow.adapters.ledger import evidence_store
 from flow.core import layout
 from flow.core.chain.entries import DROPPED, EVIDENCE, following
-from flow.errors import StateError, in_file
+from flow.core.goal.lifecycle import TERMINAL
+from flow.errors import FlowError, StateError, StorageError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from flow.adapters.chain.session_writes import RunWrites
     from flow.core.chain.entries import LedgerEntry
+    from flow.core.goal.model import Goal
 
 BATCH = 1000
 """Entries that are appended, and outputs that are removed, at once."""
@@ -191,3 +194,41 @@ def choose(
     ]
     closed_runs.sort(key=lambda run: (run.newest, run.run_id), reverse=True)
     return [run for run in closed_runs[keep:] if run.outputs and run.newest <= oldest]
+
+
+def plan(root: str, goals: Iterable[Goal], oldest: str, keep: int) -> RemovalPlan:
+    """The outputs that may go, where these are all the goals that there are.
+
+    ``oldest`` and ``keep`` are as for :func:`choose`.
+    """
+    goals = tuple(goals)
+    closed = {goal.id: goal.status for goal in goals if goal.status in TERMINAL}
+    live = frozenset(_runs_of(goal for goal in goals if goal.status not in TERMINAL))
+    runs, warnings = [], []
+    for run_id in chain_check.run_ids(root):
+        try:
+            runs.append(outputs_of(root, run_id))
+        except StorageError:
+            raise  # what cannot be read now is not for that reason empty
+        except FlowError as error:
+            warnings += [str(fault) for fault in error.faults]
+    chosen = [
+        RunRemoval(run.run_id, run.outputs, run.bytes, _why(sorted(run.goals), closed))
+        for run in choose(runs, closed, live, oldest, keep)
+    ]
+    return RemovalPlan(tuple(chosen), tuple(warnings))
+
+
+def _runs_of(goals: Iterable[Goal]) -> Iterator[str]:
+    """The runs that these goals write to, or whose evidence they name."""
+    for goal in goals:
+        if goal.run_id:
+            yield goal.run_id
+        for criterion in goal.criteria:
+            ref = criterion.evidence_ref or ""
+            if ref.startswith(f"{layout.RUNS}/"):
+                yield ref.split("/")[2]
+
+
+def _why(goals: Sequence[str], closed: Mapping[str, str]) -> str:
+    return ", ".join(f"goal {goal} is {closed[goal]}" for goal in goals)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from flow.core.tool_calls.speaker import Speaker, speaker
@@ -22,3 +23,16 @@ def is_terminal(stream: TextIO | None) -> bool:
         return stream is not None and stream.isatty()
     except ValueError:  # closed
         return False
+
+
+def account(environ: Mapping[str, str]) -> str:
+    """The name of the account that this process runs under."""
+    named = environ.get("USER") or environ.get("LOGNAME")
+    if named:
+        return named
+    from pwd import getpwuid  # a service or a container often has neither variable
+
+    try:
+        return getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return f"user {os.geteuid()}"

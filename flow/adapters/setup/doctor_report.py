@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ExaminedCheckout(Protocol):
-    """What is looked at of :class:`flow.wiring.Checkout`."""
+    """What is looked at of :class:`flow.wiring.context.Context`."""
 
     top: str
     repo: Repo

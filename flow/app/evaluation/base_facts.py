@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from flow.app.evaluation.values import EvaluationTools, Facts, Request
     from flow.core.decision.verdict import CriterionResult
 
+
 NO_TIME = "no time was left to run its command on the base commit"
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from flow.app.evaluation.goal_rules import own_files
 from flow.app.evaluation.values import ProofObservation
-from flow.core.evidence import proof
-from flow.startup.typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from flow.app.evaluation.values import Drift, Facts
+    from flow.app.evaluation.values import ClosingContext, Drift, Facts
     from flow.app.ports import ProofDisk
     from flow.core.boundary.rules import Baseline, Snapshot
     from flow.core.evidence.proof import ProofChange, ProofFile
@@ -23,9 +22,21 @@ def files_now(
     """The files of the proof that are not as they were when the goal began."""
     if not baseline.proof_named:
         return ()
+    from flow.core.evidence import proof  # a stop with nothing changed goes without
+
     return proof.difference(
         snapshot, baseline, disk.digests(baseline.proof_named), own_files(goal, baseline)
     )
+
+
+def shown_now(context: ClosingContext, goal: Goal) -> dict[str, Any] | None:
+    """The files of the proof that changed, to be shown; None without a run."""
+    if goal.run_id is None or goal.base_commit is None or context.proof is None:
+        return None
+    baseline = context.baseline(goal, goal.run_id).baseline
+    snapshot = context.snapshot(baseline, (*goal.denied_paths, *context.denied_paths), None)
+    observation = ProofObservation(files_now(goal, baseline, snapshot, context.proof))
+    return proof_change(observation, goal, baseline, context.proof).to_document(listed=None)
 
 
 def before(facts: Facts, disk: ProofDisk | None) -> ProofObservation | None:
@@ -49,6 +60,8 @@ def proof_change(
     observation: ProofObservation, goal: Goal, baseline: Baseline, disk: ProofDisk
 ) -> ProofChange:
     """Every file that differs in an observation, with its lines, less those no test run reads."""
+    from flow.core.evidence import proof
+
     by_path = {file.path: file for file in (*observation.before, *observation.after)}
     files = tuple(by_path[path] for path in sorted(by_path))
     lines = disk.lines(files) if files else {}
@@ -66,6 +79,8 @@ def unknown_changes(goal: Goal, baseline: Baseline) -> tuple[str, ...]:
         return ()  # without git the boundary says that nothing is known
     gap = None
     if baseline.proof_since in ("", "base") and any(not c.fuzzy for c in goal.criteria):
+        from flow.core.evidence import proof
+
         gap = proof.FROM_BASE if baseline.proof_since else proof.UNRECORDED
     return tuple(filter(None, [gap, baseline.proof_cut]))
 
@@ -87,6 +102,8 @@ def verdict_proof(
     gaps = tuple(text for text in open_gaps if text not in previous_gaps)
     if not (observation.before or observation.after or gaps or previous):
         return None, ()
+    from flow.core.evidence import proof
+
     files = {file.path: file for file in (*observation.before, *observation.after)}
     digest = proof.digest_of(files[path] for path in sorted(files))
     if previous is not None and previous.get("digest") == digest and not gaps:
@@ -99,4 +116,10 @@ def verdict_proof(
 
 def digest(observation: ProofObservation) -> str:
     """The digest that a proposal is tied to: the proof as the commands left it."""
+    if not observation.after:  # nearly always, and then nothing is loaded for it
+        from flow.core.goal.model import canonical_digest
+
+        return canonical_digest([])
+    from flow.core.evidence import proof
+
     return proof.digest_of(observation.after)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Watch,
     )
     from flow.core.boundary.rules import Baseline, BoundaryReport, Snapshot
+    from flow.core.chain.walk import ChainFinding
     from flow.core.decision.decide import Candidate, Decision, Measured, NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict
     from flow.core.evidence.model import Outcome, Subject
@@ -332,3 +333,9 @@ class ClosingContext(NamedTuple):
     """Reads the files that the goal's commands rest on; None where they are not compared."""
     trusted: Callable[[LoadedGoal], tuple[bool, str]] = lambda _loaded: (True, "")
     """Whether the contract may run here, and why or why not."""
+    broken: Callable[[str], Sequence[ChainFinding]] = lambda _run: ()
+    """What breaks the record of a run."""
+    elsewhere: Callable[[str], bool] = lambda _run: False
+    """Whether a run was recorded in another checkout, and not in this one."""
+    troubles: Callable[[], Sequence[str]] = lambda: ()
+    """Why something recorded before does not count."""

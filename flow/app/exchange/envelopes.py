@@ -9,6 +9,8 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    CheckSignature = Callable[["bytes", "Signature"], "SignatureCheck"]
+
 UNSIGNED = "unsigned: nothing says who made this"
 UNKNOWN = (
     "signed, and nothing given here says whose key that is: "
@@ -41,6 +43,22 @@ class SignatureCheck(NamedTuple):
     who: str | None = None
     """Whose key it is, by the caller's own list; None where that does not say."""
     why: str = ""
+
+
+def by_kind(
+    is_ssh: Callable[[bytes], bool], ssh: CheckSignature, key_file: CheckSignature | None
+) -> CheckSignature:
+    """Checks each signature by its kind; without ``key_file`` those of key files stay unchecked."""
+
+    def check(message: bytes, signature: Signature) -> SignatureCheck:
+        if is_ssh(signature.sig):
+            return ssh(message, signature)
+        if key_file is not None:
+            return key_file(message, signature)
+        why = "not checked: signed by a key file; give --key"
+        return SignatureCheck(None, signature.keyid, why=why)
+
+    return check
 
 
 def signers_of(

@@ -7,6 +7,8 @@ others recorded goes along as theirs; what is stale is counted and left out.
 
 from __future__ import annotations
 
+from flow.app.evaluation.goal_rules import deciding
+from flow.app.evaluation.observing import subject_of
 from flow.core import layout
 from flow.core.chain import closing_record
 from flow.core.evidence import attestation
@@ -20,6 +22,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import LoadedGoal, Records
     from flow.core.evidence.model import Evidence
     from flow.core.goal.model import Criterion, Goal
@@ -100,7 +103,7 @@ def _attested(
             criterion.id,
             _measured_commit(sources, goal, run_id, evidence, commits),
         )
-        for criterion, evidence in _deciding(sources, loaded, run_id, mine)
+        for criterion, evidence in _decisive(sources, loaded, run_id, mine)
     ]
     if not items:
         raise StateError(
@@ -122,6 +125,26 @@ def _attested(
         "sidecars of others, the oldest": max(0, len(others) - OTHERS_LIMIT),
     }
     return tuple(items), {kind: count for kind, count in left_out.items() if count}
+
+
+def tree_now(context: ClosingContext, loaded: LoadedGoal, run_id: str) -> str | None:
+    """The digest of the files as they are; None where git cannot say."""
+    goal = loaded.goal
+    baseline = context.baseline(goal, run_id).baseline
+    denied = (*goal.denied_paths, *context.denied_paths)
+    now = context.snapshot(baseline, denied, deciding(goal, baseline))
+    return subject_of(loaded, now, baseline, context.version, as_recorded=True).tree
+
+
+def ledger_refusal(record: Record, faults: Sequence[str]) -> StateError | None:
+    """Why a record is not exported: whoever checks the bundle would find a broken chain."""
+    if not faults:
+        return None
+    return in_file(layout.ledger_file(record.run_id)).wrong_state(
+        f"the ledger of run {record.run_id} does not hold: {'; '.join(faults[:3])}",
+        f"see: flow evidence verify {record.run_id}",
+        code="inconsistent",
+    )
 
 
 def _closed_at(sources: ExportSources, loaded: LoadedGoal, run_id: str) -> str | None:
@@ -152,7 +175,7 @@ def _closed_at(sources: ExportSources, loaded: LoadedGoal, run_id: str) -> str |
     return at
 
 
-def _deciding(
+def _decisive(
     sources: ExportSources, loaded: LoadedGoal, run_id: str, mine: Sequence[Evidence]
 ) -> list[tuple[Criterion, Evidence]]:
     """For each criterion the sidecar that decides it on the files that the goal stands for.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from flow.app.ports import LoadedGoal
+    from flow.app.transitions.remembered import RememberedGoals
     from flow.core.chain.closing_record import ClosedGoal
     from flow.core.goal.model import Goal
     from flow.core.stop.lost_goals import OpenGoal
@@ -65,14 +66,12 @@ class SightPort(Protocol):
     def finish(self, goal_id: str) -> None:
         """Carry out what was decided about a goal."""
 
-    def paused(self, goal: Goal) -> Pause | None:
-        """Who set the goal aside and why; None where it is not paused."""
+    @property
+    def remembered(self) -> RememberedGoals:
+        """The goals as the user's state folder remembers them."""
 
     def closing_on_record(self, loaded: LoadedGoal, run_id: str) -> bool:
         """Whether this user's state folder knows how the goal got its final status."""
-
-    def note_closing(self, goal_id: str, branch: str, run_id: str, status: str) -> None:
-        """Let the next stop in this checkout tell who closed the goal."""
 
 
 def look(
@@ -124,6 +123,14 @@ def look(
     )
 
 
+def lost_here(checkout: SightPort) -> list[tuple[str, str]]:
+    """Goals that Flow left open and that are not as it left them: (what happened, remedy)."""
+    return [
+        (f"goal {loss.goal_id}: {lost_goals.describe_loss(loss)}", lost_goals.loss_remedy(loss))
+        for loss in look(checkout, None, finish=False).losses
+    ]
+
+
 def _finish(checkout: SightPort) -> tuple[int, dict[str, FlowError]]:
     """Carry out what was decided; returns how much there was, and what could not be, by file."""
     broken: dict[str, FlowError] = {}
@@ -168,7 +175,7 @@ def _goals(
 
 
 def _paused(checkout: SightPort, goals: list[Goal]) -> dict[str, Pause]:
-    found = ((goal.id, checkout.paused(goal)) for goal in goals)
+    found = ((goal.id, checkout.remembered.paused(goal)) for goal in goals)
     return {goal_id: pause for goal_id, pause in found if pause is not None}
 
 
@@ -196,7 +203,7 @@ def _note_closings(
     for goal_id in closed:
         known, status = remembered.goals[goal_id], goals[goal_id].goal.status
         with suppress(FlowError):
-            checkout.note_closing(goal_id, known.branch, known.run_id, status)
+            checkout.remembered.note_closing(goal_id, known.branch, known.run_id, status)
     with suppress(FlowError):
         remembered = remembered._replace(closed=checkout.checkout_notes.read().closed)
     return remembered

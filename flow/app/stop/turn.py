@@ -6,6 +6,8 @@ may write is ``failed`` for a stuck loop, since turning the loop on is the user'
 
 from __future__ import annotations
 
+from itertools import islice
+
 from flow.app.evaluation.values import Request
 from flow.core.decision import explain
 from flow.core.decision.decide import Opinion
@@ -20,11 +22,28 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.app.evaluation.values import Evaluated, EvaluationFacts
+    from flow.app.ports import Records
     from flow.app.stop.tools import Host, Sight, StopTools
     from flow.core.decision.verdict import Verdict
-    from flow.core.goal.model import Goal
+    from flow.core.goal.model import Criterion, Goal
     from flow.core.stop.hosts import StopEvent
     from flow.core.stop.policy import LimitName, LoopCounters, LoopLimits, Mode, Row, StopStep
+
+
+LOOK_BACK = 100
+"""The newest sidecars of a criterion among which one that passed or failed is looked for."""
+
+
+def seconds_of_last_result(records: Records, run_id: str, criterion: Criterion) -> float | None:
+    """How many seconds its command took when it last passed or failed; None: it never did."""
+    for path in islice(records.measured(run_id, criterion.id), LOOK_BACK):
+        evidence = records.counted(path)
+        if evidence is None or evidence.outcome not in ("passed", "failed"):
+            continue
+        body = evidence.document["evidence"]
+        if body.get("criterion_digest") == criterion.digest:
+            return float(body.get("duration_seconds") or 0)
+    return None
 
 
 class JudgedGoal(NamedTuple):

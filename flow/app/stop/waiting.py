@@ -4,34 +4,19 @@ from __future__ import annotations
 
 from flow.core.text import display
 from flow.errors import at_key
-from flow.startup.typing import TYPE_CHECKING, Any, Protocol
+from flow.startup.typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from flow.app.ports import CheckResult, LoadedGoal
+    from flow.app.ports import CheckResult, GoalNotes, LoadedGoal
     from flow.core.goal.lifecycle import NonTerminal
     from flow.core.goal.model import Goal
-
-
-class WaitNotes(Protocol):
-    """For what each goal waits, in the user's state folder."""
-
-    def read(self, goal_id: str) -> Mapping[str, Any] | None:
-        """The note about a goal; None where there is none."""
-
-    def write(self, goal_id: str, note: Mapping[str, Any]) -> None:
-        """Replace the note."""
-
-    def remove(self, goal_id: str) -> None:
-        """Forget the note."""
 
 
 class WaitPort(Protocol):
     """What waiting needs of the checkout."""
 
     @property
-    def waits(self) -> WaitNotes:
+    def waits(self) -> GoalNotes:
         """For what each goal waits."""
 
     def load(self, goal_id: str) -> LoadedGoal:

@@ -15,7 +15,7 @@ from flow.core.amendment.trust_diff import difference
 from flow.core.goal.model import contract
 from flow.core.text.display import clip
 from flow.errors import FlowError, in_file
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -43,8 +43,51 @@ class Basis(NamedTuple):
     """The digest of the contract that was trusted last, where that is another one."""
 
 
+class TrustLine(Protocol):
+    """A line of the trust ledger."""
+
+    @property
+    def action(self) -> Literal["record", "revoke"]:
+        """Whether trust was given or taken back."""
+
+    @property
+    def digest(self) -> str:
+        """The digest of the contract."""
+
+    @property
+    def contract(self) -> Mapping[str, Any] | None:
+        """The contract."""
+
+
+def basis_of(
+    loaded: LoadedGoal,
+    newest: TrustLine | None,
+    recorded: TrustLine | None,
+    digest_now: Callable[[Mapping[str, Any]], str],
+    *,
+    all_trusted: bool,
+) -> Basis:
+    """The contract that this user trusted last, and what else speaks for asking.
+
+    ``newest`` and ``recorded`` are the goal's newest line in the trust ledger, and its newest with
+    a contract; ``digest_now`` is a contract's digest with the rubrics as they are now.
+    """
+    if newest is None or recorded is None or recorded.contract is None:
+        if all_trusted:
+            return Basis(contract(loaded.goal.document), holds=True)
+        return Basis(None, "nobody here has trusted this goal yet")
+    why = ""
+    if newest.action == "revoke":
+        why = "trust in this goal was revoked"
+    elif newest.digest == loaded.contract:
+        return Basis(contract(loaded.goal.document), holds=True)
+    elif digest_now(recorded.contract) != recorded.digest:
+        why = "a rubric that it names was changed since it was trusted"
+    return Basis(recorded.contract, why, digest=recorded.digest)
+
+
 class AmendmentTools(NamedTuple):
-    """What amending needs beyond a desk."""
+    """What amending needs beside the closing context."""
 
     read: Callable[[str, str], tuple[Goal, tuple[str, ...]]]
     """(text, its name) → the goal as it stands there, and warnings."""

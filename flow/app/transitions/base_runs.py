@@ -44,7 +44,7 @@ class BaseRunsPort(Protocol):
     def alone(self, goal_id: str) -> AbstractContextManager[None]:
         """Let nobody else run the goal's commands on its base commit meanwhile."""
 
-    def bench(self, listener: Listener) -> BaseTools:
+    def base_tools(self, listener: Listener) -> BaseTools:
         """What running commands on the base commit works with."""
 
     def pipe_warnings(self, goal: Goal) -> list[str]:
@@ -99,7 +99,7 @@ def baseline(
         rerun=again,
     )
     with port.alone(goal.id):
-        found = red_first.measure(order, port.bench(listener))
+        found = red_first.measure(order, port.base_tools(listener))
     return _document(port, goal, order.criteria, found, loaded.warnings)
 
 

@@ -8,22 +8,12 @@ from flow.errors import FlowError, PersonNeeded
 from flow.startup.typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable
 
-    from flow.app.ports import LoadedGoal
+    from flow.app.open_goals import GoalFiles
+    from flow.app.transitions.remembered import RememberedGoals
     from flow.core.goal.model import Goal
-    from flow.core.stop.lost_goals import OpenGoal
     from flow.core.tool_calls.speaker import Speaker
-
-
-class GoalFiles(Protocol):
-    """The goal files of a checkout."""
-
-    def goal_ids(self) -> Sequence[str]:
-        """The ids that the files' names give."""
-
-    def goal(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`InputError` where there is none."""
 
 
 class OpenGoalsPort(Protocol):
@@ -40,8 +30,9 @@ class OpenGoalsPort(Protocol):
     def branch(self) -> str | None:
         """The branch that is checked out; None on a detached HEAD or without git."""
 
-    def left_open(self) -> Mapping[str, OpenGoal]:
-        """The goals that Flow left open in this checkout, as the state folder remembers them."""
+    @property
+    def remembered(self) -> RememberedGoals:
+        """The goals as the user's state folder remembers them."""
 
 
 def refuse_beside_active(port: OpenGoalsPort, goal_id: str, line: str) -> None:
@@ -89,7 +80,7 @@ def _active(port: OpenGoalsPort, goal_id: str) -> Iterable[str]:
 
 def _gone(port: OpenGoalsPort) -> Iterable[str]:
     """Each goal of this branch that Flow works on and whose file is gone."""
-    known = port.left_open()
+    known = port.remembered.left_open()
     try:
         here, branch = set(port.records.goal_ids()), port.branch()
     except FlowError:

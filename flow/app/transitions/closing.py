@@ -18,7 +18,7 @@ from flow.core.decision.verdict import REASON_LIMIT, ProposedTransition
 from flow.core.goal.lifecycle import TERMINAL, check_move
 from flow.core.text import display
 from flow.core.text.display import clip
-from flow.errors import StateError, at_key
+from flow.errors import StaleProposal, StateError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -54,9 +54,50 @@ def confirm(
     """Write the proposed terminal status, if nothing it rests on has moved.
 
     ``how`` names the command (``flow goal confirm``). Raises :class:`StaleProposal`, which says
-    what moved.
+    what moved, and why what was recorded before does not count where that is so.
     """
     context.ledger.finish(goal_id)
+    refuse_broken(context, goal_id)
+    try:
+        return _confirm_live(context, goal_id, proposal_id, reason, how)
+    except StaleProposal as error:
+        troubles, fault = "; ".join(context.troubles()), error.faults[0]
+        if not troubles:
+            raise
+        raise at_key(fault.key, fault.value).stale(
+            f"{fault.message} ({troubles})",
+            f"look at it, then, at a terminal: flow goal evaluate {goal_id} --confirm",
+        ) from error
+
+
+def refuse_broken(context: ClosingContext, goal_id: str) -> None:
+    """Raise :class:`StaleProposal` where the record that a proposal rests on is broken."""
+    run_id = context.records.goal(goal_id).goal.run_id
+    broken = context.broken(run_id) if run_id is not None else ()
+    if broken:
+        more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
+        see = f"see all of it: flow evidence verify {run_id}; to measure anew, apart from it: "
+        raise in_file(broken[0].file).stale(
+            f"the record of run {run_id} is broken: {broken[0]}{more}",
+            f"{see}flow goal evaluate {goal_id} --run-id NEW",
+        )
+
+
+def refuse_stale(context: ClosingContext, goal_id: str) -> None:
+    """Raise :class:`StaleProposal` unless a live proposal still holds."""
+    loaded = context.records.goal(goal_id)
+    proposal = live_proposal(context.records, loaded.goal)
+    moved = what_moved(context, loaded, proposal) if proposal else ["there is none"]
+    if moved:
+        raise at_key("lifecycle.status", "achieved").stale(
+            f"no live proposal for goal {goal_id}: {'; '.join(moved)}",
+            f"evaluate again: flow goal evaluate {goal_id}",
+        )
+
+
+def _confirm_live(
+    context: ClosingContext, goal_id: str, proposal_id: str, reason: str | None, how: str
+) -> Closed:
     loaded = context.records.goal(goal_id)
     goal = loaded.goal
     proposal = live_proposal(context.records, goal)

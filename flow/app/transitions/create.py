@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from flow.app.evaluation.observing import refuse_other_branch
-from flow.app.ports import Artifact, Move
+from flow.app.ports import Artifact, Check, Move
 from flow.app.transitions.closing import refuse_closed
 from flow.core import layout
+from flow.core.attribution.harmless import harmless
+from flow.core.boundary.rules import check_patterns, path_rules
 from flow.core.goal import draft
 from flow.core.judging.goal import delegated
 from flow.core.judging.goal.delegated import DelegatedDebate
@@ -17,10 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.evaluation.values import ClosingContext
-    from flow.app.ports import LoadedGoal
+    from flow.app.ports import CheckResult, LoadedGoal
     from flow.core.boundary.rules import Baseline
     from flow.core.goal.model import Criterion, Goal
 
+LOOK_SECONDS = 5.0
+"""The time limit of a command that is run to see whether it is green already."""
 Edit = tuple[tuple[str | int, ...], Any]
 
 
@@ -41,8 +45,8 @@ class Outside(NamedTuple):
     """``<short id> <subject>`` of the commits that touched it, newest first."""
 
 
-class Workshop(NamedTuple):
-    """What creating needs beyond a desk."""
+class CreationTools(NamedTuple):
+    """What creating a goal needs of the checkout."""
 
     parse: Callable[[str, str], Parsed]
     """(text, name of the file it came from) → the goal; every fault at once."""
@@ -59,8 +63,8 @@ class Workshop(NamedTuple):
     """A warning for each command that cannot run or cannot show what it should."""
     syntax_faults: Callable[[Goal], list[Fault]]
     """A fault for each command that bash cannot read."""
-    already_green: Callable[[Goal], list[str]]
-    """A warning for each command that passes now; runs those that only look."""
+    run_checks: Callable[[Sequence[Check]], Sequence[tuple[Check, CheckResult]]]
+    """Runs commands that only look, and keeps nothing of them."""
 
 
 class Created(NamedTuple):
@@ -79,7 +83,7 @@ class Created(NamedTuple):
 
 
 def create_goal(
-    shop: Workshop,
+    tools: CreationTools,
     text: str,
     name: str,
     *,
@@ -93,40 +97,58 @@ def create_goal(
     ``name`` is the file the text came from, for messages. Raises :class:`ContractError` with every
     fault, :class:`StateError` where commits since the base already lie outside the goal's paths.
     """
-    parsed = shop.parse(text, name)
+    parsed = tools.parse(text, name)
     goal = parsed.goal
-    _refuse_faulty(shop, goal, name)
-    refuse_other_branch(goal, shop.branch())
+    _refuse_faulty(tools, goal, name)
+    refuse_other_branch(goal, tools.branch())
     baseline = None
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
     if not as_draft:
-        baseline = shop.pin(goal, base)
-        _refuse_outside(goal, shop.outside(goal, baseline), base)
+        baseline = tools.pin(goal, base)
+        _refuse_outside(goal, tools.outside(goal, baseline), base)
     changes = draft.starting_changes(
         goal.document,
         status="draft" if as_draft else "active",
         run_id=run_id,
         base_commit=baseline.base_commit if baseline else None,
     )
-    final = shop.edit(text, changes)
-    ready = shop.parse(final, name).goal
+    final = tools.edit(text, changes)
+    ready = tools.parse(final, name).goal
     if not as_draft:
-        shop.trust(ready, "flow goal create")  # first: a contract nobody published harms nobody
+        tools.trust(ready, "flow goal create")  # first: a contract nobody published harms nobody
     artifact = Artifact("goal-created", {"goal_id": goal.id, "source": goal.source or source})
     event = {"type": "created", "to": ready.status, "source": source}
-    shop.write(final, run_id, baseline, artifact, event)
-    warnings = [*parsed.warnings, *lint_goal(ready, shop.about_commands(ready))]
-    warnings += () if as_draft else shop.already_green(ready)
+    tools.write(final, run_id, baseline, artifact, event)
+    warnings = [*parsed.warnings, *lint_goal(ready, tools.about_commands(ready))]
+    warnings += () if as_draft else already_green(ready, tools.run_checks)
     file = layout.goal_file(goal.id)
     return Created(goal.id, ready.status, file, ready.run_id, ready.base_commit, (*warnings,))
 
 
-def _refuse_faulty(shop: Workshop, goal: Goal, name: str) -> None:
+def _refuse_faulty(tools: CreationTools, goal: Goal, name: str) -> None:
     """Raise :class:`ContractError` with every fault of a goal that is to begin."""
     faults = [in_file(name, key).fault(why) for key, why in draft.starting_faults(goal.document)]
-    faults += shop.syntax_faults(goal)
+    faults += tools.syntax_faults(goal)
     if faults:
         raise ContractError(faults)
+
+
+def already_green(
+    goal: Goal, run_checks: Callable[[Sequence[Check]], Sequence[tuple[Check, CheckResult]]]
+) -> list[str]:
+    """A warning for each command that passes before any work was done.
+
+    Only commands that look and change nothing are run for it, a few seconds each; ``flow goal
+    baseline`` runs them all.
+    """
+    looking = [c for c in goal.criteria if harmless(c.verification_command or "")]
+    checks = [Check(c.id, c.verification_command or "", c.cwd or "", LOOK_SECONDS) for c in looking]
+    return [
+        f"{check.criterion_id}: already green: its command passes now, before any work, so it "
+        f"proves nothing (flow goal baseline {goal.id} looks closer)"
+        for check, result in run_checks(checks)
+        if result.outcome == "passed"
+    ]
 
 
 def _refuse_outside(goal: Goal, outside: Sequence[Outside], base: str | None) -> None:
@@ -156,6 +178,21 @@ def lint_goal(goal: Goal, about_commands: Sequence[str]) -> list[str]:
     if bare and goal.evaluator_type != "deterministic":
         warnings.append(f"{display.names(bare)}: a debate without a solution has nothing to judge")
     return warnings
+
+
+def denied_journal(journal: str, denied: Sequence[str]) -> list[str]:
+    """The warning where the goal denies the very journal that its evaluations write."""
+    if check_patterns(denied, "denied_paths"):
+        return []  # refused elsewhere
+    why = path_rules((), denied).place(journal)
+    if why is None:
+        return []
+    return [
+        (
+            f"{journal} is {why}, and every evaluation writes this journal, so it will be outside "
+            "the paths: take the pattern out of constraints.denied_paths"
+        )
+    ]
 
 
 def _is_bare_debate(criterion: Criterion) -> bool:

@@ -25,9 +25,29 @@ if TYPE_CHECKING:
     from flow.core.goal.lifecycle import NonTerminal
     from flow.core.goal.model import Criterion, Goal
     from flow.core.stop.pause import Pause
+    from flow.core.tool_calls.speaker import Speaker
 
 GUARDS = "guards"
 """Stands in for a criterion's id where hooks and git settings are approved."""
+
+
+def speaking_name(
+    named: str | None,
+    speaker: Speaker | None,
+    account: str,
+    configured: Callable[[], str],
+) -> tuple[str, str | None]:
+    """(who says so, where that name comes from unless the caller ``named`` it).
+
+    At a terminal it is the account's; elsewhere the ``configured`` one of git, where there is one.
+    """
+    if named is not None:
+        return named, None
+    if speaker is None or speaker.said_from != "terminal":
+        name = configured().strip()
+        if name and name.isprintable():
+            return name, "git user.name"
+    return account, "account"
 
 
 def activate(
@@ -86,7 +106,11 @@ def pause_goal(
 
     A blocked goal becomes active first, as the table has it. One that waits for a person already
     keeps its status, and the reason is recorded all the same; the same pause is recorded once.
+    ``reason`` may be empty.
     """
+    agent = context.speaker is not None and context.speaker.said_from == "agent"
+    pauser = "the agent" if agent else "a person"
+    reason = reason.strip() or f"paused by {pauser}, who gave no reason"
     context.ledger.finish(goal_id)
     loaded = context.records.goal(goal_id)
     goal = loaded.goal
@@ -177,6 +201,7 @@ def approve(
     goal = loaded.goal
     refuse_closed(goal, "approving")
     _refuse_draft(goal)
+    _refuse_elsewhere(context, goal)
     criterion = _criterion_to_approve(goal, criterion_id)
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
     baseline, recorded = context.baseline(goal, run_id)
@@ -213,6 +238,14 @@ def approve(
     approval = _approval(goal, criterion, word, evidence_id, path)
     context.ledger.approve(goal.id, run_id, loaded.seen, approval)
     return path
+
+
+def _refuse_elsewhere(context: ClosingContext, goal: Goal) -> None:
+    if goal.run_id is not None and context.elsewhere(goal.run_id):
+        raise at_key("scope.run_id", goal.run_id).wrong_state(
+            f"run {goal.run_id} of goal {goal.id} was recorded in another checkout",
+            f"begin one of this checkout: flow goal evaluate {goal.id}",
+        )
 
 
 def _criterion_to_approve(goal: Goal, criterion_id: str) -> Criterion | None:

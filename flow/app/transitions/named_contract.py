@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from flow.core.goal.lifecycle import NON_TERMINAL
 from flow.core.goal.model import contract
-from flow.errors import FlowError, PersonNeeded
+from flow.errors import FlowError, PersonNeeded, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flow.app.evaluation.values import Request
-    from flow.app.ports import LoadedGoal
+    from flow.app.ports import GoalNotes, LoadedGoal
     from flow.core.settings import LoadedSettings
     from flow.core.tool_calls.speaker import Speaker
 
@@ -33,16 +33,6 @@ class RecordedTrust(Protocol):
     @property
     def contract(self) -> Mapping[str, Any] | None:
         """The contract."""
-
-
-class GoalNotes(Protocol):
-    """Notes about goals in the user's state folder."""
-
-    def read(self, goal_id: str) -> Mapping[str, Any] | None:
-        """The note about a goal; None where there is none."""
-
-    def write(self, goal_id: str, note: Mapping[str, Any]) -> None:
-        """Replace the note."""
 
 
 class NamedContractPort(Protocol):
@@ -78,6 +68,16 @@ class NamedContractPort(Protocol):
         """Put on the record what was changed since the contract ``before``, and trust nothing."""
 
 
+def refuse_other(loaded: LoadedGoal, digest: str | None) -> None:
+    """Raise :class:`StateError` where the goal has another contract than the one that is named."""
+    if digest is not None and digest.lower() != loaded.contract:
+        raise at_key(OPTION, digest).wrong_state(
+            f"goal {loaded.goal.id} has the contract {loaded.contract}, not {digest:.80}",
+            "read what changed, then name the new digest",
+            code="other_contract",
+        )
+
+
 def refuse_in_an_agents_shell(port: NamedContractPort, goal_id: str) -> None:
     """Raise :class:`PersonNeeded` there, unless the user's own settings allow it.
 
@@ -95,7 +95,11 @@ def refuse_in_an_agents_shell(port: NamedContractPort, goal_id: str) -> None:
 
 
 def named(port: NamedContractPort, request: Request, digest: str) -> Request:
-    """Take the contract as the one that is meant; the request, without a proposal where need be."""
+    """Take the contract as the one that is meant; the request, without a proposal where need be.
+
+    Raises :class:`PersonNeeded` in an agent's shell.
+    """
+    refuse_in_an_agents_shell(port, request.goal_id)
     port.take_contract(None)
     try:
         loaded = port.load(request.goal_id)

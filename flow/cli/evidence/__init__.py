@@ -6,6 +6,7 @@ import os
 from importlib import import_module
 
 from flow.adapters.fs import files, inputs
+from flow.app import goal_record, goal_views
 from flow.app.overview import fresh_fields
 from flow.cli.evidence.verify import HEAD, VERIFY
 from flow.cli.parsing import CommandSpec, goal_argument, plain, usage_error
@@ -15,7 +16,9 @@ from flow.core.text import display
 from flow.errors import at_key
 from flow.render import text
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring import Checkout
+from flow.wiring.context import Context
+from flow.wiring.goals import Goals
+from flow.wiring.recording import record_evidence
 
 if TYPE_CHECKING:
     import argparse
@@ -39,7 +42,7 @@ def _record_evidence(args: argparse.Namespace, out: Output) -> int:
     data = inputs.read(args.evidence_file, "--evidence-file")
     if args.raw_output is not None:
         inputs.check_file(args.raw_output, "--raw-output")
-    path, warnings = Checkout().record_evidence(run_id, data, args.evidence_file, args.raw_output)
+    path, warnings = record_evidence(Context(), run_id, data, args.evidence_file, args.raw_output)
     out.result(
         {"run_id": run_id, "path": path, "warnings": list(warnings)},
         [f"recorded {display.visible(path)}"],
@@ -54,10 +57,10 @@ def _list_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _list_evidence(args: argparse.Namespace, out: Output) -> int:
-    checkout = Checkout()
-    run_id = _run_of_goal(checkout, args.run_id, args.ID, "flow evidence list")
-    sidecars, warnings = checkout.evidence(run_id)
-    stands = checkout.freshness(sidecars)
+    goals = Goals(Context())
+    run_id = _run_of_goal(goals, args.run_id, args.ID, "flow evidence list")
+    sidecars, warnings = goals.records.evidence(ids.run_id(run_id))
+    stands = goal_record.freshness(goals, sidecars)
     rows = [
         {
             "id": e.id,
@@ -86,17 +89,17 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _show_evidence(args: argparse.Namespace, out: Output) -> int:
-    checkout = Checkout()
+    goals = Goals(Context())
     evidence_id = ids.evidence_id(ids.folded_evidence_id(args.EVIDENCE))
-    run_id = _run_of_goal(checkout, args.run_id, args.goal, "flow evidence show")
-    evidence = checkout.evidence_named(run_id, evidence_id)
+    run_id = _run_of_goal(goals, args.run_id, args.goal, "flow evidence show")
+    evidence = goals.records.evidence_named(ids.run_id(run_id), evidence_id)
     if evidence is None:
         raise at_key("EVIDENCE", evidence_id).not_found(
             f"run {run_id} has no usable evidence {evidence_id}",
             f"see what there is: flow evidence list --run-id {run_id}",
         )
-    output = _output_end(checkout.top, run_id, evidence.output_ref)
-    stand = fresh_fields(checkout.freshness([evidence]).get(evidence.id))
+    output = _output_end(goals.top, run_id, evidence.output_ref)
+    stand = fresh_fields(goal_record.freshness(goals, [evidence]).get(evidence.id))
     document: Mapping[str, object] = {
         "run_id": run_id,
         **stand,
@@ -122,12 +125,12 @@ def _output_end(top: str, run_id: str, name: str | None) -> dict[str, object]:
     return {"output": data.decode("utf-8", "replace"), "output_left_out": start}
 
 
-def _run_of_goal(checkout: Checkout, run_id: str | None, goal_id: str | None, prog: str) -> str:
+def _run_of_goal(goals: Goals, run_id: str | None, goal_id: str | None, prog: str) -> str:
     if run_id is not None and goal_id is not None:
         raise usage_error("name the goal or the run, not both", prog)
     if run_id is not None:
         return ids.run_id(run_id)
-    return checkout.run_of(checkout.choose() if goal_id is None else goal_id)
+    return goals.run_of(goal_views.choose(goals) if goal_id is None else goal_id)
 
 
 _TABLE = {

@@ -6,11 +6,14 @@ import json
 import os
 
 from flow.adapters.exchange import dsse
+from flow.app import goal_views
 from flow.cli.parsing import goal_argument, usage_error
-from flow.cli.written import refuse_own, write_out
+from flow.cli.written import off_limits, refuse_own, write_out
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring.exporting import Exporting, key_signer, signer
+from flow.wiring.context import Context
+from flow.wiring.exporting import export, key_signer, signer
+from flow.wiring.goals import Goals
 
 if TYPE_CHECKING:
     import argparse
@@ -55,7 +58,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Export, to a file or to standard output."""
-    checkout = Exporting()
+    context = Context()
     if args.format == "statements" and (args.sign or args.key):
         raise usage_error("bare Statements hold no signature: use --format dsse", PROG)
     uri = args.resource_uri
@@ -64,11 +67,12 @@ def run(args: argparse.Namespace, out: Output) -> int:
     ):
         raise usage_error("--resource-uri is no URI, like git+https://example.org/repo", PROG)
     if args.output != "-":
-        refuse_own(args.output, checkout.off_limits())
-    signers = [signer(one, checkout.environ) for one in args.sign]
+        refuse_own(args.output, off_limits(context))
+    signers = [signer(one, context.environ) for one in args.sign]
     signers += [key_signer(path) for path in args.key]
-    done = checkout.export(
-        checkout.choose() if args.ID is None else args.ID,
+    done = export(
+        context,
+        goal_views.choose(Goals(context)) if args.ID is None else args.ID,
         args.run_id,
         with_outputs=args.with_outputs,
         resource_uri=args.resource_uri,
@@ -77,9 +81,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     text = _export_text(done, args.format)
     to_stdout = args.output == "-"
     if not to_stdout:
-        write_out(args.output, text, "bundle", off_limits=checkout.off_limits())
+        write_out(args.output, text, "bundle", off_limits=off_limits(context))
     document = _document(done, None if to_stdout else args.output)
-    if not to_stdout and _lies_in(checkout.top, args.output):
+    if not to_stdout and _lies_in(context.top, args.output):
         document["warnings"].append(
             "the bundle lies in the checkout, where it is a change like any other: "
             "evidence is stale until it is elsewhere"

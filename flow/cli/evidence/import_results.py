@@ -6,12 +6,15 @@ import os
 
 from flow.adapters.exchange import import_formats
 from flow.adapters.fs import inputs
+from flow.app import goal_views
 from flow.app.exchange.imports import import_report
 from flow.app.overview import fresh_fields
 from flow.cli.parsing import listed
 from flow.core.evidence.imported import FORMATS
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING
+from flow.wiring.context import Context
+from flow.wiring.goals import Goals
 from flow.wiring.importing import Importing
 
 if TYPE_CHECKING:
@@ -38,12 +41,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Record the report."""
-    checkout = Importing()
+    context = Context()
     data = inputs.read(args.FILE, "FILE", limit=import_formats.LIMIT)
     name = "standard input" if args.FILE == "-" else os.path.basename(args.FILE)
     done = import_report(
-        checkout,
-        checkout.choose() if args.goal is None else args.goal,
+        Importing(context),
+        goal_views.choose(Goals(context)) if args.goal is None else args.goal,
         args.run_id,
         data,
         name,

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+
+from flow.app import goal_views
 from flow.cli.evidence import bundle as evidence_bundle
 from flow.cli.parsing import CommandSpec, plain, usage_error, yes_argument
+from flow.core import layout
 from flow.core.chain.entries import TRAILER
 from flow.core.goal import ids
 from flow.core.text import display
+from flow.errors import at_key
 from flow.render import chain
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring.verifying import Verifying
+from flow.wiring.context import Context
+from flow.wiring.goals import Goals
 
 if TYPE_CHECKING:
     import argparse
@@ -25,14 +31,23 @@ def _run_arguments(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument("--run-id", metavar="R", help="this run")
 
 
-def _chosen_run(args: argparse.Namespace, checkout: Verifying, prog: str) -> str | None:
+def _chosen_run(args: argparse.Namespace, context: Context, prog: str) -> str | None:
     if sum(name is not None for name in (args.RUN, args.goal, args.run_id)) > 1:
         raise usage_error("name the goal or the run, once", prog)
     if args.RUN is not None:
-        return checkout.run_named(args.RUN)
+        return _run_named(context, args.RUN)
     if args.run_id is not None:
         return ids.run_id(args.run_id)
-    return checkout.run_of(args.goal) if args.goal is not None else None
+    return Goals(context).run_of(args.goal) if args.goal is not None else None
+
+
+def _run_named(context: Context, name: str) -> str:
+    """The run of this id, or of the goal of this id where there is no such run."""
+    run_id = ids.run_id(name)
+    there = os.path.lexists(os.path.join(context.top, layout.run_dir(run_id)))
+    if not there and run_id in context.records.goal_ids():
+        return Goals(context).run_of(run_id)
+    return run_id
 
 
 def _verify_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,15 +72,15 @@ def _verify_runs(args: argparse.Namespace, out: Output) -> int:
         return _verify_bundle(args, out, prog)
     if args.allowed_signers is not None or args.key:
         raise usage_error("--allowed-signers and --key belong to --bundle", prog)
-    checkout = Verifying()
-    run_id = _chosen_run(args, checkout, prog)
+    context = Context()
+    run_id = _chosen_run(args, context, prog)
     if args.forget:
         if run_id is None or args.against is not None:
             raise usage_error("--forget takes the run, and nothing else", prog)
-        return _forget_run(checkout, run_id, args, out)
+        return _forget_run(context, run_id, args, out)
     if args.yes:
         raise usage_error("--yes answers the question of --forget", prog)
-    document = checkout.verify(run_id, args.against)
+    document = context.verification.verify(run_id, args.against)
     out.result(plain(document), chain.verified(document, out.paint))
     out.warn(document["warnings"])
     return FINDINGS if document["broken"] else 0
@@ -79,15 +94,27 @@ def _verify_bundle(args: argparse.Namespace, out: Output, prog: str) -> int:
     return evidence_bundle.run(args, out)
 
 
-def _forget_run(checkout: Verifying, run_id: str, args: argparse.Namespace, out: Output) -> int:
+def _forget_run(context: Context, run_id: str, args: argparse.Namespace, out: Output) -> int:
     out.need_yes(
         f"forget the head kept of run {run_id}, so that what was cut is no longer told?",
         yes=args.yes,
         how=f"flow evidence verify {run_id} --forget --yes",
     )
-    path = checkout.forget_head(run_id)
+    path = _forget_head(context, run_id)
     out.result({"run_id": run_id, "forgotten": path}, [f"forgot {display.visible(path)}"])
     return 0
+
+
+def _forget_head(context: Context, run_id: str) -> str:
+    """Forget what the state folder keeps of a run; returns the file it was in."""
+    path = context.heads.path(run_id)
+    if context.heads.read(run_id) is None:
+        raise at_key("RUN", run_id).not_found(
+            f"your state folder keeps no head of run {run_id}",
+            "see the runs it knows: flow evidence verify",
+        )
+    context.heads.forget(run_id)
+    return path
 
 
 def _head_arguments(parser: argparse.ArgumentParser) -> None:
@@ -98,11 +125,17 @@ def _head_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _show_head(args: argparse.Namespace, out: Output) -> int:
-    checkout = Verifying()
-    run_id = _chosen_run(args, checkout, "flow evidence head")
+    context = Context()
+    run_id = _chosen_run(args, context, "flow evidence head")
     if run_id is None:
-        run_id = checkout.run_of(checkout.choose())
-    head = checkout.head(run_id)
+        goals = Goals(context)
+        run_id = goals.run_of(goal_views.choose(goals))
+    head = context.records.ledger_head(ids.run_id(run_id))
+    if head is None:
+        raise at_key("run", run_id).wrong_state(
+            f"run {run_id} has no evidence in its chain yet",
+            "evaluate its goal first: flow goal evaluate ID",
+        )
     trailer = f"{TRAILER}: {head}"
     document = {"run_id": run_id, "head": head, "trailer": trailer}
     out.result(document, [trailer if args.trailer else head])

@@ -8,6 +8,7 @@ from flow.core.goal import ids
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.amending import Amending
+from flow.wiring.context import Context
 
 if TYPE_CHECKING:
     import argparse
@@ -30,9 +31,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _amend_goal(args: argparse.Namespace, out: Output) -> int:
-    checkout = Amending()
+    amending = Amending(Context())
     goal_id = ids.goal_id(args.ID)
-    plan = checkout.plan_amend(goal_id, inputs.read_text(args.file, "--file"), args.file)
+    plan = amending.plan(goal_id, inputs.read_text(args.file, "--file"), args.file)
     document = {**plan.to_document(), "warnings": list(plan.warnings)}
     if plan.empty:
         text = f"nothing in the contract of goal {goal_id} changes; its file stays as it is"
@@ -49,7 +50,7 @@ def _amend_goal(args: argparse.Namespace, out: Output) -> int:
             how=f"flow goal amend {goal_id} --file F --yes",
         )
         asked = "--yes" if args.yes else "at a terminal"
-    checkout.do_amend(plan, who=args.by, asked=asked, reason=args.reason)
+    amending.carry_out(plan, who=args.by, asked=asked, reason=args.reason)
     next_step = _next_step(plan)
     anew = [name for name in plan.anew if plan.loaded.goal.criterion(name) is not None]
     out.result(

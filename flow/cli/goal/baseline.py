@@ -6,7 +6,8 @@ from flow.cli.goal.evaluate import listener
 from flow.cli.parsing import CommandSpec, goal_argument, listed, seconds, whole
 from flow.render import baseline as render
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring import Checkout
+from flow.wiring.baselining import run_baseline
+from flow.wiring.context import Context
 
 if TYPE_CHECKING:
     import argparse
@@ -32,7 +33,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _baseline(args: argparse.Namespace, out: Output) -> int:
-    document = Checkout().run_baseline(
+    document = run_baseline(
+        Context(),
         args.ID,
         listener(out),
         only=listed(args.only, "--only", "flow goal baseline"),

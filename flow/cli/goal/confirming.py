@@ -7,23 +7,24 @@ import pydoc
 from flow.errors import PersonNeeded, StateError, at_key
 from flow.render.confirming import at_terminal
 from flow.startup.typing import TYPE_CHECKING
+from flow.wiring import closing
 
 if TYPE_CHECKING:
     from flow.cli.output import Output
-    from flow.wiring import Checkout
+    from flow.wiring.context import Context
 
 CONFIRM = ("c", "confirm")
 AGAIN = ("r", "re-evaluate")
 _DIFF = ("d", "diff")
 
 
-def ask_person(checkout: Checkout, goal_id: str, out: Output, *, again: bool) -> tuple[str, str]:
+def ask_person(context: Context, goal_id: str, out: Output, *, again: bool) -> tuple[str, str]:
     """(a person's answer, its proposal's id), after they were shown all that matters for it.
 
     With ``again`` they may have it evaluated anew. Raises :class:`StateError` without a proposal.
     """
     while True:
-        question = checkout.confirm_question(goal_id)
+        question = closing.question(context, goal_id)
         if question is None:
             raise _nothing_proposed(goal_id)
         keys = "c confirm   d show the diff   " + "r evaluate again   " * again
@@ -38,16 +39,16 @@ def ask_person(checkout: Checkout, goal_id: str, out: Output, *, again: bool) ->
         answer = out.ask(">")
         if answer not in _DIFF:
             return answer, question.proposal_id
-        _show_in_pager(checkout.confirm_diff(goal_id))
+        _show_in_pager(closing.diff(context, goal_id))
 
 
-def proposal_to_confirm(checkout: Checkout, goal_id: str, out: Output) -> str:
+def proposal_to_confirm(context: Context, goal_id: str, out: Output) -> str:
     """The live proposal, on a person's yes at a terminal.
 
     Raises :class:`PersonNeeded` where they say no, :class:`StateError` where nobody can be asked.
     """
     if not out.can_ask:
-        question = checkout.confirm_question(goal_id)
+        question = closing.question(context, goal_id)
         if question is None:
             raise _nothing_proposed(goal_id)
         raise at_key("--proposal").wrong_state(
@@ -55,7 +56,7 @@ def proposal_to_confirm(checkout: Checkout, goal_id: str, out: Output) -> str:
             f"flow goal confirm {goal_id} --proposal {question.proposal_id[:12]}",
             code="usage",
         )
-    answer, proposal = ask_person(checkout, goal_id, out, again=False)
+    answer, proposal = ask_person(context, goal_id, out, again=False)
     if answer not in CONFIRM:
         raise PersonNeeded("not confirmed; nothing was changed", code="declined")
     return proposal

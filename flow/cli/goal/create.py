@@ -10,7 +10,8 @@ from flow.core.goal import ids
 from flow.core.goal.draft import Words
 from flow.render import text as render
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring import Checkout
+from flow.wiring.context import Context
+from flow.wiring.creating import create_goal, draft_text
 
 if TYPE_CHECKING:
     import argparse
@@ -59,15 +60,16 @@ def _create_goal(args: argparse.Namespace, out: Output) -> int:
         raise usage_error(
             "--file holds the whole goal; leave out the id and the other words", "flow goal create"
         )
-    checkout = Checkout()
+    context = Context()
     if args.file is not None:
         text, name = inputs.read_text(args.file, "--file"), args.file
         source = "a file"
     else:
         name = "the command line"
-        text = checkout.draft_text(ids.goal_id(args.ID), _goal_words(args), args.old)
+        text = draft_text(context, ids.goal_id(args.ID), _goal_words(args), args.old)
         source = f"goal {args.old}" if args.old else name
-    created = checkout.create(
+    created = create_goal(
+        context,
         text,
         name,
         as_draft=args.draft,

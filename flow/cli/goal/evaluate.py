@@ -16,7 +16,10 @@ from flow.errors import FlowError, at_key
 from flow.render import verdict as render
 from flow.render.progress import progress
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring import Checkout
+from flow.wiring import closing, evaluating
+from flow.wiring.context import Context
+from flow.wiring.goals import Goals
+from flow.wiring.verdicts import record_verdict
 
 if TYPE_CHECKING:
     import argparse
@@ -97,31 +100,33 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
         judge_backend=args.judge_backend,
         dry_run=args.dry_run,
     )
-    checkout = Checkout()
+    context = Context()
     if args.confirm:
-        _need_terminal(checkout, request.goal_id)
+        _need_terminal(context, request.goal_id)
     records = not (args.no_record or args.dry_run)
     while True:
-        with checkout.alone(request.goal_id) if records else nullcontext():
-            verdict = checkout.evaluate(request, listener(out), trust_digest=args.trust_digest)
+        with evaluating.alone(context, request.goal_id) if records else nullcontext():
+            verdict = evaluating.evaluate(
+                context, request, listener(out), trust_digest=args.trust_digest
+            )
             document, warnings = verdict.to_document(), []
             if records and any(row.outcome != "not_executed" for row in verdict.criterion_results):
-                warnings = _record_verdict(checkout, document, verdict.run_id)
+                warnings = _record_verdict(context, document, verdict.run_id)
         if out.json:
-            return _as_json(checkout, verdict, document, warnings, args, out)
+            return _as_json(context, verdict, document, warnings, args, out)
         out.result(document, render.verdict(document, out.paint))
         out.warn(warnings)
         proposed = verdict.proposed_transition
         if proposed is None:
             return EXIT_CODES[verdict.verdict]
         if args.confirm:
-            return _close_proposed(checkout, verdict, proposed, "flow goal evaluate --confirm", out)
+            return _close_proposed(context, verdict, proposed, "flow goal evaluate --confirm", out)
         if args.no_input or not out.can_ask:
             return EXIT_CODES[verdict.verdict]
-        answer, proposal_id = ask_person(checkout, verdict.goal_id, out, again=True)
+        answer, proposal_id = ask_person(context, verdict.goal_id, out, again=True)
         proposed = proposed._replace(proposal_id=proposal_id)
         if answer in CONFIRM:
-            return _close_proposed(checkout, verdict, proposed, "flow goal evaluate, asked", out)
+            return _close_proposed(context, verdict, proposed, "flow goal evaluate, asked", out)
         if answer not in AGAIN:
             out.say(
                 "nothing was confirmed; the proposal stays live while nothing moves:",
@@ -130,12 +135,12 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
             return EXIT_CODES[verdict.verdict]
 
 
-def _need_terminal(checkout: Checkout, goal_id: str) -> None:
+def _need_terminal(context: Context, goal_id: str) -> None:
     """Raise :class:`InputError` where no person is at a terminal; nothing has run by then."""
-    speaker = checkout.speaker
+    speaker = context.speaker
     if speaker is not None and speaker.said_from == "terminal":
         return
-    live = goal_views.status(checkout, goal_id).get("proposal")
+    live = goal_views.status(Goals(context), goal_id).get("proposal")
     confirm = f"flow goal confirm {goal_id} --proposal"
     ready = f"{confirm} {live['proposal_id']}" if live else None
     steps = ready or f"flow goal evaluate {goal_id}, then: {confirm} P"
@@ -146,10 +151,10 @@ def _need_terminal(checkout: Checkout, goal_id: str) -> None:
     )
 
 
-def _record_verdict(checkout: Checkout, document: dict[str, Any], run_id: str) -> list[str]:
+def _record_verdict(context: Context, document: dict[str, Any], run_id: str) -> list[str]:
     """Keep the verdict for the next delta; failing to is a warning (SPEC 3, step 8)."""
     try:
-        _, warnings, at = checkout.record_verdict(document, run_id, "command")
+        _, warnings, at = record_verdict(context, document, run_id, "command")
     except FlowError as error:
         return [f"the verdict stands, but could not be recorded: {error}"]
     document.update(source="command", recorded_at=at)
@@ -157,7 +162,7 @@ def _record_verdict(checkout: Checkout, document: dict[str, Any], run_id: str) -
 
 
 def _as_json(
-    checkout: Checkout,
+    context: Context,
     verdict: Verdict,
     document: dict[str, Any],
     warnings: list[str],
@@ -168,8 +173,8 @@ def _as_json(
     code = EXIT_CODES[verdict.verdict]
     proposed = verdict.proposed_transition
     if proposed is not None and args.confirm:
-        closed = checkout.confirm(
-            verdict.goal_id, proposed.proposal_id, None, "flow goal evaluate --confirm"
+        closed = closing.confirm(
+            context, verdict.goal_id, proposed.proposal_id, None, "flow goal evaluate --confirm"
         )
         document.update(confirmed=closed.to_document(), do="done")
         code = 0
@@ -178,9 +183,9 @@ def _as_json(
 
 
 def _close_proposed(
-    checkout: Checkout, verdict: Verdict, proposed: ProposedTransition, how: str, out: Output
+    context: Context, verdict: Verdict, proposed: ProposedTransition, how: str, out: Output
 ) -> int:
-    closed: Closed = checkout.confirm(verdict.goal_id, proposed.proposal_id, None, how)
+    closed: Closed = closing.confirm(context, verdict.goal_id, proposed.proposal_id, None, how)
     out.result(closed.to_document(), [f"goal {closed.goal_id} is {closed.status}"])
     return 0
 

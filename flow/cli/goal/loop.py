@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from time import monotonic, sleep
 
+from flow.app.stop import claims, waiting
 from flow.cli.parsing import CommandSpec, goal_argument, seconds
 from flow.core.text import display
 from flow.errors import PersonNeeded, at_key
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring import Checkout
-from flow.wiring.stopping import Stopping
+from flow.wiring.context import Context
+from flow.wiring.loop_records import Claims
+from flow.wiring.running import Waiting
+from flow.wiring.stopping import context_of
 
 if TYPE_CHECKING:
     import argparse
@@ -39,7 +42,7 @@ def _claim_goal(args: argparse.Namespace, out: Output) -> int:
             "is no session id",
             "it is what the host calls session_id: printable, at most 200 characters",
         )
-    goal = Checkout().claim(args.ID, session)
+    goal = claims.claim(Claims(Context()), args.ID, session)
     whose = f"session {session}" if session else "the session that stops next"
     out.result(
         {"goal_id": goal.id, "session": session, "status": goal.status},
@@ -60,8 +63,8 @@ def _wait_arguments(parser: argparse.ArgumentParser) -> None:
 def _wait_for_goal(args: argparse.Namespace, out: Output) -> int:
     if not args.until.strip() or "\0" in args.until:
         raise at_key("--until", args.until).invalid("is no command", "name a command")
-    checkout = Checkout()
-    goal, there, words = checkout.wait(args.ID, args.until, ASK_SECONDS)
+    port = Waiting(Context())
+    goal, there, words = waiting.wait(port, args.ID, args.until, ASK_SECONDS)
     started = monotonic()
     while args.follow and not there:
         left = None if args.timeout is None else args.timeout - (monotonic() - started)
@@ -71,13 +74,13 @@ def _wait_for_goal(args: argparse.Namespace, out: Output) -> int:
                 remedy=f"look at it, then: flow goal resume {goal.id}",
             )
         sleep(args.every if left is None else min(args.every, left))
-        goal = checkout.load(goal.id).goal
+        goal = port.load(goal.id).goal
         if goal.status != "waiting_for_ci":
             words = f"it is {goal.status} meanwhile"
             break
-        there, words = checkout.ask_again(goal, ASK_SECONDS)
+        there, words = waiting.ask_again(port, goal, ASK_SECONDS)
         if there:
-            goal = checkout.go_on(goal.id, words)
+            goal = waiting.go_on(port, goal.id, words)
     then = f"flow goal evaluate {goal.id}" if there else f"flow goal resume {goal.id}"
     out.result(
         {"goal_id": goal.id, "status": goal.status, "there": there, "reason": words, "next": then},
@@ -94,10 +97,10 @@ def _forget_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _forget_wait(args: argparse.Namespace, out: Output) -> int:
-    checkout = Stopping.at(os.path.abspath(args.checkout) if args.checkout else None)
-    checkout.forget(args.ID)
+    context = context_of(os.path.abspath(args.checkout) if args.checkout else None)
+    claims.forget(Claims(context), args.ID)
     out.result(
-        {"goal_id": args.ID, "checkout": checkout.top},
+        {"goal_id": args.ID, "checkout": context.top},
         [f"the Stop hook does not miss goal {args.ID} any more; nothing else was changed"],
     )
     return 0

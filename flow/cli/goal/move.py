@@ -9,7 +9,8 @@ from flow.cli.parsing import CommandSpec, goal_argument, yes_argument
 from flow.core.goal.lifecycle import check_move
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring import Checkout
+from flow.wiring import closing, moving
+from flow.wiring.context import Context
 
 if TYPE_CHECKING:
     import argparse
@@ -34,7 +35,7 @@ def _show_moved(out: Output, loaded: LoadedGoal, state: str, next_step: str) -> 
 
 
 def _activate(args: argparse.Namespace, out: Output) -> int:
-    loaded = Checkout().activate(args.ID)
+    loaded = moving.activate(Context(), args.ID)
     base = loaded.goal.base_commit
     state = f"is active, counted from {base[:12]}" if base else "is active, without a base commit"
     return _show_moved(
@@ -43,22 +44,23 @@ def _activate(args: argparse.Namespace, out: Output) -> int:
 
 
 def _pause_goal(args: argparse.Namespace, out: Output) -> int:
-    loaded = Checkout().pause(args.ID, args.reason or "")
+    loaded = moving.pause(Context(), args.ID, args.reason or "")
     state = f"is {loaded.goal.status}, paused"
     return _show_moved(out, loaded, state, f"flow goal resume {loaded.goal.id}")
 
 
 def _resume_goal(args: argparse.Namespace, out: Output) -> int:
-    loaded = Checkout().resume(args.ID, args.reason or "resumed by a person")
+    reason = args.reason or "resumed by a person"
+    loaded = moving.shift(Context(), args.ID, "active", reason)
     return _show_moved(
         out, loaded, f"is {loaded.goal.status}", f"flow goal evaluate {loaded.goal.id}"
     )
 
 
 def _confirm(args: argparse.Namespace, out: Output) -> int:
-    checkout = Checkout()
-    proposal = args.proposal or proposal_to_confirm(checkout, args.ID, out)
-    closed = checkout.confirm(args.ID, proposal, args.reason, "flow goal confirm")
+    context = Context()
+    proposal = args.proposal or proposal_to_confirm(context, args.ID, out)
+    closed = closing.confirm(context, args.ID, proposal, args.reason, "flow goal confirm")
     out.result(
         closed.to_document(),
         [f"goal {closed.goal_id} is {closed.status}: {display.visible(closed.reason)}"],
@@ -67,28 +69,29 @@ def _confirm(args: argparse.Namespace, out: Output) -> int:
 
 
 def _cancel_goal(args: argparse.Namespace, out: Output) -> int:
-    checkout = Checkout()
-    checkout.ledger.finish(args.ID)  # what a killed call had decided comes first
-    goal = checkout.load(args.ID).goal
+    context = Context()
+    context.ledger.finish(args.ID)  # what a killed call had decided comes first
+    goal = context.load(args.ID).goal
     check_move(goal.status, "cancelled", goal=goal.id)  # nobody is asked what cannot be done
     out.need_yes(
         f"Cancel goal {goal.id} ({goal.status}) for good?",
         yes=args.yes,
         how=f"flow goal clear {goal.id} --yes",
     )
-    closed = checkout.clear(goal.id, args.reason or "cleared by a person", "flow goal clear")
+    reason = args.reason or "cleared by a person"
+    closed = closing.clear(context, goal.id, reason, "flow goal clear")
     out.result(closed.to_document(), [f"goal {closed.goal_id} is {closed.status}"])
     return 0
 
 
 def _approve(args: argparse.Namespace, out: Output) -> int:
-    checkout = Checkout()
-    goal = checkout.load(args.ID).goal
-    by, _ = checkout.by(args.by)
+    context = Context()
+    goal = context.load(args.ID).goal
+    by, _ = moving.speaking_name(context, args.by)
     criterion = goal.criterion(args.AC)
     if args.AC == GUARDS:
         approved = "hooks and git settings, as they are now, belong here"
-    elif args.AC == PROTECTED and (changed := checkout.protected_changes(goal.id)) is not None:
+    elif args.AC == PROTECTED and (changed := moving.protected_changes(context, goal.id)):
         approved = "the protected files, as they are now, prove what the goal means"
         out.say(*(f"  {file.kind}: {file.path}" for file in changed.files))
     elif criterion is not None and criterion.fuzzy:
@@ -102,7 +105,7 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
             yes=args.yes,
             how=f"flow goal approve {goal.id} {args.AC} --by NAME --note TEXT --yes",
         )
-    path = checkout.approve(goal.id, args.AC, args.by, args.note)
+    path = moving.approve(context, goal.id, args.AC, args.by, args.note)
     document = {"goal_id": goal.id, "criterion_id": args.AC, "by": by, "evidence_ref": path}
     out.result(
         document,
@@ -116,8 +119,8 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
 
 
 def _rebase_goal(args: argparse.Namespace, out: Output) -> int:
-    checkout = Checkout()
-    plan = checkout.plan_rebase(args.ID)
+    context = Context()
+    plan = moving.plan_rebase(context, args.ID)
     move = f"{_short_commit(plan.old_base)} to {_short_commit(plan.new_base)}"
     out.say(
         f"the base of goal {plan.goal_id} would move from {move}; "
@@ -129,7 +132,7 @@ def _rebase_goal(args: argparse.Namespace, out: Output) -> int:
         yes=args.yes,
         how=f"flow goal rebase {plan.goal_id} --yes",
     )
-    checkout.do_rebase(plan)
+    moving.do_rebase(context, plan)
     moved = f"the base of goal {plan.goal_id} moved from {move}"
     out.result(plan.to_document(), [moved, f"next: flow goal evaluate {plan.goal_id}"])
     return 0

@@ -6,7 +6,8 @@ from flow.app import goal_views
 from flow.cli.parsing import CommandSpec, goal_argument, nothing, plain
 from flow.render import text
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring.reading import Reading
+from flow.wiring.context import Context
+from flow.wiring.goals import Goals
 
 if TYPE_CHECKING:
     import argparse
@@ -18,21 +19,21 @@ def _optional_goal(parser: argparse.ArgumentParser) -> None:
     goal_argument(parser, optional=True)
 
 
-def _named_goal(checkout: Reading, args: argparse.Namespace) -> str:
+def _named_goal(goals: Goals, args: argparse.Namespace) -> str:
     named: str | None = args.ID
-    return goal_views.choose(checkout) if named is None else named
+    return goal_views.choose(goals) if named is None else named
 
 
 def _show_status(args: argparse.Namespace, out: Output) -> int:
-    checkout = Reading()
-    document = goal_views.status(checkout, _named_goal(checkout, args))
+    goals = Goals(Context())
+    document = goal_views.status(goals, _named_goal(goals, args))
     out.result(document, text.status(document, out.paint))
     out.warn(document["warnings"])
     return 0
 
 
 def _list_goals(_args: argparse.Namespace, out: Output) -> int:
-    document = goal_views.listing(Reading())
+    document = goal_views.listing(Goals(Context()))
     out.result(document, text.goal_list(document, out.paint))
     out.warn(text.unreadable(document["unreadable"]))
     if not out.json and not document["goals"] and not document["unreadable"]:
@@ -43,8 +44,8 @@ def _list_goals(_args: argparse.Namespace, out: Output) -> int:
 def _history(args: argparse.Namespace, out: Output) -> int:
     from flow.app import goal_record
 
-    checkout = Reading()
-    document = goal_record.history(checkout, _named_goal(checkout, args))
+    goals = Goals(Context())
+    document = goal_record.history(goals, _named_goal(goals, args))
     out.result(document, text.history(document))
     out.warn(document["warnings"])
     return 0
@@ -53,8 +54,8 @@ def _history(args: argparse.Namespace, out: Output) -> int:
 def _inspect(args: argparse.Namespace, out: Output) -> int:
     from flow.app import goal_record
 
-    checkout = Reading()
-    document = plain(goal_record.inspect(checkout, _named_goal(checkout, args)))
+    goals = Goals(Context())
+    document = plain(goal_record.inspect(goals, _named_goal(goals, args)))
     out.result(document, text.inspect(document, out.paint))
     out.warn(document["warnings"])
     return 0

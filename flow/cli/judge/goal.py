@@ -7,8 +7,9 @@ from flow.core.decision.decide import Opinion
 from flow.core.text.display import visible
 from flow.errors import PersonNeeded
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring import Checkout
+from flow.wiring.context import Context
 from flow.wiring.judging import goal as judging_goal
+from flow.wiring.judging import reviewing
 
 if TYPE_CHECKING:
     import argparse
@@ -26,22 +27,22 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
     Runs no command: a criterion has the evidence that is recorded and still fits the files.
     """
-    checkout = Checkout()
-    case = checkout.review(args.GOAL, args.judge_backend)
-    trusted, why = checkout.trusted(case.facts.loaded)
+    context = Context()
+    case = reviewing.review(context, args.GOAL, args.judge_backend)
+    trusted, why = context.trusted(case.facts.loaded)
     if args.show_prompt:
-        return _show_prompt(checkout, case, out, None if trusted else why)
+        return _show_prompt(context, case, out, None if trusted else why)
     if not trusted:
         raise PersonNeeded(
             f"goal {case.facts.loaded.goal.id} is not trusted here: {why}; "
             "its evidence_paths would send files of this checkout to a judge",
             remedy=f"read the contract, then: flow trust record {case.facts.loaded.goal.id}",
         )
-    return _ask_and_show(checkout, case, args.samples, out)
+    return _ask_and_show(context, case, args.samples, out)
 
 
-def _show_prompt(checkout: Checkout, case: JudgeCase, out: Output, untrusted: str | None) -> int:
-    bundle, question, apart = judging_goal.shown(checkout, case)
+def _show_prompt(context: Context, case: JudgeCase, out: Output, untrusted: str | None) -> int:
+    bundle, question, apart = judging_goal.shown(context, case)
     rows = [{"criterion_id": name, "way": way} for name, way in apart]
     document: dict[str, Any]
     if question is None:
@@ -74,13 +75,13 @@ def _show_prompt(checkout: Checkout, case: JudgeCase, out: Output, untrusted: st
     return 0
 
 
-def _ask_and_show(checkout: Checkout, case: JudgeCase, samples: int | None, out: Output) -> int:
+def _ask_and_show(context: Context, case: JudgeCase, samples: int | None, out: Output) -> int:
     open_ones = [
         row.criterion_id
         for row, fact in zip(case.measurement.rows, case.measured, strict=True)
         if not fact.fuzzy and fact.must_pass and not fact.passing
     ]
-    opinion = judging_goal.ask(checkout, case, listener(out), record=False, samples=samples)
+    opinion = judging_goal.ask(context, case, listener(out), record=False, samples=samples)
     document = _document(case, opinion, open_ones)
     out.result(document, list(_opinion_lines(document, out)))
     out.warn(opinion.warnings)

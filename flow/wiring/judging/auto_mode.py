@@ -13,7 +13,7 @@ from flow.adapters.user_state.settings import judge_config
 from flow.app.judging import auto_mode
 from flow.errors import FlowError, InputError
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring.parts import Parts
+from flow.wiring.context import Context
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,13 +30,13 @@ def on_stop(stop: Stop, *, cwd: str, environ: Mapping[str, str]) -> str:
 
     Raises :class:`FlowError` where the folder is in no repository or the state folder is unusable.
     """
-    return auto_mode.on_stop(AutoMode(Parts(cwd, environ)), stop)
+    return auto_mode.on_stop(AutoMode(Context(cwd, environ)), stop)
 
 
 class AutoMode:
     """A checkout as :class:`~flow.app.judging.auto_mode.AutoModePort` sees it."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Context) -> None:
         self._parts = parts
 
     def faults(self) -> tuple[str, ...]:

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from flow.app.judging.scoring import ScoredCard, ScoreRequest
     from flow.core.judging.debate.state import DebateState
     from flow.core.transcript.model import Transcript
-    from flow.wiring.parts import Parts
+    from flow.wiring.context import Context
 
 
 class Delegation:
     """A checkout as :class:`~flow.app.judging.delegated.DelegationPort` sees it."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Context) -> None:
         self._parts = parts
         self._top = parts.top
 

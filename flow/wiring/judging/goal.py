@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from flow.app.evaluation.values import JudgeCase
     from flow.app.judging.reviewing import FirstBallot
     from flow.core.decision.decide import NoOpinion, Opinion
-    from flow.wiring.parts import Parts
+    from flow.wiring.context import Context
 
 
 def ask(
-    parts: Parts,
+    parts: Context,
     case: JudgeCase,
     listener: Listener,
     *,
@@ -47,19 +47,19 @@ def ask(
     )
 
 
-def recall(parts: Parts, case: JudgeCase) -> Opinion | None:
+def recall(parts: Context, case: JudgeCase) -> Opinion | None:
     """What these judges said of the same files before; nobody is asked."""
     return judging_goal.recall_opinion(case, _tools(parts, case, Listener(), record=False))
 
 
-def shown(parts: Parts, case: JudgeCase) -> FirstBallot:
+def shown(parts: Context, case: JudgeCase) -> FirstBallot:
     """What the first ballot would be given; nobody is asked."""
     mask = partial(redacted_text, environ=parts.environ)
     return first_ballot(case, _sources(parts, case), random_nonce(), mask)
 
 
 def _tools(
-    parts: Parts, case: JudgeCase, listener: Listener, *, record: bool, samples: int | None = None
+    parts: Context, case: JudgeCase, listener: Listener, *, record: bool, samples: int | None = None
 ) -> judging_goal.JudgeTools:
     settings = parts.settings.settings.judge
     goal, backend = case.facts.loaded.goal, case.request.judge_backend
@@ -79,7 +79,7 @@ def _tools(
     )
 
 
-def _sources(parts: Parts, case: JudgeCase) -> ContextSources:
+def _sources(parts: Context, case: JudgeCase) -> ContextSources:
     settings = parts.settings.settings
 
     def output(evidence: object) -> Raw:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from flow.adapters.fs import clock
 from flow.adapters.user_state.judge_labels import LabelLog
 from flow.startup.typing import TYPE_CHECKING
+from flow.wiring.working_tree import closing_context
 
 if TYPE_CHECKING:
     from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import LoadedGoal, Records
-    from flow.wiring.parts import Parts
+    from flow.wiring.context import Context
 
 
 class Labelling:
     """A checkout as :class:`~flow.app.judging.labelling.LabellingPort` sees it."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Context) -> None:
         self._parts = parts
 
     @property
@@ -26,7 +27,7 @@ class Labelling:
         return self._parts.load(goal_id)
 
     def closing_context(self) -> ClosingContext:
-        return self._parts._desk()
+        return closing_context(self._parts)
 
     def label_book(self) -> LabelLog:
         return LabelLog(self._parts.state_dir, self._parts.top, self._parts.repo.common_dir)

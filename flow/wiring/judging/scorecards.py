@@ -13,8 +13,8 @@ from flow.app.judging.scorecard import ScorecardTools
 from flow.app.judging.scoring import MOST_CARDS
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
+from flow.wiring.context import Context
 from flow.wiring.judging.context import JudgeChoice, random_nonce
-from flow.wiring.parts import Parts
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -40,7 +40,7 @@ class Scoring:
         environ: Mapping[str, str] | None = None,
         loop: AbstractEventLoop | None = None,
     ) -> None:
-        self._parts = Parts(cwd, environ)
+        self._parts = Context(cwd, environ)
         self._cwd = cwd
         self._loop = loop
         self.top = self._parts.top

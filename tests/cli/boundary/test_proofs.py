@@ -289,16 +289,17 @@ def test_a_protected_file_has_its_own_line_alone(repo: GitRepo) -> None:
 
 def test_a_goal_that_began_before_is_not_missed_and_that_is_said_once(repo: GitRepo) -> None:
     from flow.core.evidence.proof import UNRECORDED
-    from flow.wiring import Checkout
+    from flow.wiring import closing
+    from flow.wiring.context import Context
 
     begin(repo, "pytest tests; true")
-    checkout = Checkout(str(repo.path))
-    run_id = checkout.load("adds").goal.run_id
+    context = Context(str(repo.path))
+    run_id = context.load("adds").goal.run_id
     assert run_id is not None
-    baseline = checkout.pinned(run_id)
+    baseline = context.pinned(run_id)
     assert baseline is not None
     old = baseline._replace(proof_named=(), proof_known=(), proof_states={}, proof_since="")
-    checkout._write_baseline("adds", run_id, old)
+    context.ledger.write_baseline("adds", run_id, old)
     repo.write("tests/test_add.py", "import add\n")
 
     first, second = evaluate(repo), evaluate(repo)
@@ -306,5 +307,5 @@ def test_a_goal_that_began_before_is_not_missed_and_that_is_said_once(repo: GitR
     assert not changed(first)
     assert UNRECORDED in first.json["warnings"]
     assert UNRECORDED not in second.json["warnings"]
-    question = Checkout(str(repo.path)).confirm_question("adds")
+    question = closing.question(Context(str(repo.path)), "adds")
     assert question is None or UNRECORDED in question.unknown

@@ -15,7 +15,7 @@ from flow.adapters.chain import check as chain_check
 from flow.adapters.chain import witnesses
 from flow.adapters.ledger import evidence_store
 from flow.core import layout
-from flow.wiring.verifying import Verifying
+from flow.wiring.context import Context
 from tests.support import GitRepo, ledger_scene, scene
 from tests.support.effort import sizes
 
@@ -42,7 +42,9 @@ class Run(NamedTuple):
     environ: Mapping[str, str]
 
     def findings(self) -> list[str]:
-        found = Verifying(str(self.repo.path), self.environ).verify(self.folder.name, None)
+        found = Context(str(self.repo.path), self.environ).verification.verify(
+            self.folder.name, None
+        )
         (row,) = found["runs"]
         assert found["broken"] == bool(row["findings"])
         return [f"{each['kind']}: {each['file']}: {each['message']}" for each in row["findings"]]
@@ -50,10 +52,10 @@ class Run(NamedTuple):
     def checking(self) -> Callable[[], list[str]]:
         """What :meth:`findings` says, with what lies outside the run read once."""
         top, run_id = str(self.repo.path), self.folder.name
-        parts = Verifying(top, self.environ)
-        folders = [parts.settings.settings.journal_dir, layout.JOURNAL_DIR]
+        context = Context(top, self.environ)
+        folders = [context.settings.settings.journal_dir, layout.JOURNAL_DIR]
         heads = list(witnesses.here(top, folders).runs[run_id])
-        kept = parts.heads.read(run_id)
+        kept = context.heads.read(run_id)
         assert kept is not None
 
         def found() -> list[str]:
@@ -307,17 +309,15 @@ def test_a_large_run_sampled(tmp_path: Path, home: Path) -> None:
     """500 sidecars: any of some hundred changes, wherever it is, is named alone."""
     root = str(GitRepo.init(tmp_path / "repo").path)
     ledger_scene.start(root)
-    checkout = Verifying(root)
+    context = Context(root)
     for number in range(500):
         raw = ledger_scene.raw(root, f"output {number}\n".encode())
         document = ledger_scene.document(f"evidence-{number}")
-        evidence_store.record(
-            checkout.run_record, document, raw, suffix=False, now=ledger_scene.NOW
-        )
-    checkout.run_record.commit(ledger_scene.RUN)
+        evidence_store.record(context.run_record, document, raw, suffix=False, now=ledger_scene.NOW)
+    context.run_record.commit(ledger_scene.RUN)
 
     def findings() -> list[str]:
-        (row,) = checkout.verify(ledger_scene.RUN, None)["runs"]
+        (row,) = context.verification.verify(ledger_scene.RUN, None)["runs"]
         return [str(each["file"]) for each in row["findings"]]
 
     assert findings() == []

@@ -10,8 +10,10 @@ import pytest
 from flow.adapters.ledger import transaction
 from flow.core.boundary.rules import Baseline
 from flow.errors import InputError, StateError, StorageError
-from flow.wiring import Checkout
+from flow.wiring import creating, evaluating, moving
 from flow.wiring.amending import Amending
+from flow.wiring.context import Context
+from flow.wiring.trusting import Trusting
 from tests.cli.goal.test_amend import STRONGER, TEXT, WEAKER
 from tests.support import scene
 
@@ -24,38 +26,38 @@ if TYPE_CHECKING:
 @pytest.fixture
 def work(repo: GitRepo) -> GitRepo:
     scene.start(repo)
-    here(repo).create(TEXT, "goal.yaml", as_draft=False, base=None, source="a test")
+    creating.create_goal(here(repo), TEXT, "goal.yaml", as_draft=False, base=None, source="a test")
     return repo
 
 
-def here(repo: GitRepo) -> Checkout:
-    return Checkout(str(repo.path))
+def here(repo: GitRepo) -> Context:
+    return Context(str(repo.path))
 
 
 def amending(repo: GitRepo) -> Amending:
-    return Amending(str(repo.path))
+    return Amending(here(repo))
 
 
 def plan(repo: GitRepo, text: str) -> AmendmentPlan:
-    return amending(repo).plan_amend("greet", text, "new.yaml")
+    return amending(repo).plan("greet", text, "new.yaml")
 
 
 def do(repo: GitRepo, made: AmendmentPlan) -> None:
-    amending(repo).do_amend(made, who=None, asked="a test", reason=None)
+    amending(repo).carry_out(made, who=None, asked="a test", reason=None)
 
 
 def trusted(repo: GitRepo) -> bool:
-    return here(repo).trust_check("greet")[0]
+    return Trusting(here(repo)).check("greet")[0]
 
 
 def pause(repo: GitRepo) -> None:
-    here(repo).pause("greet", "later")
+    moving.pause(here(repo), "greet", "later")
 
 
 def evaluate(repo: GitRepo) -> None:
     from flow.app.evaluation.values import Request
 
-    here(repo).evaluate(Request("greet"))
+    evaluating.evaluate(here(repo), Request("greet"))
 
 
 def edit(repo: GitRepo) -> None:
@@ -102,7 +104,7 @@ def test_trust_is_taken_back_where_the_goal_cannot_be_written(work, monkeypatch)
         do(work, made)
     assert trusted(work)
     assert "true ||" not in scene.goal_file(work)
-    how = [entry["how"] for entry in here(work).trust_list()]
+    how = [entry["how"] for entry in Trusting(here(work)).standing()]
     assert how == ["flow goal amend, taken back"]
 
 
@@ -156,7 +158,7 @@ def test_a_rubric_that_moves_meanwhile_is_refused(repo: GitRepo) -> None:
     text = TEXT.replace(
         "      verification_command: test -s src/greet.txt\n", "      rubric: tone\n"
     )
-    here(repo).create(text, "goal.yaml", as_draft=False, base=None, source="a test")
+    creating.create_goal(here(repo), text, "goal.yaml", as_draft=False, base=None, source="a test")
     made = plan(repo, text.replace("repo: demo", "repo: renamed"))
     rubric.write_text("name: another\n")
     with pytest.raises(StateError):
@@ -167,12 +169,10 @@ def test_a_goal_without_a_run_gets_one(work) -> None:
     """A file that somebody wrote as active, trusted as it is."""
     other = TEXT.replace("id: greet", "id: other")
     work.write(".flow/goals/other.goal.yaml", other)
-    here(work).trust_record("other", how="a test")
-    made = amending(work).plan_amend(
-        "other", STRONGER.replace("id: greet", "id: other"), "new.yaml"
-    )
+    Trusting(here(work)).record("other", how="a test")
+    made = amending(work).plan("other", STRONGER.replace("id: greet", "id: other"), "new.yaml")
     assert made.kind == "strengthening"
-    amending(work).do_amend(made, who=None, asked="a test", reason=None)
+    amending(work).carry_out(made, who=None, asked="a test", reason=None)
     assert here(work).load("other").goal.run_id is not None
 
 
@@ -207,17 +207,17 @@ def test_hundreds_of_changes_are_counted_in_the_journal(work) -> None:
 def test_a_trusted_copy_of_the_live_file_is_the_live_one(work, tmp_path) -> None:
     edit(work)
     live = work.path / ".flow/goals/greet.goal.yaml"
-    here(work).trust_record(goal_file=str(live), how="a test")
+    Trusting(here(work)).record(goal_file=str(live), how="a test")
     assert "contract-amended" in (scene.run_dir(work) / "events.jsonl").read_text()
     other = tmp_path / "other.yaml"
     other.write_text(live.read_text().replace("says anything", "says nothing"))
     before = scene.goal_file(work)
-    here(work).trust_record(goal_file=str(other), how="a test")
+    Trusting(here(work)).record(goal_file=str(other), how="a test")
     assert scene.goal_file(work) == before
     stranger = tmp_path / "stranger.yaml"
     stranger.write_text(live.read_text().replace("id: greet", "id: stranger"))
-    here(work).trust_record(goal_file=str(stranger), how="a test")
-    assert here(work).trust_changes(None, str(stranger)) == ()
+    Trusting(here(work)).record(goal_file=str(stranger), how="a test")
+    assert Trusting(here(work)).changes(None, str(stranger)) == ()
 
 
 def test_what_a_plan_says_of_what_is_not_its_to_change(work) -> None:
@@ -237,7 +237,7 @@ def test_what_a_plan_says_of_what_is_not_its_to_change(work) -> None:
 
 def test_a_draft_is_written_and_not_trusted(repo: GitRepo) -> None:
     scene.start(repo)
-    here(repo).create(TEXT, "goal.yaml", as_draft=True, base=None, source="a test")
+    creating.create_goal(here(repo), TEXT, "goal.yaml", as_draft=True, base=None, source="a test")
     locked = '["src/**"]\n  protected_paths: ["src/greet.txt"]'
     made = plan(repo, WEAKER.replace('["src/**"]', locked))
     assert (made.kind, made.weakening) == ("weakening", False)
@@ -253,8 +253,8 @@ def test_what_is_protected_anew_is_recorded_with_it(work) -> None:
     document = json.loads((scene.run_dir(work) / "baseline.json").read_text())
     assert list(document["protected"]) == ["src/greet.txt"]
     assert document["protected_patterns"] == ["src/greet.txt"]
-    assert here(work).protected_changes("greet") is None
+    assert moving.protected_changes(here(work), "greet") is None
     work.write("src/greet.txt", "other\n")
-    found = here(work).protected_changes("greet")
+    found = moving.protected_changes(here(work), "greet")
     assert found is not None
     assert found.paths == ("src/greet.txt",)

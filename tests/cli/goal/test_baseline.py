@@ -540,11 +540,11 @@ def test_the_rules_about_runners_are_those_of_the_base(repo: GitRepo) -> None:
 
 def test_its_sidecar_never_counts(repo: GitRepo, log: Path) -> None:
     """A green base run is made the goal's evidence by hand; neither hook nor proposal takes it."""
-    from flow.wiring import Checkout
+    from flow.wiring.context import Context
 
     goal(repo, GREEN, RED)
     baseline(repo)
-    records = Checkout(os.fspath(repo.path)).records
+    records = Context(os.fspath(repo.path)).records
     folder = f".flow/runs/{run_dir(repo).name}/evidence"
     for name in ("evidence-ac1-base", "evidence-ac2-base"):
         assert records.evidence_named(run_dir(repo).name, name) is not None

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.wiring import Checkout
+from flow.wiring import closing
+from flow.wiring.context import Context
 from tests.support import scene
 from tests.support.scene import ended, flow
 
@@ -181,7 +182,7 @@ def test_off_a_terminal_the_proposal_must_be_named(work: GitRepo) -> None:
 
 
 def lines_of(repo: GitRepo) -> list[str]:
-    return Checkout(str(repo.path)).confirm_lines("strict")
+    return closing.confirm_lines(Context(str(repo.path)), "strict")
 
 
 def test_the_prompt_of_a_host_is_plain_and_bounded(work: GitRepo) -> None:
@@ -266,7 +267,7 @@ def test_a_start_that_is_not_on_record_is_said(work: GitRepo, tmp_path: Any) -> 
         rest = file.readlines()[1:]
     with open(ledger, "w") as file:
         file.writelines(rest)
-    question = Checkout(str(work.path)).confirm_question("strict")
+    question = closing.question(Context(str(work.path)), "strict")
     assert question is not None
     assert any("the contract that the goal began with" in text for text in question.unknown)
 

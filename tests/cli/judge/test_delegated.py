@@ -18,8 +18,8 @@ from flow.app.judging.scoring import ScoredCard
 from flow.core.judging.common.question import Question
 from flow.core.judging.goal.delegated import DelegatedDebate, DelegatedOpinion, DelegatedScorecard
 from flow.core.judging.scorecard.model import DIMENSIONS, GRADES
+from flow.wiring.context import Context
 from flow.wiring.judging.delegated import Delegation
-from flow.wiring.parts import Parts
 from tests.support import GitRepo
 from tests.support.debate_judge import reply as opinion
 from tests.support.judges.score_replies import reply as card_of
@@ -296,7 +296,7 @@ def hear(
     place: GitRepo, order: Any, *panel: Any, record: bool = True, **more: Any
 ) -> tuple[DelegatedOpinion, Told]:
     told = Told()
-    parts = Parts(str(place.path), os.environ)
+    parts = Context(str(place.path), os.environ)
     seconds = more.pop("seconds", 9.0)
     judge = delegated.Delegate(Delegation(parts), panel, told, record)  # type: ignore[arg-type]
     return judge(case(**more), CRITERION, order, seconds), told

@@ -71,7 +71,7 @@ MENDS: Mapping[str, Sequence[Edit]] = {
         Edit(
             "flow.core.boundary.changes:Baseline.settings_denied", "if not self.settings", "if True"
         ),
-        Edit("flow.wiring.parts:Parts.take_settings_of", "if pins == self._pins:", "if True:"),
+        Edit("flow.wiring.context:Context.take_settings_of", "if pins == self._pins:", "if True:"),
     ),
     "I102 a reported failure is not read": (
         Edit("flow.core.attribution.attribute:reported_failure", "if reading.inverted", "if True"),

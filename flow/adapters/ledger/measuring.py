@@ -1,0 +1,39 @@
+"""The untracked paths at the start of an evaluation, for the next one where this one is killed."""
+
+from __future__ import annotations
+
+import json
+
+from flow.adapters.fs import files, lenient_json
+from flow.core import layout
+from flow.errors import ContractError
+from flow.startup.typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LIMIT = 16 << 20
+"""Bytes: with more untracked paths than that, what a killed evaluation left behind is not told."""
+
+
+def began(top: str, run_id: str, untracked: Sequence[str]) -> None:
+    """Remember the untracked paths."""
+    data = json.dumps(untracked, ensure_ascii=True).encode("ascii")
+    if len(data) <= LIMIT:
+        # A kill leaves it there. After a power cut, caches that it would tell are changes.
+        files.replace(top, layout.measuring_file(run_id), data, sync=False)
+
+
+def ended(top: str, run_id: str) -> None:
+    """Forget them."""
+    files.remove(top, layout.measuring_file(run_id), sync=False)
+
+
+def unfinished(top: str, run_id: str) -> frozenset[str] | None:
+    """The paths of an evaluation that was killed; None where none was."""
+    try:
+        data = files.read_optional(top, layout.measuring_file(run_id), limit=LIMIT)
+        paths = lenient_json.loads(data) if data else None
+    except (ContractError, ValueError):
+        return None
+    return frozenset(map(str, paths)) if isinstance(paths, list) else None

@@ -1,0 +1,61 @@
+"""A person says which session works on a goal, or that one is not missed any more."""
+
+from __future__ import annotations
+
+from flow.app.stop.sessions import GoalSessions, SessionPort
+from flow.app.transitions.closing import refuse_closed
+from flow.core.goal import ids
+from flow.core.text import display
+from flow.errors import at_key
+from flow.startup.typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.app.ports import LoadedGoal
+    from flow.app.transitions.remembered import GoalMemory
+    from flow.core.goal.model import Goal
+
+
+class ClaimPort(SessionPort, Protocol):
+    """What claiming and forgetting goals needs of the checkout."""
+
+    @property
+    def top(self) -> str:
+        """The top level."""
+
+    @property
+    def goal_memory(self) -> GoalMemory:
+        """The goals that the state folder remembers."""
+
+    def load(self, goal_id: str) -> LoadedGoal:
+        """A goal; :class:`InputError` where there is none."""
+
+    def note(self, run_id: str | None, goal_id: str, event: Mapping[str, Any]) -> None:
+        """Append what somebody said to the run's events, where there are any."""
+
+
+def claim(port: ClaimPort, goal_id: str, session: str | None) -> Goal:
+    """The goal belongs to ``session`` from now on; None: to whichever stops next.
+
+    Raises :class:`StateError` for a closed goal.
+    """
+    goal = port.load(goal_id).goal
+    refuse_closed(goal, "claiming it")
+    if session is None:
+        port.notes("sessions").remove(goal.id)
+    else:
+        GoalSessions(port).own(goal.id, session)
+    port.note(goal.run_id, goal.id, {"type": "claimed", "session": session})
+    return goal
+
+
+def forget(port: ClaimPort, goal_id: str) -> None:
+    """Miss the goal no longer. Raises :class:`InputError` where it is not missed."""
+    left = port.goal_memory.read().goals.get(ids.goal_id(goal_id))
+    if left is None or not port.goal_memory.forget(goal_id):
+        raise at_key("goal id", goal_id).not_found(
+            f"no goal {goal_id} is remembered of {display.visible(port.top)}",
+            "name the checkout where it was: flow goal forget ID --checkout DIR",
+        )
+    port.note(left.run_id, goal_id, {"type": "forgotten"})

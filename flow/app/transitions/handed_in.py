@@ -1,0 +1,89 @@
+"""A lifecycle block that another program hands in; it has asked a person."""
+
+from __future__ import annotations
+
+from flow.core import layout
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.app.evaluation.values import ClosingContext
+    from flow.app.ports import LoadedGoal
+
+
+class LifecycleChange(NamedTuple):
+    """The block as it was handed in, bare or below a ``lifecycle`` key."""
+
+    document: Mapping[str, Any]
+    file: str
+    """The name of the file it came from."""
+    from_status: str | None
+    """The status that the caller saw; None where it does not say."""
+    merge: bool
+    """Whether keys that it does not name stay."""
+    increment_turns: bool
+
+    @property
+    def block(self) -> Mapping[str, Any]:
+        """The block itself."""
+        inner = self.document.get("lifecycle")
+        return (
+            inner
+            if set(self.document) == {"lifecycle"} and isinstance(inner, dict)
+            else self.document
+        )
+
+
+class LifecyclePort(Protocol):
+    """What writing a lifecycle block needs of the checkout."""
+
+    def load(self, goal_id: str) -> LoadedGoal:
+        """A goal; :class:`InputError` where there is none."""
+
+    def closing_context(self) -> ClosingContext:
+        """What a person's command is decided with."""
+
+    def activate(self, goal_id: str) -> None:
+        """Start a draft: pin its base, record trust."""
+
+    def write(
+        self,
+        goal_id: str,
+        lifecycle: Mapping[str, Any],
+        *,
+        from_status: str | None,
+        merge: bool,
+        increment_turns: bool,
+        file: str,
+    ) -> None:
+        """Write the block, if the table of moves allows it."""
+
+
+def update_lifecycle(port: LifecyclePort, goal_id: str, change: LifecycleChange) -> str:
+    """Write a goal's lifecycle block; returns the goal's path.
+
+    ``achieved`` needs a live proposal and an unbroken record; a draft that becomes active is
+    activated. Raises :class:`StaleProposal`, :class:`StateError`.
+    """
+    block, from_status = change.block, change.from_status
+    if block.get("status") == "achieved":
+        from flow.app.transitions import closing  # most blocks close nothing
+
+        context = port.closing_context()
+        context.ledger.finish(goal_id)
+        closing.refuse_stale(context, goal_id)
+        closing.refuse_broken(context, goal_id)
+    starts = block.get("status") == "active" and from_status in (None, "draft")
+    if starts and port.load(goal_id).goal.status == "draft":
+        port.activate(goal_id)  # pins the base and records trust, as `active` has to
+        from_status = None
+    port.write(
+        goal_id,
+        block,
+        from_status=from_status,
+        merge=change.merge,
+        increment_turns=change.increment_turns,
+        file=change.file,
+    )
+    return layout.goal_file(goal_id)

@@ -1,0 +1,111 @@
+"""Goals as the user's state folder remembers them: the open ones, who paused them, who closed them.
+
+Remembering never stops a command: without a state folder nothing is remembered.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from flow.core.goal.lifecycle import TERMINAL
+from flow.core.stop.pause import PAUSED_STATUS, pause_of
+from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.core.chain.closing_record import ClosedGoal
+    from flow.core.goal.model import Goal
+    from flow.core.stop.lost_goals import OpenGoal, OpenGoals
+    from flow.core.stop.pause import Pause
+    from flow.core.tool_calls.speaker import Speaker
+
+
+class GoalMemory(Protocol):
+    """What is remembered of a checkout's goals; every method may raise :class:`FlowError`."""
+
+    def read(self) -> OpenGoals:
+        """The goals that are open, and those that were closed."""
+
+    def coming(self, goal_id: str, status: str) -> None:
+        """A goal is about to get a status."""
+
+    def left(self, goal: OpenGoal) -> None:
+        """A goal was left open."""
+
+    def forget(self, goal_id: str) -> bool:
+        """Forget a goal; False where none was known."""
+
+    def closed(self, goal: ClosedGoal) -> None:
+        """A goal was closed, which the next stop tells."""
+
+
+class RememberingPort(Protocol):
+    """What remembering goals needs of the checkout."""
+
+    @property
+    def checkout_notes(self) -> GoalMemory:
+        """The notes; :class:`FlowError` without a state folder that can be used."""
+
+    @property
+    def speaker(self) -> Speaker | None:
+        """From where the commands of this process come; None at the stop of an agent."""
+
+    def newest_change(self, goal_id: str, run_id: str) -> Mapping[str, Any] | None:
+        """The newest event of the run that changed the goal's status."""
+
+
+class RememberedGoals:
+    """What is remembered of one checkout's goals."""
+
+    def __init__(self, port: RememberingPort) -> None:
+        self._port = port
+
+    def left_open(self) -> Mapping[str, OpenGoal]:
+        """The goals that Flow left open in this checkout, by id."""
+        try:
+            return self._port.checkout_notes.read().goals
+        except FlowError:
+            return {}
+
+    def paused(self, goal: Goal) -> Pause | None:
+        """Who set the goal aside and why; None where it is not paused."""
+        if goal.status != PAUSED_STATUS or goal.run_id is None:
+            return None
+        try:
+            return pause_of(self._port.newest_change(goal.id, goal.run_id))
+        except FlowError:  # its events are told where they are read
+            return None
+
+    def before_change(self, goal: Goal, status: str) -> None:
+        """A goal is about to get a status: the Stop hook is to know that Flow wrote it."""
+        with suppress(FlowError):
+            self._port.checkout_notes.coming(goal.id, status)
+
+    def after_change(self, goal: Goal, run_id: str, status: str, contract: str) -> None:
+        """Flow has written a goal: the Stop hook misses it until it is closed."""
+        from flow.core.stop.lost_goals import OpenGoal
+
+        with suppress(FlowError):
+            # What the hook closes it tells itself, and nobody began what was a draft.
+            if status in TERMINAL and self._port.speaker is not None and goal.status != "draft":
+                self.note_closing(goal.id, goal.branch, run_id, status)
+            elif status in TERMINAL or status == "draft":
+                self._port.checkout_notes.forget(goal.id)
+            else:
+                left = OpenGoal(goal.id, run_id, goal.branch, (status,), contract)
+                self._port.checkout_notes.left(left)
+
+    def note_closing(self, goal_id: str, branch: str, run_id: str, status: str) -> None:
+        """Let the next stop in this checkout tell who closed the goal.
+
+        Raises :class:`FlowError` where that cannot be remembered.
+        """
+        from flow.core.chain.closing_record import closed_goal
+
+        try:
+            event = self._port.newest_change(goal_id, run_id)
+        except FlowError:  # its events are told where they are read
+            event = None
+        self._port.checkout_notes.closed(closed_goal(goal_id, branch, status, event))

@@ -1,0 +1,54 @@
+"""Trusting a goal's contract on a person's word (SPEC 7)."""
+
+from __future__ import annotations
+
+from flow.core.goal.lifecycle import NON_TERMINAL
+from flow.startup.typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from flow.app.ports import LoadedGoal
+    from flow.core.boundary.changes import Baseline
+    from flow.core.goal.model import Goal
+
+
+class TrustPort(Protocol):
+    """What trusting needs of the checkout."""
+
+    def is_live(self, loaded: LoadedGoal) -> bool:
+        """Whether a goal that was read is the one in ``.flow/goals``, and not another file."""
+
+    def trusted_digest(self, goal_id: str) -> str | None:
+        """The digest of the contract that was trusted last; None where none was."""
+
+    def pinned(self, run_id: str) -> Baseline | None:
+        """The run's baseline, if it is as Flow left it."""
+
+    def restored(self, goal: Goal) -> Baseline:
+        """What the goal's pinned commit alone tells."""
+
+    def write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
+        """Write the baseline of a run."""
+
+    def amend_by_hand(self, goal_id: str, how: str) -> None:
+        """Put on the record what somebody changed in a goal file, and trust it."""
+
+    def trust(self, goal: Goal, how: str) -> None:
+        """Trust the contract of a goal as it is."""
+
+
+def record_trust(port: TrustPort, loaded: LoadedGoal, how: str) -> None:
+    """Trust the contract as it is now.
+
+    Where an open goal's file was changed by hand, that is an amendment, and goes on its record.
+    Where nothing is recorded of an active goal's start (a fresh clone), its baseline is made here.
+    """
+    goal = loaded.goal
+    if goal.status in NON_TERMINAL:
+        trusted = port.trusted_digest(goal.id) if port.is_live(loaded) else None
+        if trusted is not None and trusted != loaded.contract:
+            port.amend_by_hand(goal.id, how)
+            return
+        began = goal.base_commit is not None and goal.run_id is not None
+        if began and port.pinned(goal.run_id or "") is None:
+            port.write_baseline(goal.id, goal.run_id or "", port.restored(goal))
+    port.trust(goal, how)

@@ -1,0 +1,296 @@
+"""One checkout as every service is given it: repository, settings, state folder, environment."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from flow.adapters.fs import files
+from flow.adapters.fs.state_folder import ensure_state_dir, state_dir
+from flow.adapters.git.find import find_repo
+from flow.core import layout
+from flow.errors import FlowError, InputError
+from flow.startup.once import once
+from flow.startup.typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.adapters.chain.pinned_heads import PinnedHeads
+    from flow.adapters.chain.run_record import RunRecord
+    from flow.adapters.chain.verification import RunVerification
+    from flow.adapters.git.find import Repo
+    from flow.adapters.ledger.reader import FileRecords
+    from flow.adapters.ledger.writer import FileLedger
+    from flow.adapters.user_state.checkouts import CheckoutNotes
+    from flow.adapters.user_state.goal_notes import Kind, Notes
+    from flow.adapters.user_state.trust import TrustLedger
+    from flow.adapters.user_state.written_files import OwnRecord
+    from flow.app.ports import LoadedGoal
+    from flow.app.transitions.remembered import RememberedGoals
+    from flow.core.boundary.changes import Baseline
+    from flow.core.evidence.red_first import BaseRun
+    from flow.core.goal.model import Goal
+    from flow.core.settings import LoadedSettings
+    from flow.core.tool_calls.speaker import Speaker
+
+
+class Context:
+    """A checkout and what Flow keeps of it; a command builds one.
+
+    ``cwd`` defaults to the working directory, ``environ`` to the process's environment; ``repo``
+    is given where it cannot be found any more. Raises :class:`InputError` where neither a
+    repository nor a ``.flow`` folder is above ``cwd``. What a helper may not need is imported where
+    it is made.
+    """
+
+    def __init__(
+        self,
+        cwd: str | None = None,
+        environ: Mapping[str, str] | None = None,
+        repo: Repo | None = None,
+    ) -> None:
+        self.environ = os.environ if environ is None else environ
+        start = os.path.abspath(cwd or os.getcwd())
+        repo = repo or find_repo(start)
+        if repo is None:
+            raise InputError(
+                f"{start} is in no git repository and below no .flow folder",
+                code="no_repository",
+                remedy="run it inside the repository, or start one: git init && flow init",
+            )
+        self.repo: Repo = repo
+        self.top: str = repo.top
+        self.named_contract: str | None = None
+        """The contract that the caller names as the one it means (``--trust-digest``)."""
+        self._lenient = False
+        self._pins: Mapping[str, str] = {}
+
+    # --- where it is ---------------------------------------------------------------------------
+
+    @property
+    def home(self) -> str | None:
+        """The user's home folder, None where HOME is unset."""
+        return self.environ.get("HOME") or None
+
+    @once
+    def state_dir(self) -> str:
+        """The user's state folder; never inside the checkout."""
+        return state_dir(self.environ, self.home, self.top, self.repo.common_dir)
+
+    @once
+    def repository(self) -> str:
+        """The repository's key in the state folder; its working trees share it."""
+        from flow.adapters.git.trees import repo_key, shared_dir
+
+        return repo_key(shared_dir(self.repo), self.top)
+
+    def branch(self) -> str | None:
+        """The branch that is checked out; None on a detached HEAD or without git."""
+        from flow.adapters.git.repository import current_branch
+
+        return current_branch(self.repo)
+
+    def cache(self, name: str) -> str | None:
+        """A folder in the user's state folder; None where that cannot be used."""
+        path = ""
+        try:
+            for part in (self.state_dir, "cache", name):
+                path = os.path.join(path, part)
+                ensure_state_dir(path)  # each one with mode 0700, and nobody else's
+            return path
+        except FlowError:
+            return None
+
+    # --- the settings in force -----------------------------------------------------------------
+
+    @once
+    def settings(self) -> LoadedSettings:
+        """The settings of checkout and user, with their origins and warnings."""
+        from flow.adapters.user_state.settings import load
+
+        return load(self.top, self.home, self._pins)
+
+    def be_lenient(self) -> tuple[str, ...]:
+        """Take the settings as far as they can be read; returns what is wrong with the rest.
+
+        For the Stop hook: a broken file turns no check off, so of what the readable parts say the
+        stricter counts (SPEC 8).
+        """
+        from flow.adapters.user_state.settings import load_lenient
+
+        self._lenient = True
+        self.settings, faults = load_lenient(self.top, self.home, self._pins)
+        return faults
+
+    def take_settings_of(self, *run_ids: str | None) -> None:
+        """From here on the settings are those of the goals with these runs, as they began.
+
+        Of several, what tightens most counts (SPEC 17.2).
+        """
+        from flow.core.settings import strictest_pins
+
+        baselines = [self.pinned(run_id) for run_id in run_ids if run_id]
+        pins = strictest_pins([baseline.settings for baseline in baselines if baseline is not None])
+        if pins == self._pins:
+            return
+        self._pins = pins
+        if self._lenient:
+            self.be_lenient()
+        else:
+            self.__dict__.pop("settings", None)
+            _ = self.settings  # what cannot be read is told here
+
+    # --- the records of the checkout -----------------------------------------------------------
+
+    @once
+    def run_record(self) -> RunRecord:
+        """The runs as Flow left them, as far as the user's own state folder vouches for it."""
+        from flow.adapters.chain.run_record import RunRecord
+
+        return RunRecord(self.top, lambda: self.heads)
+
+    @once
+    def heads(self) -> PinnedHeads:
+        """The heads of this checkout's runs, as the user's state folder keeps them."""
+        from flow.adapters.chain.pinned_heads import PinnedHeads
+        from flow.adapters.git.trees import own_dir, repo_key
+
+        # Runs are a worktree's own, and a linked one may hold another run of the same id.
+        return PinnedHeads(self.state_dir, repo_key(own_dir(self.repo), self.top))
+
+    @once
+    def records(self) -> FileRecords:
+        """The reading side of the ledger."""
+        from flow.adapters.ledger.reader import FileRecords
+
+        return FileRecords(self.run_record, self.cache("parsed"))
+
+    @once
+    def ledger(self) -> FileLedger:
+        """Ledger that locks with fcntl, for a fast start (no filelock import)."""
+        return self.ledger_of(quick=True)
+
+    def ledger_of(self, *, quick: bool) -> FileLedger:
+        """The writing side; unless ``quick`` it locks with ``filelock``."""
+        from flow.adapters.fs import clock
+        from flow.adapters.ledger.writer import FileLedger, LedgerSettings
+
+        settings = LedgerSettings(
+            now=clock.now,
+            journal_dir=self.settings.settings.journal_dir,
+            quick=quick,
+            cache_dir=self.cache("parsed"),
+            before_change=self.remembered.before_change,
+            after_change=self.remembered.after_change,
+            speaker=self.speaker,
+            before_journal=self.own_record.journal,
+        )
+        return FileLedger(self.run_record, settings)
+
+    def load(self, goal_id: str) -> LoadedGoal:
+        """Read a goal. Raises :class:`InputError` where there is none, or for an unsafe id."""
+        return self.records.goal(goal_id)
+
+    def pinned(self, run_id: str) -> Baseline | None:
+        """The run's baseline, if it is as Flow left it; None where nobody can vouch for it.
+
+        It lies in the checkout, where whoever works on the goal could write a better one.
+        """
+        baseline, digest = self.records.baseline_read(run_id)
+        try:
+            vouched = baseline is not None and self.heads.vouches(run_id, layout.BASELINE, digest)
+        except FlowError:  # no state folder, or none that can be used
+            return None
+        return baseline if vouched else None
+
+    def elsewhere(self, run_id: str) -> bool:
+        """Whether a run was recorded in another checkout, and not in this one."""
+        if files.exists(self.top, layout.ledger_file(run_id)):
+            return False
+        return self.verification.elsewhere(run_id)
+
+    @once
+    def verification(self) -> RunVerification:
+        """The runs of the checkout, to be checked against their hash chains."""
+        from flow.adapters.chain.verification import RunVerification
+
+        folders = [self.settings.settings.journal_dir, layout.JOURNAL_DIR]
+        return RunVerification(self.top, self.repo, lambda: self.heads, folders)
+
+    # --- the user's own records ----------------------------------------------------------------
+
+    @once
+    def trust_ledger(self) -> TrustLedger:
+        """The user's own record of the contracts that may run here."""
+        from flow.adapters.user_state.trust import TrustLedger
+
+        return TrustLedger(self.state_dir, self.repository, self.top, self.speaker)
+
+    def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
+        """Whether the goal's commands may run here, and why or why not."""
+        from flow.adapters.user_state.trust import trusted
+
+        if self.named_contract == loaded.contract:
+            return True, "--trust-digest names this contract"
+        return trusted(self.settings.settings, self.trust_ledger, loaded.goal.id, loaded.contract)
+
+    @once
+    def own_record(self) -> OwnRecord:
+        """The files that Flow wrote into this repository, as the user's state folder knows them."""
+        from flow.adapters.user_state.written_files import OwnRecord
+
+        return OwnRecord(lambda: (self.state_dir, self.repository))
+
+    @once
+    def checkout_notes(self) -> CheckoutNotes:
+        """This checkout's goals and sessions, as the user's state folder remembers them."""
+        from flow.adapters.user_state.checkouts import CheckoutNotes
+
+        return CheckoutNotes(self.state_dir, self.top, self.repo.git_dir)
+
+    def notes(self, kind: Kind) -> Notes:
+        """Notes about this repository's goals in the user's state folder."""
+        from flow.adapters.user_state.goal_notes import Notes
+
+        return Notes(self.state_dir, self.repository, kind)
+
+    def base_runs(self, goal: Goal) -> Mapping[str, BaseRun]:
+        """The commands on the base commit as they are on record (red first)."""
+        from flow.app.evaluation.baselines import recorded_runs
+
+        return recorded_runs(lambda: self.notes("baselines"), goal)
+
+    def time(self) -> float:
+        """Seconds since 1970."""
+        return time.time()
+
+    # --- who speaks ----------------------------------------------------------------------------
+
+    @once
+    def speaker(self) -> Speaker | None:
+        """From where the commands of this process come; None at the stop of an agent."""
+        from flow.adapters.process.speaker import current_speaker
+
+        return current_speaker(self.environ)
+
+    @property
+    def who(self) -> str:
+        """The name the journal gives for whoever runs this: the account's, never a promise."""
+        from flow.adapters.process.speaker import account
+
+        return account(self.environ)
+
+    @once
+    def remembered(self) -> RememberedGoals:
+        """This checkout's goals as the user's state folder remembers them."""
+        from flow.app.transitions.remembered import RememberedGoals
+
+        return RememberedGoals(self)
+
+    def newest_change(self, goal_id: str, run_id: str) -> Mapping[str, Any] | None:
+        """The newest event of the run that changed the goal's status."""
+        from flow.adapters.chain import event_log
+        from flow.core.stop.pause import changes_status
+
+        return event_log.newest(self.top, run_id, "goal_id", goal_id, changes_status)

@@ -1,0 +1,139 @@
+"""The goals of a checkout, to be read and shown."""
+
+from __future__ import annotations
+
+from flow.adapters.fs import files
+from flow.app import open_goals
+from flow.core import layout
+from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.adapters.ledger.reader import FileRecords
+    from flow.adapters.user_state.checkouts import CheckoutNotes
+    from flow.app.evaluation.values import ClosingContext
+    from flow.app.ports import LoadedGoal
+    from flow.app.transitions.remembered import RememberedGoals
+    from flow.core.goal.model import Goal
+    from flow.wiring.context import Context
+
+PENDING_LIMIT = 1000
+"""Goals whose last change is completed at most; a crash leaves one."""
+OUTPUT_END = 4096
+"""Bytes of the end of an output that a report shows."""
+
+
+class Goals:
+    """A checkout as the ports for looking at goals see it.
+
+    :class:`~flow.app.goal_record.RecordPort`, :class:`~flow.app.stop.sight.SightPort`.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self.top = context.top
+        self.in_git = context.repo.git_dir is not None
+        self.branch = context.branch
+        self.load = context.load
+        self.trusted = context.trusted
+        self.base_runs = context.base_runs
+
+    @property
+    def records(self) -> FileRecords:
+        """The reading side of the ledger."""
+        return self._context.records
+
+    @property
+    def remembered(self) -> RememberedGoals:
+        """The goals as the user's state folder remembers them."""
+        return self._context.remembered
+
+    @property
+    def checkout_notes(self) -> CheckoutNotes:
+        """The notes behind them; :class:`FlowError` without a state folder that can be used."""
+        return self._context.checkout_notes
+
+    @property
+    def troubles(self) -> Sequence[str]:
+        """Why something recorded before does not count."""
+        return tuple(self._context.run_record.troubles)
+
+    def closing_context(self) -> ClosingContext:
+        """What a person's command is decided with."""
+        from flow.wiring.working_tree import closing_context
+
+        return closing_context(self._context)
+
+    def goals(self) -> tuple[list[Goal], list[FlowError]]:
+        """Every goal of the checkout, and what is wrong with those that cannot be read."""
+        loaded, broken = self.loaded_goals()
+        return [each.goal for each in loaded.values()], [*broken.values()]
+
+    def loaded_goals(self) -> tuple[dict[str, LoadedGoal], dict[str, FlowError]]:
+        """Every goal of the checkout by id, and what is wrong with those that cannot be read."""
+        return open_goals.read_all(self.records)
+
+    def active(
+        self, branch: str | None = None, *, any_open: bool = False
+    ) -> tuple[list[Goal], list[FlowError]]:
+        """The active goals of a branch (None: the one checked out), and those not to be read.
+
+        A caller names the latter, and never takes them for absent. With ``any_open`` waiting and
+        blocked ones too.
+        """
+        goals, broken = self.goals()
+        wanted = branch if branch is not None else self.branch()
+        return open_goals.active_goals(goals, wanted, any_open=any_open), broken
+
+    def run_of(self, goal_id: str) -> str:
+        """The run a goal writes to; :class:`StateError` where it has none yet."""
+        return open_goals.run_of(self.load(goal_id).goal)
+
+    def events(
+        self, run_id: str, goal_id: str
+    ) -> tuple[Sequence[Mapping[str, Any]], Sequence[str]]:
+        """The events of a goal in a run, and what could not be read."""
+        from flow.adapters.chain import event_log
+
+        return event_log.read(self.top, run_id, goal_id)
+
+    def closing_on_record(self, loaded: LoadedGoal, run_id: str) -> bool:
+        """Whether this user's state folder knows how the goal got its final status."""
+        from flow.core.chain import closing_record
+
+        goal = loaded.goal
+        at = closing_record.told_at(self.events(run_id, goal.id)[0], goal.status)
+        record = self._context.run_record
+        return at is not None and record.closed(run_id, goal, loaded.contract, at)
+
+    def is_run_known(self, run_id: str) -> bool:
+        """Whether the state folder keeps anything of a run."""
+        try:
+            return self._context.heads.read(run_id) is not None
+        except FlowError:
+            return False
+
+    def output_end(self, path: str) -> bytes:
+        """The end of an output."""
+        return files.read_end(self.top, path, limit=OUTPUT_END)
+
+    def previous_verdict(self, run_id: str) -> Mapping[str, Any] | None:
+        """``last-verdict.json`` of a run; None where it is missing or not one Flow would write."""
+        from flow.adapters.contracts.check import accepts
+
+        verdict = self.records.previous_verdict(run_id)
+        return verdict if verdict is not None and accepts("verdict", verdict)[0] else None
+
+    def is_pending(self, goal_id: str) -> bool:
+        """Whether a change of the goal was decided and not carried out."""
+        return files.exists(self.top, layout.pending_file(goal_id))
+
+    def pending(self) -> Sequence[str]:
+        """The files of changes that were decided and not carried out."""
+        return files.names(self.top, layout.PENDING, suffix=".json", limit=PENDING_LIMIT)
+
+    def finish(self, goal_id: str) -> None:
+        """Carry out what was decided about a goal."""
+        self._context.ledger.finish(goal_id)

@@ -1,0 +1,87 @@
+"""The moves of a goal that close nothing."""
+
+from __future__ import annotations
+
+from flow.adapters.fs import clock
+from flow.adapters.git.run import user_config
+from flow.app.evaluation import protected_files
+from flow.app.transitions import create, moves
+from flow.app.transitions.beside import refuse_beside_active
+from flow.core.goal import ids
+from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING
+from flow.version import __version__
+from flow.wiring.pinning import Pinning, record_trust
+from flow.wiring.working_tree import closing_context
+
+if TYPE_CHECKING:
+    from flow.app.ports import LoadedGoal
+    from flow.app.transitions.create import Rebase
+    from flow.core.evidence.protected_files import Difference
+    from flow.core.goal.lifecycle import NonTerminal
+    from flow.wiring.context import Context
+
+
+def speaking_name(context: Context, named: str | None) -> tuple[str, str | None]:
+    """See :func:`flow.app.transitions.moves.speaking_name`."""
+
+    def configured() -> str:
+        try:
+            return user_config(context.repo, "--get", "user.name").decode("utf-8", "replace")
+        except FlowError:
+            return ""
+
+    return moves.speaking_name(named, context.speaker, context.who, configured)
+
+
+def activate(context: Context, goal_id: str) -> LoadedGoal:
+    """``draft → active``: pins the base, records trust."""
+    refuse_beside_active(context, ids.goal_id(goal_id), f"flow goal activate {goal_id}")
+    return moves.activate(
+        closing_context(context),
+        goal_id,
+        Pinning(context).pin,
+        lambda loaded, how: record_trust(context, loaded.goal, how),
+        clock.now(),
+    )
+
+
+def pause(context: Context, goal_id: str, reason: str) -> LoadedGoal:
+    """``active → waiting_for_user``; of a blocked goal two recorded steps."""
+    paused = context.remembered.paused
+    return moves.pause_goal(closing_context(context), ids.goal_id(goal_id), reason, paused)
+
+
+def shift(context: Context, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
+    """Write a non-terminal status."""
+    return moves.shift_status(closing_context(context), ids.goal_id(goal_id), to, reason)
+
+
+def approve(context: Context, goal_id: str, criterion_id: str, named: str | None, note: str) -> str:
+    """Record a person's word for a criterion, ``guards`` or ``protected``; returns its path."""
+    by, by_from = speaking_name(context, named)
+    closing, now = closing_context(context), clock.now()
+    goal_id = ids.goal_id(goal_id)
+    return moves.approve(closing, goal_id, criterion_id, by, note, now, __version__, by_from)
+
+
+def protected_changes(context: Context, goal_id: str) -> Difference | None:
+    """The protected files that are not as they were at activation."""
+    return protected_files.current_difference(closing_context(context), context.load(goal_id))
+
+
+def plan_rebase(context: Context, goal_id: str) -> Rebase:
+    """What moving the pinned base would do; writes nothing."""
+    return create.plan_rebase(
+        closing_context(context),
+        ids.goal_id(goal_id),
+        lambda goal, old: Pinning(context).rebased(goal, old),
+        context.branch(),
+    )
+
+
+def do_rebase(context: Context, plan: Rebase) -> None:
+    """Write an accepted plan."""
+    create.do_rebase(
+        closing_context(context), plan, lambda goal, how: record_trust(context, goal, how)
+    )

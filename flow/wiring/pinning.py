@@ -1,0 +1,129 @@
+"""Pinning where a goal begins, and moving what was pinned."""
+
+from __future__ import annotations
+
+from flow.adapters.attribution.attribute import Attributor
+from flow.adapters.attribution.command_checks import command_warnings
+from flow.adapters.attribution.programs import missing_programs
+from flow.adapters.baseline import links
+from flow.adapters.baseline.pinned import pin_baseline, rebase_baseline, replace_protected
+from flow.adapters.fs import clock
+from flow.adapters.journal.store import journal_path
+from flow.adapters.ledger.reader import rubric_digests
+from flow.adapters.rubrics import score_files
+from flow.app.transitions.create import denied_journal
+from flow.core.evidence import proof
+from flow.core.goal.model import contract
+from flow.startup.typing import TYPE_CHECKING
+from flow.wiring.working_tree import WorkingTree
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.core.boundary.changes import Baseline
+    from flow.core.goal.model import Goal
+    from flow.wiring.context import Context
+
+
+def record_trust(context: Context, goal: Goal, how: str) -> None:
+    """Trust the contract of a goal as it is; ``how`` is the command."""
+    digest = goal.digest(rubric_digests(context.top, goal))
+    document = contract(goal.document)
+    context.trust_ledger.record(goal.id, digest, document, now=clock.now(), how=how)
+
+
+def about_commands(context: Context, goal: Goal) -> list[str]:
+    """A warning for each command that cannot run or cannot show what it should."""
+    folder = context.settings.settings.journal_dir
+    journal = journal_path(goal.journal, goal.issue, clock.today(), folder)
+    return [
+        *missing_programs(goal, context.environ, context.top),
+        *denied_journal(journal, WorkingTree(context).denied(goal)),
+        *command_warnings(goal, Attributor(context.top)),
+    ]
+
+
+class Pinning:
+    """Baselines made and changed for one checkout."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._tree = WorkingTree(context)
+        self._cache = context.cache("worktree")
+
+    def pin(self, goal: Goal, base: str | None = None) -> Baseline:
+        """The baseline of a goal that begins now; ``base`` as ``--base`` names it."""
+        context = self._context
+        settings = context.settings.settings
+        watched = self._tree.named_by_commands(goal)
+        pinned = pin_baseline(
+            context.repo,
+            base=goal.base if base is None else base,
+            denied=self._tree.denied(goal),
+            journal_dir=settings.journal_dir,
+            reports_dir=settings.reports_dir,
+            scores_dir=score_files.folder(context.top, context.settings),
+            cache_dir=self._cache,
+            protected=goal.protected_paths,
+            proof=watched.patterns,
+            settings=context.settings.pins,
+        )
+        pinned = pinned._replace(linked=self._linked(goal, pinned))
+        return pinned._replace(proof_cut=proof.CUT) if watched.cut else pinned
+
+    def _linked(self, goal: Goal, pinned: Baseline) -> dict[str, str]:
+        """What ``evaluator.baseline_link`` names, by digest; :class:`InputError` if it may not."""
+        paths = goal.baseline_link
+        if not paths or pinned.base_commit is None:
+            return {}
+        links.refuse_unusable(self._context.top, paths, pinned.ignore_rules, self._cache)
+        return links.digests(self._context.top, paths)
+
+    def rebased(self, goal: Goal, old: Baseline) -> tuple[Baseline, Sequence[str]]:
+        """The baseline on the newest common commit, and the files that only the other side changed.
+
+        Named files that came with the base branch are taken as they are now.
+        """
+        denied = self._tree.denied(goal)
+        moved, theirs = rebase_baseline(
+            self._context.repo, old, goal.base, denied=denied, cache_dir=self._cache
+        )
+        if moved.proof_named:
+            moved = self._with_proof(moved, goal, moved.proof_named, moved.proof_cut)
+        return moved, theirs
+
+    def with_protected(self, goal: Goal, baseline: Baseline, before: Sequence[str]) -> Baseline:
+        """The baseline with what the goal protects and the patterns ``before`` did not."""
+        return replace_protected(
+            self._context.repo,
+            baseline,
+            goal.protected_paths,
+            before,
+            denied=self._tree.denied(goal),
+            cache_dir=self._cache,
+        )
+
+    def with_named(self, goal: Goal, baseline: Baseline) -> Baseline:
+        """The baseline with what the commands name now; what is named anew is digested now.
+
+        A goal that began before this was recorded goes on without.
+        """
+        if not baseline.proof_since or baseline.base_commit is None:
+            return baseline
+        watched = self._tree.named_by_commands(goal)
+        if watched.patterns == baseline.proof_named:
+            return baseline
+        return self._with_proof(baseline, goal, watched.patterns, proof.CUT if watched.cut else "")
+
+    def _with_proof(
+        self, baseline: Baseline, goal: Goal, patterns: Sequence[str], cut: str
+    ) -> Baseline:
+        now = self._tree.snapshot(baseline, self._tree.denied(goal), None)
+        return proof.pin_patterns(
+            baseline,
+            tuple(patterns),
+            self._tree.proof.digests(patterns),
+            [change.path for change in now.changes],
+            at_activation=False,
+            cut=cut,
+        )

@@ -1,0 +1,148 @@
+"""The files of a checkout, compared with what a goal pinned when it began."""
+
+from __future__ import annotations
+
+import os
+
+from flow.adapters.fs import clock
+from flow.adapters.ledger.own_marks import marked
+from flow.adapters.worktree import change_set
+from flow.app.evaluation.baselines import recorded_baseline
+from flow.app.evaluation.values import ClosingContext, RecordedBaseline
+from flow.core.layout import PLUGIN_SCORES, SCORES
+from flow.startup.typing import TYPE_CHECKING
+from flow.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.adapters.git.find import Repo
+    from flow.core.boundary.changes import Baseline, Deciding, PathChange, Snapshot
+    from flow.core.chain.walk import ChainFinding
+    from flow.core.evidence.proof import LineCount, ProofFile
+    from flow.core.evidence.proof_words import Watched
+    from flow.core.goal.model import Goal
+    from flow.core.settings import LoadedSettings
+    from flow.wiring.context import Context
+
+
+class WorkingTree:
+    """What has changed, and since when. Implements :class:`flow.app.evaluation.baselines` ports."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._repo = context.repo
+        self.pinned = context.pinned
+        self.proof = ProofFiles(context.repo)
+
+    @property
+    def settings(self) -> LoadedSettings:
+        """The settings in force."""
+        return self._context.settings
+
+    def denied(self, goal: Goal) -> tuple[str, ...]:
+        """The patterns that no change of the goal may match."""
+        return (*goal.denied_paths, *self.settings.settings.denied_paths)
+
+    def baseline(self, goal: Goal, run_id: str) -> RecordedBaseline:
+        """The run's baseline, else the goal's own run's, else what the pinned commit tells."""
+        return recorded_baseline(self, goal, run_id)
+
+    def restored(self, goal: Goal) -> Baseline:
+        """What a pinned commit alone tells: a fresh clone has the goal, not the run.
+
+        Settings open no folder here but the journal's: reports and cards lie in the usual ones.
+        """
+        from flow.adapters.baseline.restored import restore
+
+        top = self._context.top
+        restored = restore(
+            self._repo,
+            goal.base_commit,
+            denied=self.denied(goal),
+            journal_dir=self.settings.settings.journal_dir,
+            scores_dir=PLUGIN_SCORES if os.path.isdir(os.path.join(top, PLUGIN_SCORES)) else SCORES,
+            cache_dir=self._context.cache("worktree"),
+        )
+        # What a command names and git ignores is unknown here; of the rest the base tells.
+        patterns = self.named_by_commands(goal).patterns
+        return restored._replace(proof_named=patterns, proof_since="base")
+
+    def named_by_commands(self, goal: Goal) -> Watched:
+        """The patterns of what the commands of a goal rest on, as their texts say."""
+        from flow.adapters.attribution.proof_files import watched_files
+
+        return watched_files(goal, self._context.top, self._context.environ)
+
+    def write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
+        """Write the baseline of a run."""
+        self._context.ledger.write_baseline(goal_id, run_id, baseline)
+
+    def snapshot(
+        self, baseline: Baseline, denied: Sequence[str], deciding: Deciding | None
+    ) -> Snapshot:
+        """The change set now; see :class:`flow.app.ports.TakeSnapshot`."""
+        cache_dir = self._context.cache("worktree")
+        denied = tuple(dict.fromkeys((*denied, *baseline.settings_denied)))
+        taken = change_set.snapshot(
+            self._repo, baseline, denied, cache_dir=cache_dir, deciding=deciding
+        )
+        return taken._replace(changes=self.marked(taken.changes, baseline))
+
+    def marked(self, changes: Sequence[PathChange], baseline: Baseline) -> tuple[PathChange, ...]:
+        """The changes, with which of them only have a name that Flow gives its files."""
+        return marked(self._repo, changes, baseline, self._context.own_record)
+
+    def widened(self, baseline: Baseline, base: str) -> tuple[Baseline, bool]:
+        """The baseline moved to another base, and whether its range contains the pinned one."""
+        from flow.adapters.baseline.pinned import widen_baseline
+
+        return widen_baseline(self._repo, baseline, base)
+
+    def closing_context(self) -> ClosingContext:
+        """What a person's command is decided with; it locks with ``filelock``."""
+        context = self._context
+        return ClosingContext(
+            records=context.records,
+            ledger=context.ledger_of(quick=False),
+            baseline=self.baseline,
+            snapshot=self.snapshot,
+            write_baseline=self.write_baseline,
+            denied_paths=self.settings.settings.denied_paths,
+            who=context.who,
+            version=__version__,
+            now=clock.now,
+            speaker=context.speaker,
+            proof=self.proof,
+            trusted=context.trusted,
+            broken=self._broken,
+            elsewhere=context.elsewhere,
+            troubles=lambda: tuple(context.run_record.troubles),
+        )
+
+    def _broken(self, run_id: str) -> Sequence[ChainFinding]:
+        return self._context.verification.broken(run_id)
+
+
+def closing_context(context: Context) -> ClosingContext:
+    """What a person's command in a checkout is decided with."""
+    return WorkingTree(context).closing_context()
+
+
+class ProofFiles:
+    """The files that commands rest on; the code for it is loaded where there are any."""
+
+    def __init__(self, repo: Repo) -> None:
+        self._repo = repo
+
+    def digests(self, patterns: Sequence[str]) -> Mapping[str, str]:
+        """See :class:`flow.app.ports.ProofDisk`."""
+        from flow.adapters.attribution.proof_files import on_disk
+
+        return on_disk(self._repo, patterns)
+
+    def lines(self, files: Sequence[ProofFile]) -> Mapping[str, LineCount]:
+        """See :class:`flow.app.ports.ProofDisk`."""
+        from flow.adapters.attribution.proof_files import count_lines
+
+        return count_lines(self._repo, files)
