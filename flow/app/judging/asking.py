@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flow.app.judging.port import Usage
     from flow.core.judging.common.question import Question
 
-    PutQuestion = Callable[[Question], JudgeAnswer | NoAnswer]
+    AnswerQuestion = Callable[[Question], JudgeAnswer | NoAnswer]
 
 Reply = TypeVar("Reply")
 REPLY_DEPTH = 5
@@ -27,14 +27,14 @@ REPLY_DEPTH = 5
 class Asking:
     """The questions that are put to one judge, and what they used."""
 
-    def __init__(self, ask: PutQuestion, *, mask: Callable[[str], str] | None = None) -> None:
+    def __init__(self, judge: AnswerQuestion, *, mask: Callable[[str], str] | None = None) -> None:
         """``mask`` takes secrets out of a text of a reply."""
-        self._ask, self._mask = ask, mask
+        self._judge, self._mask = judge, mask
         self.usages: list[Usage] = []
         self.values: list[Mapping[str, Any]] = []
         """Every reply as it came, usable or not."""
 
-    def put(
+    def ask(
         self,
         question: Question,
         read: Callable[[Mapping[str, Any]], Reply | Unusable],
@@ -44,7 +44,7 @@ class Asking:
 
         ``prefix`` goes before the reason why it is not usable.
         """
-        answer = self._ask(question)
+        answer = self._judge(question)
         self.usages.append(answer.usage)
         if isinstance(answer, NoAnswer):
             return answer

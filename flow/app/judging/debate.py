@@ -326,7 +326,7 @@ class _Turn:
             question = make(nonce)._replace(label=label)
             self._tools.watch.asking(self.number, judge.name, what, seconds)
             self.notes.update(dict.fromkeys(question.reports))
-            reply = self.asking.put(question, partial(self._read, question))
+            reply = self.asking.ask(question, partial(self._read, question))
             if not isinstance(reply, NoAnswer) or reply.kind not in AGAIN:
                 break
         return reply

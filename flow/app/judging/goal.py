@@ -212,7 +212,7 @@ class _Session:
             return self._ask(judge, question, shown)
 
         asking = Asking(ask)
-        ballot = asking.put(
+        ballot = asking.ask(
             written._replace(label=label),
             lambda value: reply.read(value, name, self.sought, written),
             prefix="not usable: ",

@@ -63,7 +63,7 @@ def judge_by_rubric(
         label = f"rubric {rubric.name}, ballot {turn + 1}"
         written = question(request, nonce, turn)._replace(label=label)
         reports.update(dict.fromkeys(written.reports))
-        return asking.put(written, partial(_read, rubric, written.quotable))
+        return asking.ask(written, partial(_read, rubric, written.quotable))
 
     poll = Poll[_RubricReply](request.samples)
     no_majority = poll.take(ask)

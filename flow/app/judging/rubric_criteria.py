@@ -82,7 +82,7 @@ def refine_ballot(
         question = _question(sought, rubric, bundle, nonce(), turn)
         label = f"goal {bundle.goal_id}, {sought.id} by the rubric {name}"
         read = partial(read_reply, rubric, quotable=question.quotable)
-        marks = asking.put(question._replace(label=label), read, prefix="")
+        marks = asking.ask(question._replace(label=label), read, prefix="")
         if isinstance(marks, NoAnswer):
             why = f"{sought.id}: the rubric {name} got no usable answer: {marks.reason}"
             return Refined(marks._replace(reason=why))

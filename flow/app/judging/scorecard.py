@@ -107,12 +107,12 @@ class _Scoring:
         """One ballot: a reply that rests on nothing in places is sent back once."""
         several = f", ballot {turn + 1}" if self._samples > 1 else ""
         label = f"scorecard {self._subject.skill}{several}"
-        reply = self._put(label, turn)
+        reply = self._reply(label, turn)
         if isinstance(reply, NoAnswer):
             return reply
         if reply.ballot.faults:
             rejected = Rejected(reply.value, reply.ballot.faults)
-            repaired = self._put(f"{label}, sent back", turn, rejected)
+            repaired = self._reply(f"{label}, sent back", turn, rejected)
             if isinstance(repaired, NoAnswer):
                 remark = f"sent back, the judge gave no usable answer: {repaired.reason}"
                 self.remarks[remark] = None
@@ -122,7 +122,7 @@ class _Scoring:
             return NoAnswer("unsupported", _unsupported(reply.ballot), self.asking.usages[-1])
         return reply.ballot
 
-    def _put(
+    def _reply(
         self, label: str, turn: int, rejected: Rejected | None = None
     ) -> _CardReply | NoAnswer:
         question = card_question(self._subject, self._tools.nonce(), turn, rejected)
@@ -131,7 +131,7 @@ class _Scoring:
         self.prompts.append(canonical_digest([question.system, question.prompt]))
         reports = (f"given to the judge: {report}" for report in question.reports)
         self.remarks.update(dict.fromkeys(reports))
-        return self.asking.put(question._replace(label=label), self._read)
+        return self.asking.ask(question._replace(label=label), self._read)
 
     def _read(self, value: Mapping[str, Any]) -> _CardReply | Unusable:
         """The reply; of a skill without earlier cards, as that counts."""

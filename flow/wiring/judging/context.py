@@ -9,11 +9,10 @@ from secrets import token_hex
 from flow.adapters.fs import clock
 from flow.adapters.fs.state_folder import state_dir
 from flow.adapters.git.repository import find_repo
-from flow.adapters.judges import choose
+from flow.adapters.judges import choose, subjects
 from flow.adapters.judges.budget import Budget
 from flow.adapters.judges.function import FunctionJudge
 from flow.adapters.judges.result_formats import result_format
-from flow.adapters.judges.subjects import parts
 from flow.adapters.rubrics.case_files import read_subject
 from flow.adapters.rubrics.rubric_files import RubricFolder
 from flow.adapters.user_state.judge_labels import LabelLog
@@ -27,9 +26,7 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Sequence
 
-    from flow.adapters.judges.result_formats import ResultFormat
     from flow.core.settings import JudgeSettings
-    from flow.core.untrusted.fences import FencedPart
 
 RubricLike = Rubric | Mapping[str, Any] | str | os.PathLike[str]
 Backend = str | AskJudge | Callable[[str], Any]
@@ -77,6 +74,10 @@ class JudgeChoice(NamedTuple):
 class JudgingContext:
     """A :class:`~flow.app.judging.calibrating.CalibrationPort`; outside of any checkout, too."""
 
+    parts = staticmethod(subjects.parts)
+    result_form = staticmethod(result_format)
+    subject_file = staticmethod(read_subject)
+
     def __init__(
         self,
         cwd: str | None = None,
@@ -97,12 +98,6 @@ class JudgingContext:
     def judge(self, backend: Backend | None) -> AskJudge:
         return self.judges.judge(backend)
 
-    def parts(self, subject: Any) -> tuple[FencedPart, ...]:
-        return parts(subject)
-
-    def result_form(self, wanted: object) -> ResultFormat:
-        return result_format(wanted)
-
     @property
     def common_dir(self) -> str | None:
         return None if self.repo is None else self.repo.common_dir
@@ -113,9 +108,6 @@ class JudgingContext:
 
     def label_book(self) -> LabelLog:
         return LabelLog(self.state_dir, self.top, self.common_dir)
-
-    def subject_file(self, cases_file: str, name: str) -> bytes:
-        return read_subject(cases_file, name)
 
     def now(self) -> str:
         return clock.now()

@@ -27,8 +27,8 @@ def silent(reason: str = "too slow") -> NoAnswer:
 def test_every_call_is_counted_and_every_reply_kept_as_it_came() -> None:
     judge = Scripted({"word": "yes hunter2"}, {}, "too slow", cost=0.5)
     asking = Asking(partial(judge, seconds=1), mask=lambda text: text.replace("hunter2", "***"))
-    assert asking.put(QUESTION, read) == "yes ***"
-    unusable, slow = asking.put(QUESTION, read), asking.put(QUESTION, read)
+    assert asking.ask(QUESTION, read) == "yes ***"
+    unusable, slow = asking.ask(QUESTION, read), asking.ask(QUESTION, read)
     assert unusable == NoAnswer("empty", "its reply is not usable: it has no word", unusable.usage)  # type: ignore[union-attr]
     assert isinstance(slow, NoAnswer)
     assert slow.kind == "timeout"
