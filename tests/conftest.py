@@ -18,7 +18,7 @@ from hypothesis import settings as hypothesis_settings
 
 from flow.adapters.verification.variables import VARIABLES
 from flow.core.tool_calls.speaker import AGENT_VARIABLES, SESSION_VARIABLES
-from tests.support import GitRepo, effort
+from tests.support import GitRepo, effort, heap
 from tests.support.guard import Guard
 
 if TYPE_CHECKING:
@@ -148,8 +148,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Let the tests themselves, which all stay, be no work for the garbage collector."""
-    gc.freeze()
+    """Let the tests themselves, which all stay, cost the garbage collector and forks little."""
+    heap.settle()
     gc.enable()
 
 
