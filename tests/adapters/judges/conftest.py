@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import threading
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,11 +26,13 @@ def _warm() -> Iterator[Callable[[str], str]]:
     """The script to start for an SDK; the process behind it starts with the first call."""
     with ExitStack() as stack:
         scripts: dict[str, str] = {}
+        turn = threading.Lock()  # the judges of a debate are asked at once
 
         def script(sdk: str) -> str:
-            if sdk not in scripts:
-                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="warm"))
-                scripts[sdk] = stack.enter_context(client(Path(folder), sdk, REAL))
+            with turn:
+                if sdk not in scripts:
+                    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="warm"))
+                    scripts[sdk] = stack.enter_context(client(Path(folder), sdk, REAL))
             return scripts[sdk]
 
         yield script
