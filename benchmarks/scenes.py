@@ -416,7 +416,8 @@ _OUTPUT = b"all 12 tests passed\n" * 20
 def _recorder(here: Place, count: int) -> Callable[[], float]:
     """Seconds for one record of Flow's, in a run that has ``count`` sidecars already."""
     from flow.adapters.chain.run_record import RunRecord
-    from flow.adapters.ledger.writer import FileLedger, LedgerSettings
+    from flow.adapters.ledger.settings import LedgerSettings
+    from flow.adapters.ledger.writer import FileLedger
     from flow.app.ports import RawOutput
     from flow.core import layout
 

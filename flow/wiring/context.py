@@ -174,7 +174,8 @@ class Context:
     def ledger_of(self, *, quick: bool) -> FileLedger:
         """The writing side; unless ``quick`` it locks with ``filelock``."""
         from flow.adapters.fs import clock
-        from flow.adapters.ledger.writer import FileLedger, LedgerSettings
+        from flow.adapters.ledger.settings import LedgerSettings
+        from flow.adapters.ledger.writer import FileLedger
 
         settings = LedgerSettings(
             now=clock.now,

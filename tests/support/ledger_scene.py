@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from flow.adapters.chain.run_record import RunRecord
 from flow.adapters.ledger.reader import FileRecords
-from flow.adapters.ledger.writer import FileLedger, LedgerSettings
+from flow.adapters.ledger.settings import LedgerSettings
+from flow.adapters.ledger.writer import FileLedger
 from flow.app.ports import (
     Approval,
     Artifact,

@@ -13,44 +13,18 @@ from flow.adapters.ledger import evidence_store
 from flow.adapters.ledger.reader import read_goal
 from flow.core import layout
 from flow.core.goal import ids
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from flow.adapters.chain.run_record import RunRecord
-    from flow.adapters.journal.store import Announce
     from flow.adapters.ledger.goal_contracts import GoalContracts
     from flow.adapters.ledger.goal_moves import StatusChanges
+    from flow.adapters.ledger.settings import LedgerSettings
     from flow.app.ports import Amendment, Approval, Artifact, Closing, Move, RawOutput, Seen, Turn
     from flow.core.boundary.rules import Baseline
     from flow.core.goal.lifecycle import Status
-    from flow.core.goal.model import Goal
-    from flow.core.tool_calls.speaker import Speaker
-
-
-class LedgerSettings(NamedTuple):
-    """How and for whom a ledger writes."""
-
-    now: Callable[[], str]
-    """The time as ``YYYY-MM-DDTHH:MM:SSZ``."""
-    journal_dir: str = layout.JOURNAL_DIR
-    """The journal folder of runs that have pinned none."""
-    timeout: float = 10.0
-    """Seconds that a lock is waited for."""
-    quick: bool = True
-    """Locks are taken without importing ``filelock``."""
-    cache_dir: str | None = None
-    """As for :class:`~flow.adapters.ledger.reader.FileRecords`."""
-    before_change: Callable[[Goal, str], None] = lambda *_: None
-    """Gets a goal and the status that it is about to have."""
-    after_change: Callable[[Goal, str, str, str], None] = lambda *_: None
-    """Gets a goal that was written, its run's id, and its status and contract since then."""
-    speaker: Speaker | None = None
-    """Who gives the commands, for the journal and event of all that a person could have done.
-    None: a hook, which has ``how``."""
-    before_journal: Announce | None = None
-    """``announce`` of ``journal.append``."""
 
 
 class FileLedger:

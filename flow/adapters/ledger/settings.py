@@ -1,0 +1,37 @@
+"""Settings of a ledger; a module of its own, since both its sides need it."""
+
+from __future__ import annotations
+
+from flow.core import layout
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flow.adapters.journal.store import Announce
+    from flow.core.goal.model import Goal
+    from flow.core.tool_calls.speaker import Speaker
+
+
+class LedgerSettings(NamedTuple):
+    """How and for whom a ledger writes."""
+
+    now: Callable[[], str]
+    """The time as ``YYYY-MM-DDTHH:MM:SSZ``."""
+    journal_dir: str = layout.JOURNAL_DIR
+    """The journal folder of runs that have pinned none."""
+    timeout: float = 10.0
+    """Seconds that a lock is waited for."""
+    quick: bool = True
+    """Locks are taken without importing ``filelock``."""
+    cache_dir: str | None = None
+    """As for :class:`~flow.adapters.ledger.reader.FileRecords`."""
+    before_change: Callable[[Goal, str], None] = lambda *_: None
+    """Gets a goal and the status that it is about to have."""
+    after_change: Callable[[Goal, str, str, str], None] = lambda *_: None
+    """Gets a goal that was written, its run's id, and its status and contract since then."""
+    speaker: Speaker | None = None
+    """Who gives the commands, for the journal and event of all that a person could have done.
+    None: a hook, which has ``how``."""
+    before_journal: Announce | None = None
+    """``announce`` of ``journal.append``."""
