@@ -104,7 +104,7 @@ class Goals:
         from flow.core.chain import closing_record
 
         goal = loaded.goal
-        at = closing_record.told_at(self.events(run_id, goal.id)[0], goal.status)
+        at = closing_record.closed_at(self.events(run_id, goal.id)[0], goal.status)
         record = self._context.run_record
         return at is not None and record.closed(run_id, goal, loaded.contract, at)
 

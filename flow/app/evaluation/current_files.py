@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import LoadedGoal
     from flow.core.boundary.changes import Baseline, Snapshot
-    from flow.core.evidence.freshness import Why
+    from flow.core.evidence.freshness import StaleReason
     from flow.core.evidence.model import Evidence
 
 
@@ -48,7 +48,7 @@ class CurrentFiles:
         return subject_of(self._loaded, snapshot, baseline, version, as_recorded=True)
 
     def freshness_of(
-        self, evidence: Evidence, *, moved: bool = False, doubt: Why | None = None
+        self, evidence: Evidence, *, moved: bool = False, doubt: StaleReason | None = None
     ) -> Freshness:
         """The freshness of a sidecar."""
         now = self.subject if evidence.imported is None else self._without_reports(evidence.run_id)

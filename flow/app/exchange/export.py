@@ -156,7 +156,7 @@ def _closed_at(sources: ExportSources, loaded: LoadedGoal, run_id: str) -> str |
     goal = loaded.goal
     if goal.status not in CLOSED:
         return None
-    at = closing_record.told_at(sources.events(run_id, goal.id), goal.status)
+    at = closing_record.closed_at(sources.events(run_id, goal.id), goal.status)
     if at is None:
         raise in_file(layout.goal_file(goal.id), "lifecycle.status", goal.status).wrong_state(
             f"goal {goal.id} says that it is {goal.status}, and no event of run {run_id} says so",

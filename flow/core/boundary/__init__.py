@@ -1,4 +1,1 @@
-"""Which changed paths a goal allows: patterns, change sets, by-products, guards.
-
-Knows no goal, only its rules.
-"""
+"""The path boundary: patterns, change sets, by-products, guards. Knows no goal, only its rules."""

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from flow.core.boundary.changes import Baseline, Snapshot
 
 CLOCK_TICK_NS = 20_000_000
-"""How far the kernel's stamps may lie behind its clock."""
+"""Nanoseconds by which the kernel's stamps may lie behind its clock."""
 INSTEAD = "instead"
-"""Begins the digest of what a symlink leads to from where the base has a file."""
+"""Prefix of the digest of a symlink's target where the base has a file in the symlink's place."""
 REPORT = "report "
-"""Begins the digest of a file that the contract names as its command's report."""
+"""Prefix of the digest of a file that the contract names as its command's report."""
 SUBMODULE = "submodule"
-"""What stands for a submodule that a command checked out, in the place of a digest."""
+"""In the place of a digest: a submodule that a command checked out."""
 _IGNORED = f" {ABSENT} {ABSENT} {ABSENT}"
-"""How what is recorded of a protected file ends that is in neither index, HEAD nor base."""
+"""End of the recorded states of a protected file that is in neither index, HEAD nor base."""
 
 
 def cache_root(path: str) -> str | None:
@@ -51,13 +51,13 @@ def _cache_root(path: str) -> str | None:
 def _could_be(change: PathChange, recorded: str = "") -> bool:
     """Whether a change is an untracked file that commands may leave behind.
 
-    ``recorded`` is what is on record of its path.
+    ``recorded`` is the recorded digest of its path.
     """
     entry = change.worktree
     if not change.untracked or change.base is not None:
         return False
-    told = is_report if recorded.startswith(REPORT) else is_harmless
-    return entry is None or told(change.path, entry.mode)
+    allows = is_report if recorded.startswith(REPORT) else is_harmless
+    return entry is None or allows(change.path, entry.mode)
 
 
 def _harmless(path: str, digest: str) -> bool:
@@ -76,8 +76,8 @@ def is_by_product(
     """Whether an untracked path is a recorded by-product.
 
     It must be as recorded, unless a well-known cache name covers it: tools rewrite those as they
-    like, also when somebody else runs them. Staged or committed it is a change like any other, and
-    so is what could steer a run.
+    like, in any run. Staged or committed it is a change like any other, and so is a file that could
+    steer a run.
     """
     recorded = by_products.get(change.path, "")
     if change.worktree is None or not _could_be(change, recorded):
@@ -96,13 +96,13 @@ def find_by_products(
     denied: Callable[[str], bool] = lambda _: False,
     reports: Callable[[str], bool] = lambda _: False,
 ) -> dict[str, str]:
-    """path → digest of what commands left behind between two snapshots.
+    """path → digest of the by-products of commands between two snapshots.
 
-    Nothing that could steer a later run is among them, and of what is ``denied`` only caches are.
-    ``reports`` tells the paths that the contract names as reports of its commands.
-    Untracked paths that were not there before, and recorded by-products whose content changed,
-    also where somebody had written to them: what is there now, the commands made. A file that was
-    there before and is no by-product is none now either: changing it makes evidence stale.
+    These are new untracked paths, and recorded by-products whose content changed, also where they
+    had been edited: the commands made their present content. A file that existed before and is no
+    by-product is none now either: changing it makes evidence stale. Nothing that could steer a
+    later run is among them, and of ``denied`` paths only caches are. ``reports`` accepts the paths
+    that the contract names as reports of its commands.
     """
     earlier = {change.path: change for change in before.changes}
     roots = cache_roots(baseline.by_products)
@@ -130,24 +130,24 @@ def find_by_products(
 def ignored_differences(snapshot: Snapshot, baseline: Baseline) -> dict[str, tuple[str, str]]:
     """path → digests before and now of ignored files under the verifier lock that have changed.
 
-    One that was there at activation counts whoever changed it; a new one does not where Flow's own
-    commands left it behind, nor do well-known caches.
+    One that existed at activation always counts; a new one does not where Flow's own commands made
+    it, nor do well-known caches.
     """
     differences = {}
     for path, now in snapshot.locked.items():
         recorded = baseline.protected.get(path)
         before = ABSENT if recorded is None else recorded.partition(" ")[0]
-        left = recorded is None and baseline.by_products.get(path) == now and _harmless(path, now)
-        if now != before and not left and cache_root(path) is None:
+        made = recorded is None and baseline.by_products.get(path) == now and _harmless(path, now)
+        if now != before and not made and cache_root(path) is None:
             differences[path] = (before, now)
     gone = [
         path
         for path, states in baseline.protected.items()
         if path not in snapshot.locked and states.endswith(_IGNORED)
     ]
-    there = {change.path for change in snapshot.changes} if gone else ()
+    changed = {change.path for change in snapshot.changes} if gone else ()
     for path in gone:
-        if path not in there:
+        if path not in changed:
             differences[path] = (baseline.protected[path].partition(" ")[0], ABSENT)
     return differences
 
@@ -155,31 +155,31 @@ def ignored_differences(snapshot: Snapshot, baseline: Baseline) -> dict[str, tup
 def find_ignored_by_products(
     before: Snapshot, after: Snapshot, baseline: Baseline
 ) -> dict[str, str]:
-    """path → digest of new ignored files that are looked at and that commands left behind.
+    """path → digest of new ignored files that snapshots hold and that commands left behind.
 
-    Those are files under the verifier lock, and what new symlinks lead to. What was made anew there
-    is an output as well, unless it stands where the base has a file.
+    Those are files under the verifier lock, and targets of new symlinks. A target that was made
+    anew is an output as well, unless it stands where the base has a file.
     """
-    known = ignored_differences(before, baseline)
+    changed_before = ignored_differences(before, baseline)
     by_products = {
         path: now
         for path, now in after.locked.items()
         if path not in baseline.protected
-        and path not in known
+        and path not in changed_before
         and before.locked.get(path) != now
         and cache_root(path) is None
         and _harmless(path, now)
     }
     for path, now in after.behind.items():
         old = before.behind.get(path)
-        ours = old is None or (old != now and not old.startswith(INSTEAD))
-        if ours and path not in baseline.protected and path not in known:
+        made = old is None or (old != now and not old.startswith(INSTEAD))
+        if made and path not in baseline.protected and path not in changed_before:
             by_products.setdefault(path, now)
     return by_products
 
 
 def edited_by_products(snapshot: Snapshot, baseline: Baseline) -> tuple[str, ...]:
-    """The recorded by-products that somebody has written to since; caches aside."""
+    """The recorded by-products that were edited since; without caches."""
     roots = cache_roots(baseline.by_products)
     return tuple(
         change.path
@@ -192,7 +192,7 @@ def edited_by_products(snapshot: Snapshot, baseline: Baseline) -> tuple[str, ...
 def _is_left_behind(
     change: PathChange, by_products: Mapping[str, str], roots: Collection[str]
 ) -> bool:
-    """Whether a command left this path behind, whatever is in it now."""
+    """Whether a command left this path behind, whatever its present content."""
     if not _could_be(change, by_products.get(change.path, "")):
         return False
     return change.path in by_products or cache_root(change.path) in roots
@@ -201,7 +201,7 @@ def _is_left_behind(
 def moved_paths(
     before: Snapshot, after: Snapshot, baseline: Baseline, own_files: Callable[[PathChange], bool]
 ) -> tuple[str, ...]:
-    """The paths whose state differs between two snapshots, Flow's files and by-products aside."""
+    """The paths whose state differs between two snapshots, without Flow's files and by-products."""
     roots = cache_roots(baseline.by_products)
     states: list[dict[str, PathChange]] = [
         {
@@ -211,24 +211,21 @@ def moved_paths(
         }
         for snapshot in (before, after)
     ]
-    paths = states[0].keys() | states[1].keys()
-    moved_paths = {path for path in paths if states[0].get(path) != states[1].get(path)}
+    moved = _different_keys(*states)
     come_and_gone = {*before.submodules} ^ {*after.submodules}
-    moved_paths.update(path for path in come_and_gone if path not in baseline.by_products)
-    ways = [_link_targets(snapshot, baseline) for snapshot in (before, after)]
-    moved_paths.update(
-        path for path in {*ways[0], *ways[1]} if ways[0].get(path) != ways[1].get(path)
-    )
+    moved.update(path for path in come_and_gone if path not in baseline.by_products)
+    moved |= _different_keys(_link_targets(before, baseline), _link_targets(after, baseline))
     if before.locked or after.locked:
-        ignored = [ignored_differences(snapshot, baseline) for snapshot in (before, after)]
-        moved_paths.update(
-            p for p in {*ignored[0], *ignored[1]} if ignored[0].get(p) != ignored[1].get(p)
-        )
-    return tuple(sorted(moved_paths))
+        moved |= _different_keys(*(ignored_differences(s, baseline) for s in (before, after)))
+    return tuple(sorted(moved))
+
+
+def _different_keys(first: Mapping[str, object], second: Mapping[str, object]) -> set[str]:
+    return {key for key in {*first, *second} if first.get(key) != second.get(key)}
 
 
 def _link_targets(snapshot: Snapshot, baseline: Baseline) -> dict[str, str]:
-    """What new symlinks lead to, by-products aside."""
+    """The targets of new symlinks, without by-products."""
     return {
         path: digest
         for path, digest in snapshot.behind.items()
@@ -241,22 +238,22 @@ def rewritten(
 ) -> tuple[str, ...]:
     """The files that were written to between two snapshots, and are as they were.
 
-    What was measured meanwhile was measured on something else, for all that anybody knows.
+    A measurement meanwhile may have been taken on other content.
     """
     changes = [{c.path: c for c in snapshot.changes} for snapshot in (before, after)]
     roots = cache_roots(baseline.by_products)
     new_ones = tuple(path + "/" for path in after.submodules if path not in before.submodules)
     rewritten_paths = []
     for name, at in after.written.items():
-        known = before.written.get(name)
-        if at == known if known is not None else at < before.began - CLOCK_TICK_NS:
+        before_at = before.written.get(name)
+        if at == before_at if before_at is not None else at < before.began - CLOCK_TICK_NS:
             continue
         path = name.decode("utf-8", "surrogateescape")
         if path.endswith("//"):
             path = path[:-1]
             inside = [c for c in after.changes if c.path.startswith(path)]
             if all(_is_left_behind(change, baseline.by_products, roots) for change in inside):
-                continue  # what commands made
+                continue  # made by commands
         old, new = (states.get(path) for states in changes)
         locked = before.locked.get(path), after.locked.get(path)
         if (
@@ -265,7 +262,7 @@ def rewritten(
             or _is_own_file(own_files, new, path)
             or path.startswith(new_ones)
         ):
-            continue  # it is new, or another one, or Flow's
+            continue  # new, changed, or Flow's
         if locked[1] is not None:
             if cache_root(path) is None and path not in baseline.by_products:
                 rewritten_paths.append(path)
@@ -277,7 +274,7 @@ def rewritten(
 def _is_own_file(
     own_files: Callable[[PathChange], bool], change: PathChange | None, path: str
 ) -> bool:
-    """As ``own_files`` tells; without a change, of the file's name."""
+    """The answer of ``own_files``; without a change, for the file's name."""
     return own_files(change or PathChange(path, None, None, None, None))
 
 
@@ -288,26 +285,17 @@ def subject_tree(
     *,
     as_recorded: bool = False,
 ) -> str:
-    """The tree part of evidence's subject: the change set less Flow's files and by-products.
+    """The tree part of evidence's subject: the change set without Flow's files and by-products.
 
-    With it goes what is no change and yet content: which submodules are checked out, guards that
-    are not as recorded, and the ignored files that new symlinks lead to. A by-product is left out
-    whatever is in it, since the commands that are about to run may write it anew; with
-    ``as_recorded``, where evidence is held against the files as they are now, only as the commands
-    left it.
+    It includes content that is no change: the submodules that are checked out, guards that differ
+    from the record, and the ignored files that new symlinks lead to. A by-product is left out
+    whatever its content, since the commands that are about to run may write it anew; with
+    ``as_recorded``, where evidence is compared with the present files, only as commands left it.
     """
     roots = cache_roots(baseline.by_products)
-    tree = tree_digest(
-        baseline.base_commit,
-        [
-            c
-            for c in snapshot.changes
-            if not (is_by_product if as_recorded else _is_left_behind)(
-                c, baseline.by_products, roots
-            )
-        ],
-        own_files=own_files,
-    )
+    left_out = is_by_product if as_recorded else _is_left_behind
+    changes = [c for c in snapshot.changes if not left_out(c, baseline.by_products, roots)]
+    tree = tree_digest(baseline.base_commit, changes, own_files=own_files)
     ignored = ignored_differences(snapshot, baseline) if baseline.protected_patterns else {}
     tree = _tree_with(tree, "locked", {path: now for path, (_, now) in ignored.items()})
     tree = with_submodules(tree, snapshot.submodules, baseline)
@@ -316,25 +304,25 @@ def subject_tree(
 
 
 def with_guards(tree: str, guards: Mapping[str, str], baseline: Baseline) -> str:
-    """The digest of a tree where git's hooks and settings are these; as recorded they add nothing.
+    """The digest of a tree with these hooks and settings of git; as recorded they add nothing.
 
-    They can decide what a check answers, so what was measured with others is about another state.
+    They can change a check's answer, so a measurement with others is about another state.
     """
     changed = guards_changed(baseline.guards, guards)
     return _tree_with(tree, "guards", {name: guards.get(name, ABSENT) for name in changed})
 
 
 def with_submodules(tree: str, submodules: Iterable[str], baseline: Baseline) -> str:
-    """The digest of a tree in which these are checked out; those a command did are left out."""
-    there = [path for path in submodules if path not in baseline.by_products]
-    return _tree_with(tree, "submodules", dict.fromkeys(there, SUBMODULE))
+    """The digest of a tree with these checked out; those of a command are left out."""
+    counted = [path for path in submodules if path not in baseline.by_products]
+    return _tree_with(tree, "submodules", dict.fromkeys(counted, SUBMODULE))
 
 
-def _tree_with(tree: str, what: str, digests: Mapping[str, str]) -> str:
-    """``tree`` itself where there is nothing to add."""
+def _tree_with(tree: str, kind: str, digests: Mapping[str, str]) -> str:
+    """Add ``digests`` to the digest of a tree; without any it stays the same."""
     if not digests:
         return tree
-    total = sha256(f"flow-tree-{what}-1 {tree}".encode())
+    total = sha256(f"flow-tree-{kind}-1 {tree}".encode())
     for path in sorted(digests):
         total.update(f"\0{path}\0{digests[path]}".encode("utf-8", "surrogateescape"))
     return total.hexdigest()
@@ -347,10 +335,10 @@ def tree_digest(
     leave_out: Collection[str] = (),
     own_files: Callable[[PathChange], bool] | None = None,
 ) -> str:
-    """SHA-256 over the base and every change: what a set of files is, whoever measures it.
+    """SHA-256 over the base and every change: the identity of a set of files.
 
-    ``leave_out`` names paths that are left out while they are untracked (by-products); what
-    ``own_files`` accepts is left out always, so that a commit of Flow's own files changes nothing.
+    ``leave_out`` names paths that are left out while they are untracked (by-products); paths that
+    ``own_files`` accepts are always left out, so that a commit of Flow's own files changes nothing.
     """
     total = sha256(f"flow-tree-1 {base}".encode())
     for path, change in sorted(

@@ -1,4 +1,4 @@
-"""What is compared: the entries of a path, a change, a snapshot, the baseline of a goal."""
+"""The compared values: the states of a path, a change, a snapshot, the baseline of a goal."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class PathChange(NamedTuple):
     real: str | None = None
     foreign: Literal["", "unrecorded", "altered"] = ""
     """For a name that Flow gives its files: ``altered`` where Flow did not write a state that is
-    not the base's; ``unrecorded`` where nobody knows, of a journal that is whole and holds what the
-    base has.
+    not the base's; ``unrecorded`` where that is unknown, of an intact journal that still holds the
+    base's content.
     """
 
     @property
@@ -64,7 +64,7 @@ class PathChange(NamedTuple):
 
 
 class Baseline(NamedTuple):
-    """What was there when the goal was activated; ``baseline.json`` of the run."""
+    """The state at the goal's activation; ``baseline.json`` of the run."""
 
     base_commit: str | None
     """The pinned commit; the empty tree's id on a branch without commits; None without git."""
@@ -98,7 +98,7 @@ class Baseline(NamedTuple):
     scores_dir: str = SCORES
     """Where the goal's scorecards lie."""
     proof_named: tuple[str, ...] = ()
-    """Patterns of the files that the contract's commands rest on, as it is now."""
+    """Patterns of the files that the commands of the present contract rest on."""
     proof_known: tuple[str, ...] = ()
     """The patterns that ``proof_states`` was recorded for at activation."""
     proof_states: Mapping[str, str] = {}
@@ -106,15 +106,15 @@ class Baseline(NamedTuple):
     also where it is as in the base.
     """
     proof_since: str = ""
-    """Since when they are known: ``activation``, or the ``base`` commit where no record of the
-    start is here; empty in a run that began before these were recorded.
+    """The moment of ``proof_states``: ``activation``, or the ``base`` commit where no record of the
+    start exists; empty in a run that began before these were recorded.
     """
     proof_cut: str = ""
-    """What of these was more than is recorded; empty: nothing."""
+    """Why some of these are not recorded; empty: all are."""
     linked: Mapping[str, str] = {}
-    """path → digest of what ``evaluator.baseline_link`` names, as it was at activation."""
+    """path → digest of the paths in ``evaluator.baseline_link``, as at activation."""
     settings: Mapping[str, str] = {}
-    """What the settings said when the goal began (``LoadedSettings.pins``). Empty: not pinned."""
+    """The settings when the goal began (``LoadedSettings.pins``). Empty: not pinned."""
 
     @property
     def settings_denied(self) -> tuple[str, ...]:
@@ -135,7 +135,7 @@ class Baseline(NamedTuple):
 class Deciding(NamedTuple):
     """The files that a decision rests on, beside the change set and the protected files.
 
-    A look that decides hashes them anew, whatever their time stamps say.
+    A snapshot for a decision hashes them anew, whatever their time stamps.
     """
 
     patterns: tuple[str, ...] = ()
@@ -156,16 +156,16 @@ class Snapshot(NamedTuple):
     locked: Mapping[str, str] = {}
     """path → digest of the ignored files that protected patterns name."""
     written: Mapping[bytes, int] = {}
-    """path → ctime (ns) of the files that had to be looked at; the others were as known."""
+    """path → ctime (ns) of the files that had to be hashed; the others were in the cache."""
     began: int = 0
-    """When looking began (ns)."""
+    """Start of the snapshot (ns)."""
     submodules: tuple[str, ...] = ()
     """The submodules that are checked out. The folder of one that is not is empty, and no change.
     """
     emptied: tuple[PathChange, ...] = ()
-    """The submodules that are not checked out, as changes; only the verifier lock looks at them."""
+    """The submodules that are not checked out, as changes for the verifier lock."""
     behind: Mapping[str, str] = {}
-    """path → digest of what no other part holds (ignored files) and new symlinks lead to."""
+    """path → digest of ignored files that new symlinks lead to and no other field holds."""
 
 
 def entry_digest(entry: ContentState | None) -> str:
@@ -174,16 +174,16 @@ def entry_digest(entry: ContentState | None) -> str:
 
 
 def dirty_digest(change: PathChange) -> str:
-    """What ``Baseline.dirty`` holds for a path."""
+    """The digests of a path for ``Baseline.dirty``."""
     digest = entry_digest(change.worktree)
     return digest if change.index == change.base else f"{digest} {entry_digest(change.index)}"
 
 
 def as_at_activation(change: PathChange, baseline: Baseline) -> bool:
-    """Whether a path is as it was found at activation, or as the base has it.
+    """Whether a path is as at activation, or as the base has it, on disk, in the index and in HEAD.
 
-    In the working tree, in the index and in HEAD: what was dirty does not count while its content
-    is the same, also once it was staged or committed unchanged (SPEC 4).
+    A dirty file does not count while its content is the same, also once it was staged or committed
+    unchanged (SPEC 4).
     """
     ignored = baseline.denied_ignored.get(change.path)
     if ignored is not None and change.untracked and entry_digest(change.worktree) == ignored:

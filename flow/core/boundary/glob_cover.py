@@ -1,4 +1,4 @@
-"""Whether one path pattern covers all that another one does, where that can be told for sure."""
+"""Whether one path pattern covers all paths of another one, where that is certain."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from flow.core.boundary.globs import compile_glob, without_end_blanks
 def covers(wider: str, narrower: str, *, anchored: bool) -> bool:
     """Whether every path that ``narrower`` matches is matched by ``wider`` too.
 
-    False also where it cannot be told. It is told by the names that ``narrower`` starts with: all
-    that it matches lies at that place or below, and a pattern that matches a place matches what is
-    below as well. Both must have passed :func:`flow.core.boundary.globs.why_not`.
+    False also where it is uncertain. The names that ``narrower`` starts with decide: all its paths
+    lie there or below, and a pattern that matches a folder matches what is below as well. Both must
+    have passed :func:`flow.core.boundary.globs.why_not`.
     """
     if without_end_blanks(wider) == without_end_blanks(narrower):
         return True

@@ -49,14 +49,14 @@ class GlobError(ValueError):
 
 
 class GlobPart(NamedTuple):
-    """What one name between slashes must look like."""
+    """The pattern of one name between slashes."""
 
     head: bytes
     """Literal start; the whole name where ``tokens`` is None and ``tail`` is None."""
     tail: bytes | None = None
     """Literal end after exactly one ``*``."""
     tokens: tuple[_Token, ...] | None = None
-    """Everything else."""
+    """The tokens of any other pattern."""
 
     def matches(self, name: bytes) -> bool:
         """Whether the whole ``name`` fits."""
@@ -80,9 +80,7 @@ class Glob(NamedTuple):
     folder_only: bool
     anchored: bool
     needle: bytes | None
-    """``/a/b`` where every part is literal; with a ``/`` at the end where only what is inside
-    counts.
-    """
+    """``/a/b`` where every part is literal; with a ``/`` at the end only paths inside match."""
 
     def matches(self, path: bytes, *, folder: bool = False) -> bool:
         """Whether ``path``, or a folder above it, fits. ``folder``: the path itself is a folder."""
@@ -117,7 +115,7 @@ class Glob(NamedTuple):
 
     @property
     def literal(self) -> bytes:
-        """The longest bytes that every path it covers holds; empty where nothing is known."""
+        """The longest bytes that every covered path holds; perhaps empty."""
         parts = [part for part in self.parts if part is not None and part.tokens is None]
         return max(
             (text for part in parts for text in (part.head, part.tail or b"")), key=len, default=b""
@@ -145,7 +143,7 @@ class Globs:
     """Several patterns at once.
 
     ``anchored``: they start at the top level, else at any depth. Raises :class:`GlobError` for a
-    pattern that :func:`why_not` has an answer for.
+    pattern that :func:`why_not` refuses.
     """
 
     def __init__(self, patterns: Iterable[str], *, anchored: bool) -> None:
@@ -155,14 +153,14 @@ class Globs:
         return bool(self.globs)
 
     def first(self, path: bytes, *, folder: bool = False) -> str | None:
-        """The first pattern that covers ``path``, as it was written; None where none does."""
+        """The text of the first pattern that covers ``path``; None where none does."""
         for glob in self.globs:
             if glob.matches(path, folder=folder):
                 return glob.text
         return None
 
     def among(self, paths: Iterable[bytes]) -> set[bytes]:
-        """Those of many ``paths`` that a pattern covers."""
+        """The ``paths`` that a pattern covers."""
         paths = tuple(paths) if self.globs else ()
         matching: set[bytes] = set()
         for glob in self.globs:
@@ -279,7 +277,7 @@ def _glob_part(piece: Sequence[_Token]) -> GlobPart:
 
 
 def _matches_name(tokens: Sequence[_Token], name: bytes) -> bool:
-    """Match with one point to return to, the last ``*``: every other token is one byte."""
+    """Match with backtracking to the last ``*`` only: every other token is one byte."""
     at = token = 0
     star, mark = -1, 0
     while at < len(name):

@@ -1,7 +1,7 @@
 """Guards: git's hooks, settings and exceptions, which no change set holds (SPEC 4).
 
 They decide what git, and a check that asks it, later answers or runs. Values and pure decisions
-only; ``worktree_guards`` reads them.
+only; ``adapters/worktree/guards`` reads them.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 KINDS = "kinds of guards"
-"""The name under which it stands which kinds were looked at; absent in what 0.1.0 recorded."""
+"""The key of the recorded kinds; absent in a record of 0.1.0."""
 ALL_KINDS = "2"
 SHALLOW = "shallow"
-"""Where history was cut off. What is fetched later (``--unshallow``) takes it away in honesty."""
+"""The guard of a shallow history, which a later fetch (``--unshallow``) removes legitimately."""
 
 _FIRST_KINDS = ("hooks/", "core.hooksPath", "info/", "worktree info/", "refs/replace")
-"""How the names begin that are recorded where :data:`KINDS` is not."""
+"""Prefixes of the recorded names where :data:`KINDS` is absent."""
 
 
 def pinned_kinds(now: Mapping[str, str], baseline: Mapping[str, str]) -> dict[str, str]:
-    """Those of ``now`` whose kind was looked at when ``baseline`` was recorded."""
+    """The guards of ``now`` whose kind ``baseline`` recorded."""
     if KINDS in baseline:
         return dict(now)
     return {name: digest for name, digest in now.items() if name.startswith(_FIRST_KINDS)}
@@ -30,11 +30,9 @@ def pinned_kinds(now: Mapping[str, str], baseline: Mapping[str, str]) -> dict[st
 
 def guards_changed(baseline: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
     """The names of the guards that are not as ``baseline`` recorded them."""
-    there = pinned_kinds(now, baseline)
-    names = {name for name in {*baseline, *there} if baseline.get(name) != there.get(name)}
-    if SHALLOW not in there:
-        names.discard(SHALLOW)
-    return tuple(sorted(names))
+    present = pinned_kinds(now, baseline)
+    names = differences(baseline, present)
+    return tuple(name for name in names if name != SHALLOW or name in present)
 
 
 def unapproved(
@@ -56,10 +54,10 @@ def unapproved(
 def as_approved(
     now: Mapping[str, str], baseline: Mapping[str, str], approved: Mapping[str, str] | None
 ) -> bool:
-    """Whether a person approved exactly these guards, as far as ``baseline`` looked at them."""
+    """Whether a person approved exactly these guards, in the kinds that ``baseline`` recorded."""
     return approved is not None and pinned_kinds(now, baseline) == pinned_kinds(approved, baseline)
 
 
-def differences(one: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of the guards that two moments do not share."""
-    return tuple(sorted(n for n in {*one, *other} if one.get(n) != other.get(n)))
+def differences(first: Mapping[str, str], second: Mapping[str, str]) -> tuple[str, ...]:
+    """The names of the guards that differ between two moments."""
+    return tuple(sorted(n for n in {*first, *second} if first.get(n) != second.get(n)))

@@ -1,8 +1,8 @@
-"""What commands may leave behind without steering a later run (SPEC 4).
+"""Files that commands may leave behind without steering a later run (SPEC 4).
 
-The rule knows what is harmless: caches, build folders, reports, logs, data. Everything else
-that commands make, sources, scripts and settings among it, is a change like any other. It goes by
-names, since languages, test runners and build tools find what they run by names, too.
+The tables list what is harmless: caches, build folders, reports, logs, data. Every other new file,
+sources, scripts and settings among them, is a change like any other. The rule goes by names, since
+languages, test runners and build tools find their inputs by names, too.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ DATA = frozenset(
         "o", "obj", "a", "class", "hi", "beam", "cmi", "cmo", "cmx", "rlib", "rmeta", "tsbuildinfo",
     )
 )  # fmt: skip
-"""Endings of what no language, runner or build tool takes for code or settings of its own."""
+"""Endings that no language, runner or build tool takes for code or settings."""
 
 REPORTS = frozenset(
     (
@@ -79,7 +79,7 @@ REPORTS = frozenset(
         "nosetests", "cobertura", "clover", "jacoco", "checkstyle", "pytest", "unittest", "unit",
     )
 )  # fmt: skip
-"""Words that name a report; one must stand in the name where the ending may be of settings, too."""
+"""Words that name a report; the name needs one where its ending may be of settings, too."""
 _REPORT_ENDINGS = frozenset(("json", "jsonl", "ndjson", "xml", "md"))
 _SETTINGS = frozenset(("config", "conf", "settings", "package", "tsconfig", "jsconfig", "rc"))
 _TEXT_SETTINGS = ("cmakelists", "requirements", "constraints", "manifest", "runtime")
@@ -93,19 +93,19 @@ NAMES = frozenset(
 )  # fmt: skip
 
 _LOADED = frozenset(("conftest", "sitecustomize", "usercustomize"))
-"""Python modules that are imported without being asked for."""
+"""Python modules that are imported implicitly."""
 _COLLECTED = frozenset(("py", "go"))
-"""Endings that pytest and go find in any folder but some; no build writes them elsewhere."""
+"""Endings that pytest and go collect in any folder but ``_NOT_COLLECTED``."""
 _NOT_COLLECTED = frozenset(("build", "dist"))
 
 _FLOWS = (".flow/", ".claude/", "skills/judge/rubrics/", "skills/judge/judge-config.json")
-"""Where Flow itself reads a checkout."""
+"""Files of a checkout that Flow itself reads."""
 
 
 def is_harmless(path: str, mode: str) -> bool:
     """Whether a new file of this name and mode cannot steer Flow or a later run of commands.
 
-    ``mode`` is as in ``Entry``; a nested repository stands for all that is in it.
+    ``mode`` is as in ``ContentState``; a nested repository stands for all that is in it.
     """
     path = path.lower()
     if path.startswith(_FLOWS):
@@ -148,7 +148,7 @@ _STEERING = _SETTINGS | frozenset(
 def is_report(path: str, mode: str) -> bool:
     """Whether a file that a contract names as a report can be one, and steers no run.
 
-    Its form tells (JUnit is XML, CTRF is JSON), so its name need not.
+    Its format decides (JUnit is XML, CTRF is JSON), so its name need not.
     """
     if is_harmless(path, mode):
         return True

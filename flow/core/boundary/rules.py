@@ -1,7 +1,7 @@
-"""Which changes lie inside a goal's paths (SPEC 4). Values and pure decisions only.
+"""The rules for changes inside and outside a goal's paths (SPEC 4). Values and pure decisions only.
 
-What is compared is in ``changes``, by-products and digests are in ``by_products``; other modules
-take both from here.
+The compared values are in ``changes``, by-products and digests in ``by_products``; other modules
+import both from here.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ __all__ = [
 ]
 
 
-_PEOPLES = (".flow/rubrics/", ".flow/runners.yaml/")
+_WRITTEN_BY_PEOPLE = (".flow/rubrics/", ".flow/runners.yaml/")
 
 
 class Violation(NamedTuple):
@@ -97,13 +97,13 @@ class Violation(NamedTuple):
     path: str
     why: str
     committed: bool = False
-    """Whether HEAD has it otherwise than the base: perhaps the base branch brought it."""
+    """Whether HEAD differs from the base there: perhaps the base branch brought it."""
     mend: Literal["remove", "restore", "undo"] = "undo"
-    """What puts it back: it is new; the base has it; or it was already changed at activation."""
+    """The remedy: it is new; the base has it; or it was already changed at activation."""
 
 
 class BoundaryReport(NamedTuple):
-    """What the change set means for a goal."""
+    """The result of the boundary for a goal's change set."""
 
     status: Literal["inside", "outside", "inconclusive"]
     violations: tuple[Violation, ...]
@@ -112,28 +112,28 @@ class BoundaryReport(NamedTuple):
     problems: tuple[str, ...]
     guards_changed: tuple[str, ...]
     protected_changed: tuple[str, ...] = ()
-    """Protected files that are not as at activation, and that nobody has approved so."""
+    """Protected files that changed since activation and are not approved so."""
     rewritten: tuple[str, ...] = ()
     """Files that were written to while commands ran, and are as they were before."""
     guards: Mapping[str, str] = {}
-    """Git's hooks and settings as the last look found them."""
+    """Git's hooks and settings in the last snapshot."""
     inside: tuple[str, ...] = ()
     """The changed files that the goal allows."""
 
 
 class OwnFiles:
-    """Which paths are journals and judges' reports that Flow writes, by folder and Flow's names.
+    """The predicate of the journals and judges' reports that Flow writes, by folder and name.
 
     All three folders are those that were pinned at activation: no setting that a checkout brings
     may open a path later. Reports count in the default folder too, and scorecards in
     ``skills/judge/scores``; everything below ``.flow/`` is left out elsewhere.
 
-    What a killed process left of one, or another process is about to rename, is no change either.
+    The temporary files of a killed or running process are no change either.
     ``journal`` is the goal's ``scope.journal``; it counts where it lies in the journal folder.
-    What is in the file must be on record as Flow's (``PathChange.foreign``); without any record
-    this goal's own journal counts, which is ``journal``, else that of ``issue``, else a day's.
-    Flow writes regular files that are no programs, and removes none that was committed; what is
-    ``denied``, or is reached through a symlink, is a change like any other.
+    The content must be recorded as Flow's (``PathChange.foreign``); without any record this goal's
+    own journal counts, which is ``journal``, else that of ``issue``, else a day's. Flow writes
+    regular files that are no programs, and removes none that was committed; a ``denied`` path, or
+    one behind a symlink, is a change like any other.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class OwnFiles:
         self._scores = {f"{PLUGIN_SCORES}/", f"{scores_dir.strip('/')}/"}
 
     def __call__(self, change: PathChange | str) -> bool:
-        """Whether Flow itself makes such a change, or any of a path."""
+        """Whether Flow itself makes such a change; of a path alone, whether it may make one."""
         if isinstance(change, str):
             return self.named(change)
         entries = (change.base, change.head, change.index, change.worktree)
@@ -170,9 +170,9 @@ class OwnFiles:
         )
 
     def _unrecorded(self, change: PathChange) -> bool:
-        """Whether it is this goal's own journal, of which there is no record, or it is allowed.
+        """Whether it is this goal's own journal, unrecorded or allowed.
 
-        Every evaluation writes it: counted as an ordinary change it would make each one stale.
+        Every evaluation writes it: as an ordinary change it would make each one stale.
         """
         allowed = self._allowed.first(_path_bytes(change.path)) is not None
         if change.foreign != "unrecorded" and not allowed:
@@ -216,7 +216,7 @@ def own_files(
     issue: int | None = None,
     allowed: Sequence[str] = (),
 ) -> OwnFiles:
-    """Flow's own files, as ``baseline`` pinned their folders; ``denied`` is denied by now."""
+    """Flow's own files, in the folders that ``baseline`` pinned; ``denied`` is denied by now."""
     return OwnFiles(
         baseline.journal_dir,
         journal,
@@ -229,8 +229,8 @@ def own_files(
 
 
 def _uncounted(path: str) -> bool:
-    """Whether it lies in Flow's own folder, less what people write there."""
-    return f"{path}/".startswith(".flow/") and not f"{path}/".startswith(_PEOPLES)
+    """Whether it lies in Flow's own folder, without the files that people write there."""
+    return f"{path}/".startswith(".flow/") and not f"{path}/".startswith(_WRITTEN_BY_PEOPLE)
 
 
 def is_temporary(name: str) -> bool:
@@ -264,7 +264,7 @@ def _is_card(name: str) -> bool:
 
 
 def check_patterns(patterns: Iterable[object], key: str, *, file: str | None = None) -> list[Fault]:
-    """One :class:`Fault` for each pattern that is refused; ``key`` is where the list stands."""
+    """One :class:`Fault` for each refused pattern; ``key`` is the key of the list."""
     faults = []
     for number, pattern in enumerate(patterns):
         why = why_not(pattern)
@@ -286,11 +286,11 @@ def boundary_report(
     denied: Sequence[str],
     own_files: Callable[[PathChange], bool],
 ) -> BoundaryReport:
-    """Hold the change set against a goal's paths.
+    """Compare the change set with a goal's paths.
 
-    What the settings denied at activation stays denied. Every pattern must have passed
-    :func:`check_patterns`. Where git could not answer nothing is said about paths: in the middle of
-    a merge they would be somebody else's.
+    Paths that the settings denied at activation stay denied. Every pattern must have passed
+    :func:`check_patterns`. Where git could not answer the report names no paths: in the middle of a
+    merge they would be another branch's.
     """
     denied = tuple(dict.fromkeys((*denied, *baseline.settings_denied)))
     rules = path_rules(allowed, denied)
@@ -349,13 +349,13 @@ class PathRules(NamedTuple):
             return "a symlink leads out of the repository"
         if _uncounted(change.real):
             return "a symlink leads into Flow's own folder"
-        # What a new symlink points at is not changed by it; what is reached through one lies there.
+        # The target of a new symlink is not changed; a path behind a symlink lies at its target.
         itself = change.worktree is not None and change.worktree.mode == LINK
         reason = self.place(change.real, folder=True, allow=not itself)
         return None if reason is None else f"it leads to {change.real}, which is {reason}"
 
     def place(self, path: str, folder: bool = False, *, allow: bool = True) -> str | None:
-        """Why a place is not allowed; ``allow`` False: only whether it is denied."""
+        """Why a path is not allowed; ``allow`` False: only whether it is denied."""
         name = _path_bytes(path)
         pattern = self.denied.first(name, folder=folder)
         if pattern is not None:
@@ -378,7 +378,7 @@ def _how_to_mend(change: PathChange, baseline: Baseline) -> Literal["remove", "r
 
 
 def _where_seen(change: PathChange) -> str:
-    """Where a change is seen, and what kind it is."""
+    """The places and kind of a change."""
     places = [
         name
         for name, entry in (("committed", change.head), ("staged", change.index))

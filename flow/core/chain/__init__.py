@@ -1,1 +1,1 @@
-"""The hash chain of a run as values: seals, walks, intervals, how a goal was closed."""
+"""The hash chain of a run as values: entries, walks, intervals, records of closed goals."""

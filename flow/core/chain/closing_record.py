@@ -1,8 +1,8 @@
-"""What the user's state folder keeps of how a goal was closed (SPEC 2 and 10).
+"""The record of a closed goal in the user's state folder (SPEC 2 and 10).
 
-A goal file and its run lie in the checkout, where whoever works there may write ``achieved`` and an
-event that fits. So each door leaves a digest there of what it closed, and on what. The Stop hook
-tells each closing to the person once: a command in a script reaches a door without a question.
+A goal file and its run lie in the checkout, where anyone may write ``achieved`` and a matching
+event. So each terminal transition leaves a digest of the goal and its evidence there. The Stop hook
+reports each closing to the person once: a command in a script closes a goal without a question.
 """
 
 from __future__ import annotations
@@ -19,18 +19,17 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Goal
 
 FOLDER = "closed/"
-"""Before the goal's id: the name of the digest among those of a run's small files."""
-
+"""Prefix of the goal's id in the name of the digest, among those of a run's small files."""
 
 PLACES = {"agent": "an agent's shell", "terminal": "a terminal", "pipe": "a pipe"}
-"""Where a closing was said, in words, by ``said_from``."""
+"""The origin of a closing in words, by ``said_from``."""
 _LONGEST = 200
 
 
 class ClosedGoal(NamedTuple):
-    """A goal that was closed in a checkout, as the person is told at the next stop there.
+    """A goal that was closed in a checkout, for the report at the next stop there.
 
-    ``at``, ``by`` and ``said_from`` are the event's; empty where it does not say.
+    ``at``, ``by`` and ``said_from`` are the event's; empty where it has none.
     """
 
     goal_id: str
@@ -44,14 +43,16 @@ class ClosedGoal(NamedTuple):
         """Who closed it, when and from where; without a full stop, safe for a terminal."""
         place = PLACES.get(self.said_from, self.said_from)
         parts = ((" at ", self.at), (" by ", self.by), (", said from ", place))
-        told = "".join(before + visible(text)[:_LONGEST] for before, text in parts if text)
-        return f"goal {visible(self.goal_id)} was closed as {visible(self.status)[:_LONGEST]}{told}"
+        details = "".join(before + visible(text)[:_LONGEST] for before, text in parts if text)
+        return (
+            f"goal {visible(self.goal_id)} was closed as {visible(self.status)[:_LONGEST]}{details}"
+        )
 
 
 def closed_goal(
     goal_id: str, branch: str, status: str, event: Mapping[str, Any] | None
 ) -> ClosedGoal:
-    """The closing that ``event``, the goal's newest change of status, tells."""
+    """The closing that ``event``, the goal's newest change of status, is."""
     transition = event if event is not None and event.get("to") == status else {}
     by = transition.get("by", transition.get("how"))  # a helper names itself
     texts = (transition.get("at"), by, transition.get("said_from"))
@@ -60,7 +61,7 @@ def closed_goal(
     )
 
 
-def told_at(events: Sequence[Mapping[str, Any]], status: str) -> str | None:
+def closed_at(events: Sequence[Mapping[str, Any]], status: str) -> str | None:
     """Time of the latest transition event, if it set ``status``; else None."""
     for event in reversed(events):
         if event.get("type") in ("confirmed", "transition") and "to" in event:
@@ -70,12 +71,12 @@ def told_at(events: Sequence[Mapping[str, Any]], status: str) -> str | None:
 
 
 def statement(goal: Goal, contract: str, at: str) -> bytes:
-    """What is digested: a goal as it was closed at ``at``, and the evidence it names."""
-    said = {
+    """The bytes of the digest: the goal as it was closed at ``at``, and its evidence."""
+    document = {
         "goal": goal.id,
         "to": goal.status,
         "at": at,
         "contract": contract,
         "evidence": [[c.id, c.status, c.evidence_ref] for c in goal.criteria],
     }
-    return json.dumps(said, sort_keys=True, ensure_ascii=True).encode("ascii")
+    return json.dumps(document, sort_keys=True, ensure_ascii=True).encode("ascii")

@@ -1,4 +1,4 @@
-"""The hash chain over a run's evidence (SPEC 10): what an entry is, and what follows what.
+"""The hash chain over a run's evidence (SPEC 10): its entries, and their order.
 
 An entry is a JSON object whose values are text, whole numbers or null. Its *canonical text* is JSON
 with sorted keys, no spaces and only ASCII characters. ``hash`` is the SHA-256 of the canonical text
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 EVIDENCE = "evidence"
 """``kind`` of the entry of a sidecar."""
 DROPPED = "dropped"
-"""``kind`` of the entry that says that an output was dropped (``flow gc``)."""
+"""``kind`` of the entry about a dropped output (``flow gc``)."""
 TRAILER = "Flow-Ledger"
 """The commit trailer that holds a head."""
 
@@ -30,7 +30,7 @@ _TEXTS = ("at", "evidence_id", "goal_id", "by", "prev", "hash")
 
 
 class Head(NamedTuple):
-    """Where a chain stands: how many entries it has, and the hash of the last one."""
+    """The end of a chain: the number of its entries, and the hash of the last one."""
 
     number: int
     hash: str
@@ -52,7 +52,7 @@ class LedgerEntry(NamedTuple):
     """``evaluator`` and ``approver`` are Flow's own; only such evidence can count."""
     sidecar_sha256: str
     output_sha256: str | None
-    """Null where the sidecar has no output. In a ``dropped`` entry: of the output that was."""
+    """None where the sidecar has no output; in a ``dropped`` entry the former output's."""
     prev: str
     hash: str
 
@@ -97,7 +97,7 @@ def line(entry: LedgerEntry) -> bytes:
 def read(document: object, text: bytes) -> LedgerEntry:
     """The entry whose line is ``text`` and whose JSON is ``document``.
 
-    ValueError with what is wrong, where it is not one that Flow would write, or was changed.
+    Raises ValueError with the fault where Flow would not write it so, or it was changed.
     """
     if not isinstance(document, dict) or set(document) != set(LedgerEntry._fields):
         raise ValueError("is no entry")
@@ -106,7 +106,7 @@ def read(document: object, text: bytes) -> LedgerEntry:
         raise ValueError("is no entry")
     if canonical(document) != text:
         raise ValueError("is not written as Flow writes it")
-    # No text of a value can look like this member: a quote in it would be escaped.
+    # A text value cannot look like this member: a quote in it would be escaped.
     bare = text.replace(b'"hash":"%b",' % entry.hash.encode(), b"", 1)
     if sha256(bare).hexdigest() != entry.hash:
         raise ValueError("was altered: its hash is not that of what it says")
@@ -133,7 +133,7 @@ def is_digest(value: object) -> bool:
 
 
 def head_of(text: object) -> Head | None:
-    """The head that ``<n>:<hash>`` says; None for anything else."""
+    """The head from ``<n>:<hash>``; None for anything else."""
     number, colon, digest = text.partition(":") if isinstance(text, str) else ("", "", "")
     plain = number.isascii() and number.isdigit() and len(number) <= 16 and number[0] != "0"
     return Head(int(number), digest) if colon and plain and is_digest(digest) else None

@@ -1,4 +1,4 @@
-"""Sets of whole numbers as spans: ``((3, 3), (7, 9))``, sorted, apart from each other."""
+"""Sets of whole numbers as intervals: ``((3, 3), (7, 9))``, sorted and disjoint."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     Interval = tuple[int, int]
     Intervals = tuple[Interval, ...]
-    """(first, last) of each span, both of them in it."""
+    """(first, last) of each interval, both included."""
 
 
 def contains(intervals: Intervals, number: int) -> bool:
@@ -18,9 +18,9 @@ def contains(intervals: Intervals, number: int) -> bool:
 
 
 def merged(intervals: Iterable[Interval]) -> Intervals:
-    """Any spans as they should be; those whose last number is below the first are empty."""
+    """Sorted, disjoint intervals; one whose last number is below its first is empty."""
     joined: list[Interval] = []
-    for first, last in sorted(span for span in intervals if span[0] <= span[1]):
+    for first, last in sorted(each for each in intervals if each[0] <= each[1]):
         if joined and first <= joined[-1][1] + 1:
             joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
         else:
@@ -29,7 +29,7 @@ def merged(intervals: Iterable[Interval]) -> Intervals:
 
 
 def without(intervals: Intervals, numbers: Iterable[int]) -> Intervals:
-    """The spans less these numbers."""
+    """The intervals without these numbers."""
     remaining = list(intervals)
     for number in numbers:
         for index, (first, last) in enumerate(remaining):
@@ -40,8 +40,8 @@ def without(intervals: Intervals, numbers: Iterable[int]) -> Intervals:
 
 
 def bounded(intervals: Intervals, limit: int) -> Intervals:
-    """At most ``limit`` spans that hold all of it: what lies between the oldest goes in, too."""
-    more = len(intervals) - limit
-    return (
-        ((intervals[0][0], intervals[more][1]), *intervals[more + 1 :]) if more > 0 else intervals
-    )
+    """At most ``limit`` intervals that cover all of these: gaps between the oldest are filled."""
+    surplus = len(intervals) - limit
+    if surplus <= 0:
+        return intervals
+    return ((intervals[0][0], intervals[surplus][1]), *intervals[surplus + 1 :])

@@ -1,8 +1,7 @@
-"""Reading a whole chain, line by line, and naming what is wrong with it (SPEC 10).
+"""A walk over a whole chain, line by line, with a finding for each fault (SPEC 10).
 
-The walk goes on after a fault: entries that are whole in themselves still say what their files must
-be, so that one altered byte is one finding. Every finding names the first place where the record
-and the chain part.
+The walk goes on after a fault: intact entries still hold the digests of their files, so that one
+altered byte is one finding. Every finding names the first place where record and chain differ.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ Kind = Literal[
     "unreadable",
 ]
 _NAMED = 4
-"""Of those who know a head, how many are named."""
+"""At most this many witnesses are listed in a finding."""
 
 ASIDE = ("proposal.json", "last-verdict.json", "loop.json")
-"""Files that a person's confirmation does not rest on: a proposal says itself that it is whole."""
+"""Files that a person's confirmation does not rest on: a proposal has a digest of its own."""
 
 
 class ChainFinding(NamedTuple):
-    """One thing that is wrong. ``file`` is below the top level; ``entry`` is a ``seq``."""
+    """One fault. ``file`` is below the top level; ``entry`` is a ``seq``."""
 
     kind: Kind
     run_id: str
@@ -47,12 +46,12 @@ class ChainFinding(NamedTuple):
 
     @property
     def aside(self) -> bool:
-        """Whether nothing that is decided rests on it."""
+        """Whether no decision rests on it."""
         return self.kind == "unaccounted" or self.file.endswith(ASIDE)
 
 
 class Line(NamedTuple):
-    """One line of a file. ``text`` is None where it is too long to be read."""
+    """One line of a file. ``text`` is None where it is too long to read."""
 
     number: int
     text: bytes | None
@@ -61,14 +60,14 @@ class Line(NamedTuple):
 
 
 class WitnessedHead(NamedTuple):
-    """A head that somebody wrote down: ``who`` says where."""
+    """A head recorded outside the ledger; ``who`` names the witness."""
 
     head: Head
     who: str
 
 
 class RecordedDigests(NamedTuple):
-    """What the ledger says of a sidecar and its output."""
+    """The ledger's digests of a sidecar and its output."""
 
     seq: int
     sidecar_sha256: str
@@ -76,7 +75,7 @@ class RecordedDigests(NamedTuple):
 
 
 class WalkedLedger(NamedTuple):
-    """A ledger that was walked through."""
+    """The result of a walk over a ledger."""
 
     head: Head | None
     entries: int
@@ -97,29 +96,29 @@ def walk(
     heads: Sequence[WitnessedHead],
     sought: frozenset[Head] = frozenset(),
 ) -> WalkedLedger:
-    """Follow a run's ledger from its first entry to its last.
+    """Walk a run's ledger from its first entry to its last.
 
-    ``heads`` are heads that must be in it; of ``sought`` only is told which are.
+    ``heads`` must be in it; of ``sought`` the result only names those that are.
     """
     walker = _Walker(run_id, file)
-    told = _merged(heads)
-    met: dict[int, set[str]] = {one.head.number: set() for one in told}
+    witnessed = _merged(heads)
+    hashes: dict[int, set[str]] = {each.head.number: set() for each in witnessed}
     seen = set()
     for line in lines:
         entry = walker.take(line, parse)
         if entry is None:
             continue
-        if entry.seq in met:
-            met[entry.seq].add(entry.hash)
+        if entry.seq in hashes:
+            hashes[entry.seq].add(entry.hash)
         if entry.head in sought:
             seen.add(entry.head)
     findings = walker.finish()
-    lost = [one for one in told if one.head.hash not in met[one.head.number]]
-    beyond = [one for one in lost if one.head.number > walker.highest]
-    for one in lost:
-        if one not in beyond[:-1]:  # of what was cut off, the last one tells how much
-            other = bool(met[one.head.number])
-            findings.append(_parted(run_id, file, one, walker.highest, other))
+    lost = [each for each in witnessed if each.head.hash not in hashes[each.head.number]]
+    beyond = [each for each in lost if each.head.number > walker.highest]
+    for each in lost:
+        if each not in beyond[:-1]:  # of the heads that were cut off, the last one shows the extent
+            replaced = bool(hashes[each.head.number])
+            findings.append(_lost_head(run_id, file, each, walker.highest, replaced))
     return WalkedLedger(
         walker.head,
         walker.count,
@@ -131,29 +130,30 @@ def walk(
 
 
 def _merged(heads: Sequence[WitnessedHead]) -> list[WitnessedHead]:
-    """Each head once, by number, with everybody who knows it."""
-    who: dict[Head, list[str]] = {}
-    for one in heads:
-        names = who.setdefault(one.head, [])
-        if one.who not in names:
-            names.append(one.who)
-    return [WitnessedHead(head, ", ".join(who[head][:_NAMED])) for head in sorted(who)]
+    """Each head once, by number, with the names of its witnesses."""
+    names: dict[Head, dict[str, None]] = {}
+    for head, witness in heads:
+        names.setdefault(head, {})[witness] = None
+    return [WitnessedHead(head, ", ".join([*names[head]][:_NAMED])) for head in sorted(names)]
 
 
-def _parted(run_id: str, file: str, head: WitnessedHead, highest: int, other: bool) -> ChainFinding:
-    """What to say of a head that is not in the chain."""
-    number = head.head.number
+def _lost_head(
+    run_id: str, file: str, witnessed: WitnessedHead, highest: int, replaced: bool
+) -> ChainFinding:
+    """The finding for a head that is not in the chain."""
+    head, witness = witnessed
+    number = head.number
     if not highest:
-        text = f"is missing or empty; entry {number} ({head.head}) is known to {head.who}"
+        text = f"is missing or empty; entry {number} ({head}) is known to {witness}"
         return ChainFinding("missing", run_id, file, text, 1)
     if number > highest:
         text = (
             f"was cut, or restored from an older copy: it ends at entry {highest}, "
-            f"and entry {number} ({head.head}) is known to {head.who}"
+            f"and entry {number} ({head}) is known to {witness}"
         )
         return ChainFinding("cut", run_id, file, text, highest + 1)
-    how = "is another one than" if other else "is not"
-    text = f"entry {number} {how} the one known to {head.who} ({head.head})"
+    relation = "is another one than" if replaced else "is not"
+    text = f"entry {number} {relation} the one known to {witness} ({head})"
     return ChainFinding("restored", run_id, file, text, number)
 
 
@@ -181,31 +181,31 @@ class _Walker:
             self._broken(line, str(error))
             return None
         if not line.ended:
-            self._say("cut", f"entry {entry.seq} has lost the newline after it", entry.seq)
+            self._add("cut", f"entry {entry.seq} has lost the newline after it", entry.seq)
         self._link(entry)
         self._store(entry)
         return entry
 
-    def _broken(self, line: Line, why: str) -> None:
+    def _broken(self, line: Line, fault: str) -> None:
         where = f"line {line.number} (where entry {self._expected} should be)"
         if line.ended:
-            self._say("altered", f"{where} {why}", self._expected)
+            self._add("altered", f"{where} {fault}", self._expected)
         else:
-            self._say("cut", f"{where} is half an entry", self._expected)
-        # What follows is compared with itself: the fault has its name already.
+            self._add("cut", f"{where} is half an entry", self._expected)
+        # Later entries are compared with each other: this fault has its finding already.
         self._expected, self._prev = 0, ""
 
     def _link(self, entry: LedgerEntry) -> None:
         if self._expected and entry.seq > self._expected:
             self._gaps.append((self._expected, len(self._findings)))
-            what = f"entry {self._expected} is missing: entry {entry.seq} stands in its place"
-            self._say("missing", what, self._expected)
+            text = f"entry {self._expected} is missing: entry {entry.seq} stands in its place"
+            self._add("missing", text, self._expected)
         elif self._expected and entry.seq < self._expected:
             self._late.add(entry.seq)
-            self._say("reordered", f"entry {entry.seq} comes after a later one", entry.seq)
+            self._add("reordered", f"entry {entry.seq} comes after a later one", entry.seq)
         elif self._prev and entry.prev != self._prev:
             text = f"entry {entry.seq} does not follow the one before it: one of them was replaced"
-            self._say("restored", text, entry.seq)
+            self._add("restored", text, entry.seq)
         self._expected, self._prev = entry.seq + 1, entry.hash
         self.head = entry.head
         self.highest = max(self.highest, entry.seq)
@@ -216,21 +216,21 @@ class _Walker:
         if entry.kind == EVIDENCE:
             if before is not None:
                 text = f"entry {entry.seq} records {entry.evidence_id} again (first: {before.seq})"
-                self._say("reordered", text, entry.seq)
+                self._add("reordered", text, entry.seq)
                 return
             self.stored[entry.evidence_id] = RecordedDigests(
                 entry.seq, entry.sidecar_sha256, entry.output_sha256
             )
         elif entry.kind == DROPPED:
-            of_it = (entry.sidecar_sha256, entry.output_sha256)
-            if before is not None and of_it != (before.sidecar_sha256, before.output_sha256):
+            digests = (entry.sidecar_sha256, entry.output_sha256)
+            if before is not None and digests != (before.sidecar_sha256, before.output_sha256):
                 text = f"entry {entry.seq} drops another output than {entry.evidence_id} has"
-                self._say("altered", text, entry.seq)
+                self._add("altered", text, entry.seq)
                 return
             self.dropped.add(entry.evidence_id)
 
     def finish(self) -> list[ChainFinding]:
-        """The findings; a number that is missing here and turns up later was reordered."""
+        """Return the findings; a missing number that comes later was reordered."""
         for number, position in self._gaps:
             if number in self._late:
                 was = self._findings[position]
@@ -238,5 +238,5 @@ class _Walker:
                 self._findings[position] = was._replace(kind="reordered", message=text)
         return self._findings
 
-    def _say(self, kind: Kind, text: str, seq: int | None) -> None:
+    def _add(self, kind: Kind, text: str, seq: int | None) -> None:
         self._findings.append(ChainFinding(kind, self._run_id, self._file, text, seq))

@@ -1,4 +1,1 @@
-"""From evidence, boundary and judgement to a verdict, and the words of a verdict.
-
-Everything is a value; nothing is read.
-"""
+"""From evidence, boundary and judgement to a verdict and its words. Pure values."""

@@ -1,7 +1,7 @@
-"""What a person must know before a goal is closed (SPEC 17.3): one value, two forms.
+"""The question before a goal is closed (SPEC 17.3), with all that a person must know.
 
-It is gathered anew each time it is asked, and never taken from what an agent says. What could not
-be told is named in ``unknown``, never left out.
+It is gathered anew each time it is asked, and never taken from an agent's words. Gaps are named in
+``unknown``, never left out.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ProvedBy = Literal["command", "judge", "person", "nothing"]
 
 
 class CriterionProof(NamedTuple):
-    """A criterion, and what it came to in the evaluation that proposes."""
+    """A criterion, and its result in the evaluation that proposes."""
 
     id: str
     text: str
@@ -47,7 +47,7 @@ class ContractStep(NamedTuple):
 
     at: str
     by: str
-    """Who; empty where that is not on record."""
+    """The author; empty where it is not on record."""
     how: str
     said_from: str
     """``terminal``, ``pipe`` or ``agent``; empty where that is not on record."""
@@ -59,7 +59,7 @@ class ContractStep(NamedTuple):
 
 
 class TrustGround(NamedTuple):
-    """On whose word the commands ran."""
+    """The trust by which the commands ran."""
 
     trusted: bool
     why: str
@@ -70,7 +70,7 @@ class TrustGround(NamedTuple):
 
 
 class ConfirmQuestion(NamedTuple):
-    """Everything that the question tells."""
+    """The content of the question."""
 
     goal_id: str
     to: str
@@ -80,20 +80,20 @@ class ConfirmQuestion(NamedTuple):
     contract: tuple[ContractStep, ...]
     proof: ProofChange
     approved: Mapping[str, str]
-    """path → who approved its change, and when."""
+    """path → the approval of its change: person and time."""
     changed_files: int
     outside: tuple[str, ...]
     left_behind: tuple[str, ...]
     trust: TrustGround
     unknown: tuple[str, ...]
     reason: str = ""
-    """Why the evaluation proposes it, with all that it found on the way."""
+    """The evaluation's reason for the proposal."""
     others: tuple[str, ...] = ()
     """The branch's other goals that are not done."""
     only_proof: bool = False
-    """Whether no file changed but those that the proof rests on."""
+    """Whether only files that the proof rests on changed."""
     moved: tuple[str, ...] = ()
-    """What is no longer as the proposal saw it: then it cannot be confirmed."""
+    """Changes since the proposal, which prevent the confirmation."""
 
     @property
     def not_proved(self) -> tuple[CriterionProof, ...]:

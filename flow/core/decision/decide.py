@@ -1,7 +1,7 @@
-"""From what was measured to what is decided (SPEC 3, steps 3 to 6).
+"""From measurements to a decision (SPEC 3, steps 3 to 6).
 
-Two tables: :func:`candidate` says what the commands and the boundary earned, :func:`decide` what
-follows once a judge has, or has not, spoken. A judge can lower a result; no row lets it raise one.
+Two tables: :func:`candidate` is the result of the commands and the boundary, :func:`decide` adds
+a judge's opinion, or its absence. A judge can lower a result; no row lets it raise one.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 Candidate = Literal["pass", "pass+fuzzy", "incomplete", "fail"]
 
 JudgedStatus = Literal["pass", "fail", "incomplete"]
-"""What a judge says of one criterion."""
+"""A judge's result for one criterion."""
 
 CONFIDENCE_BAR = 0.6
 """A judge's ``achieved`` below this goes to a person (SPEC 3, step 6); inclusive."""
 
 
 class Measured(NamedTuple):
-    """What is known of one criterion after its command ran, or did not."""
+    """The result of one criterion after its command ran, or did not."""
 
     criterion_id: str
     must_pass: bool
     fuzzy: bool
     outcome: Outcome
     stale: bool = False
-    """The files moved while it ran: shown, never counted."""
+    """The files changed while it ran: shown, never counted."""
     approved: bool = False
     """A person's fresh approval proves it (fuzzy criteria only)."""
     judged: JudgedStatus | None = None
-    """What a judge says of it (fuzzy criteria only); never set before the candidate is known."""
+    """A judge's result (fuzzy criteria only); never set before the candidate is known."""
 
     @property
     def passing(self) -> bool:
@@ -54,21 +54,21 @@ class Measured(NamedTuple):
 
     @property
     def decided(self) -> bool:
-        """Whether this evaluation says anything about it."""
+        """Whether this evaluation proves or disproves it."""
         return self.passing or self.failing
 
 
 class JudgedCriterion(NamedTuple):
-    """What a judge says of one criterion."""
+    """A judge's opinion of one criterion."""
 
     id: str
     status: JudgedStatus
     reason: str = ""
     """The judge's own words; empty where it gave none."""
     lowered: str = ""
-    """Why a judge's pass counts as ``incomplete``; empty where its status is what it said."""
+    """Why a judge's pass counts as ``incomplete``; empty where its status is its own."""
     remark: str = ""
-    """Flow's words: how many judges agree, or how it was judged."""
+    """Flow's words: the number of judges that agree, or the method."""
 
     def words(self) -> str:
         """Remark and reason on one line; the judge's own words stand in quotes."""
@@ -77,7 +77,7 @@ class JudgedCriterion(NamedTuple):
 
 
 class Opinion(NamedTuple):
-    """A judge's usable answer, or what several of them came to."""
+    """A judge's usable answer, or the result of several."""
 
     verdict: VerdictName
     confidence: float
@@ -89,23 +89,20 @@ class Opinion(NamedTuple):
     """The ``llm_judge_report`` that holds it."""
     evidence_id: str | None = None
     warnings: tuple[str, ...] = ()
-    """What was neutralised, discounted or left out."""
+    """Parts that were neutralised, discounted or left out."""
 
 
 class NoOpinion(NamedTuple):
-    """A judge was needed and gave no usable answer: none configured, refused, failed, ...
-
-    ``reason`` says which.
-    """
+    """No usable answer of a judge that was needed: none configured, refused, failed, ..."""
 
     reason: str
     warnings: tuple[str, ...] = ()
     remedy: Literal["name_judge", "ask", "person"] = "ask"
-    """What helps: to say which judge is meant, another evaluation, or a person's word alone."""
+    """The remedy: to name a judge, to evaluate again, or a person's word alone."""
 
 
 class Decision(NamedTuple):
-    """What an evaluation writes (``status``) and what it may only propose (``proposed``)."""
+    """The status that an evaluation writes, and the one that it may only propose."""
 
     verdict: VerdictName
     status: NonTerminal
@@ -116,10 +113,10 @@ class Decision(NamedTuple):
 
 
 def candidate(measured: Iterable[Measured], *, boundary_known: bool) -> Candidate:
-    """What the commands and the boundary earned, before any judge.
+    """The result of the commands and the boundary, before any judge.
 
     ``boundary_known`` is False where git could not answer. A criterion that was not run, or whose
-    files moved under it, counts as inconclusive: the tree earned nothing it did not show.
+    files changed meanwhile, counts as inconclusive.
     """
     required = [m for m in measured if m.must_pass]
     if any(m.failing for m in required):

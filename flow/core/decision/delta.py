@@ -20,8 +20,8 @@ def delta(
 ) -> Delta:
     """Compare the passing criteria with the previous turn's.
 
-    ``before`` holds the ids that passed last time, ``decided`` what this turn decided (True:
-    passes). An id in neither keeps its last state, one in ``amended`` is left out of both sides.
+    ``before`` holds the ids that passed last time, ``decided`` this turn's results (True: passes).
+    An id in neither keeps its last state, one in ``amended`` is left out of both sides.
     """
     if first:
         return "made_progress"

@@ -1,4 +1,4 @@
-"""The words of a verdict: why, and what to do next. Pure text from values."""
+"""The words of a verdict: its reason, and the next step. Pure text from values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def reason(
     judge: Opinion | NoOpinion | None,
     remarks: Sequence[str] = (),
 ) -> str:
-    """Why the verdict is what it is. ``remarks`` go first: what overrides everything else."""
+    """The verdict's reason. ``remarks`` go first: they override everything else."""
     needed = [result for result in results if result.criterion_id in required]
     parts = [
         *remarks,
@@ -42,17 +42,17 @@ def reason(
 
 def _boundary_parts(decision: Decision, boundary: BoundaryReport) -> list[str]:
     parts = []
+    review = decision.verdict == "needs_human_review"
     if decision.blocker_type == "scope_violation":
         outside = names([violation.path for violation in boundary.violations])
         parts.append(f"path_boundary_violation: {outside} outside the goal's paths")
     if boundary.status == "inconclusive":
         parts.append(f"the path boundary could not be checked: {names(boundary.problems, 3)}")
-    if boundary.guards_changed and decision.verdict == "needs_human_review":
+    if boundary.guards_changed and review:
         parts.append(f"changed since activation: {names(boundary.guards_changed)}")
-    if boundary.protected_changed and decision.verdict == "needs_human_review":
-        parts.append(
-            f"protected files changed since activation: {names(boundary.protected_changed)}"
-        )
+    if boundary.protected_changed and review:
+        changed = names(boundary.protected_changed)
+        parts.append(f"protected files changed since activation: {changed}")
     return parts
 
 
@@ -77,12 +77,12 @@ def _criterion_parts(needed: Sequence[CriterionResult]) -> list[str]:
 
 
 def _each_row(rows: Sequence[CriterionResult], most: int = 8) -> str:
-    shown = [f"{row.criterion_id} ({_why_row(row)})" for row in rows[:most]]
+    shown = [f"{row.criterion_id} ({_row_reason(row)})" for row in rows[:most]]
     more = f" and {len(rows) - most} more" if len(rows) > most else ""
     return visible(", ".join(shown)) + more
 
 
-def _why_row(row: CriterionResult) -> str:
+def _row_reason(row: CriterionResult) -> str:
     if row.reason:
         return row.reason
     return row.outcome if row.exit_code is None else f"exit {row.exit_code}"
@@ -96,10 +96,10 @@ NO_TIME = "not reached in the time that was left"
 """The reason of a criterion whose command did not end, or start, in the caller's time."""
 
 JUDGED = "judge: "
-"""How the reason of a criterion begins that a judge has judged."""
+"""Start of the reason of a criterion that a judge has judged."""
 
 FUZZY = "no command proves it"
-"""The reason of a fuzzy criterion that nobody has judged or approved."""
+"""The reason of a fuzzy criterion that is neither judged nor approved."""
 
 
 def hint(
@@ -114,15 +114,14 @@ def hint(
     may_propose: bool = True,
     trust_first: bool = False,
 ) -> str:
-    """What to do next, as a command where there is one.
+    """The next step, as a command where there is one.
 
-    A judge's hint is shown as its words, never as an instruction of Flow's. ``may_propose``: this
-    evaluation may make a proposal at all; with ``trust_first`` it may once a person trusts the
-    contract.
+    A judge's hint is quoted, never given as Flow's instruction. ``may_propose``: this evaluation
+    may make a proposal at all; with ``trust_first`` it may once a person trusts the contract.
     """
     needed = [r for r in results if r.criterion_id in required]
-    theirs = judge.next_step_hint if isinstance(judge, Opinion) else ""
-    quoted = f'judge: "{visible(theirs)}"' if theirs else ""
+    judge_hint = judge.next_step_hint if isinstance(judge, Opinion) else ""
+    quoted = f'judge: "{visible(judge_hint)}"' if judge_hint else ""
     if decision.proposed and may_propose:
         text = f"a person confirms: flow goal confirm {goal_id}"
     elif decision.proposed and trust_first:
@@ -158,7 +157,7 @@ def _persons_line(
     judge: Opinion | NoOpinion | None,
     evaluator_type: str,
 ) -> str:
-    """What a person types where the evaluation needs one."""
+    """The command for a person where the evaluation needs one."""
     if boundary.guards_changed:
         return f"look at them, then: flow goal approve {goal_id} guards --by NAME --note TEXT"
     if boundary.protected_changed and decision.blocker_type == "missing_approval":
@@ -175,7 +174,7 @@ def _persons_line(
 
 
 def approvals(goal_id: str, needed: Sequence[CriterionResult]) -> str:
-    """The line by which a person proves the first fuzzy criterion that is open; else empty.
+    """The command by which a person proves the first open fuzzy criterion; else empty.
 
     Where a judge has passed them all and was not sure enough, the first of those.
     """
@@ -187,12 +186,12 @@ def approvals(goal_id: str, needed: Sequence[CriterionResult]) -> str:
 
 
 def for_judges(reason: str, hint: str) -> str:
-    """What a later judge is given of a verdict's ``reason`` and ``hint``.
+    """A verdict's ``reason`` and ``hint`` as context for a later judge.
 
-    Flow's label of a judge's words is replaced: "judge: all criteria pass" reads as if somebody
-    told a judge what to do. Commands that Flow offers to a person are left out.
+    Flow's label of a judge's words is replaced: "judge: all criteria pass" reads like an
+    instruction to a judge. Commands that Flow offers to a person are left out.
     """
-    theirs = hint.find(f'{JUDGED}"')
     if "flow goal " in hint:
-        hint = hint[theirs:] if theirs >= 0 else ""
+        quote_at = hint.find(f'{JUDGED}"')
+        hint = hint[quote_at:] if quote_at >= 0 else ""
     return "\n".join(text.replace(JUDGED, "opinion: ") for text in (reason, hint) if text)

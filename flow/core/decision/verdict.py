@@ -1,4 +1,4 @@
-"""The verdict of one evaluation, and what it proposes (SPEC 3)."""
+"""The verdict of one evaluation, and its proposal (SPEC 3)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HINT_LIMIT = 500
 
 
 class CriterionResult(NamedTuple):
-    """What one criterion came to in this evaluation."""
+    """The result of one criterion in this evaluation."""
 
     criterion_id: str
     status: str
@@ -42,14 +42,14 @@ class CriterionResult(NamedTuple):
     limitations: tuple[str, ...] = ()
     reason: str = ""
     base: Mapping[str, Any] | None = None
-    """What its command came to on the base commit, where it ran there (red first)."""
+    """The result of its command on the base commit, where it ran there (red first)."""
     text: str = ""
-    """What must hold, as the goal says it."""
+    """The criterion's text in the goal."""
     command: str | None = None
     """Its verification command; None where the goal has none."""
 
     def to_document(self) -> dict[str, Any]:
-        """As the verdict holds it; text and command in at most ``REASON_LIMIT`` characters."""
+        """Its row in the verdict; text and command in at most ``REASON_LIMIT`` characters."""
         document: dict[str, Any] = {
             "criterion_id": self.criterion_id,
             "text": clip(self.text, REASON_LIMIT),
@@ -67,18 +67,18 @@ class CriterionResult(NamedTuple):
 
 
 class ProposedTransition(NamedTuple):
-    """A terminal status that a person may confirm. Nothing in Flow can write it from here."""
+    """A terminal status that a person may confirm; an evaluation cannot write it."""
 
     to: Terminal
     reason: str
     turns_evaluated: int
     proposal_id: str
     confirm: Mapping[str, Any] | None = None
-    """What a person must know before they say yes (:mod:`flow.core.decision.confirming`)."""
+    """The facts for the person who confirms (:mod:`flow.core.decision.confirming`)."""
 
     def to_document(self) -> dict[str, Any]:
-        """As the verdict holds it."""
-        document = dict(self._asdict())
+        """Its part of the verdict."""
+        document = self._asdict()
         if self.confirm is None:
             del document["confirm"]
         return document
@@ -108,7 +108,7 @@ class Verdict(NamedTuple):
     proof: Mapping[str, Any] | None = None
     """The files that the commands rest on and that changed since the goal began."""
     to_approve: tuple[str, ...] = ()
-    """What holds an achieved verdict back until a person approves it: ``guards``, ``protected``."""
+    """Changes that a person must approve first for ``achieved``: ``guards``, ``protected``."""
     to_trust: bool = False
     """Whether nothing is proposed until a person trusts the contract, which was only named."""
 
@@ -142,10 +142,10 @@ class Verdict(NamedTuple):
 
 
 def next_act(verdict: Verdict) -> Act:
-    """What comes next after ``verdict``, as one word: the whole table is in this function.
+    """The next step after ``verdict``, in one word: the whole table is in this function.
 
     A proposal comes first, since a person can settle it at once. ``done`` is a closed goal, or one
-    that is proved while nothing is proposed (``--only``, ``--dry-run``): ``reason`` says why.
+    that is proved without a proposal (``--only``, ``--dry-run``): ``reason`` says why.
     """
     if verdict.lifecycle_to in TERMINAL:
         return "done"

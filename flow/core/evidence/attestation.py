@@ -1,7 +1,7 @@
-"""What an export says: in-toto Statements made from a run's evidence (SPEC 10, *Export*).
+"""The in-toto Statements of an export, made from a run's evidence (SPEC 10, *Export*).
 
 A :class:`Record` holds everything that the Statements are made from, and is itself one of them; so
-whoever checks a bundle makes them again and compares. The types are those of the in-toto
+the check of a bundle makes them again and compares. The types are those of the in-toto
 attestation framework (Statement v1, test-result v0.1) and of SLSA (verification summary v1).
 """
 
@@ -25,20 +25,20 @@ STATEMENT = "https://in-toto.io/Statement/v1"
 TEST_RESULT = "https://in-toto.io/attestation/test-result/v0.1"
 SUMMARY = "https://slsa.dev/verification_summary/v1"
 RECORD = "https://flow.synapti.ai/attestation/evidence-record/v1"
-"""The Statement that carries what the others are made from. Its version is that of the making."""
+"""The Statement with the data of all others. Its version is that of their derivation."""
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 VERIFIER = "https://flow.synapti.ai/flow"
 LEVEL = "FLOW_GOAL_ACHIEVED"
-"""The one level Flow can vouch for; names that begin with ``SLSA_`` are not its to give."""
+"""The one level that Flow can attest; names that begin with ``SLSA_`` are reserved."""
 LEDGER_FILE = "ledger.jsonl"
 TREE = "flow-tree-1"
-"""How the digest of a working tree is made (``tree_digest``), and the name of such a subject."""
+"""The algorithm of a working tree's digest (``tree_digest``), and the name of such a subject."""
 
 TestResult = Literal["PASSED", "WARNED", "FAILED"]
 
 
 class AttestedFile(NamedTuple):
-    """A file behind the export. ``content`` is None where only its digest goes along."""
+    """A file behind the export. ``content`` is None where only its digest is exported."""
 
     name: str
     sha256: str
@@ -46,7 +46,7 @@ class AttestedFile(NamedTuple):
 
 
 class AttestedSidecar(NamedTuple):
-    """One sidecar. ``criterion`` is the one it decides; None: kept, and decides nothing."""
+    """One sidecar. ``criterion`` is the one it decides; None: it decides nothing."""
 
     file: str
     evidence: Evidence
@@ -67,7 +67,7 @@ class Record(NamedTuple):
     """When the goal was closed; None while it is open, or was cancelled."""
     rubrics: Mapping[str, str]
     left_out: Mapping[str, int]
-    """How much evidence of the goal is not here, by the reason."""
+    """Count of the goal's evidence that is not included, by reason."""
     items: tuple[AttestedSidecar, ...]
     files: tuple[AttestedFile, ...]
 
@@ -89,13 +89,13 @@ def payload(statement: Mapping[str, Any]) -> bytes:
 
 
 def pae(payload_type: str, body: bytes) -> bytes:
-    """DSSE's pre-authentication encoding: what a signature is over."""
+    """DSSE's pre-authentication encoding: the bytes under a signature."""
     kind = payload_type.encode("utf-8")
     return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(body), body)
 
 
 def result_of(goal: Goal, item: AttestedSidecar) -> TestResult:
-    """What a sidecar says of its criterion.
+    """The result of a sidecar for its criterion.
 
     ``inconclusive`` is neither a pass nor a rejection, and so a warning; a failure where the
     criterion need not pass is one too (SPEC 3).
@@ -105,20 +105,17 @@ def result_of(goal: Goal, item: AttestedSidecar) -> TestResult:
         return "FAILED"
     evidence = item.evidence
     if evidence.type == "command_result":
-        said: TestResult = "WARNED"
-        if evidence.outcome == "passed":
-            said = "PASSED"
-        elif evidence.outcome == "failed":
-            said = "FAILED"
-    elif criterion.id in evidence.proves:
-        said = "PASSED"
+        passed, failed = evidence.outcome == "passed", evidence.outcome == "failed"
     else:
-        said = "FAILED" if _judged_result(evidence, criterion.id) == "fail" else "WARNED"
-    return "WARNED" if said == "FAILED" and not criterion.must_pass else said
+        passed = criterion.id in evidence.proves
+        failed = _judged_result(evidence, criterion.id) == "fail"
+    if passed:
+        return "PASSED"
+    return "FAILED" if failed and criterion.must_pass else "WARNED"
 
 
 def _judged_result(evidence: Evidence, criterion_id: str) -> str | None:
-    """What a judge's report says of a criterion."""
+    """The status of a criterion in a judge's report."""
     judgement = evidence.document["evidence"].get("judgement") or {}
     rows = judgement.get("criteria")
     for row in rows if isinstance(rows, list) else ():
@@ -128,9 +125,9 @@ def _judged_result(evidence: Evidence, criterion_id: str) -> str | None:
 
 
 def statements(record: Record) -> list[dict[str, Any]]:
-    """A ``test-result`` for each criterion that is decided, a closed goal's summary, the record.
+    """A ``test-result`` for each decided criterion, a closed goal's summary, the record.
 
-    :func:`record_faults` must have found nothing.
+    :func:`record_faults` must be empty.
     """
     results = [_test_result(record, item) for item in record.items if item.criterion is not None]
     made = list(results)
@@ -140,29 +137,29 @@ def statements(record: Record) -> list[dict[str, Any]]:
 
 
 def record_faults(record: Record) -> list[str]:
-    """Why the record cannot be what it claims to be; empty where it can."""
+    """The contradictions in a record; empty where there are none."""
     goal = record.goal
-    faults_found: list[str] = []
+    faults: list[str] = []
     deciding = [item for item in record.items if item.criterion is not None]
     for item in deciding:
-        faults_found += [f"{item.evidence.id}: {why}" for why in _item_faults(record, item)]
+        faults += [f"{item.evidence.id}: {fault}" for fault in _item_faults(record, item)]
     if len({item.evidence.subject.get("tree") for item in deciding}) > 1:
-        faults_found.append("the deciding evidence was measured on different files")
+        faults.append("the deciding evidence was measured on different files")
     if len({item.criterion for item in deciding}) < len(deciding):
-        faults_found.append("two sidecars decide the same criterion")
+        faults.append("two sidecars decide the same criterion")
     closed = goal.status in ("achieved", "failed")
     if closed != (record.closed_at is not None):
-        faults_found.append(f"the goal is {goal.status}, and the record says otherwise")
+        faults.append(f"the goal is {goal.status}, and the record says otherwise")
     if record.closed_at is not None and not deciding:
-        faults_found.append("a closed goal without evidence that counts")
+        faults.append("a closed goal without evidence that counts")
     if goal.status == "achieved":
         passed = {i.criterion for i in deciding if result_of(goal, i) == "PASSED"}
         open_ones = [c.id for c in goal.criteria if c.must_pass and c.id not in passed]
         if open_ones:
-            faults_found.append(
+            faults.append(
                 f"the goal is achieved, and no evidence here proves {', '.join(open_ones)}"
             )
-    return faults_found
+    return faults
 
 
 def _item_faults(record: Record, item: AttestedSidecar) -> list[str]:
@@ -191,7 +188,7 @@ def _item_faults(record: Record, item: AttestedSidecar) -> list[str]:
 
 
 def _required_author(type: str, criterion: Criterion) -> str | None:
-    """Who must have written a sidecar of this type that decides the criterion."""
+    """The required author of a sidecar of this type that decides the criterion."""
     if not criterion.fuzzy:
         return EVALUATOR if type == "command_result" else None
     return {"llm_judge_report": EVALUATOR, "human_approval": APPROVER}.get(type)
@@ -205,7 +202,7 @@ def _speaks_for(evidence: Evidence, criterion: Criterion) -> bool:
 
 
 def _subject(record: Record, item: AttestedSidecar) -> list[dict[str, Any]]:
-    """What was measured: the commit, where the files were exactly its, and the files' digest."""
+    """The measured state: the commit, where the files were exactly its, and the files' digest."""
     stamp = item.evidence.subject
     subjects: list[dict[str, Any]] = []
     if item.commit is not None:
@@ -266,7 +263,7 @@ def _test_result(record: Record, item: AttestedSidecar) -> dict[str, Any]:
 
 
 def policy_uri(record: Record) -> str:
-    """What the goal's contract is called as the policy of a summary."""
+    """The name of the goal's contract as the policy of a summary."""
     return f"{record.resource_uri}#contract"
 
 

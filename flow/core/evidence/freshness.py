@@ -1,8 +1,8 @@
-"""Whether evidence speaks of the files as they are now (SPEC 10, Subject; HAZARD H95).
+"""Whether evidence is about the files as they are now (SPEC 10, Subject; HAZARD H95).
 
-Fresh is what was measured on this state of the files, this contract and with this version of
-Flow. HEAD alone makes nothing stale: a commit that touches Flow's own files only moves it too. This
-module says so, for display. Where it would decide, evidence that is not fresh is refused:
+Fresh evidence was measured on this state of the files, this contract and with this version of Flow.
+HEAD alone makes nothing stale: a commit of Flow's own files moves it too. This module serves
+display. Where evidence would decide, one that is not fresh is refused:
 ``app/evaluation/reuse`` and ``proposals``, ``app/judging/bundle``, ``app/transitions/closing``.
 """
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flow.core.evidence.model import Evidence, Subject
     from flow.core.goal.model import Goal
 
-Why = Literal[
+StaleReason = Literal[
     "head",
     "tree",
     "contract",
@@ -31,7 +31,7 @@ Why = Literal[
     "unknown",
 ]
 
-WORDS: Mapping[Why, str] = {
+WORDS: Mapping[StaleReason, str] = {
     "head": "HEAD moved",
     "tree": "the files changed",
     "contract": "the contract changed",
@@ -44,13 +44,13 @@ WORDS: Mapping[Why, str] = {
     "commit": "the commit it names is not here",
     "unknown": "git cannot say what the files are now",
 }
-"""What each word says to a person."""
+"""Each reason in words for a person."""
 
 
 class Freshness(NamedTuple):
     """``why`` is empty exactly where it is fresh. ``head`` stands beside ``tree`` only."""
 
-    why: tuple[Why, ...] = ()
+    why: tuple[StaleReason, ...] = ()
 
     @property
     def fresh(self) -> bool:
@@ -59,7 +59,7 @@ class Freshness(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Why not, for people."""
+        """The reasons, for people."""
         return ", ".join(WORDS[word] for word in self.why)
 
 
@@ -70,15 +70,15 @@ def freshness(
     at: str,
     *,
     moved: bool,
-    doubt: Why | None = None,
+    doubt: StaleReason | None = None,
 ) -> Freshness:
-    """How ``evidence`` of ``goal`` stands to the files, contract and version of ``now``.
+    """The freshness of ``evidence`` of ``goal`` at the files, contract and version of ``now``.
 
-    ``at`` is the present moment; ``moved``: the record says that the files changed while it was
-    measured. ``doubt`` is why nobody knows that Flow recorded it as it is.
+    ``at`` is the present moment; ``moved``: the files changed while it was measured; ``doubt`` is
+    a reason why it may not be as Flow recorded it.
     """
     then = evidence.subject
-    why: list[Why] = ["moved"] if moved else [doubt] if doubt is not None else []
+    why: list[StaleReason] = ["moved"] if moved else [doubt] if doubt is not None else []
     if not isinstance(then.get("tree"), str):
         why.append("commit" if evidence.imported is not None else "unstamped")
     elif now.tree is None:
@@ -90,15 +90,16 @@ def freshness(
     return Freshness(tuple(why))
 
 
-def differences(evidence: Evidence, now: Subject, goal: Goal) -> list[Why]:
-    """What its stamp says otherwise than the present."""
+def differences(evidence: Evidence, now: Subject, goal: Goal) -> list[StaleReason]:
+    """The differences between its stamp and the present."""
     then, body = evidence.subject, evidence.document["evidence"]
-    why: list[Why] = []
+    why: list[StaleReason] = []
     if then.get("tree") != now.tree:
         why += ["head", "tree"] if then.get("head") != now.head else ["tree"]
     if evidence.type == "human_approval":  # of a wording; no other part of the contract counts
-        known = {c.digest for c in goal.criteria if c.id in evidence.proves}
-        return [*why, "contract"] if known and body.get("criterion_digest") not in known else why
+        digests = {c.digest for c in goal.criteria if c.id in evidence.proves}
+        outdated = digests and body.get("criterion_digest") not in digests
+        return [*why, "contract"] if outdated else why
     if then.get("contract") != now.contract:
         why.append("contract")
     if then.get("flow_version") != now.flow_version:

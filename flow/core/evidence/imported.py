@@ -1,9 +1,9 @@
-"""Results that other tools produced, as values (SPEC 5, ``flow evidence import``).
+"""Results of other tools, as values (SPEC 5, ``flow evidence import``).
 
-They are kept and shown, and given to a judge as what they are while they are fresh; they never
-decide anything. A report is about the commit it names, so it is fresh while the files here are
-exactly that commit's (Flow's own files and by-products aside, and reports that were imported, which
-often lie in the checkout).
+They are stored and shown, and given to a judge under their own name while they are fresh; they
+never decide anything. A report is about the commit it names, so it is fresh while the files here
+are exactly that commit's (Flow's own files and by-products aside, and imported reports, which often
+lie in the checkout).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flow.core.evidence.model import Evidence, Outcome
 
 IMPORTER = "flow-import"
-"""``metadata.created_by`` of sidecars that an import wrote. It counts for nothing."""
+"""``metadata.created_by`` of the sidecars of an import, which decide nothing."""
 
 Format = Literal["junit", "ctrf", "sarif", "ci"]
 FORMATS: tuple[Format, ...] = ("junit", "ctrf", "sarif", "ci")
@@ -39,25 +39,25 @@ _COMMIT = r"[0-9a-fA-F]{7,64}"
 
 
 class NoReport(ValueError):
-    """Why something is no report of its format; whoever knows the file names it."""
+    """Why a file is no report of its format; the caller adds the file's name."""
 
 
 class CheckReport(NamedTuple):
-    """What a report says."""
+    """The content of a report."""
 
     format: Format
     outcome: Outcome
     result: str
-    """One line for people, without what anybody else wrote."""
+    """One line for people, without foreign text."""
     commit: str | None = None
-    """The commit it names, in lower case; maybe not whole."""
+    """The commit it names, in lower case; perhaps abbreviated."""
     tool: str | None = None
     url: str | None = None
     counts: Mapping[str, int] = {}
     failing: tuple[str, ...] = ()
-    """Names of what failed, the first ones."""
+    """The first names of failed tests or rules."""
     doubts: tuple[str, ...] = ()
-    """What this report does not show, beyond what none of its kind does."""
+    """Limitations of this report beyond those of its format."""
 
 
 MOST_FAILING = 20
@@ -75,13 +75,13 @@ def commit_in(values: Iterable[object]) -> str | None:
     if not ids:
         return None
     longest = max(ids, key=len)
-    if not all(longest.startswith(one) for one in ids):
+    if not all(longest.startswith(commit) for commit in ids):
         raise NoReport(f"it names different commits: {', '.join(sorted(ids)[:5])}")
     return longest
 
 
 def limitations(report: CheckReport) -> list[str]:
-    """What such evidence does not show; at least one sentence."""
+    """The limitations of such evidence; at least one sentence."""
     source = f"Read from {NAMES[report.format]} of another tool, which Flow did not run"
     return [f"{source}; it decides nothing.", *report.doubts]
 
@@ -89,11 +89,11 @@ def limitations(report: CheckReport) -> list[str]:
 def body_of(
     report: CheckReport, *, commit: str | None, blob: str | None, proves: tuple[str, ...]
 ) -> dict[str, Any]:
-    """The ``evidence`` part of the sidecar; ``commit`` is what it is taken to be about.
+    """The ``evidence`` part of the sidecar; ``commit`` is the one that it is about.
 
     ``blob`` is the report's id as git would name it.
     """
-    said = {
+    imported = {
         "format": report.format,
         "commit": commit,
         "tool": report.tool,
@@ -107,13 +107,13 @@ def body_of(
         "outcome": report.outcome,
         "result": report.result,
         "limitations": limitations(report),
-        "imported": {key: value for key, value in said.items() if value is not None},
+        "imported": {key: value for key, value in imported.items() if value is not None},
     }
 
 
 def without_reports(snapshot: Snapshot, evidence: Iterable[Evidence]) -> Snapshot:
     """``snapshot`` without the reports of this evidence that still lie in the checkout."""
-    blobs = {(one.imported or {}).get("blob") for one in evidence} - {None}
+    blobs = {(each.imported or {}).get("blob") for each in evidence} - {None}
     rest = tuple(change for change in snapshot.changes if not _is_report(change, blobs))
     return snapshot._replace(changes=rest)
 

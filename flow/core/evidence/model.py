@@ -1,7 +1,4 @@
-"""Evidence: what was measured, on what, and what it does not show.
-
-SPEC 1, FlowEvidence.
-"""
+"""Evidence: a measurement, its subject, and its limitations (SPEC 1, FlowEvidence)."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Outcome = Literal["passed", "failed", "inconclusive", "not_executed", "not_run"]
-"""What a command's run says about its criterion. Only ``passed`` can ever prove anything."""
+"""The result of a command's run for its criterion. Only ``passed`` can prove anything."""
 
 EVALUATOR = "flow-evaluator"
 """``metadata.created_by`` of sidecars that an evaluation wrote."""
@@ -28,15 +25,15 @@ ONLY_OPINION = "The opinion of a language model, not a measurement: it can be wr
 ONLY_GIVEN = "Rests on nothing but what the judge was given, on this state of the files."
 ONLY_WORD = "One person's word, for these files and this wording only."
 GENERAL_LIMITATIONS = frozenset((ONLY_EXIT, ONLY_OPINION, ONLY_GIVEN, ONLY_WORD))
-"""What is true of the evidence of every command, every judge and every person."""
+"""Limitations of all evidence of a command, a judge or a person."""
 
 
 class Subject(NamedTuple):
-    """What evidence was measured on (SPEC 10).
+    """The state that evidence was measured on (SPEC 10).
 
     ``tree`` is a digest of the working tree's, the index's and HEAD's content against the pinned
-    base, without what the boundary leaves out; None where git could not answer. ``contract`` is the
-    contract's digest.
+    base, without the paths that the boundary leaves out; None where git could not answer.
+    ``contract`` is the contract's digest.
     """
 
     head: str | None
@@ -45,12 +42,12 @@ class Subject(NamedTuple):
     flow_version: str
 
     def to_document(self) -> dict[str, Any]:
-        """As the sidecar holds it."""
+        """Its part of the sidecar."""
         return {key: value for key, value in self._asdict().items() if value is not None}
 
 
 class Evidence(NamedTuple):
-    """One FlowEvidence record; ``document`` is what the sidecar file holds."""
+    """One FlowEvidence record; ``document`` is the content of the sidecar."""
 
     id: str
     goal: str
@@ -67,13 +64,13 @@ class Evidence(NamedTuple):
 
     @property
     def subject(self) -> Mapping[str, Any]:
-        """The stamp of what it was measured on; empty where there is none."""
+        """The stamp of its subject; empty where there is none."""
         subject: Mapping[str, Any] = self.document["evidence"].get("subject") or {}
         return subject
 
     @property
     def imported(self) -> Mapping[str, Any] | None:
-        """What it says of the report it was made of; None where it is no import."""
+        """The fields about the report that it was read from; None where it is no import."""
         imported = self.document["evidence"].get("imported")
         return imported if isinstance(imported, dict) else None
 

@@ -1,8 +1,8 @@
-"""Which of the files that a goal's commands rest on are not as they were when it began.
+"""Changes since a goal began of the files that its commands rest on (SPEC 17.12). Values only.
 
-What a command names (tests, scripts, a Makefile, programs in ``.venv/bin``) and what its runner
-reads beside it (SPEC 17.12). The same comparison as the verifier lock makes, with other
-patterns; and where the lock asks for a person, this only tells. Values only.
+Those are the files that a command names (tests, scripts, a Makefile, programs in ``.venv/bin``) and
+those that its runner reads beside them. The comparison is the verifier lock's, with other patterns;
+where the lock asks for a person, this only reports.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Patterns:
         return bool(self._literal or self._wild)
 
     def first(self, path: bytes, *, folder: bool = False) -> str | None:
-        """What names ``path``, or a folder above it."""
+        """The pattern that names ``path``, or a folder above it."""
         at = len(path)
         while at > 0:
             if path[:at] in self._literal:
@@ -63,34 +63,34 @@ class Patterns:
         return self._wild.first(path, folder=folder)
 
     def enters(self, folder: bytes) -> bool:
-        """Whether any of them can name something below ``folder``."""
+        """Whether a pattern can name a path below ``folder``."""
         below = folder + b"/"
         return any(name.startswith(below) for name in self._literal) or self._wild.enters(folder)
 
 
 class LineCount(NamedTuple):
-    """How a file's lines differ from those it had, and where in it, as far as that can be told."""
+    """The changed lines of a file, and the changed keys of a settings file."""
 
     added: int
     removed: int
     keys: tuple[str, ...] = ()
-    """Of a settings file, the keys that differ."""
+    """The keys that differ, of a settings file."""
     harmless: bool = False
-    """Whether nothing differs that a test run reads."""
+    """Whether no test run reads what differs."""
 
 
 class ProofFile(NamedTuple):
-    """One file of the proof that is not as it was. The digests are ``mode:hash`` or ``absent``."""
+    """One changed file of the proof. The digests are ``mode:hash`` or ``absent``."""
 
     path: str
     kind: Kind
     before: str
     after: str
     lines: LineCount | None = None
-    """None where the lines cannot be told: what it held before is not in git, or it is no text."""
+    """None where the lines are unknown: the former content is not in git, or it is no text."""
 
     def to_document(self) -> dict[str, Any]:
-        """As verdicts and questions name it."""
+        """Its row in verdicts and questions."""
         lines = self.lines
         return {
             "path": visible(self.path),
@@ -102,18 +102,18 @@ class ProofFile(NamedTuple):
 
 
 def digest_of(files: Iterable[ProofFile]) -> str:
-    """SHA-256 (hex) over what changed: whether it is the same that was told or proposed."""
+    """SHA-256 (hex) over the changes, to compare them with those reported or proposed."""
     return canonical_digest([[file.path, file.before, file.after] for file in files])
 
 
 class ProofChange(NamedTuple):
-    """All of them that matter, perhaps none."""
+    """All changed files that matter, perhaps none."""
 
     digest: str
-    """Of everything that differs, also of what does not matter."""
+    """Digest of every change, including those that do not matter."""
     files: tuple[ProofFile, ...] = ()
     unknown: tuple[str, ...] = ()
-    """Why there may be more, as sentences."""
+    """Reasons why there may be more, as sentences."""
 
     def count(self, kind: Kind) -> int:
         """How many files are ``kind``."""
@@ -133,7 +133,7 @@ class ProofChange(NamedTuple):
         return ", ".join(parts)
 
     def to_document(self, listed: int | None = LISTED) -> dict[str, Any]:
-        """As verdicts and questions hold it; ``files`` names the first ``listed``, None: all."""
+        """Its part of verdicts and questions; ``files`` names the first ``listed``, None: all."""
         return {
             "digest": self.digest,
             "count": len(self.files),
@@ -151,22 +151,21 @@ def difference(
     on_disk: Mapping[str, str],
     own_files: Callable[[PathChange], bool],
 ) -> tuple[ProofFile, ...]:
-    """The files of the proof that are not as they were when the goal began.
+    """The files of the proof that changed since the goal began.
 
-    ``on_disk`` has the digests of the files that patterns name literally, hashed now. By-products
-    of Flow's own commands are told apart from these, and left out.
+    ``on_disk`` has the present digests of the files that patterns name literally. By-products of
+    Flow's own commands are left out.
     """
     if not baseline.proof_named or snapshot.problems:
         return ()
-    since = set(baseline.proof_known)
-    early = [p in since or literal_name(p) is not None for p in baseline.proof_named]
-    pairs = list(zip(baseline.proof_named, early, strict=True))
-    known = Patterns(p for p, recorded in pairs if recorded)
-    late = Patterns(p for p, recorded in pairs if not recorded)
+    recorded = set(baseline.proof_known)
+    early = [p for p in baseline.proof_named if p in recorded or literal_name(p) is not None]
+    known = Patterns(early)
+    late = Patterns(set(baseline.proof_named).difference(early))
     roots = cache_roots(baseline.by_products)
     changed = {change.path for change in snapshot.changes}
     ignored = {path: digest for path, digest in on_disk.items() if path not in changed}
-    looked = snapshot._replace(
+    without_by_products = snapshot._replace(
         changes=tuple(
             c for c in snapshot.changes if not is_by_product(c, baseline.by_products, roots)
         ),
@@ -182,7 +181,7 @@ def difference(
         protected_patterns=baseline.proof_named,
         by_products={p: d for p, d in baseline.by_products.items() if p in ignored},
     )
-    compared = protected_files.compared(looked, pinned, known, late, own_files)
+    compared = protected_files.compared(without_by_products, pinned, known, late, own_files)
     return tuple(
         ProofFile(file.path, _KINDS[file.kind], file.before, file.after)
         for file in (compared.files if compared is not None else ())
@@ -201,7 +200,7 @@ def pin_patterns(
     """The baseline with ``patterns`` as those of the contract's commands.
 
     A file that they name literally and that is in no change set (``changes``: paths) is recorded
-    as it is on disk now, unless it is known already.
+    as it is on disk now, unless it is recorded already.
     """
     there = set(changes)
     states = dict(baseline.proof_states)

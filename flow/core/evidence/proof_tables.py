@@ -1,4 +1,4 @@
-"""What test runners read beside the files that a command names, as data.
+"""The files that test runners read beside those that a command names, as data.
 
 Sources: each program's own pages on configuration and test discovery, as read in November 2026
 (docs.pytest.org "Configuration" and "Good Integration Practices", docs.python.org "site" and
@@ -15,11 +15,11 @@ from flow.startup.typing import NamedTuple
 
 
 class Ecosystem(NamedTuple):
-    """The programs of one language's tools, and by which names they find settings and tests."""
+    """The programs of one language's tools, and the names of their settings and tests."""
 
     programs: tuple[str, ...]
     settings: tuple[str, ...]
-    """Names of files, looked for in the folders on the way up to the top."""
+    """Names of files, searched in the folders up to the top."""
     tests: tuple[str, ...]
     """Names of test files, or of folders (with ``/``), where a command names none."""
 
@@ -105,7 +105,7 @@ PROJECT_RUNNERS = frozenset(
         "hatch", "poetry", "pdm", "rye", "composer", "rake", "ninja", "meson", "cmake", "bazel",
     )
 )  # fmt: skip
-"""Programs that run what the project's own files say: which tests, no word of theirs tells."""
+"""Programs that run commands of the project's own files: their words do not name the tests."""
 
 EXAMINERS = frozenset(
     (
@@ -116,7 +116,7 @@ EXAMINERS = frozenset(
         "printf", "rm", "mkdir", "touch", "cd", "pushd", "popd", "export", "git",
     )
 )  # fmt: skip
-"""Programs whose operands are what is looked at, hence the work; a test among them counts."""
+"""Programs that examine their operands, which are the work itself; a test among them counts."""
 
 TEST_FOLDERS = frozenset(
     (
@@ -130,7 +130,7 @@ TOOL_FOLDERS = (".venv/bin", "venv/bin", "env/bin", ".tox", "node_modules/.bin",
 """Where a project's own copies of programs lie; most are ignored by git."""
 
 SITE = ("*.pth", "sitecustomize.py", "usercustomize.py")
-"""What Python runs at its start, in the ``site-packages`` of an environment."""
+"""Files that Python runs at its start, in the ``site-packages`` of an environment."""
 
 HARMLESS_KEYS: dict[str, frozenset[str]] = {
     "pyproject.toml": frozenset(

@@ -1,6 +1,6 @@
-"""Which files a command's words name, and what its runner reads beside them. Pure.
+"""Patterns of the files that a command's words name, and that its runner reads beside them. Pure.
 
-The words come from the shell's grammar; what they are on disk is asked through ``Disk``.
+The words come from the shell's grammar; ``Disk`` tells what lies at a path.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 MOST_PATTERNS = 3000
-"""Patterns that are watched for one goal; what is more is left out, and that is said."""
+"""The most patterns of one goal; the rest is left out, with a warning."""
 
 _LONGEST = 400
 _SUFFIX = re.compile(r"[^/.][^/]*\.[A-Za-z][A-Za-z0-9]{0,9}$")
@@ -34,19 +34,19 @@ _SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "source", ".")
 _PYTHON = re.compile(r"python[0-9.]*$|pypy[0-9.]*$")
 _DEEPEST = 3
 _SINGLE = Globs(
-    (name for one in ECOSYSTEMS.values() for name in one.tests if not name.endswith("/")),
+    (name for each in ECOSYSTEMS.values() for name in each.tests if not name.endswith("/")),
     anchored=False,
 )
 
 
 class Disk(Protocol):
-    """What lies below the top level; every path is relative to it."""
+    """The files below the top level; every path is relative to it."""
 
     def kind(self, path: str) -> Literal["file", "folder", ""]:
-        """What a path is; empty where nothing is there."""
+        """The kind of a path; empty where nothing is there."""
 
     def program(self, name: str) -> str | None:
-        """Where a program of this name is found, if that is below the top level."""
+        """The path of the program of this name, if it is below the top level."""
 
     def script(self, folder: str, name: str) -> str | None:
         """The text of a script that the folder's ``package.json`` has by this name."""
@@ -55,7 +55,7 @@ class Disk(Protocol):
         """An absolute path as one below the top level; None where it is none."""
 
     def real(self, path: str) -> str | None:
-        """What a symlink leads to, if that lies below the top level and is another path."""
+        """The target of a symlink, if it lies below the top level and is another path."""
 
 
 class Watched(NamedTuple):
@@ -99,7 +99,7 @@ class _ProofFinder:
         self.settings: list[str] = []
 
     def command(self, text: str, folder: str, depth: int) -> None:
-        """Everything that a command's text names, read from ``folder``."""
+        """Add everything that a command's text names, relative to ``folder``."""
         here = folder
         computed = False
         for words in self._words_of(text):
@@ -114,8 +114,8 @@ class _ProofFinder:
             if depth < _DEEPEST:
                 self._inner(name, plain, here, depth)
             self._simple(plain, name, here)
-        # Lists of loops and texts in texts: of those only what is a test by its name, unless the
-        # shell computes what it runs.
+        # Lists of loops and texts in texts: only tests by their name count, unless the shell
+        # computes its program.
         others = tuple(
             word for word in re.split(r"[\s\"'`$(){}<>|;&=]+", text[:65536]) if "/" in word
         )
@@ -123,7 +123,7 @@ class _ProofFinder:
         self._simple((name, *others[:200]), name, here)
 
     def _inner(self, name: str, words: tuple[str | None, ...], folder: str, depth: int) -> None:
-        """The command that another one runs: ``bash -c TEXT``, a script of ``package.json``."""
+        """Follow a command that another runs: ``bash -c TEXT``, a script of ``package.json``."""
         given = [word for word in words[1:] if word is not None]
         if name in _SHELLS:
             for option, text in zip(given, given[1:], strict=False):  # noqa: RUF007
@@ -173,29 +173,27 @@ class _ProofFinder:
 
     def _ecosystems(self, words: tuple[str | None, ...], name: str) -> tuple[str, ...]:
         names = {name, *(base_name(word) for word in words[:4] if word)}
-        names = {"python" if _PYTHON.match(one) else one for one in names}
+        names = {"python" if _PYTHON.match(each) else each for each in names}
         if {"make", "gmake"} & names:
             return tuple(ECOSYSTEMS)
-        return tuple(key for key, one in ECOSYSTEMS.items() if names & set(one.programs))
+        return tuple(key for key, tools in ECOSYSTEMS.items() if names & set(tools.programs))
 
     def _program(self, program: str, folder: str) -> None:
-        """The program itself, where it lies in the checkout."""
+        """Add the program itself, where it lies in the checkout."""
         if "/" in program:
             path = self._place(folder, program)
-            if path is not None:
-                self._file(path)
-            return
-        path = self._disk.program(program) if program else None
+        else:
+            path = self._disk.program(program) if program else None
         if path is not None:
             self._file(path)
 
     def _operands(
         self, words: tuple[str | None, ...], name: str, folder: str, *, runner: bool
     ) -> tuple[list[str], list[str]]:
-        """(files, folders) that the words after the program name."""
+        """The (files, folders) that the words after the program name."""
         files: list[str] = []
         folders: list[str] = []
-        looks = name in EXAMINERS and not runner
+        examines = name in EXAMINERS and not runner
         previous = ""
         for word in words[1:]:
             if word is None:
@@ -208,11 +206,11 @@ class _ProofFinder:
                 kind = self._disk.kind(path)
                 if kind == "folder":
                     folders.append(path)
-                elif looks and not _test_like(path):
+                elif examines and not _test_like(path):
                     continue
                 elif kind == "file" or _named_anew(path, runner=runner):
                     files.append(path)
-            if not looks:
+            if not examines:
                 self._tool(word, folder)
         return files, folders
 
@@ -231,12 +229,12 @@ class _ProofFinder:
             yield path
 
     def _place(self, folder: str, word: str) -> str | None:
-        """``word`` as a path below the top level; None where it leads out or into Flow's own."""
+        """``word`` as a path below the top level; None where it leads out or into Flow's folder."""
         inside = self._disk.inside(word) if word.startswith("/") else None
         return _joined_path(folder, word) if inside is None else _joined_path(".", inside)
 
     def _module(self, word: str, folder: str) -> list[str]:
-        """The files of a dotted name that are there, from the longest start of it on."""
+        """The existing file of a dotted name, or of the longest start of it."""
         parts = word.split(".")
         if not all(part.isidentifier() for part in parts):
             return []
@@ -251,7 +249,7 @@ class _ProofFinder:
         return []
 
     def _tool(self, word: str, folder: str) -> None:
-        """A program that a launcher starts, where the project has a copy of its own."""
+        """Add a program that a launcher starts, where the project has a copy of its own."""
         if "/" in word or word.startswith(("-", ".")) or len(word) > 80 or _STRANGE.search(word):
             return
         for place in TOOL_FOLDERS:
@@ -267,13 +265,13 @@ class _ProofFinder:
             self.patterns.append(literal(real))
 
     def _tests(self, folder: str, tools: Iterable[str]) -> None:
-        """The test files that a runner finds by itself below ``folder``."""
+        """Add the test files that a runner finds by itself below ``folder``."""
         start = "" if folder == "." else f"{literal(folder)}/"
         for tool in tools:
             self.patterns += [f"{start}**/{name}" for name in ECOSYSTEMS[tool].tests]
 
     def _settings(self, folders: Iterable[str], tools: Iterable[str]) -> None:
-        """The runner's settings in ``folders`` and on the way up."""
+        """Add the runner's settings in ``folders`` and above them."""
         chain: dict[str, None] = {}
         for start in folders:
             place = start
@@ -287,7 +285,7 @@ class _ProofFinder:
                 self.settings += [prefix + name for name in ECOSYSTEMS[tool].settings]
 
     def _site(self, program: str, folder: str) -> None:
-        """What Python runs at its start, in an environment that lies in the checkout."""
+        """Add the files that Python runs at its start, in an environment inside the checkout."""
         places = [posixpath.join(folder, name) for name in (".venv", "venv", "env")]
         path = self._place(folder, program) if "/" in program else self._disk.program(program)
         if path is not None:
@@ -300,7 +298,7 @@ class _ProofFinder:
 
 
 def _joined_path(folder: str, word: str) -> str | None:
-    """``word`` as a path below the top level; None where it leads out or into Flow's own."""
+    """``word`` as a path below the top level; None where it leads out or into Flow's folder."""
     if word.startswith(("/", "~")):
         return None
     path = posixpath.normpath(posixpath.join(folder, word))
@@ -315,7 +313,7 @@ def _folder_glob(path: str) -> bool:
 
 
 def _named_anew(path: str, *, runner: bool) -> bool:
-    """Whether a path that is not there yet was meant as one."""
+    """Whether the word of a missing path was meant as a path."""
     plain = _SUFFIX.search(path) is not None
     return plain if not _folder_glob(path) else runner or "/" in path
 
@@ -326,7 +324,7 @@ def _test_like(path: str) -> bool:
 
 
 def _one_test(path: str) -> bool:
-    """Whether it is a test by its name, and no script that may run several."""
+    """Whether it is one test by its name, not a script that may run several."""
     name = path.rpartition("/")[2]
     return _SINGLE.first(name.encode("utf-8", "surrogateescape")) is not None
 
@@ -336,7 +334,7 @@ def _below_tests(path: str) -> bool:
 
 
 def _computed(words: tuple[str | None, ...]) -> bool:
-    """Whether the shell computes which program or script is run."""
+    """Whether the shell computes the program or script that it runs."""
     if not words or words[0] is None:
         return True
     given = words[1:]

@@ -1,8 +1,7 @@
-"""The verifier lock: which protected files are not as they were at activation (SPEC 10).
+"""The verifier lock: protected files that changed since activation (SPEC 10). Values only.
 
-What a goal's proof rests on (tests, runner settings, scripts that the commands call) is told by the
-change set: a path that differs from the pinned base nowhere is as the base has it, and of the few
-that differed at activation already the baseline holds the digests. Values only.
+The change set has every path that differs from the pinned base; the baseline holds the digests of
+the few that differed at activation already.
 """
 
 from __future__ import annotations
@@ -27,17 +26,17 @@ class Matcher(Protocol):
     """Patterns, as :class:`~flow.core.boundary.globs.Globs` has them."""
 
     def __bool__(self) -> bool:
-        """Whether there are any."""
+        """Whether there are any patterns."""
 
     def first(self, path: bytes, *, folder: bool = False) -> str | None:
         """The first pattern that names ``path``."""
 
     def enters(self, folder: bytes) -> bool:
-        """Whether a pattern can name something below ``folder``."""
+        """Whether a pattern can name a path below ``folder``."""
 
 
 class FileChange(NamedTuple):
-    """A protected file that is not as it was. The digests are ``mode:hash``, or ``absent``."""
+    """A changed protected file. The digests are ``mode:hash``, or ``absent``."""
 
     path: str
     before: str
@@ -45,14 +44,14 @@ class FileChange(NamedTuple):
 
     @property
     def kind(self) -> Literal["added", "removed", "modified"]:
-        """What happened to it."""
+        """The kind of change."""
         if self.before == ABSENT:
             return "added"
         return "removed" if self.after == ABSENT else "modified"
 
 
 class Difference(NamedTuple):
-    """All protected files that are not as they were; there is at least one."""
+    """All changed protected files; there is at least one."""
 
     files: tuple[FileChange, ...]
 
@@ -63,11 +62,11 @@ class Difference(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """SHA-256 (hex) over the whole difference: what an approval approves."""
+        """SHA-256 (hex) over the whole difference; an approval names it."""
         return canonical_digest([list(file) for file in self.files])
 
     def to_document(self) -> dict[str, Any]:
-        """As sidecars hold it; ``files`` names the first :data:`LISTED`."""
+        """Its part of a sidecar; ``files`` names the first :data:`LISTED`."""
         return {
             "digest": self.digest,
             "count": len(self.files),
@@ -95,12 +94,11 @@ def difference(
     patterns: Sequence[str],
     own_files: Callable[[PathChange], bool],
 ) -> Difference | None:
-    """The protected files that are not as they were at activation; None where all are.
+    """The protected files that changed since activation; None where none did.
 
-    Where git could not answer nothing is said: the boundary is inconclusive then. A path counts in
-    all three places: on disk it must be what it was on disk, in HEAD and in the index what any of
-    the three was, or the base. Caches that tools rewrite, and what Flow's own commands left behind,
-    are no part of it.
+    Also None where git could not answer: the boundary is inconclusive then. A path counts in all
+    three places: on disk it must be as it was on disk, in HEAD and in the index as any of the three
+    was, or as the base. Caches, and by-products of Flow's own commands, are left out.
     """
     if not patterns or snapshot.problems:
         return None
@@ -116,9 +114,9 @@ def compared(
     late: Matcher,
     own_files: Callable[[PathChange], bool],
 ) -> Difference | None:
-    """The files that ``known`` or ``late`` name and that are not as they were at activation.
+    """The files that ``known`` or ``late`` name and that changed since activation.
 
-    Of what ``known`` names ``baseline.protected`` has a record, of what came later the base.
+    Files of ``known`` are compared with ``baseline.protected``, those of ``late`` with the base.
     """
     by_path: dict[str, FileChange] = {}
     seen: set[str] = set()
@@ -146,7 +144,7 @@ def counted(
     seen: set[str] | None = None,
     own_files: Callable[[PathChange], bool] = lambda _: False,
 ) -> Iterable[PathChange]:
-    """``changes`` less untracked caches and Flow's own files; ``seen`` gets the names of these."""
+    """``changes`` without untracked caches and Flow's own files, whose names go to ``seen``."""
     for change in changes:
         cached = change.untracked and change.base is None and cache_root(change.path) is not None
         if not cached and own_files(change):
@@ -157,7 +155,7 @@ def counted(
 
 
 def matching(paths: Iterable[str], patterns: Sequence[str]) -> tuple[str, ...]:
-    """Those of ``paths`` that a protected pattern names, well-known caches aside."""
+    """The ``paths`` that a protected pattern names, without well-known caches."""
     locked = Globs(patterns, anchored=False)
     return tuple(
         p for p in paths if cache_root(p) is None and locked.first(_path_bytes(p)) is not None
@@ -169,7 +167,7 @@ def deviations(
     ignored: Mapping[str, str],
     patterns: Sequence[str],
 ) -> dict[str, str]:
-    """path → what ``Baseline.protected`` holds of it, for what is not as the base has it now."""
+    """path → its states for ``Baseline.protected``, for files that differ from the base now."""
     return deviating(changes, ignored, Globs(patterns, anchored=False))
 
 
@@ -195,26 +193,28 @@ def relocked(
 ) -> Baseline:
     """The baseline for ``patterns`` in the place of ``before``; ``now`` are the present deviations.
 
-    What was protected before keeps its record, what was not is recorded as it is now.
+    Files that were protected before keep their record, others are recorded as they are now.
     """
-    kept = Globs([pattern for pattern in patterns if pattern in before], anchored=False)
-    old = {path for path in baseline.protected if kept.first(_path_bytes(path)) is not None}
-    new = {path for path in now if kept.first(_path_bytes(path)) is None}
+    common = Globs([pattern for pattern in patterns if pattern in before], anchored=False)
+
+    def was_protected(path: str) -> bool:
+        return common.first(_path_bytes(path)) is not None
+
     protected = {
-        **{path: baseline.protected[path] for path in old},
-        **{path: now[path] for path in new},
+        **{path: states for path, states in baseline.protected.items() if was_protected(path)},
+        **{path: states for path, states in now.items() if not was_protected(path)},
     }
     recorded = [p for p in patterns if p in baseline.protected_patterns or p not in before]
     return baseline._replace(protected=protected, protected_patterns=tuple(recorded))
 
 
 def states_of_ignored(digest: str) -> str:
-    """What ``Baseline.protected`` holds of an ignored file."""
+    """The states of an ignored file for ``Baseline.protected``."""
     return f"{digest} {ABSENT} {ABSENT} {ABSENT}"
 
 
 def _naming_pattern(patterns: Matcher, change: PathChange) -> str | None:
-    """The pattern that names it, or of a submodule something in it."""
+    """The pattern that names it; empty where it names a path inside a submodule."""
     if not patterns:
         return None
     path = _path_bytes(change.path)
@@ -228,9 +228,9 @@ def _recorded(change: PathChange, baseline: Baseline) -> list[str]:
 
 
 def _dirty_state(change: PathChange, baseline: Baseline) -> list[str]:
-    """The same for a pattern that came later: what was dirty then is known, the rest is the base's.
+    """The same for a pattern that came later: dirty files are recorded, the rest is the base's.
 
-    What was committed between the base and the activation counts as changed: nothing tells it.
+    A commit between the base and the activation counts as a change: it is not recorded.
     """
     base = entry_digest(change.base)
     worktree, _, index = baseline.dirty.get(change.path, base).partition(" ")
@@ -243,20 +243,20 @@ def _parsed_state(text: str | None) -> list[str] | None:
 
 
 def _how_moved(change: PathChange, states: Sequence[str]) -> str | None:
-    """What a path has become where it is not as it was."""
+    """The new digest of a path that changed; None where it is as it was."""
     now = entry_digest(change.worktree)
     if now != states[0]:
         return now
-    known = {*states, entry_digest(change.base)}
+    recorded = {*states, entry_digest(change.base)}
     staged = (entry_digest(entry) for entry in (change.index, change.head))
-    return next((digest for digest in staged if digest not in known), None)
+    return next((digest for digest in staged if digest not in recorded), None)
 
 
 _EMPTIED = f"{ABSENT} {GITLINK}:"
 
 
 def _put_back(baseline: Baseline, known: Matcher, late: Matcher) -> dict[str, list[str]]:
-    """What was recorded, by path; a path that is in no change set any more is as in the base."""
+    """The recorded states by path; a path that is in no change set any more is as in the base."""
     put_back = {}
     for path, text in baseline.protected.items():
         states = _parsed_state(text)

@@ -1,18 +1,20 @@
 """The lines of a Claude Code session as runs of skills and agents (SPEC 9.3).
 
-Written after what Claude Code 2.1.197 writes (``tests/e2e/test_transcripts.py`` holds it to that),
-and after the older forms that it still reads. One line is one JSON object; here it is a value.
+The format is that of Claude Code 2.1.197 (``tests/e2e/test_transcripts.py`` compares them), and the
+older forms that it still reads. One line is one JSON object; here it is a value.
 
 A run begins with a slash command, a call of the tool ``Skill``, or a call of ``Agent`` (older:
-``Task``), and lasts to the next thing a person says, the next skill, or the end; an agent's run to
-its result. A call of an agent in the middle of a skill's run is part of that.
+``Task``), and lasts to a person's next prompt, the next skill, or the end; an agent's run to its
+result. A call of an agent inside a skill's run is part of that run.
 """
 
 from __future__ import annotations
 
+import json
 import re
 
 from flow.core.transcript.rows import PendingEntry, Rows, replace_unwritable, shown_input
+from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,11 +22,11 @@ if TYPE_CHECKING:
 
 AGENT_TOOLS = ("Agent", "Task")
 JUDGES = ("judge", "flow:judge")
-"""Asking for a scorecard is itself a run; nobody means it by "the newest"."""
+"""Skills that score others: the newest run is never one of theirs."""
 MOST_RUNS = 4
-"""Runs that are kept, since the newest ones may turn out to be none."""
+"""Runs that are stored, since the newest ones may prove to be none."""
 MOST_CALLS = 10_000
-"""Calls that are remembered, to know them again on a second line."""
+"""Calls that are stored, to recognise them on a second line."""
 
 _NAME = re.compile(r"<command-name>\s*/?([^<]{1,200}?)\s*</command-name>")
 _ARGS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
@@ -42,28 +44,28 @@ class ExecutionRun:
         self.kind = kind
         """``command``, ``skill``, ``agent``, ``fork`` (a skill that may have run in an agent)."""
         self.key = key
-        """What this execution is known by: the id of its line and call."""
+        """Digest of the ids of its line and call."""
         self.prompt_id = _text_field(line, "promptId")
         self.started_at = utc_stamp(line.get("timestamp"))
         self.rows = Rows()
         self.call: str | None = None
         self.spawned: dict[str, str | None] = {}
-        """Calls of agents by their id, and the agent's id where it is known."""
+        """Call id → agent id, where that is known."""
         self.number = 0
-        """Its place among all runs of the session, the first is 0."""
+        """Its index among all runs of the session."""
         self.turn = 0
-        """After how many of a person's prompts it began."""
+        """Number of a person's prompts before it."""
         self.local = False
-        """Claude Code answered it itself: no skill ran."""
+        """Whether Claude Code answered it itself: no skill ran."""
         self.over = False
 
 
 class Session:
-    """Takes the lines of a session one by one; afterwards ``runs`` has the newest that match.
+    """A reader of a session's lines, one by one; afterwards ``runs`` has the newest that match.
 
-    ``wanted`` None is any skill or agent but the judge itself. With ``whole`` everything that
-    happened is kept in ``everything`` too. ``destroys`` tells of a call whether it is destructive.
-    ``most`` is how many runs are kept; ``begun`` counts all that match.
+    ``wanted`` None is any skill or agent but the judge itself. With ``whole``, ``everything`` has
+    the entries of the whole session. ``destroys`` decides whether a call is destructive. ``most``
+    is the number of runs to store; ``begun`` counts all that match.
     """
 
     def __init__(
@@ -77,16 +79,16 @@ class Session:
         self.wanted = wanted
         self.begun = 0
         self.turns = 0
-        """Prompts of a person."""
+        """Number of a person's prompts."""
         self._most = most
         self.runs: list[ExecutionRun] = []
         self.skills: dict[str, None] = {}
-        """Names of the skills that ran, whichever was wanted."""
+        """Names of all skills that ran."""
         self.everything = Rows()
         self._whole = whole
         self.spawned: dict[str, str | None] = {}
         self.agent: str | None = None
-        """Whose transcript it is, where it is an agent's own."""
+        """The agent's name, where it is an agent's own transcript."""
         self.started_at: str | None = None
         self._destroys = destroys
         self._run: ExecutionRun | None = None
@@ -103,7 +105,7 @@ class Session:
     # --- lines ---------------------------------------------------------------------------------
 
     def line(self, line: Any) -> bool:
-        """Take one line; False where it is none of a session."""
+        """Read one line; False where it is not a session's."""
         if not isinstance(line, dict):
             return False
         kind, message = line.get("type"), line.get("message")
@@ -152,7 +154,7 @@ class Session:
                 self._call(line, block, aside)
 
     def _call(self, line: dict[str, Any], block: dict[str, Any], aside: bool) -> None:
-        name, given = block["name"][:200], block.get("input")
+        name, input = block["name"][:200], block.get("input")
         call = block["id"] if isinstance(block.get("id"), str) else None
         if call is not None:
             if call in self._calls:
@@ -160,23 +162,23 @@ class Session:
             self._calls[call] = None
             if len(self._calls) > MOST_CALLS:
                 del self._calls[next(iter(self._calls))]
-        plain = given if isinstance(given, dict) else {}
+        fields = input if isinstance(input, dict) else {}
         if not aside and name == "Skill":
-            skill = plain.get("skill") or plain.get("command")
+            skill = fields.get("skill") or fields.get("command")
             if isinstance(skill, str) and skill.strip():
                 named = skill.strip().lstrip("/")[:200]
                 self._begin(named, "skill", line, call).call = call
         row = PendingEntry(
-            "tool", shown_input(given), name, call=call, destructive=self._destroys(name, plain)
+            "tool", shown_input(input), name, call=call, destructive=self._destroys(name, fields)
         )
         if name in AGENT_TOOLS and not aside:
-            agent = plain.get("subagent_type")
+            agent = fields.get("subagent_type")
             named = agent.strip() if isinstance(agent, str) and agent.strip() else "general-purpose"
-            self._agent(named, line, call, plain)
+            self._agent(named, line, call, fields)
         self._add(row, aside=aside)
 
     def _agent(
-        self, name: str, line: dict[str, Any], call: str | None, given: dict[str, Any]
+        self, name: str, line: dict[str, Any], call: str | None, input: dict[str, Any]
     ) -> None:
         if call is None:
             return
@@ -188,10 +190,9 @@ class Session:
             run = ExecutionRun(replace_unwritable(name[:200]), "agent", line, self._key(line, call))
             run.call = call
             run.spawned[call] = None
-            task = given.get("prompt")
-            run.rows.add(
-                PendingEntry("prompt", task if isinstance(task, str) else shown_input(given))
-            )
+            task = input.get("prompt")
+            text = task if isinstance(task, str) else shown_input(input)
+            run.rows.add(PendingEntry("prompt", text))
             self._take(run)
             self._agents[call] = run
 
@@ -208,10 +209,10 @@ class Session:
                 texts.append(f"({block['type']})")
         text = "\n".join(texts)
         if text.strip():
-            self._said(line, text, aside)
+            self._user_text(line, text, aside)
 
-    def _said(self, line: dict[str, Any], text: str, aside: bool) -> None:
-        """What stands in a user's line, whoever wrote it."""
+    def _user_text(self, line: dict[str, Any], text: str, aside: bool) -> None:
+        """Sort the text of a user's line by its author."""
         start = text.lstrip()
         origin = line.get("origin")
         kind = origin.get("kind") if isinstance(origin, dict) else None
@@ -231,7 +232,7 @@ class Session:
             self._prompt(line, text, aside)
 
     def _prompt(self, line: dict[str, Any], text: str, aside: bool) -> None:
-        if aside:  # of an older version: a subagent's task among the session's own lines
+        if aside:  # an older version: a subagent's task among the session's own lines
             self._add(PendingEntry("note", f"a subagent was asked: {text}"), aside=True)
             return
         self.turns += 1
@@ -252,7 +253,7 @@ class Session:
         self._add(PendingEntry("prompt", self._asked))
 
     def _instructions(self, line: dict[str, Any], text: str) -> None:
-        """Text that Claude Code puts in for a skill: what the skill says itself."""
+        """Add the skill's own text, which Claude Code inserts."""
         if text.lstrip().startswith(_IGNORED):
             return
         run = self._run
@@ -280,18 +281,19 @@ class Session:
             return
         failed = block.get("is_error") is True
         text = _result_text(block.get("content"))
-        told = line.get("toolUseResult")
-        agent = told.get("agentId") if isinstance(told, dict) else None
+        details = line.get("toolUseResult")
+        details = details if isinstance(details, dict) else {}
+        agent = details.get("agentId")
         for rows in self._holders():
             rows.result(call, text, failed=failed)
         done = self._agents.pop(call, None)
         if done is not None:
-            if isinstance(told, dict) and told.get("isAsync") is True:
+            if details.get("isAsync") is True:
                 done.rows.add(PendingEntry("note", "it was started in the background"))
             else:
                 done.rows.add(PendingEntry("error" if failed else "text", text, failed=failed))
             done.over = True
-        for waiting in self._agents.values():  # a call of an agent's own, in an older version
+        for waiting in self._agents.values():  # an older version: a call by an agent
             waiting.rows.result(call, text, failed=failed)
         if isinstance(agent, str):
             self.spawned[call] = agent
@@ -308,21 +310,20 @@ class Session:
             self._answered_locally(text)
         elif kind == "api_error":
             error = line.get("error")
-            said = error.get("message") if isinstance(error, dict) else None
-            self._add(
-                PendingEntry("error", text or str(said or "an error of the API"), failed=True)
-            )
+            message = error.get("message") if isinstance(error, dict) else None
+            text = text or str(message or "an error of the API")
+            self._add(PendingEntry("error", text, failed=True))
 
     def _attachment(self, attachment: Any) -> None:
         if isinstance(attachment, dict) and attachment.get("type") == "queued_command":
             text = attachment.get("prompt")
             if isinstance(text, str) and not text.lstrip().startswith("<task-notification>"):
-                self._add(PendingEntry("prompt", text))  # said while the agent worked
+                self._add(PendingEntry("prompt", text))  # typed while the agent worked
 
     # --- runs ----------------------------------------------------------------------------------
 
     def _begin(self, name: str, kind: str, line: dict[str, Any], call: str | None) -> ExecutionRun:
-        """A skill starts: what ran before is over."""
+        """Start the run of a skill, which ends the run before."""
         if self._run is not None and kind == "skill":
             self._add(PendingEntry("note", f"the skill {name} began here; what follows is its run"))
         self._end()
@@ -352,12 +353,8 @@ class Session:
         return same_skill(self.wanted, name)
 
     def _key(self, line: dict[str, Any], call: str | None) -> str:
-        from hashlib import sha256
-
         own = _text_field(line, "uuid")
         if own is None:
-            import json
-
             own = json.dumps(line, sort_keys=True)
         return sha256(f"{own}\0{call or ''}".encode("utf-8", "replace")).hexdigest()[:32]
 
@@ -368,7 +365,7 @@ class Session:
         return holders
 
     def _add(self, row: PendingEntry, *, aside: bool = False) -> None:
-        """Put a row where it belongs; each holder has its own, since results come later."""
+        """Add an entry to each run it belongs to, as a copy of its own: results come later."""
         holders = self._holders()
         if aside and self._agents:
             holders.append(list(self._agents.values())[-1].rows)
@@ -377,13 +374,13 @@ class Session:
 
 
 def same_skill(wanted: str, name: str) -> bool:
-    """Whether ``wanted`` names it: as it is, with a slash, or without the prefix of its plugin."""
+    """Whether ``wanted`` names it: exactly, with a slash, or without the prefix of its plugin."""
     wanted = wanted.removeprefix("/")
     return wanted == name or (":" not in wanted and wanted == name.rpartition(":")[2])
 
 
 def utc_stamp(value: Any) -> str | None:
-    """A time of the transcript in seconds, UTC; None where it is none."""
+    """A time stamp of the transcript in whole seconds, UTC; None for anything else."""
     match = _STAMP.match(value) if isinstance(value, str) and len(value) < 64 else None
     return f"{match.group(1)}Z" if match else None
 

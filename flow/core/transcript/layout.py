@@ -1,9 +1,9 @@
-"""What a judge is given of a transcript, within a budget (SPEC 9.3).
+"""The layout of a transcript for a judge, within a budget (SPEC 9.3).
 
-All entries with long texts cut, if that is enough. Else what was asked, the end, destructive
-actions and errors first, then as much as fits from the beginning and from the end. What is missing
-is counted where it is missing. Only lines of Flow's own begin at the margin: the transcript's are
-indented, so that nothing in it can pass for another entry.
+All entries with long texts cut, if that is enough. Else the requests, the end, destructive actions
+and errors first, then as much as fits from the beginning and from the end. Gaps are counted in
+their place. Only Flow's own lines begin at the margin: the transcript's are indented, so that none
+of them can pass for another entry.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from flow.core.transcript.model import Transcript, TranscriptEntry
 
 PART = LIMIT - 512
-"""Bytes of one part: less than a fence takes, since escapes make a text longer."""
+"""Bytes of one part: less than a fence holds, since escapes make a text longer."""
 CAPS = (8192, 4096, 2048, 1024, 512)
 """Characters of one text, tried in this order."""
 LEAST = 240
 """Characters of one text where even the important ones are too many."""
 _GAP = 120
-"""Bytes that naming one gap may take."""
+"""Bytes of the line for one gap."""
 _MOST_GAPS = 40
 
 
 class _Block(NamedTuple):
-    """An entry as it is shown, and the bytes of its text that are not."""
+    """An entry's shown text, and the number of characters left out of it."""
 
     text: str
     missing: int
@@ -44,14 +44,14 @@ class _Block(NamedTuple):
 
 
 def lay_out(transcript: Transcript, *, limit: int) -> Laid:
-    """What a judge is given, in at most ``limit`` bytes.
+    """Lay out a transcript for a judge in at most ``limit`` bytes.
 
-    The beginning, the end, what was asked, errors and destructive actions stay; what is left out
-    is counted where it is missing. Each part is short enough for a fence of the usual size.
+    The beginning, the end, requests, errors and destructive actions stay; gaps are counted in their
+    place. Each part is short enough for a fence of the usual size.
     """
     entries = transcript.entries
-    again = _retries(entries)
-    shown = _chosen_blocks(entries, again, limit - _overhead(limit))
+    retries = _retries(entries)
+    shown = _chosen_blocks(entries, retries, limit - min(_GAP * _MOST_GAPS, limit // 8))
     lines: list[str] = []
     left_out = left_entries = 0
     gap: list[TranscriptEntry] = []
@@ -70,31 +70,25 @@ def lay_out(transcript: Transcript, *, limit: int) -> Laid:
     if gap:
         lines.append(_gap_line(gap))
     parts = _fence_parts(lines, limit)
-    summary = _summary(entries, again)
-    summary["left_out_entries"] = left_entries
+    summary = {**_summary(entries, retries), "left_out_entries": left_entries}
     return Laid(parts, left_out, summary)
 
 
-def _overhead(limit: int) -> int:
-    """What the names of gaps may take."""
-    return min(_GAP * _MOST_GAPS, limit // 8)
-
-
-def _summary(entries: Sequence[TranscriptEntry], again: frozenset[int]) -> dict[str, int]:
+def _summary(entries: Sequence[TranscriptEntry], retries: frozenset[int]) -> dict[str, int]:
     kinds = Counter(entry.kind for entry in entries)
     return {
         "prompts": sum(1 for e in entries if e.kind == "prompt" and e.tool is None),
         "texts": kinds["text"],
         "tool_calls": kinds["tool"],
         "errors": sum(1 for entry in entries if entry.failed),
-        "retries": len(again),
+        "retries": len(retries),
         "destructive": sum(1 for entry in entries if entry.destructive),
         "notes": kinds["note"],
     }
 
 
 def _retries(entries: Sequence[TranscriptEntry]) -> frozenset[int]:
-    """Calls of a tool whose call before had failed."""
+    """Calls of a tool after a failed call of the same tool."""
     failed: dict[str, bool] = {}
     numbers = set()
     for number, entry in enumerate(entries):
@@ -106,36 +100,36 @@ def _retries(entries: Sequence[TranscriptEntry]) -> frozenset[int]:
 
 
 def _chosen_blocks(
-    entries: Sequence[TranscriptEntry], again: frozenset[int], room: int
+    entries: Sequence[TranscriptEntry], retries: frozenset[int], budget: int
 ) -> dict[int, _Block]:
-    """The entries that are shown, by their place."""
+    """The shown entries by their index, in at most ``budget`` bytes."""
     for cap in CAPS:
-        blocks = [_entry_block(n, entry, n in again, cap) for n, entry in enumerate(entries)]
-        if sum(block.size for block in blocks) <= room:
+        blocks = [_entry_block(n, entry, n in retries, cap) for n, entry in enumerate(entries)]
+        if sum(block.size for block in blocks) <= budget:
             return dict(enumerate(blocks))
     chosen: dict[int, _Block] = {}
-    left = room
+    remaining = budget
     first = _first_entries(entries)
     for share, numbers in ((0.7, _important(entries, first)), (1.0, _outer_order(len(entries)))):
-        least = room * (1 - share)
+        reserve = budget * (1 - share)
         for number in numbers:
             if number in chosen:
                 continue
-            cap = CAPS[-1] if left > room // 2 else LEAST
+            cap = CAPS[-1] if remaining > budget // 2 else LEAST
             if number in first:
-                cap = min(max(cap, room // 12), CAPS[0])
-            block = _entry_block(number, entries[number], number in again, cap)
-            if left - block.size < least:
+                cap = min(max(cap, budget // 12), CAPS[0])
+            block = _entry_block(number, entries[number], number in retries, cap)
+            if remaining - block.size < reserve:
                 if share == 1.0:
                     break
                 continue
             chosen[number] = block
-            left -= block.size
+            remaining -= block.size
     return chosen
 
 
 def _first_entries(entries: Sequence[TranscriptEntry]) -> list[int]:
-    """What matters most, and is shown at length: the request, the instructions, the last words."""
+    """The entries shown at length: the request, the instructions, the last words."""
     places = range(len(entries))
     prompts = [n for n in places if entries[n].kind == "prompt"]
     words = [n for n in places if entries[n].kind == "text"]
@@ -143,7 +137,7 @@ def _first_entries(entries: Sequence[TranscriptEntry]) -> list[int]:
 
 
 def _important(entries: Sequence[TranscriptEntry], first: Sequence[int]) -> list[int]:
-    """What stays whatever goes: after the first ones both ends, destruction, errors, requests."""
+    """The entries that always stay: the first ones, both ends, destruction, errors, requests."""
     places = range(len(entries))
     prompts = [n for n in places if entries[n].kind == "prompt"]
     destructive = [n for n in places if entries[n].destructive]
@@ -160,10 +154,10 @@ def _outer_order(count: int) -> Iterable[int]:
             yield count - 1 - step
 
 
-def _entry_block(number: int, entry: TranscriptEntry, again: bool, cap: int) -> _Block:
+def _entry_block(number: int, entry: TranscriptEntry, is_retry: bool, cap: int) -> _Block:
     """An entry under its heading."""
     remarks = [
-        *(["again after a failure"] if again else []),
+        *(["again after a failure"] if is_retry else []),
         *(["DESTRUCTIVE"] if entry.destructive else []),
         *(["FAILED"] if entry.failed else []),
     ]
@@ -205,8 +199,8 @@ def _gap_line(gap: Sequence[TranscriptEntry]) -> str:
     kinds = Counter(entry.kind for entry in gap)
     failed = sum(1 for entry in gap if entry.failed)
     counts = [
-        f"{count} {what}"
-        for count, what in (
+        f"{count} {label}"
+        for count, label in (
             (kinds["tool"], "calls"),
             (kinds["text"], "texts"),
             (kinds["prompt"], "requests"),
@@ -233,17 +227,17 @@ def _fence_parts(lines: Sequence[str], limit: int) -> tuple[FencedPart, ...]:
             size += more
     if current:
         chunks.append("\n".join(current))
-    kept, left = [], limit
-    for chunk in chunks:  # only a limit that is too small for anything cuts here
-        data = chunk.encode("utf-8", "replace")[: max(left, 0)]
-        left -= len(data)
+    texts, remaining = [], limit
+    for chunk in chunks:  # only a very small limit cuts here
+        data = chunk.encode("utf-8", "replace")[: max(remaining, 0)]
+        remaining -= len(data)
         if data:
-            kept.append(data.decode("utf-8", "ignore"))
-    count = len(kept)
-    of = f", part %d of {count}" if count > 1 else ""
+            texts.append(data.decode("utf-8", "ignore"))
+    if len(texts) < 2:
+        return tuple(FencedPart("transcript", text) for text in texts)
     return tuple(
-        FencedPart(f"transcript{of % number if of else ''}", text)
-        for number, text in enumerate(kept, 1)
+        FencedPart(f"transcript, part {number} of {len(texts)}", text)
+        for number, text in enumerate(texts, 1)
     )
 
 

@@ -1,7 +1,7 @@
 """A transcript of one execution of a skill or agent, as values (SPEC 9.3).
 
-What a reader found in a session's file, in the order in which it happened, whatever the file's form
-was. :func:`flow.core.transcript.layout.lay_out` makes of it what a judge is given.
+The entries of a session's file in their order, for any form of file;
+:func:`flow.core.transcript.layout.lay_out` lays them out for a judge.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ Form = Literal["claude", "text", "markdown"]
 
 
 class TranscriptEntry(NamedTuple):
-    """One thing that happened.
+    """One event of a session.
 
-    ``prompt``: what a person, or whoever called a subagent, asked; with ``tool`` what was put in
-    beside it (the skill's instructions). ``text``: what the agent said. ``tool``: a call (``text``
-    is its input, ``tool`` its name, ``result`` what came back, None where nothing did). ``error``:
-    a fault of the session that belongs to no call. ``note``: what happened to the session (a
-    subagent began, the context was compacted).
+    ``prompt``: a request of a person, or of the caller of a subagent; with ``tool`` a text inserted
+    beside it (the skill's instructions). ``text``: the agent's words. ``tool``: a call (``text`` is
+    its input, ``tool`` its name, ``result`` its result or None). ``error``: a fault of the session
+    that belongs to no call. ``note``: a change of the session (a subagent began, the context was
+    compacted).
     """
 
     kind: EntryKind
@@ -34,18 +34,18 @@ class TranscriptEntry(NamedTuple):
     failed: bool = False
     """The call, or the session at this place, ended in an error."""
     destructive: bool = False
-    """The call destroys something, or takes back what others may rest on."""
+    """The call destroys data, or takes back work that others may rest on."""
 
 
 class Transcript(NamedTuple):
-    """One execution. ``warnings`` say what of the file could not be read, in plain words."""
+    """One execution. ``warnings`` name the unreadable parts of the file, in plain words."""
 
     path: str
     form: Form
     skill: str | None
-    """The skill or agent as the transcript names it; None where the file does not tell."""
+    """The name of the skill or agent in the transcript; None where it has none."""
     execution: str
-    """Stays the same as often as this execution is read, and is no other's: one that has gone on
+    """An id that every reading of this execution has, and no other execution: one that has gone on
     since is another."""
     started_at: str | None
     entries: tuple[TranscriptEntry, ...]
@@ -53,10 +53,10 @@ class Transcript(NamedTuple):
 
 
 class Laid(NamedTuple):
-    """What a judge is given of a transcript.
+    """A transcript laid out for a judge.
 
-    ``left_out`` is in bytes: what of the transcript's text is in none of the ``parts``. ``summary``
-    counts (prompts, texts, tool_calls, errors, retries, destructive, notes, left_out_entries).
+    ``left_out`` is the size in bytes of the text that is in none of the ``parts``; ``summary``
+    counts prompts, texts, tool_calls, errors, retries, destructive, notes, left_out_entries.
     """
 
     parts: tuple[FencedPart, ...]
@@ -65,7 +65,7 @@ class Laid(NamedTuple):
 
 
 def quotable_text(transcript: Transcript) -> str:
-    """Everything in the transcript's own words, in order: what a quote of it must occur in."""
+    """The transcript's own text in order, for the check of quotes."""
     pieces = []
     for entry in transcript.entries:
         if entry.kind != "note":
@@ -74,11 +74,11 @@ def quotable_text(transcript: Transcript) -> str:
 
 
 SUBAGENT_END = "end of what the subagent"
-"""How the note begins that ends what a subagent did."""
+"""Start of the note after a subagent's entries."""
 
 
 def has_ended(transcript: Transcript) -> bool:
-    """Whether the agent has come to an end: it spoke last, or its subagent did, or it broke off.
+    """Whether the agent has ended: it, or its subagent, spoke last, or it broke off.
 
     After a call, or after a Stop hook sent it on, it is still at work.
     """

@@ -1,12 +1,12 @@
-"""Collecting the entries of one execution in bounded memory.
+"""The entries of one execution in bounded memory.
 
-A session can be of any size. Each text is cut in its middle, and where all of them are too many,
-those between the first and the last go, except what was asked, what failed and what destroyed
-something.
+A session can have any size. Each text is cut in its middle, and where there are too many entries,
+those between the first and the last go, except requests, failures and destructive calls.
 """
 
 from __future__ import annotations
 
+import json
 from collections import deque
 
 from flow.core.transcript.model import TranscriptEntry
@@ -20,15 +20,15 @@ MOST_TEXT = 64 << 10
 MOST_FIRST = 2 << 20
 MOST_LAST = 6 << 20
 MOST_IMPORTANT = 2 << 20
-"""Characters that are kept of the beginning, of the end, and of what matters between them."""
+"""Characters of the beginning, of the end, and of the important entries between them."""
 MOST_OPEN = 10_000
 """Calls that wait for their result."""
 _LEAST = 64
-"""What an entry weighs besides its text."""
+"""Size of an entry beside its text."""
 
 
 def cut_middle(text: str, most: int = MOST_TEXT) -> str:
-    """``text`` with its middle left out, if it is longer than ``most`` characters."""
+    """``text`` without its middle, if it is longer than ``most`` characters."""
     if len(text) <= most:
         return text
     mark = f"\n(... {len(text) - most} characters left out here ...)\n"
@@ -43,7 +43,7 @@ def replace_unwritable(text: str) -> str:
 
 
 class PendingEntry:
-    """One entry that may still be waiting for its result."""
+    """An entry that may still wait for its result."""
 
     __slots__ = ("call", "destructive", "failed", "kind", "result", "text", "tool")
 
@@ -70,11 +70,11 @@ class PendingEntry:
 
     @property
     def size(self) -> int:
-        """Characters, and a little for being there."""
+        """Its characters and a constant."""
         return _LEAST + len(self.text) + len(self.result or "")
 
     def entry(self) -> TranscriptEntry:
-        """The row as it is now."""
+        """Its present value."""
         return TranscriptEntry(
             self.kind, self.text, self.tool, self.result, self.failed, self.destructive
         )
@@ -90,12 +90,12 @@ class Rows:
         self._sizes = [0, 0, 0]
         self._open: dict[str, PendingEntry] = {}
         self.dropped = 0
-        """Entries that are gone."""
+        """Number of entries that were dropped."""
         self.spoken = 0
-        """Texts, calls and errors: what the agent did."""
+        """Number of texts, calls and errors."""
 
     def add(self, row: PendingEntry) -> PendingEntry:
-        """Take a row in."""
+        """Add a row."""
         if row.kind in ("text", "tool", "error"):
             self.spoken += 1
         if row.call is not None:
@@ -117,7 +117,7 @@ class Rows:
         return bool(self._open)
 
     def result(self, call: str, text: str, *, failed: bool) -> PendingEntry | None:
-        """What a call came to; None where the call is not here, or has its result already."""
+        """Add a call's result; None where the call is unknown, or has its result already."""
         row = self._open.pop(call, None)
         if row is None:
             return None
@@ -140,7 +140,7 @@ class Rows:
                 self.dropped += 1
 
     def all(self) -> list[PendingEntry]:
-        """What is kept, in order."""
+        """The stored rows in order."""
         rows = [*self._first, *self._between, *self._last]
         if self.dropped:
             note = PendingEntry(
@@ -150,16 +150,14 @@ class Rows:
         return rows
 
 
-def shown_input(given: Any) -> str:
-    """A call's input as text: what a person would read, not JSON, where it is one plain text."""
-    import json
-
-    if isinstance(given, str):
-        return given
-    if not isinstance(given, dict):
-        return json.dumps(given, ensure_ascii=False)
+def shown_input(value: Any) -> str:
+    """A call's input as text for people: JSON only for values that are no text."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
     lines = []
-    for key, value in given.items():
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    for key, part in value.items():
+        text = part if isinstance(part, str) else json.dumps(part, ensure_ascii=False)
         lines.append(text if key == "command" else f"{key}: {text}")
     return "\n".join(lines)

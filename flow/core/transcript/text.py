@@ -1,9 +1,9 @@
-"""A transcript that somebody saved as plain text or Markdown (SPEC 9.3).
+"""A transcript that was saved as plain text or Markdown (SPEC 9.3).
 
-Such a text has no fixed form. What is recognised: who speaks (``User:``, ``**Assistant:**``, ``##
+Such a text has no fixed form. The reader recognises speakers (``User:``, ``**Assistant:**``, ``##
 Human``), the marks of Claude Code's own export (``>`` a prompt, a dot the agent and its calls, a
 corner a call's result), and commands with their output (``$ make``; in Markdown in a block).
-Everything else belongs to whoever spoke last; a text without any such mark is one entry.
+Other text belongs to the last speaker; a text without any such mark is one entry.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST_LINES = 400_000
 
-_WHO: dict[str, EntryKind] = {
+_SPEAKERS: dict[str, EntryKind] = {
     "user": "prompt",
     "human": "prompt",
     "prompt": "prompt",
@@ -37,10 +37,10 @@ _ROLE = re.compile(
     r"(?:\s*\([^()]{0,60}\))?(?P<colon>\s*:)?(?(mark)\s*(?:\*\*|__))(?P<late>\s*:)?(?:\s+(?P<rest>.*))?\Z",
     re.IGNORECASE,
 )
-_CALL = re.compile(r"[⏺●•]\s+(?P<tool>[A-Za-z][\w-]{0,80})\((?P<given>.*)\)\s*\Z")
-_SAID = re.compile(r"[⏺●]\s+(?P<text>.*)\Z")
+_CALL = re.compile(r"[⏺●•]\s+(?P<tool>[A-Za-z][\w-]{0,80})\((?P<input>.*)\)\s*\Z")
+_AGENT_TEXT = re.compile(r"[⏺●]\s+(?P<text>.*)\Z")
 _RESULT = re.compile(r"\s*⎿\s*(?P<text>.*)\Z")
-_ASKED = re.compile(r"[>❯]\s+(?P<text>\S.*)\Z")
+_PROMPT = re.compile(r"[>❯]\s+(?P<text>\S.*)\Z")
 _COMMAND = re.compile(r"\s*(?:[\w.@~/:-]{1,60})?[$%❯]\s+(?P<text>\S.*)\Z")
 _FENCE = re.compile(r"\s*(?P<fence>`{3,}|~{3,})(?P<info>.*)\Z")
 _FAILED = re.compile(
@@ -52,7 +52,7 @@ _FAILED = re.compile(
 def entries(
     text: str, *, markdown: bool, destroys: Callable[[str, Mapping[str, str]], bool]
 ) -> Rows:
-    """The rows of a saved text; ``destroys`` tells of a call whether it is destructive."""
+    """The rows of a saved text; ``destroys`` decides whether a call is destructive."""
     return _TextReader(markdown, destroys).read(text)
 
 
@@ -93,25 +93,25 @@ class _TextReader:
         return not self.exported
 
     def _speaks(self, line: str) -> bool:
-        """Whether a line begins something new."""
+        """Start a new entry where the line begins one."""
         call = _CALL.match(line)
         if call is not None:
-            self._open_call(call["tool"], call["given"])
+            self._open_call(call["tool"], call["input"])
             return True
         result = _RESULT.match(line)
         if result is not None and self.tool is not None:
             self.lines.append(result["text"])
             return True
-        said = _SAID.match(line)
-        if said is not None:
-            return self._open("text", said["text"])
+        agent_text = _AGENT_TEXT.match(line)
+        if agent_text is not None:
+            return self._open("text", agent_text["text"])
         if self.exported:
-            asked = _ASKED.match(line)
-            return asked is not None and self._open("prompt", asked["text"])
+            prompt = _PROMPT.match(line)
+            return prompt is not None and self._open("prompt", prompt["text"])
         role = _ROLE.match(line.strip()) if len(line) < 2000 else None
         if role is None or not _is_role(line, role):
             return False
-        return self._open(_WHO[role["who"].lower()], role["rest"] or "")
+        return self._open(_SPEAKERS[role["who"].lower()], role["rest"] or "")
 
     def _open(self, kind: EntryKind, first: str) -> bool:
         self._close()
@@ -120,21 +120,21 @@ class _TextReader:
             self.lines.append(first)
         return True
 
-    def _open_call(self, tool: str, given: str) -> None:
+    def _open_call(self, tool: str, input: str) -> None:
         self._close()
-        self.tool = (tool, given)
+        self.tool = (tool, input)
 
     def _close(self) -> None:
         text = "\n".join(self.lines).strip("\n")
         self.lines = []
         if self.tool is not None:
-            tool, given = self.tool
+            tool, input = self.tool
             self.tool = None
             name = "Bash" if tool == "shell" else tool
-            destructive = self.destroys(name, {"command": given})
+            destructive = self.destroys(name, {"command": input})
             failed = any(_FAILED.match(line) for line in text.split("\n")[:200])
             row = PendingEntry(
-                "tool", given, tool, failed=failed, destructive=destructive, result=text
+                "tool", input, tool, failed=failed, destructive=destructive, result=text
             )
             self.rows.add(row)
             self.kind = "text"
@@ -143,7 +143,7 @@ class _TextReader:
 
 
 def _is_role(line: str, role: re.Match[str]) -> bool:
-    """A heading or a bold word alone names a speaker; any other word does with a colon."""
+    """Whether the line names a speaker: by a heading or bold word alone, or by a colon."""
     if role["colon"] or role["late"]:
         return True
     return not role["rest"] and (line.lstrip().startswith("#") or bool(role["mark"]))

@@ -41,7 +41,7 @@ MENDS: Mapping[str, Sequence[Edit]] = {
         ),
     ),
     "I99 guards are looked at before the commands only": (
-        Edit("flow.app.evaluation.observing:_with_guards", "*again.guards)", ")"),
+        Edit("flow.app.evaluation.observing:_with_guards", "*drift.guards)", ")"),
     ),
     "I99 a proposal does not hold the guards": (
         Edit(
