@@ -1,4 +1,4 @@
-"""What ``flow goal baseline`` prints. Pure."""
+"""The output of ``flow goal baseline``. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from flow.render.text import Document, Paint
 
-SAYS = {
+_MEANING = {
     True: "non_discriminating: green before the change",
     False: "red first: it can tell the change",
     None: "nothing",
@@ -17,14 +17,14 @@ SAYS = {
 
 
 def baseline(document: Document, paint: Paint) -> list[str]:
-    """A row for each command, and what that says about the goal."""
+    """A row for each command, and what its result means."""
     lines = [f"goal {show(document['goal_id'])} on its base {document['base_commit'][:12]}"]
     rows = [("id", "on the base", "result", "says")]
     for row in document["criteria"][:PATHS]:
-        says = SAYS[row.get("non_discriminating")]
+        meaning = _MEANING[row.get("non_discriminating")]
         cached = f" (as at {show(row['at'])})" if row["cached"] else ""
         rows.append(
-            (show(row["criterion_id"]), show(row["outcome"]), show(row["result"]), says + cached)
+            (show(row["criterion_id"]), show(row["outcome"]), show(row["result"]), meaning + cached)
         )
     if len(rows) == 1:
         return [*lines, "  no criterion has a command", field("next", show(document["next"]))]

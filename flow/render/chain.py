@@ -38,7 +38,7 @@ def _finding(finding: Mapping[str, Any], paint: Paint) -> str:
 
 
 def collected(document: Mapping[str, Any]) -> Iterator[str]:
-    """What ``flow gc`` dropped, or would."""
+    """The outputs that ``flow gc`` dropped, or would drop."""
     verb = "would drop" if document["dry_run"] else "dropped"
     for run in document["runs"]:
         yield (

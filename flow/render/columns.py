@@ -7,8 +7,7 @@ from unicodedata import category, combining, east_asian_width, normalize
 from flow.core.text.display import visible
 
 MOST_MARKS = 2
-"""Combining marks that stay on one character: a pile of them would cover other lines."""
-
+"""The most combining marks on one character: more would cover other lines."""
 
 _FLAGS = {chr(0x1F1E6 + at): letter for at, letter in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZ")}
 _FILLERS = "\u3164\uffa0"
@@ -16,12 +15,12 @@ _JOINERS = "\u200c\u200d"
 
 
 def clean(text: str) -> str:
-    """``text`` on one line, of characters whose width every terminal agrees about.
+    """``text`` on one line, of characters with the same width in every terminal.
 
-    Control and bidirectional characters become escapes, and so do other format characters and what
-    no version of Unicode known here has, and letters that show nothing; variation selectors and
-    skin tones, which change the width of what they follow in some terminals only, are left out, as
-    is what joins emoji or letters, and a flag is its two letters.
+    Control and bidirectional characters become escapes, and so do other format characters, unknown
+    code points, and letters without a glyph. Variation selectors and skin tones, which change the
+    width of the character before them in some terminals only, are left out, as are joiners, and a
+    flag is its two letters.
     """
     shown: list[str] = []
     marks = 0
@@ -54,15 +53,15 @@ def fit(text: str, columns: int, ellipsis: str = "…") -> str:
     if columns < len(ellipsis):
         return " " * max(columns, 0)
     room = columns - len(ellipsis)
-    kept = ""
+    head = ""
     used = 0
     for char in text:
         used += _columns(char)
         if used > room:
             break
-        kept += char
-    kept = kept.rstrip() + ellipsis
-    return kept + " " * (columns - width(kept))
+        head += char
+    head = head.rstrip() + ellipsis
+    return head + " " * (columns - width(head))
 
 
 def wrap(text: str, columns: int, most: int, ellipsis: str = "…") -> list[str]:
@@ -86,7 +85,7 @@ def wrap(text: str, columns: int, most: int, ellipsis: str = "…") -> list[str]
 
 
 def encodable(text: str, encoding: str) -> str:
-    """``text`` with ``?`` for what ``encoding`` does not have, before anything is measured."""
+    """``text`` with ``?`` for characters that ``encoding`` lacks; to be called before measuring."""
     try:
         return text.encode(encoding, "replace").decode(encoding, "replace")
     except LookupError:

@@ -1,6 +1,6 @@
-"""The question before a goal is closed, as a terminal shows it and as a hook's prompt. Pure.
+"""The question before a goal is closed, for a terminal and for a hook's prompt. Pure.
 
-Everything that is not Flow's own words is made visible, and cut; what is cut is counted.
+Foreign text is made visible, and cut; cut rows are counted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Paint = Callable[[str, str], str]
 
 HOOK_LINES = 40
-"""The most lines that a host's prompt is given."""
+"""The most lines of a host's prompt."""
 HOOK_WIDTH = 300
 """Characters of one line there."""
 LABEL = 15
@@ -39,11 +39,11 @@ out of a row."""
 _PATH = 80
 """Characters of a path in a row of many."""
 LEFT_BEHIND = "git status --short --ignored --untracked-files=all"
-"""What shows every file that the commands left behind."""
+"""The command that lists every file that the commands left behind."""
 
 
 def at_terminal(question: ConfirmQuestion, paint: Paint, width: int = 80) -> list[str]:
-    """From "Before you say yes" on."""
+    """The question for a terminal, from "Before you say yes" on."""
     width = max(40, min(width, 120))
     head = "── Before you say yes "
     lines = [paint("dim", head + "─" * max(0, width - 1 - len(head)))]
@@ -55,7 +55,7 @@ def at_terminal(question: ConfirmQuestion, paint: Paint, width: int = 80) -> lis
 
 
 def _question_blocks(question: ConfirmQuestion) -> Iterable[tuple[str, list[str], str]]:
-    """(label, rows, the command that shows the rows that have no room)."""
+    """(label, rows, the command that shows all rows) of each block."""
     goal_id = visible(question.goal_id)
     contract, history = f"flow goal inspect {goal_id}", f"flow goal history {goal_id} --json"
     status = f"flow goal status {goal_id} --json"
@@ -103,7 +103,7 @@ def _proved_row(row: CriterionProof) -> str:
 
 
 def _not_proved(question: ConfirmQuestion) -> list[str]:
-    """What nothing proved, and what the proofs do not show by the contract's own words."""
+    """The unproved criteria, and the limitations that the contract gives the others."""
     rows = [_open_row(row) for row in question.not_proved]
     limits: dict[str, list[str]] = {}
     for row in question.criteria:
@@ -175,7 +175,7 @@ def _left_behind(question: ConfirmQuestion) -> str:
 
 
 def _cut_paths(paths: Sequence[str], most: int) -> list[str]:
-    """As many paths as there are, of which those that are shown are cut to a length."""
+    """All paths, of which the first ``most`` are cut to a length."""
     return [*(clip(path, _PATH) for path in paths[:most]), *paths[most:]]
 
 
@@ -192,10 +192,10 @@ def _trust_line(trust: TrustGround) -> str:
 def for_hook(
     question: ConfirmQuestion, named: str | None = None, *, surely: bool = True
 ) -> list[str]:
-    """The same as plain lines for an agent's host's own prompt; at most :data:`HOOK_LINES`.
+    """The question for the prompt of an agent's host, in at most :data:`HOOK_LINES` plain lines.
 
-    ``named`` is the proposal that the agent's command names, None where it names none; ``surely``
-    says that the command is about this goal, and not perhaps about one of another folder.
+    ``named`` is the proposal that the agent's command names, or None; ``surely`` is False where the
+    command may be about a goal of another folder.
     """
     goal_id = visible(question.goal_id)
     other = named is not None and not names_proposal(named, question.proposal_id)
@@ -209,7 +209,7 @@ def for_hook(
     stale = other or bool(question.moved)
     yes = f"runs it, and {refused}" if stale else "closes the goal for good"
     last = [
-        _hook_last(question),
+        f"Files: {_file_lines(question)}. Trust: {_trust_line(question.trust)}.",
         "",
         f"This is an agent asking. Yes {yes}; no leaves it as it is.",
     ]
@@ -226,36 +226,31 @@ def for_hook(
         ("Stale: evaluate again", [visible(text) for text in question.moved]),
     ]
     present = [(head, rows) for head, rows in blocks if rows]
-    kept, cut = _fitted_blocks(
-        [rows for _, rows in present], HOOK_LINES - len(first) - len(last) - 1
-    )
+    room = HOOK_LINES - len(first) - len(last) - 1
+    shown, cut = _fitted_blocks([rows for _, rows in present], room)
     lines = list(first)
-    for (head, _), rows in zip(present, kept, strict=True):
+    for (head, _), rows in zip(present, shown, strict=True):
         lines.append(head)
         lines += [f"  {clip(row, HOOK_WIDTH)}" for row in rows]
     lines += last
     if cut:
         more = "line" if cut == 1 else "lines"
         rest = f"{cut} {more} more are not shown here: flow goal confirm {question.goal_id}"
-        lines.insert(len(lines) - stale, rest)  # that it will be refused stays the last word
+        lines.insert(len(lines) - stale, rest)  # the refusal stays the last line
     return lines
 
 
-def _hook_last(question: ConfirmQuestion) -> str:
-    return f"Files: {_file_lines(question)}. Trust: {_trust_line(question.trust)}."
-
-
 def _fitted_blocks(blocks: Sequence[Sequence[str]], room: int) -> tuple[list[list[str]], int]:
-    """The blocks in at most ``room`` lines, heads counted, and how many rows were left out.
+    """The blocks in at most ``room`` lines, heads counted, and the number of rows left out.
 
-    The longest gives way first, so that no long one pushes another out.
+    The longest is cut first, so that no long block pushes another out.
     """
-    kept = [list(rows) for rows in blocks]
-    total = sum(map(len, kept)) + len(kept)
+    fitted = [list(rows) for rows in blocks]
+    total = sum(map(len, fitted)) + len(fitted)
     cut = 0
-    while total > room and any(len(rows) > 1 for rows in kept):
-        longest = max(kept, key=len)
+    while total > room and any(len(rows) > 1 for rows in fitted):
+        longest = max(fitted, key=len)
         longest.pop()
         total -= 1
         cut += 1
-    return kept, cut
+    return fitted, cut

@@ -1,4 +1,4 @@
-"""Progress of a debate: one line for each thing that happens, for people who wait."""
+"""Progress of a debate: one line for each event."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REASON = 200
 
 
 class Progress:
-    """Writes to ``stream``; a :class:`flow.app.judging.debate.Watcher`. Each line is one write."""
+    """A :class:`flow.app.judging.debate.Watcher` that writes each line to ``stream`` at once."""
 
     def __init__(self, stream: TextIO, now: Callable[[], float]) -> None:
         """``now`` is monotonic seconds."""
@@ -30,18 +30,18 @@ class Progress:
         self._since: dict[int, float] = {}
 
     def asking(self, judge: int, name: str, what: str, seconds: float) -> None:
-        """A judge is being asked."""
+        """Show that a judge is being asked."""
         self._since.setdefault(judge, self._now())
         most = duration(seconds)
         self._say(f"  judge {judge}  {what}: asks {visible(name)} (at most {most})")
 
     def wrote(self, judge: int, what: str, score: str) -> None:
-        """Its part of its report is on disk."""
+        """Show a section of a judge's report that is on disk."""
         took = duration(self._now() - self._since.pop(judge, self._now()))
         self._say(f"{self._marks['passed']} judge {judge}  {what}: {score}/5 ({took})")
 
     def silent(self, judge: int, what: str, why: str) -> None:
-        """It gave no usable answer."""
+        """Show that a judge gave no usable answer."""
         self._since.pop(judge, None)
         reason = fit(visible(why), REASON, mark="...")
         self._say(
@@ -49,7 +49,7 @@ class Progress:
         )
 
     def counted(self, rounds: int, agreement: Agreement) -> None:
-        """All have answered."""
+        """Show the agreement once all have answered."""
         after = "before any debate" if rounds == 0 else f"after debate {rounds}"
         if agreement.reached:
             self._say(f"consensus {after}, {apart(agreement.overall, OVERALL_LIMIT)} apart")

@@ -7,7 +7,7 @@ from textwrap import wrap
 from flow.core.judging.common.numbers import as_written, exact, told_apart
 from flow.core.judging.rubric.model import missed_thresholds
 from flow.errors import more_than
-from flow.render.text import field, show, table
+from flow.render.text import field, label_block, show, table
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ NEWEST = 20
 
 
 def judgement(document: Document, paint: Paint) -> list[str]:
-    """``flow judge run --rubric``, and what a failed assertion shows."""
+    """A judgement for ``flow judge run --rubric`` and for a failed assertion."""
     word = "passed" if document["passed"] else "failed"
     value, bar = document["score"], document["passing_threshold"]
     sign = "reaches" if exact(value) >= exact(bar) else "is below"
@@ -68,7 +68,7 @@ def criterion_table(criteria: Sequence[Document], paint: Paint) -> list[str]:
 def paragraph(label: str, text: str) -> list[str]:
     """Foreign text in lines of their own, beside a label."""
     lines = wrap(show(text.replace("\n", " ")), WIDTH - 12) or ["-"]
-    return [field(label if first else "", line) for first, line in _with_first(lines)]
+    return label_block(label, lines)
 
 
 def rubric(document: Document) -> list[str]:
@@ -100,7 +100,7 @@ def rubrics(documents: Sequence[Document]) -> list[str]:
 
 
 def calibration(document: Document) -> list[str]:
-    """Agreement with people: the confusion table and what follows from it."""
+    """Agreement with people: the confusion table and its statistics."""
     counts = document["confusion"]
     lines = table(
         [
@@ -111,11 +111,11 @@ def calibration(document: Document) -> list[str]:
     )
     kappa = document["kappa"]
     interval = _interval(kappa["low"], kappa["high"])
-    said = "not defined" if kappa["value"] is None else f"{kappa['value']:.2f}{interval}"
+    kappa_text = "not defined" if kappa["value"] is None else f"{kappa['value']:.2f}{interval}"
     return [
         *lines,
         _wide_field("agreement", _share_text(document["agreement"])),
-        _wide_field("Cohen's kappa", said),
+        _wide_field("Cohen's kappa", kappa_text),
         _wide_field("sensitivity", _share_text(document["sensitivity"])),
         _wide_field("specificity", _share_text(document["specificity"])),
     ]
@@ -160,7 +160,3 @@ def _share_text(share: Mapping[str, Any]) -> str:
 
 def _interval(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f" (95% {low:.2f} to {high:.2f})"
-
-
-def _with_first(items: Sequence[str]) -> list[tuple[bool, str]]:
-    return [(place == 0, item) for place, item in enumerate(items)]

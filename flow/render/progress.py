@@ -1,8 +1,7 @@
 """Progress while commands run: a live block at a terminal, plain lines anywhere else.
 
-Implements :class:`flow.app.evaluation.values.Listener`. Rendering is a function of what is known
-and the time, so that it can be tested without either a terminal or a clock; only :class:`Live` and
-:class:`PlainProgress` write.
+Rendering is a function of the running commands and the time, so that it can be tested without a
+terminal or a clock; only the listeners :class:`Live` and :class:`PlainProgress` write.
 """
 
 from __future__ import annotations
@@ -72,13 +71,13 @@ def fit(text: str, width: int, *, mark: str = "…") -> str:
     """``text`` cut to ``width`` columns, the mark included."""
     if columns(text) <= width:
         return text
-    room, kept = max(width - columns(mark), 0), []
+    room, head = max(width - columns(mark), 0), ""
     for char in text:
         room -= _char_width(char)
         if room < 0:
             break
-        kept.append(char)
-    return "".join(kept) + mark if width >= columns(mark) else ""
+        head += char
+    return head + mark if width >= columns(mark) else ""
 
 
 def seconds(duration: float) -> str:
@@ -91,15 +90,14 @@ def seconds(duration: float) -> str:
 
 
 def ended_line(check: Check, result: CheckResult, *, unicode: bool) -> str:
-    """What one ended command came to."""
+    """The result of one ended command."""
     mark = (MARKS if unicode else PLAIN_MARKS).get(result.outcome, "-")
     text = f"{mark} {check.criterion_id}  {result.result} ({seconds(result.duration_seconds)})"
-    said = result.reason in ("", result.result)
-    return text if said else f"{text}: {visible(result.reason)}"
+    return text if result.reason in ("", result.result) else f"{text}: {visible(result.reason)}"
 
 
 def asking_line(judge: str, what: str, limit: float) -> str:
-    """Which judge is being asked what, and how long that may take, if there is a limit."""
+    """A question to a judge, and its time limit, if there is one."""
     most = "" if limit == float("inf") else f" (at most {seconds(limit)})"
     return f"  judge  asks {visible(judge)}: {visible(what)}{most}"
 
@@ -107,15 +105,15 @@ def asking_line(judge: str, what: str, limit: float) -> str:
 def block(
     running: Sequence[Running], done: int, total: int, now: float, width: int, *, unicode: bool
 ) -> list[str]:
-    """The live block: what runs, for how long, and what is done."""
+    """The live block: the running commands, their time, and the number of ended ones."""
     dots = "…" if unicode else "..."
     lines = [
         fit(
-            f"  {one.criterion_id}  {seconds(now - one.since)}  {visible(one.command)}",
+            f"  {each.criterion_id}  {seconds(now - each.since)}  {visible(each.command)}",
             width - 1,
             mark=dots,
         )
-        for one in running[:MOST_LINES]
+        for each in running[:MOST_LINES]
     ]
     if len(running) > MOST_LINES:
         lines.append(fit(f"  and {len(running) - MOST_LINES} more", width - 1, mark=dots))
@@ -133,20 +131,20 @@ class PlainProgress(Listener):
         self._done = 0
 
     def planned(self, checks: Sequence[Check]) -> None:
-        """Remember how many there are."""
+        """Note the number of commands."""
         self._total = len(checks)
 
     def ended(self, check: Check, result: CheckResult) -> None:
-        """Say what it came to."""
+        """Write its result."""
         self._done += 1
         line = ended_line(check, result, unicode=self._unicode)
-        self._say(f"{line}  [{self._done}/{self._total}]")
+        self._write_line(f"{line}  [{self._done}/{self._total}]")
 
     def asking(self, judge: str, what: str, seconds: float) -> None:
-        """Say who is asked."""
-        self._say(asking_line(judge, what, seconds))
+        """Write the question."""
+        self._write_line(asking_line(judge, what, seconds))
 
-    def _say(self, line: str) -> None:
+    def _write_line(self, line: str) -> None:
         write(self._stream, line + "\n")
 
 
@@ -173,21 +171,21 @@ class Live(Listener):
         self._drawn = 0
 
     def planned(self, checks: Sequence[Check]) -> None:
-        """Remember how many there are."""
+        """Note the number of commands."""
         self._total = len(checks)
 
     def started(self, check: Check) -> None:
-        """Show one more."""
-        one = Running(check.criterion_id, check.command, self._now())
-        self._running[check.criterion_id] = one
+        """Add it to the block."""
+        running = Running(check.criterion_id, check.command, self._now())
+        self._running[check.criterion_id] = running
         self.ticked()
 
     def ticked(self) -> None:
-        """Draw the block again, with the time as it is now."""
+        """Redraw the block with the present time."""
         self._draw(())
 
     def ended(self, check: Check, result: CheckResult) -> None:
-        """Move one from the block to the lines above it."""
+        """Move it from the block to the lines above."""
         self._running.pop(check.criterion_id, None)
         self._done += 1
         line = ended_line(check, result, unicode=self._unicode)
@@ -197,16 +195,14 @@ class Live(Listener):
         self._draw((line,))
 
     def finished(self) -> None:
-        """Take the block away; what ended stays."""
+        """Erase the block; the lines of ended commands stay."""
         write(self._stream, self._erase())
         self._drawn = 0
 
     def asking(self, judge: str, what: str, seconds: float) -> None:
-        """Say who is asked; nothing can be drawn until the answer is there, so the line stays."""
+        """Write the question; nothing is drawn until the answer comes, so the line stays."""
         dots = "…" if self._unicode else "..."
-        self._draw_line(fit(asking_line(judge, what, seconds), self._width() - 1, mark=dots))
-
-    def _draw_line(self, line: str) -> None:
+        line = fit(asking_line(judge, what, seconds), self._width() - 1, mark=dots)
         write(self._stream, f"{self._erase()}{line}\n")
         self._drawn = 0
 
@@ -233,4 +229,4 @@ def write(stream: TextIO, text: str) -> None:
         stream.write(text.encode(encoding, "replace").decode(encoding))
         stream.flush()
     except (OSError, ValueError):
-        return  # whoever reads has gone; the evaluation goes on
+        return  # the reader has gone; the evaluation goes on

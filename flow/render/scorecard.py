@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from flow.render.text import Document, Paint
 
 WIDTH = 61
-"""Columns of the box where there is no terminal that tells its own: the seed's drawing."""
+"""Columns of the box without a terminal: the seed's drawing."""
 MOST = 120
 LEAST = 4
 SHOWN = 30
-"""Cards of a history that are shown one by one, and in its trend; the newest."""
+"""The newest cards of a history, which are listed and drawn in its trend."""
 _NAME, _BAR, _SCORE = 15, 10, 8
 _ADVICE_LINES = 4
 _ALL = 10**6
@@ -50,7 +50,7 @@ ASCII = Drawing("+=+", "+=+", "+=+", "|", "#", ".", "-", "...", ">", "_.-=*^#@")
 
 
 def drawing(encoding: str) -> Drawing:
-    """What can be drawn where text is written in ``encoding``."""
+    """The characters for text in ``encoding``."""
     try:
         "".join(UNICODE).encode(encoding)
     except (LookupError, UnicodeEncodeError):
@@ -76,14 +76,14 @@ def box(
 def below(
     card: Document, paint: Paint, *, columns: int = WIDTH, encoding: str = "utf-8"
 ) -> list[str]:
-    """Whole, what the box has no room for: justifications, and recommendations; or nothing."""
+    """The justifications and recommendations that the box has no room for."""
     return _Box(card, paint, columns, encoding).below()
 
 
 def whole(
     card: Document, paint: Paint, *, columns: int = WIDTH, encoding: str = "utf-8"
 ) -> list[str]:
-    """The card with all it says: the box, and every text of it whole."""
+    """The box, and every text of the card in full."""
     drawn = _Box(card, paint, columns, encoding)
     return [*drawn.lines(), *drawn.everything()]
 
@@ -142,7 +142,7 @@ class _Box:
         return self._line(name.capitalize(), style)
 
     def below(self) -> list[str]:
-        """Whole, what :meth:`lines` had to cut."""
+        """The texts that :meth:`lines` had to cut."""
         rows = []
         for name in NAMES:
             text = self._justification(self._card["dimensions"][name])
@@ -155,7 +155,7 @@ class _Box:
         return ["", *rows] if rows else []
 
     def everything(self) -> list[str]:
-        """Every text of the card whole, and what the scores rest on."""
+        """Every text of the card in full, and the grounds of its scores."""
         card = self._card
         rows = [""]
         for name in NAMES:
@@ -260,14 +260,16 @@ def _trend_line(document: Document, cards: Sequence[Document], draw: Drawing) ->
         draw.sparks[_trend_step(card["composite"], len(draw.sparks))] for card in cards[-SHOWN:]
     )
     last = cards[-1]
-    said = (
+    trend = (
         f"trend {sparks} {last['composite']:.2f}/10, {last['grade']} ({described(last['grade'])})"
     )
     change = document["change"]["composite"]
     if change["since_previous"] is None:
-        return f"{said}; nothing to compare with yet"
+        return f"{trend}; nothing to compare with yet"
     before = _difference(change["since_previous"], 2)
-    return f"{said}; {before} since the one before, {_difference(change['since_first'], 2)} overall"
+    return (
+        f"{trend}; {before} since the one before, {_difference(change['since_first'], 2)} overall"
+    )
 
 
 def _trend_step(composite: float, steps: int) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 
 from flow.core.evidence.freshness import WORDS
+from flow.core.stop.pause import Pause
 from flow.core.text.display import clip, names, visible
 from flow.errors import ALL, FEW, PATHS, cut_list, more_than
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -60,8 +61,13 @@ def field(label: str, text: str) -> str:
     return f"{label:<{LABEL}} {text}"
 
 
+def label_block(label: str, items: Sequence[str]) -> list[str]:
+    """The items as fields, the first of them with the label."""
+    return [field(label if not place else "", item) for place, item in enumerate(items)]
+
+
 def with_hand(document: Document) -> str:
-    """A goal's status, and that nobody but a hand in its file gave it that one."""
+    """A goal's status, marked where it was closed by hand or is paused."""
     by_hand = " (closed by hand)" if document.get("closed_by_hand") else ""
     paused = " (paused)" if document.get("paused") else ""
     return f"{document['status']}{by_hand}{paused}"
@@ -69,8 +75,6 @@ def with_hand(document: Document) -> str:
 
 def paused(document: Document) -> str:
     """Who paused a goal, when and why."""
-    from flow.core.stop.pause import Pause
-
     pause = Pause(**document)
     return f"{show(pause.at)}, {pause.sentence().removeprefix('paused ')}"
 
@@ -107,10 +111,7 @@ def status(document: Document, paint: Paint) -> list[str]:
     every = f"flow goal status {document['goal_id']} --json"
     lines += ["", *_criteria(document["criteria"], paint, every), ""]
     lines += _stale_lines(document["criteria"], paint)
-    lines += [
-        field("red first" if not place else "", show(text))
-        for place, text in enumerate(document.get("red_first") or ())
-    ]
+    lines += label_block("red first", [show(text) for text in document.get("red_first") or ()])
     last = document["last_evaluation"]
     if last:
         lines.append(field("last result", f"{show(last.get('result'))} at {show(last.get('at'))}"))
@@ -123,7 +124,7 @@ def status(document: Document, paint: Paint) -> list[str]:
             lines.append(field("proposed", paint("good", show(proposal["to"]))))
         else:
             lines.append(field("proposed", f"{show(proposal['to'])}, but it is stale"))
-            lines += [field("", visible(why)) for why in proposal["moved"]]
+            lines += [field("", visible(reason)) for reason in proposal["moved"]]
     if document.get("paused"):
         lines.append(field("paused", paused(document["paused"])))
     if document.get("protected_changes"):
@@ -139,29 +140,31 @@ def status(document: Document, paint: Paint) -> list[str]:
 
 
 def _sent_line(sent: Document) -> str:
-    """What a judge was sent."""
+    """The sources that a judge was sent."""
     pieces = [f"{show(piece['source'])} ({show(piece['what'])})" for piece in sent["given"]]
     judges = ", ".join(map(show, sent["judges"]))
     return f"to {judges} at {show(sent['at'])}: {names(pieces, 8, str(sent['evidence']))}"
 
 
 def _stale_lines(criteria: Sequence[Document], paint: Paint) -> list[str]:
-    """Evidence that does not count any more, by why."""
-    by_why: dict[tuple[str, ...], list[str]] = {}
+    """Evidence that does not count any more, by reason."""
+    ids_by_reason: dict[tuple[str, ...], list[str]] = {}
     for criterion in criteria:
         if criterion.get("fresh") is False:
-            by_why.setdefault(tuple(criterion["why_stale"]), []).append(criterion["id"])
+            ids_by_reason.setdefault(tuple(criterion["why_stale"]), []).append(criterion["id"])
     head = paint("warn", "stale") + " " * (LABEL - len("stale"))
-    return [f"{head} {names(ids, PATHS)}: {why_stale(why)}" for why, ids in by_why.items()]
+    return [
+        f"{head} {names(ids, PATHS)}: {why_stale(words)}" for words, ids in ids_by_reason.items()
+    ]
 
 
-def why_stale(why: Sequence[str]) -> str:
+def why_stale(reasons: Sequence[str]) -> str:
     """Why evidence is not fresh."""
-    return ", ".join(WORDS[word] for word in why)  # type: ignore[index]
+    return ", ".join(WORDS[reason] for reason in reasons)  # type: ignore[index]
 
 
 def open_first(rows: Sequence[Document]) -> list[Document]:
-    """The rows of criteria that a person is shown; of many, those that did not pass."""
+    """The rows of criteria to show; of many, those that did not pass first."""
     if len(rows) > PATHS:
         rows = sorted(rows, key=lambda row: row.get("status") == "pass")
     return list(rows[:PATHS])
@@ -178,7 +181,7 @@ def _criteria(criteria: Sequence[Document], paint: Paint, every: str) -> list[st
 
 
 def _newest_rows(rows: Sequence[Document], at: str) -> list[Document]:
-    """The rows that a person is shown; of many, the newest by the time stamp ``at``."""
+    """The rows to show; of many, the newest by the time stamp ``at``."""
     if len(rows) > PATHS:
         rows = sorted(rows, key=lambda row: str(row[at]))
     return list(rows[-PATHS:])
@@ -210,11 +213,9 @@ def goal_list(document: Document, paint: Paint) -> list[str]:
 
 
 def _list_outcome(goal: Document) -> str:
-    """What a goal is for; of a paused one why it rests."""
+    """A goal's outcome; for a paused one the reason."""
     if not goal.get("paused"):
         return show(goal["outcome"])[:100]
-    from flow.core.stop.pause import Pause
-
     return clip(Pause(**goal["paused"]).sentence(), 100)
 
 
@@ -224,7 +225,7 @@ def unreadable(errors: Sequence[Document]) -> list[str]:
 
 
 def history(document: Document) -> list[str]:
-    """``flow goal history``: one line for each event, then what else it says; the newest."""
+    """``flow goal history``: a line for each of the newest events, and its reason."""
     events = document["events"]
     if not events:
         return [f"goal {document['goal_id']} has no events yet"]
@@ -236,11 +237,11 @@ def history(document: Document) -> list[str]:
     return [*lines, *more_than(len(events), f"flow goal history {document['goal_id']} --json")]
 
 
-_HEAD = (
+_NOT_LISTED = (
     *("at", "seq", "type", "goal_id", "reason", "from", "to"),
     *("key", "prev", "hash", "ledger_head"),
 )
-"""Shown elsewhere in the line, or for programs only, as the digests are."""
+"""Shown elsewhere in the line, or for programs only, like the digests."""
 
 
 def _event_line(event: Document) -> str:
@@ -250,7 +251,7 @@ def _event_line(event: Document) -> str:
         words.append(before + show(event["to"]))
     for key, value in event.items():
         if (
-            key in _HEAD
+            key in _NOT_LISTED
             or key.endswith("_sha256")
             or value in (None, "", [], {})
             or isinstance(value, dict)
@@ -279,7 +280,7 @@ def inspect(document: Document, paint: Paint) -> list[str]:
 
 
 def _proof_lines(proof: Document | None, every: str) -> list[str]:
-    """The files that the commands rest on and that are not as they were."""
+    """The changed files that the commands rest on."""
     if not proof or not (proof["files"] or proof["unknown"]):
         return []
     lines = [field("the proof", f"changed: {proof['sentence']}")] if proof["files"] else []
@@ -330,7 +331,7 @@ def evidence_list(document: Document, paint: Paint) -> list[str]:
 
 
 def _evidence_table(evidence: Sequence[Document], paint: Paint, every: str) -> list[str]:
-    """The newest of it; ``every`` shows all."""
+    """The newest evidence; ``every`` shows all."""
     if not evidence:
         return ["  no evidence yet"]
     count, evidence = len(evidence), _newest_rows(evidence, "created_at")
@@ -353,7 +354,7 @@ def _evidence_table(evidence: Sequence[Document], paint: Paint, every: str) -> l
 
 
 def evidence_show(document: Document) -> list[str]:
-    """``flow evidence show``: the record, then the end of what the command printed."""
+    """``flow evidence show``: the record, then the end of the output."""
     left_out = ("output", "fresh", "why_stale")
     record = {key: value for key, value in document.items() if not key.startswith(left_out)}
     lines = outline(record)
@@ -418,12 +419,12 @@ def settings(rows: Sequence[Document]) -> list[str]:
 
 
 def doctor(document: Document, paint: Paint) -> list[str]:
-    """``flow doctor``: what is there, then what is wrong with it."""
+    """``flow doctor``: the facts, then the findings."""
     facts = document["facts"][:PATHS]
     width = max(len(fact["what"]) for fact in facts)
     lines = [f"{fact['what']:<{width}}  {clip(show(fact['value']), WIDTH)}" for fact in facts]
     lines += more_than(len(document["facts"]), "flow doctor --json")
-    fixed = [f"{paint('good', 'fixed')}: {show(what)}" for what in document["fixed"]]
+    fixed = [f"{paint('good', 'fixed')}: {show(fault)}" for fault in document["fixed"]]
     lines += cut_list(fixed, "flow doctor --fix --json names all that it fixes", PATHS)
     for finding in document["findings"][:FEW]:
         lines += [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.core.text.display import names, visible
 from flow.errors import PATHS, cut_list, more_than
-from flow.render.text import STYLE, field, open_first, show, table
+from flow.render.text import STYLE, field, label_block, open_first, show, table
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ def verdict(document: Mapping[str, Any], paint: Paint, *, closed: str = "") -> l
     if document.get("do") and not closed:
         lines.append(field("do", show(document["do"])))
     paths = [show(path) for path in document.get("path_violations") or []]
-    lines += _label_block("outside", cut_list(paths, every, PATHS))
+    lines += label_block("outside", cut_list(paths, every, PATHS))
     warnings = [show(warning) for warning in document.get("warnings") or []]
-    lines += _label_block("warning", cut_list(warnings, every))
+    lines += label_block("warning", cut_list(warnings, every))
     if document.get("run_id") and any(_has_evidence(row) for row in results):
         lines.append(field("evidence", f".flow/runs/{show(document['run_id'])}/evidence/"))
     proposed = document.get("proposed_transition")
@@ -95,11 +95,7 @@ def _has_evidence(row: object) -> bool:
 
 
 def _sidecar_name(reference: object) -> str:
-    """A sidecar's id: the table has no room for its folder, which a line below names."""
+    """A sidecar's id; a line below the table names its folder."""
     if not isinstance(reference, str) or not reference:
         return "-"
     return visible(reference.rpartition("/")[2].removesuffix(EVIDENCE_SUFFIX))
-
-
-def _label_block(label: str, items: Sequence[str]) -> list[str]:
-    return [field(label if not place else "", item) for place, item in enumerate(items)]

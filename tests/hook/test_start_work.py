@@ -13,6 +13,7 @@ import pytest
 from flow.adapters.ledger import reader, transaction
 from flow.adapters.verification import variables as verification_variables
 from flow.adapters.worktree import change_set
+from flow.core.attribution.rules import matches_whole
 from flow.wiring import closing, moving
 from flow.wiring.context import Context
 from tests.support import ROOT, scene
@@ -153,7 +154,7 @@ WORDS = (
 def test_a_form_names_what_a_shell_pattern_names(form: str) -> None:
     more = (form, form.replace("*", ""), form.replace("*", "x"), form + "x", "x" + form, form[:-1])
     for word in (*WORDS, *more, "a", "aa", "aba", "ab", "abba", "ba"):
-        assert verification_variables._fits(word, form) == fnmatchcase(word, form), word
+        assert matches_whole(form, word) == fnmatchcase(word, form), word
 
 
 def test_a_stop_reads_all_goals_once_and_the_judged_one_again(

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from flow.app.evaluation.goal_rules import own_files
 from flow.app.evaluation.values import ProofObservation
+from flow.core.goal.model import canonical_digest
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from flow.app.evaluation.values import ClosingContext, Drift, Facts
     from flow.app.ports import ProofDisk
     from flow.core.boundary.rules import Baseline, Snapshot
     from flow.core.evidence.proof import ProofChange, ProofFile
     from flow.core.goal.model import Goal
+
+UNRECORDED = (
+    "this goal began before Flow recorded what its commands rest on, so changes there are not told"
+)
+FROM_BASE = (
+    "no record of the goal's start is here: what its commands rest on is held against the base "
+    "commit, and files that git ignores are not told"
+)
 
 
 def files_now(
@@ -22,9 +31,9 @@ def files_now(
     """The files of the proof that are not as they were when the goal began."""
     if not baseline.proof_named:
         return ()
-    from flow.core.evidence import proof  # a stop with nothing changed goes without
+    from flow.core.evidence.proof import difference
 
-    return proof.difference(
+    return difference(
         snapshot, baseline, disk.digests(baseline.proof_named), own_files(goal, baseline)
     )
 
@@ -60,14 +69,13 @@ def proof_change(
     observation: ProofObservation, goal: Goal, baseline: Baseline, disk: ProofDisk
 ) -> ProofChange:
     """Every file that differs in an observation, with its lines, less those no test run reads."""
-    from flow.core.evidence import proof
+    from flow.core.evidence.proof import ProofChange
 
-    by_path = {file.path: file for file in (*observation.before, *observation.after)}
-    files = tuple(by_path[path] for path in sorted(by_path))
+    files = _changed_files(observation)
     lines = disk.lines(files) if files else {}
     counted = (file._replace(lines=lines.get(file.path)) for file in files)
-    return proof.ProofChange(
-        proof.digest_of(files),
+    return ProofChange(
+        _digest_of(files),
         tuple(file for file in counted if file.lines is None or not file.lines.harmless),
         unknown_changes(goal, baseline),
     )
@@ -79,9 +87,7 @@ def unknown_changes(goal: Goal, baseline: Baseline) -> tuple[str, ...]:
         return ()  # without git the boundary says that nothing is known
     gap = None
     if baseline.proof_since in ("", "base") and any(not c.fuzzy for c in goal.criteria):
-        from flow.core.evidence import proof
-
-        gap = proof.FROM_BASE if baseline.proof_since else proof.UNRECORDED
+        gap = FROM_BASE if baseline.proof_since else UNRECORDED
     return tuple(filter(None, [gap, baseline.proof_cut]))
 
 
@@ -102,10 +108,7 @@ def verdict_proof(
     gaps = tuple(text for text in open_gaps if text not in previous_gaps)
     if not (observation.before or observation.after or gaps or previous):
         return None, ()
-    from flow.core.evidence import proof
-
-    files = {file.path: file for file in (*observation.before, *observation.after)}
-    digest = proof.digest_of(files[path] for path in sorted(files))
+    digest = _digest_of(_changed_files(observation))
     if previous is not None and previous.get("digest") == digest and not gaps:
         return previous, ()
     changed = proof_change(observation, goal, baseline, disk)
@@ -116,10 +119,14 @@ def verdict_proof(
 
 def digest(observation: ProofObservation) -> str:
     """The digest that a proposal is tied to: the proof as the commands left it."""
-    if not observation.after:  # nearly always, and then nothing is loaded for it
-        from flow.core.goal.model import canonical_digest
+    return _digest_of(observation.after)
 
-        return canonical_digest([])
-    from flow.core.evidence import proof
 
-    return proof.digest_of(observation.after)
+def _changed_files(observation: ProofObservation) -> tuple[ProofFile, ...]:
+    by_path = {file.path: file for file in (*observation.before, *observation.after)}
+    return tuple(by_path[path] for path in sorted(by_path))
+
+
+def _digest_of(files: Iterable[ProofFile]) -> str:
+    """SHA-256 (hex) over the changes, to compare them with those reported or proposed."""
+    return canonical_digest([[file.path, file.before, file.after] for file in files])

@@ -1,4 +1,4 @@
-"""``flow evidence``: what others record, and what is there."""
+"""``flow evidence``: recording and showing evidence."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _list_evidence(args: argparse.Namespace, out: Output) -> int:
     goals = Goals(Context())
     run_id = _run_of_goal(goals, args.run_id, args.ID, "flow evidence list")
     sidecars, warnings = goals.records.evidence(ids.run_id(run_id))
-    stands = goal_record.freshness(goals, sidecars)
+    freshness = goal_record.freshness(goals, sidecars)
     rows = [
         {
             "id": e.id,
@@ -72,7 +72,7 @@ def _list_evidence(args: argparse.Namespace, out: Output) -> int:
             "proves": list(e.proves),
             "output_ref": e.output_ref,
             "created_by": e.document["metadata"].get("created_by"),
-            **fresh_fields(stands.get(e.id)),
+            **fresh_fields(freshness.get(e.id)),
         }
         for e in sidecars
     ]
@@ -99,10 +99,10 @@ def _show_evidence(args: argparse.Namespace, out: Output) -> int:
             f"see what there is: flow evidence list --run-id {run_id}",
         )
     output = _output_end(goals.top, run_id, evidence.output_ref)
-    stand = fresh_fields(goal_record.freshness(goals, [evidence]).get(evidence.id))
+    freshness = fresh_fields(goal_record.freshness(goals, [evidence]).get(evidence.id))
     document: Mapping[str, object] = {
         "run_id": run_id,
-        **stand,
+        **freshness,
         **plain(evidence.document),
         **output,
     }

@@ -36,7 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Check the bundle: 0 it holds together, 1 findings."""
+    """Check the bundle; exit status 0 where it holds together, 1 for findings."""
     report = check_bundle(args.bundle, args.allowed_signers, args.key)
     document = _document(report)
     out.result(document, _bundle_lines(document, out))
@@ -52,14 +52,14 @@ def _document(report: BundleReport) -> dict[str, Any]:
         "status": record.goal.status if record else None,
         "signed": report.signed,
         "signers": list(report.signers),
-        "statements": [_statement_row(one) for one in report.statements],
+        "statements": [_statement_row(statement) for statement in report.statements],
         "findings": list(report.findings),
         "notes": list(report.notes),
     }
 
 
 def _statement_row(statement: Mapping[str, Any]) -> dict[str, Any]:
-    """What one Statement says. It may hold anything: only what has the right shape is shown."""
+    """One Statement's row. It may hold anything: only values of the right type are shown."""
     predicate = statement["predicate"]
     kind = statement["predicateType"]
     result = predicate.get("result", predicate.get("verificationResult"))
@@ -70,11 +70,11 @@ def _statement_row(statement: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(name, str)
     ]
     commits = [
-        one["digest"]["gitCommit"]
-        for one in statement["subject"]
-        if isinstance(one, dict)
-        and isinstance(one.get("digest"), dict)
-        and isinstance(one["digest"].get("gitCommit"), str)
+        subject["digest"]["gitCommit"]
+        for subject in statement["subject"]
+        if isinstance(subject, dict)
+        and isinstance(subject.get("digest"), dict)
+        and isinstance(subject["digest"].get("gitCommit"), str)
     ]
     return {
         "type": _KINDS.get(kind, kind),
@@ -95,7 +95,7 @@ def _bundle_lines(document: Mapping[str, Any], out: Output) -> list[str]:
         lines.append(f"  {shown}")
     lines += [f"signed by   {signer}" for signer in document["signers"]]
     lines += [f"note        {note}" for note in document["notes"]]
-    lines += [f"{out.paint('bad', 'finding')}     {what}" for what in document["findings"]]
+    lines += [f"{out.paint('bad', 'finding')}     {finding}" for finding in document["findings"]]
     count = len(document["findings"])
     verdict = f"{count} finding{'s' if count > 1 else ''}" if count else "the bundle holds together"
     return [*lines, verdict]

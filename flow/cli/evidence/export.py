@@ -68,9 +68,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
         raise usage_error("--resource-uri is no URI, like git+https://example.org/repo", PROG)
     if args.output != "-":
         refuse_own(args.output, off_limits(context))
-    signers = [signer(one, context.environ) for one in args.sign]
+    signers = [signer(name, context.environ) for name in args.sign]
     signers += [key_signer(path) for path in args.key]
-    done = export(
+    exported = export(
         context,
         goal_views.choose(Goals(context)) if args.ID is None else args.ID,
         args.run_id,
@@ -78,11 +78,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
         resource_uri=args.resource_uri,
         signers=signers,
     )
-    text = _export_text(done, args.format)
+    text = _export_text(exported, args.format)
     to_stdout = args.output == "-"
     if not to_stdout:
         write_out(args.output, text, "bundle", off_limits=off_limits(context))
-    document = _document(done, None if to_stdout else args.output)
+    document = _document(exported, None if to_stdout else args.output)
     if not to_stdout and _lies_in(context.top, args.output):
         document["warnings"].append(
             "the bundle lies in the checkout, where it is a change like any other: "
@@ -92,26 +92,22 @@ def run(args: argparse.Namespace, out: Output) -> int:
         out.text(text)
     else:
         if to_stdout:
-            document["envelopes"] = [dsse.document(one) for one in done.envelopes]
+            document["envelopes"] = [dsse.document(envelope) for envelope in exported.envelopes]
         out.result(document, _export_lines(document, args.output))
     out.warn(document["warnings"])
     return 0
 
 
-def _is_uri(text: str) -> bool:
-    return text.isascii() and text.isprintable() and ":" in text and not set(text) & set(' <>"')
-
-
-def _export_text(done: Exported, format: str) -> str:
+def _export_text(exported: Exported, format: str) -> str:
     if format == "dsse":
-        return dsse.bundle_text(done.envelopes)
-    return "".join(f"{one.payload.decode('ascii')}\n" for one in done.envelopes)
+        return dsse.bundle_text(exported.envelopes)
+    return "".join(f"{each.payload.decode('ascii')}\n" for each in exported.envelopes)
 
 
-def _document(done: Exported, output: str | None) -> dict[str, Any]:
-    record = done.record
+def _document(exported: Exported, output: str | None) -> dict[str, Any]:
+    record = exported.record
     warnings = []
-    if not any(one.signatures for one in done.envelopes):
+    if not any(each.signatures for each in exported.envelopes):
         warnings.append("unsigned: nothing says who made this (--sign ssh:KEYFILE, or --key FILE)")
     if any(item.criterion is not None and item.commit is None for item in record.items):
         warnings.append(
@@ -123,8 +119,8 @@ def _document(done: Exported, output: str | None) -> dict[str, Any]:
         "run_id": record.run_id,
         "status": record.goal.status,
         "output": output,
-        "statements": [json.loads(one.payload) for one in done.envelopes],
-        "signed_by": sorted({s.keyid for one in done.envelopes for s in one.signatures}),
+        "statements": [json.loads(each.payload) for each in exported.envelopes],
+        "signed_by": sorted({s.keyid for each in exported.envelopes for s in each.signatures}),
         "left_out": dict(record.left_out),
         "warnings": warnings,
         "files": [file.name for file in record.files],
@@ -133,19 +129,19 @@ def _document(done: Exported, output: str | None) -> dict[str, Any]:
 
 def _export_lines(document: dict[str, Any], output: str) -> list[str]:
     lines = [f"wrote {visible(output)}"]
-    for one in document["statements"]:
-        predicate = one["predicate"]
+    for statement in document["statements"]:
+        predicate = statement["predicate"]
         if "result" in predicate:
             names = predicate["passedTests"] + predicate["warnedTests"] + predicate["failedTests"]
             lines.append(f"  test-result           {predicate['result']:<7} {', '.join(names)}")
         elif "verificationResult" in predicate:
             lines.append(f"  verification summary  {predicate['verificationResult']}")
         else:
-            lines.append(f"  evidence record       {len(one['subject'])} files")
+            lines.append(f"  evidence record       {len(statement['subject'])} files")
     lines += [f"  signed by             {visible(key)}" for key in document["signed_by"]]
     return lines
 
 
 def _lies_in(top: str, path: str) -> bool:
-    """Whether a file at ``path`` is part of what evidence is measured on."""
+    """Whether a file at ``path`` lies in the checkout, and so in the subject of evidence."""
     return os.path.realpath(path).startswith(f"{top}/")

@@ -87,9 +87,9 @@ def _verify_runs(args: argparse.Namespace, out: Output) -> int:
 
 
 def _verify_bundle(args: argparse.Namespace, out: Output, prog: str) -> int:
-    """An export is checked by itself: no repository is looked at."""
+    """Check an export by itself, without any repository."""
     others = (args.RUN, args.goal, args.run_id, args.against)
-    if any(one is not None for one in others) or args.forget or args.yes:
+    if any(word is not None for word in others) or args.forget or args.yes:
         raise usage_error("--bundle is checked by itself: name no run, and no --against", prog)
     return evidence_bundle.run(args, out)
 

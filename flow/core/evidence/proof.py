@@ -11,7 +11,6 @@ from flow.core.boundary.by_products import cache_roots, is_by_product
 from flow.core.boundary.changes import ABSENT
 from flow.core.boundary.globs import Globs, literal_name
 from flow.core.evidence import protected_files
-from flow.core.goal.model import canonical_digest
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -26,13 +25,6 @@ LISTED = 200
 Kind = Literal["new", "gone", "changed"]
 _KINDS: dict[str, Kind] = {"added": "new", "removed": "gone", "modified": "changed"}
 
-UNRECORDED = (
-    "this goal began before Flow recorded what its commands rest on, so changes there are not told"
-)
-FROM_BASE = (
-    "no record of the goal's start is here: what its commands rest on is held against the base "
-    "commit, and files that git ignores are not told"
-)
 CUT = "the commands name more files than are watched"
 
 
@@ -99,11 +91,6 @@ class ProofFile(NamedTuple):
             "removed": lines.removed if lines is not None else None,
             "keys": [visible(key) for key in lines.keys] if lines is not None else [],
         }
-
-
-def digest_of(files: Iterable[ProofFile]) -> str:
-    """SHA-256 (hex) over the changes, to compare them with those reported or proposed."""
-    return canonical_digest([[file.path, file.before, file.after] for file in files])
 
 
 class ProofChange(NamedTuple):

@@ -1,1 +1,1 @@
-"""Which tool calls of an agent only a person may allow, and what the person is asked."""
+"""The tool calls of an agent that only a person may allow, and the questions about them."""

@@ -1,6 +1,6 @@
-"""What a shell text with ``flow goal confirm`` does beside it, and where (SPEC 17.3).
+"""The effects of a shell text with ``flow goal confirm`` beside that command (SPEC 17.3).
 
-Only what is known to be plain counts as that; every other text may do more, or run elsewhere.
+Only a text in a known plain form counts as plain; any other may do more, or run elsewhere.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 _WORD = r"""(?:[\w./:,=@%+-]|'[^']*'|"(?:[^"\\$`]|\\["\\$`])*")+"""
 _PLAIN = re.compile(rf"{_WORD}(?:[ \t]+{_WORD})*", re.ASCII)
-"""Words in which the shell computes nothing, with no sign between them that means something."""
+"""Words in which the shell computes nothing, without operators between them."""
 _OF_THE_PLUGIN = re.compile(r'"\$\{CLAUDE_PLUGIN_ROOT\}/bin/flow"(?=[ \t])')
-"""How the plugin's texts for agents name their own ``flow``."""
+"""The name of ``flow`` in the plugin's texts for agents."""
 _COMMENT = re.compile(r"\s#.*")
 _STAYS = frozenset({
     "[", "basename", "cat", "cmp", "cut", "diff", "dirname", "du", "echo", "egrep", "false",
@@ -35,20 +35,20 @@ class ConfirmCall(NamedTuple):
     goal_id: str | None
     proposal: str | None
     own: bool
-    """No word is there that the command does not have."""
+    """Whether the command has all of these words."""
 
 
 class ConfirmLine(NamedTuple):
-    """A shell text, as far as it is known what else it does."""
+    """The known effects of a shell text."""
 
     alone: tuple[str, ...]
-    """The words behind ``flow``, where the text is one plain ``flow goal confirm`` and no more."""
+    """The words behind ``flow``, where the text is only one plain ``flow goal confirm``."""
     stays: bool
-    """Nothing in it can change the folder or the environment before Flow runs."""
+    """Whether nothing in it can change the folder or the environment before Flow runs."""
 
 
 def confirm_line(text: str, is_own: Callable[[str], bool]) -> ConfirmLine:
-    """What is known of ``text``. ``is_own``: whether a path is that of this Flow's program."""
+    """Analyse ``text``; ``is_own`` decides whether a path is that of this Flow's program."""
     whole = _OF_THE_PLUGIN.sub("flow", text.strip(" \t\n"), count=1)
     words = _words_of_flow(whole, is_own)
     if words[:2] == ("goal", "confirm") and confirm_call(words).own:
@@ -59,14 +59,14 @@ def confirm_line(text: str, is_own: Callable[[str], bool]) -> ConfirmLine:
         return ConfirmLine((), False)
     part, after = parts[place := places[0]]
     others = parts[:place]
-    if after not in ("&&", "||", ";", "\n", ""):  # what comes behind may run at the same time
+    if after not in ("&&", "||", ";", "\n", ""):  # later commands may run at the same time
         others += parts[place + 1 :]
-    found = _words_of_flow(part, is_own) or _words_of_flow(_bare_segment(part), is_own)
-    return ConfirmLine((), bool(found) and all(_changes_nothing(other) for other, _ in others))
+    plain = _words_of_flow(part, is_own) or _words_of_flow(_bare_segment(part), is_own)
+    return ConfirmLine((), bool(plain) and all(_changes_nothing(other) for other, _ in others))
 
 
 def confirm_call(words: Sequence[str]) -> ConfirmCall:
-    """What the words behind ``flow`` name; ``words`` begin with ``goal confirm``."""
+    """Parse the words behind ``flow``, which begin with ``goal confirm``."""
     values: dict[str, str] = {}
     names: list[str] = []
     own = True
@@ -95,7 +95,7 @@ def _words_of_flow(segment: str, is_own: Callable[[str], bool]) -> tuple[str, ..
 
 
 def _bare_segment(segment: str) -> str:
-    """Without a comment, and without output that goes nowhere or to where other output goes."""
+    """The segment without its comment and its harmless redirections."""
     return HARMLESS_REDIRECTION.sub(" ", _COMMENT.sub("", segment)).strip()
 
 

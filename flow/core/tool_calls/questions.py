@@ -1,4 +1,4 @@
-"""What a person is asked before an agent's tool call goes on: one question for each kind of act."""
+"""The questions to a person before an agent's tool call goes on: one for each kind of act."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def question(acts: tuple[Act, ...]) -> str:
 
 
 def more_than_confirm(line: str) -> str:
-    """What is said first of a shell text that is more than one plain ``flow goal confirm``."""
+    """The first line about a shell text that is more than one plain ``flow goal confirm``."""
     shown = visible(line[: _MOST_WORDS + 1])
     if len(shown) > _MOST_WORDS:
         shown = f"{shown[:_MOST_WORDS]} ... ({len(line)} characters)"
@@ -52,13 +52,13 @@ def more_than_confirm(line: str) -> str:
 
 
 def unknown_goal(folder: str | None) -> str:
-    """What is said where the text may run Flow elsewhere; ``folder``: whose goal is told then."""
-    told = f": what follows is the one of {visible(folder)}" if folder is not None else "."
-    return f"Flow cannot tell which goal this closes{told}"
+    """The line for a text that may run Flow elsewhere; ``folder`` is that of the goal shown."""
+    shown = f": what follows is the one of {visible(folder)}" if folder is not None else "."
+    return f"Flow cannot tell which goal this closes{shown}"
 
 
 def cannot_look(reason: str) -> str:
-    """The question where Flow itself could not look at the call."""
+    """The question where Flow itself could not analyse the call."""
     return (
         f"Run this? It names flow, and Flow could not look at it: {visible(reason)[:_MOST_WORDS]}"
     )

@@ -1,10 +1,10 @@
-"""Which tool calls of an agent only a person may allow (SPEC 17.3).
+"""The tool calls of an agent that only a person may allow (SPEC 17.3).
 
-Read from the text of the call alone. That is no wall: a text can hide what it does. Of what is
-hidden, the commands themselves refuse ``--trust-digest``, ``evaluate --confirm`` and a second goal
-in an agent's shell; the rest is recorded with who spoke. But every plain way to a
-person's decision is asked about, and so is any text with ``flow`` in it whose meaning is not plain.
-Everything else gets no opinion, so that an agent can work for hours without a question.
+The text of the call alone decides. That is no wall: a text can hide its effect. Against hidden
+calls the commands themselves refuse ``--trust-digest``, ``evaluate --confirm`` and a second goal in
+an agent's shell; the rest is recorded with its speaker. Every plain way to a person's decision
+raises a question, and so does any text with ``flow`` in it whose meaning is not plain. All other
+calls get no opinion, so that an agent can work for hours without a question.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MENTION = re.compile(
 )
 """``flow`` as a word of its own; not the ``flow`` of ``workflow``, ``src/flow/`` or ``flow.py``."""
 _GLUED = re.compile(r"(?:^|[\s;&|(])\w+=\S*flow[\s\S]*\b(?:goal|trust|lifecycle|verdict)\b")
-"""``flow`` inside the value of a variable, in a text that also names what Flow decides about."""
+"""``flow`` inside the value of a variable, in a text that also names a subject of Flow's."""
 
 Kind = Literal[
     "confirm", "approve", "amend", "rebase", "trust", "clear", "activate", "create", "claim",
@@ -32,14 +32,14 @@ Kind = Literal[
 
 
 class Act(NamedTuple):
-    """Something in a call that a person decides. ``words`` are those of the ``flow`` command."""
+    """A part of a call that a person decides. ``words`` are those of the ``flow`` command."""
 
     kind: Kind
     words: tuple[str, ...] = ()
 
 
 ONLY_BESIDE_ACTIVE: frozenset[Kind] = frozenset({"create", "init"})
-"""Asked about only where a goal is active already."""
+"""Kinds that raise a question only where a goal is active already."""
 
 _VERBS: dict[tuple[str, str], Kind | None] = {
     **dict.fromkeys(
@@ -71,7 +71,7 @@ _VERBS: dict[tuple[str, str], Kind | None] = {
     ("config", "set"): "config",
     ("config", "unset"): "config",
 }
-"""By group and verb; None where an agent may run it. A verb that is not here is unclear."""
+"""By group and verb; None where an agent may run it. A missing verb is unclear."""
 _HARMLESS_COMMANDS = frozenset({
     "completion", "demo", "doctor", "gc", "help", "hook", "judge", "report", "schema", "statusline",
 })  # fmt: skip
@@ -96,9 +96,9 @@ _READERS = frozenset({
     "pushd", "pwd", "readlink", "realpath", "rg", "sha256sum", "stat", "tail", "test", "tree",
     "true", "type", "uniq", "wc", "which",
 })  # fmt: skip
-"""Programs that only read, whatever their words are, as long as nothing is redirected to a file."""
+"""Programs that only read, with any words, as long as no output is redirected to a file."""
 _TOOLS = frozenset(["black", "flake8", "isort", "mkdir", "mypy", "pylint", "pytest", "ruff"])
-"""Programs to which ``flow`` is the name of a file or folder, and nothing that they run."""
+"""Programs that take ``flow`` as the name of a file or folder and do not run it."""
 _LAUNCHERS = frozenset(["uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "npx"])
 """Programs that run the program that one of their words names."""
 _INTERPRETERS = (
@@ -110,13 +110,13 @@ HARMLESS_REDIRECTION = re.compile(r"\d?>{1,2}\s*/dev/null(?=\s|$)|\d?>&\d|&>\s*/
 _COMMIT_MESSAGE = re.compile(
     r"(\bgit commit\b[^;&|\n]* -m )\"\$\(cat <<'(\w+)'\n[\s\S]*?\n\2\n\)\""
 )
-"""How Claude Code writes a commit message of several lines."""
+"""A commit message of several lines, in Claude Code's form."""
 _KEYWORDS = frozenset(["then", "do", "else", "!", "time", "if", "elif", "while", "until", "{", "}"])
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
 def acts_in_shell(text: str) -> tuple[Act, ...]:
-    """What a person decides in a shell text; nothing where Flow has no opinion about it."""
+    """The acts in a shell text; none where Flow has no opinion about it."""
     text = _COMMIT_MESSAGE.sub(r"\1message", text)
     if MENTION.search(text) is None:
         return (Act("unclear"),) if _GLUED.search(text) else ()
@@ -129,14 +129,14 @@ def acts_in_shell(text: str) -> tuple[Act, ...]:
         elif piped and _runs_input(segment):
             acts.append(Act("unclear"))
         piped = after == "|" and (mentions or piped)
-        if after == "(":  # what is printed inside becomes words of a command that does more
+        if after == "(":  # the inner output becomes words of another command
             substituted = segment.endswith(("$", "<", ">"))
             handed = handed or (substituted and not _is_reader(segment[:-1]))
     return tuple(dict.fromkeys(acts)) or ((Act("unclear"),) if _GLUED.search(text) else ())
 
 
 def acts_on_path(path: str) -> tuple[Act, ...]:
-    """What a person decides where a tool writes to ``path`` (absolute, links resolved)."""
+    """The acts of a tool that writes to ``path`` (absolute, links resolved)."""
     parts = path.split("/")
     if ".flow" in parts:
         return (Act("files"),)
@@ -146,7 +146,7 @@ def acts_on_path(path: str) -> tuple[Act, ...]:
 
 
 def acts_in_folder(folder: str, text: str) -> tuple[Act, ...]:
-    """What a person decides in a shell text that runs in ``folder`` (absolute, links resolved)."""
+    """The acts of a shell text that runs in ``folder`` (absolute, links resolved)."""
     if ".flow" not in folder.split("/"):
         return ()
     reads = all(_is_reader(segment) for segment, _ in segments(text) if segment.strip())
@@ -154,23 +154,23 @@ def acts_in_folder(folder: str, text: str) -> tuple[Act, ...]:
 
 
 def _unescaped(text: str) -> Iterator[tuple[int, str, str]]:
-    """(place, sign, the quote it stands in) of every sign that no backslash escapes."""
+    """(index, character, open quote) of every character that no backslash escapes."""
     quote, escaped = "", False
-    for place, sign in enumerate(text):
+    for place, char in enumerate(text):
         if escaped:
             escaped = False
-        elif sign == "\\" and quote != "'":
+        elif char == "\\" and quote != "'":
             escaped = True
         else:
-            if sign == quote:
+            if char == quote:
                 quote = ""
-            elif sign in "'\"" and not quote:
-                quote = sign
-            yield place, sign, quote
+            elif char in "'\"" and not quote:
+                quote = char
+            yield place, char, quote
 
 
 def segments(text: str) -> Iterator[tuple[str, str]]:
-    """The simple commands of a text as they are written, each with the sign behind it."""
+    """The simple commands of a text as written, each with the operator behind it."""
     begin = 0
     for place, sign, quote in _unescaped(text):
         before, after = text[place - 1 : place], text[place + 1 : place + 2]
@@ -182,7 +182,7 @@ def segments(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _acts_of(segment: str) -> list[Act]:
-    """What a person decides in one simple command that mentions Flow."""
+    """The acts in one simple command that mentions Flow."""
     words = _simple_words(segment)
     if words is None:
         target = _TO_A_FILE.search(segment)
@@ -243,7 +243,7 @@ def _acts_of_flow(words: Sequence[str]) -> list[Act]:
         if word.partition("=")[0] == option
     ]
     names = [word for word in given if not word.startswith("-")]
-    if not names:
+    if not names or "--help" in given or "-h" in given:
         return acts
     kind: Kind | None
     if names[0] in _HARMLESS_COMMANDS:
@@ -256,8 +256,6 @@ def _acts_of_flow(words: Sequence[str]) -> list[Act]:
         kind = _VERBS.get((names[0], names[1] if len(names) > 1 else ""), "unclear")
         if len(names) == 1:  # the group's help
             kind = None if any(names[0] == group for group, _ in _VERBS) else "unclear"
-    if "--help" in given or "-h" in given:
-        kind = None
     return [*acts, Act(kind, given)] if kind is not None else acts
 
 
@@ -270,7 +268,7 @@ def _acts_of_helper(name: str, words: Sequence[str]) -> list[Act]:
 
 
 def _runs_input(segment: str) -> bool:
-    """Whether a command may run what a pipe hands it."""
+    """Whether a command may run its standard input."""
     words = plain_words(tuple(_simple_words(segment) or ("sh",)))
     name = (words[0] or "sh").rpartition("/")[2] if words else ""
     return name.startswith(_INTERPRETERS)
@@ -283,7 +281,7 @@ def _is_reader(segment: str) -> bool:
 
 
 def _names_only(words: Sequence[str]) -> bool:
-    """Whether no word could itself be a text that something runs."""
+    """Whether no word could itself be a shell text."""
     return not any(" " in word and MENTION.search(word) for word in words)
 
 

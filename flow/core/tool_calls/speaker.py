@@ -1,6 +1,6 @@
-"""Who speaks: a person at a terminal, a pipe, or an agent's shell (SPEC 17.3).
+"""The origin of a command: a person at a terminal, a pipe, or an agent's shell (SPEC 17.3).
 
-The environment says so, and whoever has it can change it: this is a record, not a proof.
+It is read from the environment, which its owner can change: this is a record, not a proof.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ SaidFrom = Literal["terminal", "pipe", "agent"]
 
 
 class AgentVariable(NamedTuple):
-    """A variable that an agent sets in each shell it starts, and where that is documented."""
+    """A variable that an agent sets in each shell it starts, and its documentation."""
 
     name: str
     agent: str
@@ -48,8 +48,8 @@ AGENT_VARIABLES = (
     AgentVariable("AI_AGENT", "an agent", "github.com/microsoft/vscode/pull/320129"),
     AgentVariable("AGENT", "an agent", "github.com/agentsmd/agents.md/issues/136"),
 )
-"""Only what an agent's own shells have: not ``CURSOR_TRACE_ID`` or ``REPL_ID``, which stand in
-every terminal of an editor, a person's too. The first that is set names the agent.
+"""Only variables of an agent's own shells: not ``CURSOR_TRACE_ID`` or ``REPL_ID``, which every
+terminal of an editor has, a person's too. The first that is set names the agent.
 """
 
 SESSION_VARIABLES = (
@@ -58,26 +58,26 @@ SESSION_VARIABLES = (
     "COPILOT_AGENT_SESSION_ID",
     "AMP_CURRENT_THREAD_ID",
 )
-"""Those that hold the agent's session."""
+"""The variables that hold the agent's session."""
 
 _LONGEST = 200
 
 
 class Speaker(NamedTuple):
-    """From where a command was given; ``agent`` and ``session`` only from an agent's shell."""
+    """The origin of a command; ``agent`` and ``session`` only from an agent's shell."""
 
     said_from: SaidFrom
     agent: str | None = None
     session: str | None = None
 
     def fields(self) -> dict[str, str]:
-        """As journal, events, sidecars and the trust ledger hold it."""
+        """The fields in journal, events, sidecars and the trust ledger."""
         named = {"said_from": self.said_from, "agent": self.agent, "agent_session": self.session}
         return {key: value for key, value in named.items() if value is not None}
 
 
 def speaker(environ: Mapping[str, str], *, at_terminal: bool) -> Speaker:
-    """Who speaks; an agent's variable counts at a terminal, too, since agents can open one."""
+    """The speaker; an agent's variable counts at a terminal, too, since agents can open one."""
     for variable in AGENT_VARIABLES:
         if environ.get(variable.name):
             sessions = (environ.get(name, "") for name in SESSION_VARIABLES)

@@ -288,7 +288,7 @@ def test_a_protected_file_has_its_own_line_alone(repo: GitRepo) -> None:
 
 
 def test_a_goal_that_began_before_is_not_missed_and_that_is_said_once(repo: GitRepo) -> None:
-    from flow.core.evidence.proof import UNRECORDED
+    from flow.app.evaluation.proofs import UNRECORDED
     from flow.wiring import closing
     from flow.wiring.context import Context
 
