@@ -114,7 +114,7 @@ class Attributor:
         if not data and not asked:
             return None  # no runner, no report, no rule
         from flow.core.attribution.attribute import (
-            found_reports,
+            all_reports,
             lines_of,
             not_reported,
             reported_failure,
@@ -134,7 +134,7 @@ class Attributor:
         if printed is not None:
             reports.append(("output", printed))
         lines = lines_of(data)
-        failure = reported_failure(reading, found_reports(reading, lines, reports))
+        failure = reported_failure(reading, all_reports(reading, lines, reports))
         if failure is not None:
             return failure
         return vacuous(reading, lines, whole=whole, reports=reports, rules=self.rules())

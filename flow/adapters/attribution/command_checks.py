@@ -45,12 +45,12 @@ def syntax_faults(goal: Goal, file: str, environ: Mapping[str, str], top: str) -
             ran = run_tool(argv, cwd="/", env={"LC_ALL": "C", "PATH": os.defpath}, timeout=SECONDS)
             if ran.status != 0 and not ran.stderr.startswith(b"flow:"):
                 lines = ran.stderr.decode("utf-8", "replace").splitlines() or ["it is malformed"]
-                said = visible(lines[0].removeprefix(f"{bash}: "))[:LONGEST]
+                message = visible(lines[0].removeprefix(f"{bash}: "))[:LONGEST]
                 faults.append(
                     in_file(
                         file, dotted_path(("objective", "acceptance_criteria", place, key)), command
                     ).fault(
-                        f"{criterion.id}: bash -n refuses it: {said}",
+                        f"{criterion.id}: bash -n refuses it: {message}",
                         "put it right: bash -n -c COMMAND says where",
                     )
                 )
@@ -70,11 +70,13 @@ def command_warnings(goal: Goal, attributor: Attributor) -> list[str]:
         elif lists := reading.lists or next(
             filter(None, map(_run_nothing_option, reading.commands)), ""
         ):
-            said = f"`{visible(lists)}` starts no test, so it can never pass"
-            warnings.append(f"{criterion.id}: vacuous: {said}")
+            message = f"`{visible(lists)}` starts no test, so it can never pass"
+            warnings.append(f"{criterion.id}: vacuous: {message}")
         elif reading.guarded:
-            said = f"it can end with 0 without `{reading.guarded}`, and passes only where that ran"
-            warnings.append(f"{criterion.id}: guarded: {said}")
+            message = (
+                f"it can end with 0 without `{reading.guarded}`, and passes only where that ran"
+            )
+            warnings.append(f"{criterion.id}: guarded: {message}")
     return [*warnings, *pipe_warnings(goal)]
 
 

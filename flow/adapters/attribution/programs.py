@@ -31,7 +31,7 @@ def missing_programs(goal: Goal, environ: Mapping[str, str], top: str) -> list[s
 
     Only a plain first word is looked at: what a shell would compute is not guessed.
     """
-    found = []
+    warnings = []
     for criterion in goal.criteria:
         match = _PLAIN_WORD.match(criterion.verification_command or "")
         if match is None:
@@ -39,11 +39,11 @@ def missing_programs(goal: Goal, environ: Mapping[str, str], top: str) -> list[s
         folder = os.path.join(top, criterion.cwd or "")
         word = missing([match.group(2)], folder, environ.get("PATH"))
         if word:
-            found.append(
+            warnings.append(
                 f"{criterion.id}: {visible(word)} is not here (or cannot be run), "
                 f"so the command could not run"
             )
-    return found
+    return warnings
 
 
 def missing(programs: Iterable[str], folder: str, path: str | None) -> str:

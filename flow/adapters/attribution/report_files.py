@@ -32,7 +32,7 @@ def _junit_summary(data: bytes) -> Summary | None:
     """Count ``testcase`` elements; nothing is kept, and a document type is refused."""
     from xml.parsers import expat
 
-    counts = {"cases": 0, "skipped": 0, "failed": 0, "said": 0}
+    counts = {"cases": 0, "skipped": 0, "failed": 0, "totals": 0}
     path: list[str] = []
     seen, bad = [False], [False]
 
@@ -51,7 +51,7 @@ def _junit_summary(data: bytes) -> Summary | None:
             bad[0] = True
             counts["failed"] += 1
         elif name in _JUNIT_ROOTS and attributes.get("tests", "0") != "0":
-            counts["said"] += 1
+            counts["totals"] += 1
         path.append(name)
 
     def end(_: str) -> None:
@@ -67,13 +67,13 @@ def _junit_summary(data: bytes) -> Summary | None:
         parser.Parse(data.strip(), True)
     except (expat.ExpatError, _NotOne, LookupError, ValueError):  # also an unknown encoding
         return None
-    if not counts["cases"] and counts["said"]:
+    if not counts["cases"] and counts["totals"]:
         return None  # it has numbers and no cases: nothing to check them by
     ran = counts["cases"] - counts["skipped"]
-    said = f"{counts['cases']} test cases"
+    quote = f"{counts['cases']} test cases"
     if counts["failed"]:
-        said += f", {counts['failed']} failed"
-    return Summary("JUnit XML", ran, counts["skipped"], said, counts["failed"])
+        quote += f", {counts['failed']} failed"
+    return Summary("JUnit XML", ran, counts["skipped"], quote, counts["failed"])
 
 
 def _ctrf_summary(data: bytes) -> Summary | None:
@@ -92,5 +92,5 @@ def _ctrf_summary(data: bytes) -> Summary | None:
     ran = counts["passed"] + counts["failed"] + counts["other"]
     skipped = counts["skipped"] + counts["pending"]
     failed = counts["failed"]
-    said = f"{ran + skipped} tests" + (f", {failed} failed" if failed else "")
-    return Summary("CTRF", ran, skipped, said, failed)
+    quote = f"{ran + skipped} tests" + (f", {failed} failed" if failed else "")
+    return Summary("CTRF", ran, skipped, quote, failed)

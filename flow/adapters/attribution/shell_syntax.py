@@ -289,7 +289,7 @@ def _declaration(node: Any, depth: int) -> ShellNode:
 
 
 def _redirected(node: Any, depth: int) -> ShellNode:
-    found: ShellNode | None = None
+    statement: ShellNode | None = None
     writes: list[str] = []
     reads = False
     after: list[Any] = []
@@ -304,16 +304,16 @@ def _redirected(node: Any, depth: int) -> ShellNode:
             after += child.children
             fed = _heredoc(child)
         elif child.type != "herestring_redirect" and child.type != "comment":
-            found = _shell_node(child, depth + 1)
-    if found is None:
+            statement = _shell_node(child, depth + 1)
+    if statement is None:
         return ShellNode("command", _substitutions(node, depth), (None,), source=("`",))
-    found = _with_script(found, fed)
+    statement = _with_script(statement, fed)
     if beside:
         given = ShellNode("command", tuple(beside), (":",), source=(":",))
-        found = ShellNode("group", (given, found))
+        statement = ShellNode("group", (given, statement))
     if writes or reads:
-        found = _with_files(found, tuple(writes), reads)
-    return _after_heredoc(found, after, depth, fed)
+        statement = _with_files(statement, tuple(writes), reads)
+    return _after_heredoc(statement, after, depth, fed)
 
 
 def _with_files(node: ShellNode, writes: tuple[str, ...], reads: bool) -> ShellNode:

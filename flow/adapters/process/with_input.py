@@ -96,18 +96,18 @@ def _run(loop: Loop, program: Program, stdin: bytes, limit: int, limits: _Limits
         attend(loop, reaper, began=began, timeout=limits.timeout + longest)
     finally:
         reaper.finish()
-    told: dict[str, Any] = {}
+    outcome: dict[str, Any] = {}
     with open(report_r, "rb", closefd=False) as report:  # a few lines, which the pipe has held
         for line in report:
-            told.update(json.loads(line))
+            outcome.update(json.loads(line))
     outputs = (bytes(out.data), bytes(err.data))
     if out.exceeded:
         return InputRunResult("too_much", None, *outputs)
-    if "kind" not in told:
-        if "pid" in told:
-            end_group(told["pid"])
+    if "kind" not in outcome:
+        if "pid" in outcome:
+            end_group(outcome["pid"])
         return InputRunResult("lost", None, *outputs, "the process that watched it was ended")
-    return InputRunResult(told["kind"], told.get("status"), *outputs, told.get("why", ""))
+    return InputRunResult(outcome["kind"], outcome.get("status"), *outputs, outcome.get("why", ""))
 
 
 def _reap(
@@ -115,9 +115,9 @@ def _reap(
 ) -> int:
     """Run the program to its end and report; for the process between Flow and the program."""
 
-    def tell(**told: Any) -> None:
+    def tell(**fields: Any) -> None:
         with suppress(BrokenPipeError):  # Flow is gone
-            os.write(report, json.dumps(told).encode() + b"\n")
+            os.write(report, json.dumps(fields).encode() + b"\n")
 
     loop = watch_over({*fds, alive, report, 0, 1, 2})
     tree = make_tree()

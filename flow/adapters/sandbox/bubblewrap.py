@@ -128,11 +128,11 @@ def confined(
     top: str, checks: Sequence[Check], bash: str, env: Mapping[str, str], environ: Mapping[str, str]
 ) -> list[Confinement | None]:
     """How to run each of ``checks``: None for those that ask for no sandbox."""
-    known: dict[Sandbox | None, Confinement | None] = {None: None}
+    by_sandbox: dict[Sandbox | None, Confinement | None] = {None: None}
     for wanted in (check.sandbox for check in checks):
-        if wanted is not None and wanted not in known:
-            known[wanted] = confine(top, wanted, bash, env, environ)
-    return [known[check.sandbox] for check in checks]
+        if wanted is not None and wanted not in by_sandbox:
+            by_sandbox[wanted] = confine(top, wanted, bash, env, environ)
+    return [by_sandbox[check.sandbox] for check in checks]
 
 
 def usable(top: str | None, path: str | None) -> tuple[str | None, str, str]:
@@ -145,10 +145,10 @@ def usable(top: str | None, path: str | None) -> tuple[str | None, str, str]:
     bwrap = find_program("bwrap", path, outside=top)
     if bwrap is None:
         return None, "", "the program bwrap was not found in PATH (install bubblewrap)"
-    said = run_tool((bwrap, "--version"), cwd="/", env={"LC_ALL": "C"}, timeout=10)
-    version = said.stdout.decode("utf-8", "replace").strip().removeprefix("bubblewrap ")[:20]
+    answer = run_tool((bwrap, "--version"), cwd="/", env={"LC_ALL": "C"}, timeout=10)
+    version = answer.stdout.decode("utf-8", "replace").strip().removeprefix("bubblewrap ")[:20]
     numbers = tuple(int(part) for part in version.split(".") if part.isdigit())
-    if said.status != 0 or not numbers:
+    if answer.status != 0 or not numbers:
         return None, "", "bwrap --version fails"
     if numbers < OLDEST:
         return None, version, f"bubblewrap {version} is older than {'.'.join(map(str, OLDEST))}"
@@ -161,10 +161,10 @@ def why_not(top: str | None, path: str | None) -> tuple[str, str | None]:
     if bwrap is None:
         return version, why
     argv = (bwrap, *_namespaces(Sandbox(False, (), ())), *_arguments({"/": "read"}), "true")
-    said = run_tool(argv, cwd="/", env={"LC_ALL": "C", "PATH": path or os.defpath}, timeout=10)
-    if said.status == 0:
+    answer = run_tool(argv, cwd="/", env={"LC_ALL": "C", "PATH": path or os.defpath}, timeout=10)
+    if answer.status == 0:
         return version, None
-    lines = said.stderr.decode("utf-8", "replace").strip().splitlines() or ["it fails"]
+    lines = answer.stderr.decode("utf-8", "replace").strip().splitlines() or ["it fails"]
     return version, lines[-1].removeprefix("bwrap: ")
 
 

@@ -148,14 +148,14 @@ class _Opening:
         return True
 
     def result(self) -> Opened:
-        """What was found, without what lies in something that is open already."""
+        """The opened paths, without those that lie in another one that is open."""
         roots = sorted(self.writable)
-        kept: list[str] = []
+        writable: list[str] = []
         for rel in roots:
-            if not any(_is_inside(rel, other) for other in kept):
-                kept.append(rel)
-        closed = [rel for rel in sorted(self.closed) if any(_is_inside(rel, k) for k in kept)]
-        return Opened(tuple(kept), tuple(closed), tuple(self.left_out), tuple(self.made))
+            if not any(_is_inside(rel, other) for other in writable):
+                writable.append(rel)
+        closed = [rel for rel in sorted(self.closed) if any(_is_inside(rel, k) for k in writable)]
+        return Opened(tuple(writable), tuple(closed), tuple(self.left_out), tuple(self.made))
 
 
 def _is_inside(rel: str, other: str) -> bool:

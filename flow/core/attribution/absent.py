@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from flow.core.attribution.attribute import found_reports
+from flow.core.attribution.attribute import all_reports
 from flow.core.masked_exit.shell import base_name
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -139,7 +139,7 @@ def shows_nothing(
 
     ``lines`` are the end of the output, ``reports`` are (path, content) of files that it wrote.
     """
-    by_source = found_reports(reading, lines, reports)
+    by_source = all_reports(reading, lines, reports)
     unloaded = _unloaded(reading, lines)
     if sum(summary.ran for _, summary in by_source) > unloaded:
         return ""

@@ -158,7 +158,7 @@ def summaries(lines: Sequence[str]) -> list[Summary]:
     return [summary for reader in READERS for summary in reader(lines)]
 
 
-def found_reports(
+def all_reports(
     reading: CommandReading, lines: Sequence[str], reports: Sequence[tuple[str, Summary]]
 ) -> list[tuple[str, Summary]]:
     """(Where, summary) for every report of a run: of the output, then of ``reports``.
@@ -216,7 +216,7 @@ def vacuous(
     if reading.lists:
         why = f"{reading.lists} starts no test"
         return Attribution("vacuous", why, reading.runners[0], 0, None, "command")
-    by_source = found_reports(reading, lines, reports)
+    by_source = all_reports(reading, lines, reports)
     for kind in reading.certain:
         others = [entry for entry in by_source if entry[1].runner not in reading.runners]
         own = [entry for entry in by_source if entry[1].runner == kind]
@@ -268,8 +268,8 @@ def _by_rules(
 ) -> Attribution | None:
     for rule in rules:
         if applies(rule, reading.commands):
-            said = says_nothing_ran(rule, lines)
-            if said is not None:
-                why = f"{rule.name} reports that no test ran ({said[:100]})"
+            line = says_nothing_ran(rule, lines)
+            if line is not None:
+                why = f"{rule.name} reports that no test ran ({line[:100]})"
                 return Attribution("vacuous", why, rule.name, 0, None, "runners.yaml")
     return None

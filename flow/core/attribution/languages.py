@@ -131,7 +131,7 @@ def one_line(lines: Sequence[str]) -> Iterator[Summary]:
                     break
 
 
-def _summary(runner: str, groups: Mapping[str, str | None], said: str) -> Summary:
+def _summary(runner: str, groups: Mapping[str, str | None], quote: str) -> Summary:
     counts = {"all": 0, "passed": 0, "failed": 0, "errors": 0, "skipped": 0}
     for name, value in groups.items():
         if name == "failing":
@@ -141,7 +141,7 @@ def _summary(runner: str, groups: Mapping[str, str | None], said: str) -> Summar
     failed = counts["failed"] + counts["errors"]
     left = max(counts["all"] - counts["skipped"] - counts["errors"], 0)
     ran = counts["passed"] + failed if "passed" in groups else left + counts["errors"]
-    return Summary(runner, max(ran, failed), counts["skipped"], said[:120], failed)
+    return Summary(runner, max(ran, failed), counts["skipped"], quote[:120], failed)
 
 
 def blocks(lines: Sequence[str]) -> Iterator[Summary]:
@@ -164,8 +164,8 @@ def _counted(form: MultilineReport, counts: Mapping[str, int]) -> Summary:
         if word in form.words:
             sums[form.words[word]] += number
     failed = sums["failed"] + sums["errors"]
-    said = ", ".join(f"{number} {word}" for word, number in counts.items())
-    return Summary(form.runner, sums["passed"] + failed, sums["skipped"], said[:120], failed)
+    quote = ", ".join(f"{number} {word}" for word, number in counts.items())
+    return Summary(form.runner, sums["passed"] + failed, sums["skipped"], quote[:120], failed)
 
 
 def tap(lines: Sequence[str]) -> Iterator[Summary]:
@@ -191,8 +191,8 @@ def tap(lines: Sequence[str]) -> Iterator[Summary]:
         else:
             passed, failed = passed + good, failed + (not good)
     if passed + failed + skipped == sum(planned):
-        said = f"{passed} ok, {failed} not ok, {skipped} skipped"
-        yield Summary("TAP", passed + failed, skipped, said, failed)
+        quote = f"{passed} ok, {failed} not ok, {skipped} skipped"
+        yield Summary("TAP", passed + failed, skipped, quote, failed)
 
 
 def number_of(text: str) -> int | None:

@@ -51,14 +51,14 @@ def applies(rule: Rule, commands: Sequence[Sequence[str]]) -> bool:
 
 def says_nothing_ran(rule: Rule, lines: Sequence[str]) -> str | None:
     """The last line that says that nothing ran, where none says that something did."""
-    said = None
+    last_line = None
     for line in lines:
         text = line.strip()
         if any(matches_whole(pattern, text) for pattern in rule.tests_ran):
             return None
         if any(matches_whole(pattern, text) for pattern in rule.nothing_ran):
-            said = text
-    return said
+            last_line = text
+    return last_line
 
 
 def matches_whole(pattern: str, text: str) -> bool:

@@ -64,9 +64,9 @@ _MARKS = frozenset(".,sxXFERpPu")
 def _of_marks(marks: str) -> Summary:
     skipped, expected = marks.count("s"), marks.count("x")
     failed = marks.count("F") + marks.count("E")
-    said = f"{skipped} skipped" + (f", {expected} xfailed" if expected else "")
+    quote = f"{skipped} skipped" + (f", {expected} xfailed" if expected else "")
     ran = len(marks) - skipped - expected
-    return Summary("pytest", ran, skipped + expected, said, failed)
+    return Summary("pytest", ran, skipped + expected, quote, failed)
 
 
 def _pytest_progress(lines: Sequence[str]) -> Iterator[Summary]:
@@ -97,13 +97,13 @@ def _is_share(done: int, total: int, share: str) -> bool:
 def _pytest_counts(lines: Sequence[str]) -> Iterator[Summary]:
     """The summaries that have a time."""
     for line in lines:
-        said, _, time = line.strip("= ").rpartition(" in ")
-        if not said or not _seconds(time):
+        quote, _, time = line.strip("= ").rpartition(" in ")
+        if not quote or not _seconds(time):
             continue
-        if said.startswith("no tests ") or " collected" in said:
-            yield from _pytest_none(said)
+        if quote.startswith("no tests ") or " collected" in quote:
+            yield from _pytest_none(quote)
             continue
-        counts = _counted_list(said)
+        counts = _counted_list(quote)
         if counts is None or not (
             counts.keys() & _PYTEST_RAN
             or counts.keys() <= _PYTEST_NOT | _PYTEST_MORE  # plugins add words of their own
@@ -112,15 +112,15 @@ def _pytest_counts(lines: Sequence[str]) -> Iterator[Summary]:
         ran = _sum_of(counts, _PYTEST_RAN)
         skipped = _sum_of(counts, _PYTEST_NOT)
         if ran or skipped:
-            yield Summary("pytest", ran, skipped, said, _sum_of(counts, _PYTEST_FAILED))
+            yield Summary("pytest", ran, skipped, quote, _sum_of(counts, _PYTEST_FAILED))
 
 
-def _pytest_none(said: str) -> Iterator[Summary]:
+def _pytest_none(quote: str) -> Iterator[Summary]:
     """``no tests ran``, and what ``--collect-only`` says: it has looked for tests and run none."""
-    first = said.split(" ", 1)[0].partition("/")[0]
-    listed = said.split(" ")[1:3] in (["tests", "collected"], ["test", "collected"])
-    if said.startswith("no tests") or (number_of(first) is not None and listed):
-        yield Summary("pytest", 0, 0, said)
+    first = quote.split(" ", 1)[0].partition("/")[0]
+    listed = quote.split(" ")[1:3] in (["tests", "collected"], ["test", "collected"])
+    if quote.startswith("no tests") or (number_of(first) is not None and listed):
+        yield Summary("pytest", 0, 0, quote)
 
 
 def unittest(lines: Sequence[str]) -> Iterator[Summary]:
@@ -142,8 +142,8 @@ def unittest(lines: Sequence[str]) -> Iterator[Summary]:
         ran = count - expected
         if skipped >= ran and not _shows_a_run(lines[:index]):
             ran = 0
-        said = f"{line} {end}".rpartition(" in ")[0] or line
-        yield Summary("unittest", max(ran, failed), skipped + expected, f"{said}, {end}", failed)
+        quote = f"{line} {end}".rpartition(" in ")[0] or line
+        yield Summary("unittest", max(ran, failed), skipped + expected, f"{quote}, {end}", failed)
 
 
 def _count_beside(end: str, name: str) -> int:
@@ -168,8 +168,7 @@ def _shows_a_run(before: Sequence[str]) -> bool:
     dots = shown[-1] if shown else ""
     if dots and _DOTS.issuperset(dots):
         return "." in dots
-    said = [line for line in shown if " ... " in line]
-    return any(line.endswith(" ... ok") for line in said)
+    return any(line.endswith(" ... ok") for line in shown)
 
 
 def jest(lines: Sequence[str]) -> Iterator[Summary]:
@@ -182,10 +181,10 @@ def jest(lines: Sequence[str]) -> Iterator[Summary]:
             if counts is not None and "total" in counts:
                 ran = counts.get("passed", 0) + counts.get("failed", 0)
                 skipped = counts.get("skipped", 0) + counts.get("todo", 0)
-                said = line.removeprefix("Tests:").strip()
+                quote = line.removeprefix("Tests:").strip()
                 suites = _counted_list(before.removeprefix("Test Suites:")) or {}
                 failed = max(counts.get("failed", 0), suites.get("failed", 0))
-                yield Summary("jest", max(ran, failed), skipped, said, failed)
+                yield Summary("jest", max(ran, failed), skipped, quote, failed)
 
 
 def vitest(lines: Sequence[str]) -> Iterator[Summary]:
@@ -194,10 +193,10 @@ def vitest(lines: Sequence[str]) -> Iterator[Summary]:
         if line == "No test files found, exiting with code 0":
             yield Summary("vitest", 0, 0, line)
         elif line.strip().startswith("Tests ") and before.strip().startswith("Test Files "):
-            said = line.strip().removeprefix("Tests").strip()
-            listed, _, total = said.rpartition(" (")
+            quote = line.strip().removeprefix("Tests").strip()
+            listed, _, total = quote.rpartition(" (")
             counts = _counted_list(listed.replace(" | ", ", "))
-            if said == "no tests" or (counts is not None and total.endswith(")")):
+            if quote == "no tests" or (counts is not None and total.endswith(")")):
                 counts = counts or {}
                 left_out = ("skipped", "todo", "expected fail")
                 ran = sum(n for name, n in counts.items() if name not in left_out)
@@ -205,7 +204,7 @@ def vitest(lines: Sequence[str]) -> Iterator[Summary]:
                 listed = before.strip().removeprefix("Test Files").rpartition(" (")[0]
                 files = _counted_list(listed.replace(" | ", ", ")) or {}
                 failed = max(counts.get("failed", 0), files.get("failed", 0))
-                yield Summary("vitest", max(ran, failed), skipped, said, failed)
+                yield Summary("vitest", max(ran, failed), skipped, quote, failed)
 
 
 def mocha(lines: Sequence[str]) -> Iterator[Summary]:
@@ -222,9 +221,9 @@ def mocha(lines: Sequence[str]) -> Iterator[Summary]:
             number, _, name = text.strip().partition(" ")
             if name in ("pending", "failing"):
                 more[name] = number_of(number) or 0
-        said = ", ".join(f"{count} {name}" for name, count in more.items())
+        quote = ", ".join(f"{count} {name}" for name, count in more.items())
         failed = more.get("failing", 0)
-        yield Summary("mocha", passing + failed, more.get("pending", 0), said, failed)
+        yield Summary("mocha", passing + failed, more.get("pending", 0), quote, failed)
 
 
 def cargo(lines: Sequence[str]) -> Iterator[Summary]:
@@ -238,9 +237,9 @@ def cargo(lines: Sequence[str]) -> Iterator[Summary]:
             continue
         ran = counts.get("passed", 0) + counts.get("failed", 0) + counts.get("measured", 0)
         ignored, filtered = counts["ignored"], counts.get("filtered out", 0)
-        said = f"{ran} ran, {ignored} ignored, {filtered} filtered out"
+        quote = f"{ran} ran, {ignored} ignored, {filtered} filtered out"
         failed = counts.get("failed", 0) or int(verdict == "FAILED")
-        yield Summary("cargo test", ran, ignored + filtered, said, failed)
+        yield Summary("cargo test", ran, ignored + filtered, quote, failed)
 
 
 def go(lines: Sequence[str]) -> Iterator[Summary]:
@@ -292,8 +291,8 @@ def go_json(lines: Sequence[str]) -> Iterator[Summary]:
             failed += action == "fail" and "/" not in test
         else:
             failed = max(failed, int(action == "fail"))
-            said = f"{ran} ran, {skipped} skipped" + (f", {failed} failed" if failed else "")
-            yield Summary("go test", max(ran, failed), skipped, said, failed)
+            quote = f"{ran} ran, {skipped} skipped" + (f", {failed} failed" if failed else "")
+            yield Summary("go test", max(ran, failed), skipped, quote, failed)
             ran = skipped = failed = 0
 
 

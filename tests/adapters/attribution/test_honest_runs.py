@@ -6,7 +6,7 @@ import pytest
 
 from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.core.attribution.attribute import (
-    found_reports,
+    all_reports,
     lines_of,
     read_command,
     reported_failure,
@@ -22,7 +22,7 @@ def test_an_honest_run_is_a_pass(command: str, output: str) -> None:
     reading = read_command(command, parse_shell)
     lines = lines_of(output.encode())
     assert reading.masked_exit == ""
-    assert reported_failure(reading, found_reports(reading, lines, [])) is None
+    assert reported_failure(reading, all_reports(reading, lines, [])) is None
     assert vacuous(reading, lines, whole=True) is None
 
 

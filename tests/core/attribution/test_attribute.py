@@ -11,7 +11,7 @@ from flow.core.attribution import attribute
 from flow.core.attribution.attribute import (
     Attribution,
     CommandReading,
-    found_reports,
+    all_reports,
     lines_of,
     read_command,
     reported_failure,
@@ -130,13 +130,13 @@ def test_a_failure_that_a_runner_reports_is_told_although_the_exit_is_0(runner: 
     for state, kind in FAILURES[runner].items():
         output = read(runner, state)[1]
         for reading in (CommandReading(), CommandReading(single=SINGLE.get(runner, ""))):
-            found = reported_failure(reading, found_reports(reading, lines_of(output), []))
+            found = reported_failure(reading, all_reports(reading, lines_of(output), []))
             assert found is not None
             assert (found.kind, found.runner) == ("masked", kind)
             assert found.why.endswith("and the exit status is 0")
         for told in (CommandReading(inverted=True), CommandReading(second_try=True)):
             both = output + b"\n" + read(runner, "passed" if runner in PASSED else "pass")[1]
-            assert reported_failure(told, found_reports(told, lines_of(both), [])) is None
+            assert reported_failure(told, all_reports(told, lines_of(both), [])) is None
 
 
 PASSED = ("cargo", "go", "pytest")
@@ -146,7 +146,7 @@ PASSED = ("cargo", "go", "pytest")
 def test_a_run_that_passed_reports_no_failure(runner: str, state: str) -> None:
     status, output = read(runner, state)
     reading = CommandReading(single="" if state.startswith("two-runs") else SINGLE.get(runner, ""))
-    found = reported_failure(reading, found_reports(reading, lines_of(output), []))
+    found = reported_failure(reading, all_reports(reading, lines_of(output), []))
     assert (found is None) or status != 0 or "liar" in state
 
 
