@@ -19,9 +19,16 @@ pytestmark = pytest.mark.needs_tool("git", "bash")
 
 
 @pytest.mark.slow
-def test_the_story_goes_as_told(tmp_path: Path, home: Path) -> None:
-    env = {"TMPDIR": str(tmp_path)}
-    ran = run_flow("demo", cwd=tmp_path, env=env)
+def test_the_story_goes_as_told_whatever_surrounds_it(tmp_path: Path, home: Path) -> None:
+    (home / ".claude").mkdir()
+    (home / ".claude" / "settings.flow.json").write_text(
+        '{"flow": {"goals": {"denied_paths": ["*"]}}}'
+    )
+    (home / ".gitconfig").write_text("[core]\n\thooksPath = /nowhere\n[commit]\n\tgpgsign = true\n")
+    outer = tmp_path / "outer"
+    outer.mkdir()
+    git = {"GIT_DIR": str(outer), "GIT_INDEX_FILE": "x"}
+    ran = run_flow("demo", cwd=outer, env={"TMPDIR": str(tmp_path), **git})
     assert ran.status == 0, ran.stdout + ran.stderr
     assert "NOT AS TOLD" not in ran.stdout
     story = ran.stdout
@@ -46,7 +53,7 @@ def test_the_story_goes_as_told(tmp_path: Path, home: Path) -> None:
     ]
     assert places == sorted(places)
     assert "outside     tests/test_hyphens.py" in story[places[-4] : places[-3]]
-    assert list(tmp_path.iterdir()) == [], "the folder is removed"
+    assert list(tmp_path.iterdir()) == [outer], "the folder is removed"
     assert not (home / "flow-state").exists(), "the user's own trust ledger is left alone"
 
 
@@ -76,6 +83,7 @@ def test_keep_and_json(tmp_path: Path, home: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long  # tests/cli/test_example.py plays them, too, and compares all that they write
 def test_all_chapters(tmp_path: Path, home: Path) -> None:
     ran = run_flow("demo", "--all", "--json", cwd=tmp_path, env={"TMPDIR": str(tmp_path)})
     assert ran.status == 0, ran.stdout + ran.stderr
@@ -89,23 +97,6 @@ def test_all_chapters(tmp_path: Path, home: Path) -> None:
     judged = [step for step in ran.json["steps"] if "evaluate usage-page" in step["command"]]
     assert [step["exit_code"] for step in judged] == [1, 0]
     assert list(tmp_path.iterdir()) == [], "the folder is removed"
-
-
-@pytest.mark.slow
-def test_hostile_surroundings_do_not_matter(tmp_path: Path, home: Path) -> None:
-    (home / ".claude").mkdir()
-    (home / ".claude" / "settings.flow.json").write_text(
-        '{"flow": {"goals": {"denied_paths": ["*"]}}}'
-    )
-    (home / ".gitconfig").write_text("[core]\n\thooksPath = /nowhere\n[commit]\n\tgpgsign = true\n")
-    outer = tmp_path / "outer"
-    outer.mkdir()
-    ran = run_flow(
-        "demo",
-        cwd=outer,
-        env={"TMPDIR": str(tmp_path), "GIT_DIR": str(outer), "GIT_INDEX_FILE": "x"},
-    )
-    assert ran.status == 0, ran.stdout + ran.stderr
 
 
 def test_a_difference_is_told(tmp_path: Path) -> None:

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flow.adapters.setup import doctor_git
+from flow.adapters.worktree import contents
+from flow.adapters.worktree.cache import RACY_NS
 from tests.support import GitRepo, scene
 from tests.support import stops as hooks
+from tests.support.effort import sizes
 from tests.support.scene import flow
 
 if TYPE_CHECKING:
@@ -66,8 +69,14 @@ def mapped(repo: GitRepo, path: str) -> mmap.mmap:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_write_that_moves_no_stamp_is_no_secret(
-    repo: GitRepo, place: str, capfd: pytest.CaptureFixture[str]
+    repo: GitRepo,
+    place: str,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    old = sizes(short=0.05, long=RACY_NS / 1e9)
+    """Seconds after which a stamp tells of every later write."""
+    monkeypatch.setattr(contents, "RACY_NS", int(old * 1e9))
     path = PLACES[place]
     repo.commit("more", **{path: TEXT.decode(), "docs/b.txt": "b\n"})
     repo.write("../goal.yaml", GOAL)
@@ -75,7 +84,7 @@ def test_a_write_that_moves_no_stamp_is_no_secret(
     page = mapped(repo, path)
     if place == "changed":
         page[:1] = b"1"
-    time.sleep(2.1)  # so that its stamps are old
+    time.sleep(old + 0.1)
     proposal = scene.propose(repo)
     proved = hooks.stop(repo, capfd)
     page[:1] = b"x"
