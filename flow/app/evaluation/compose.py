@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.app.evaluation import measured_rows, proofs, proposals
+from flow.app.evaluation import measured_rows, proposals
 from flow.app.ports import LastEvaluation, Turn, goal_evaluation
 from flow.core.decision import explain
 from flow.core.decision.decide import Opinion
@@ -128,6 +128,8 @@ def _proof_document(
     evaluated: EvaluationFacts, records: Records, disk: ProofDisk | None
 ) -> tuple[Mapping[str, Any] | None, tuple[str, ...]]:
     """The verdict's part about the files that the commands rest on, and its warnings."""
+    from flow.app.evaluation import proofs  # most stops have none to compare
+
     facts = evaluated.facts
     if evaluated.proof is None or disk is None:
         return None, ()
