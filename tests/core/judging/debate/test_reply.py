@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -332,6 +333,12 @@ def test_what_has_to_be_seen_whole_is_refused_where_it_is_too_long(key: str) -> 
         debate_prompt.check(matter)
     assert caught.value.fault.key == key
     debate_prompt.check(MATTER)
+
+
+def test_the_text_of_the_schema_is_part_of_a_debates_identity() -> None:
+    """With another text, no report file of an unfinished debate would be found again."""
+    text = json.dumps(reply_schema(debate_criteria.parse("a:50,b:50")))
+    assert sha256(text.encode()).hexdigest()[:16] == "0d98b5cec66416e6"
 
 
 def test_a_schema_is_plain_json() -> None:
