@@ -96,7 +96,7 @@ def scorecard(
     Raises :class:`~flow.errors.InputError` without a transcript, and :class:`NoUsableAnswer` where
     no judge is configured or no usable answer came: nothing is stored then.
     """
-    return _score(_request(skill, file, rubric, backend, samples, store), cwd)
+    return _score(ScoreRequest(skill, _path(file), rubric, backend, samples, store=store), cwd)
 
 
 async def ascorecard(
@@ -113,7 +113,7 @@ async def ascorecard(
 
     Cancelling stops the waiting; a question that is out already is ended by its time limit.
     """
-    request = _request(skill, file, rubric, backend, samples, store)
+    request = ScoreRequest(skill, _path(file), rubric, backend, samples, store=store)
     loop = asyncio.get_running_loop()
     return await asyncio.to_thread(_score, request, cwd, loop)
 
@@ -126,22 +126,8 @@ def scorecards(skill: str, *, cwd: str | None = None) -> dict[str, Any]:
     return scoring.skill_history(Scoring(cwd), skill)
 
 
-def _request(
-    skill: str | None,
-    file: str | os.PathLike[str] | None,
-    rubric: str | None,
-    backend: Backend | None,
-    samples: int | None,
-    store: bool,
-) -> ScoreRequest:
-    return ScoreRequest(
-        skill=skill,
-        file=None if file is None else os.fsdecode(file),
-        rubric=rubric,
-        backend=backend,
-        samples=samples,
-        store=store,
-    )
+def _path(file: str | os.PathLike[str] | None) -> str | None:
+    return None if file is None else os.fsdecode(file)
 
 
 def _score(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.app.judging.bundle import denied_context, journals
+from flow.app.judging.debate_calls import hold
 from flow.app.judging.debate_plan import DebatePlan
 from flow.app.judging.port import name_of
 from flow.core.judging.common.numbers import as_written, told_apart
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.values import JudgeCase
     from flow.app.judging.changed_files import EvidenceFiles
+    from flow.app.judging.debate_calls import DebatePlace
     from flow.app.judging.port import AskJudge, NoAnswer
     from flow.core.goal.model import Criterion
     from flow.core.judging.debate.state import DebateState
@@ -36,14 +38,8 @@ class DebatePort(Protocol):
     def solution_name(self, paths: Sequence[str]) -> str:
         """The name for reports on a solution of these files, below the top level."""
 
-    def hold_debate(
-        self,
-        plan: DebatePlan,
-        judges: Sequence[AskJudge | NoAnswer],
-        reports_dir: str,
-        seconds: float,
-    ) -> DebateState:
-        """Hold a debate, its reports below ``reports_dir``; ``seconds`` bound one call."""
+    def debate_place(self, reports_dir: str, seconds: float) -> DebatePlace:
+        """Where a debate's reports go; ``seconds`` bound one call."""
 
 
 def judge_by_debate(
@@ -70,7 +66,7 @@ def judge_by_debate(
     )
     plan = DebatePlan(request.task, solution, name, asked, request.rounds, request.mode)
     panel = [judges[number % len(judges)] for number in range(request.judges)]
-    held = port.hold_debate(plan, panel, case.facts.baseline.reports_dir, seconds)
+    held = hold(port.debate_place(case.facts.baseline.reports_dir, seconds), plan, panel)
     document = debate_result.document(held)
     absent = [f"judge {row['judge']} took no part: {row['reason']}" for row in document["missing"]]
     judged = undecided(criterion, request, _why_undecided(document))._replace(

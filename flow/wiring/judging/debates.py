@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 
 from flow.adapters.debates import solution_files
 from flow.adapters.debates.log import DebateLog
@@ -78,14 +79,9 @@ class DebateContext(NamedTuple):
 class DebatingContext(JudgingContext):
     """A folder as a :class:`~flow.app.judging.debate_calls.DebateCaller`."""
 
-    def __init__(
-        self,
-        cwd: str | None = None,
-        environ: Mapping[str, str] | None = None,
-        loop: AbstractEventLoop | None = None,
-    ) -> None:
-        super().__init__(cwd, environ, loop)
-        self.place = DebateContext(
+    @cached_property
+    def place(self) -> DebateContext:
+        place = DebateContext(
             self.top or self.start,
             self.top,
             self.common_dir,
@@ -94,9 +90,10 @@ class DebatingContext(JudgingContext):
             self.environ,
             self.settings.timeout_seconds,
         )
-        if self.repo is not None:
-            own = self.place.state_dir, repo_key(shared_dir(self.repo), self.repo.top)
-            self.place = self.place._replace(announce=OwnRecord(lambda: own).file)
+        if self.repo is None:
+            return place
+        own = place.state_dir, repo_key(shared_dir(self.repo), self.repo.top)
+        return place._replace(announce=OwnRecord(lambda: own).file)
 
     def read_solution(self, solution: Any) -> Solution:
         given = [solution] if isinstance(solution, str | os.PathLike) else list(solution)

@@ -9,7 +9,6 @@ from flow.adapters.fs import clock, files
 from flow.adapters.judges import evidence_files
 from flow.adapters.rubrics import scorecard_rubrics
 from flow.adapters.transcripts import reader
-from flow.app.judging.debate_calls import hold
 from flow.app.judging.scoring import score_and_store
 from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING
@@ -20,10 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.app.judging.changed_files import EvidenceFiles
-    from flow.app.judging.debate_plan import DebatePlan
-    from flow.app.judging.port import AskJudge, NoAnswer
+    from flow.app.judging.debate_calls import DebatePlace
     from flow.app.judging.scoring import ScoredCard, ScoreRequest
-    from flow.core.judging.debate.state import DebateState
     from flow.core.transcript.model import Transcript
     from flow.wiring.context import Context
 
@@ -68,13 +65,6 @@ class Delegation:
     def solution_name(self, paths: Sequence[str]) -> str:
         return solution_name([os.path.join(self._top, path) for path in paths], self._top)
 
-    def hold_debate(
-        self,
-        plan: DebatePlan,
-        judges: Sequence[AskJudge | NoAnswer],
-        reports_dir: str,
-        seconds: float,
-    ) -> DebateState:
+    def debate_place(self, reports_dir: str, seconds: float) -> DebatePlace:
         place = DebatingContext(self._top, self._parts.environ).place
-        seconds = min(place.seconds, seconds)
-        return hold(place._replace(reports_dir=reports_dir, seconds=seconds), plan, judges)
+        return place._replace(reports_dir=reports_dir, seconds=min(place.seconds, seconds))
