@@ -20,12 +20,7 @@ from flow.wiring.working_tree import WorkingTree
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from flow.app.evaluation.values import (
-        BaseTools,
-        JudgeCase,
-        RecordedBaseline,
-        Request,
-    )
+    from flow.app.evaluation.values import BaseTools, JudgeCase, RecordedBaseline, Request
     from flow.app.ports import Check, LoadedGoal, Watch
     from flow.core.decision.decide import NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict

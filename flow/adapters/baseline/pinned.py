@@ -14,13 +14,7 @@ from flow.adapters.worktree.ignore import RULES_FILE, read_rules
 from flow.adapters.worktree.trees import changed_between
 from flow.app.transitions.create import Outside
 from flow.core import layout
-from flow.core.boundary.rules import (
-    Baseline,
-    dirty_digest,
-    entry_digest,
-    own_files,
-    path_rules,
-)
+from flow.core.boundary.rules import Baseline, dirty_digest, entry_digest, own_files, path_rules
 from flow.core.evidence import protected_files
 from flow.errors import GitError, at_key
 from flow.startup.typing import TYPE_CHECKING

@@ -11,12 +11,7 @@ from __future__ import annotations
 import os
 
 from flow.adapters.fs import files, locks
-from flow.adapters.fs.state_folder import (
-    check_state_dir,
-    ensure_below,
-    replace_own,
-    storage_error,
-)
+from flow.adapters.fs.state_folder import check_state_dir, ensure_below, replace_own, storage_error
 from flow.errors import FlowError, RefusedError
 from flow.startup.sha import Algorithm, new, sha256
 from flow.startup.typing import TYPE_CHECKING, NamedTuple

@@ -15,7 +15,7 @@ from flow.core.evidence import attestation
 from flow.core.evidence.attestation import AttestedFile, AttestedSidecar, Record
 from flow.core.evidence.model import APPROVER, EVALUATOR
 from flow.core.goal import ids
-from flow.errors import StateError, in_file
+from flow.errors import StateError, at_key, in_file
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -106,13 +106,11 @@ def _attested(
         for criterion, evidence in _decisive(sources, loaded, run_id, mine)
     ]
     if not items:
-        raise StateError(
-            f"goal {goal.id} has no evidence of Flow's own for the files as they "
-            + ("were when it was closed" if goal.status in CLOSED else "are now"),
+        state = "were when it was closed" if goal.status in CLOSED else "are now"
+        raise at_key("ID", goal.id).wrong_state(
+            f"goal {goal.id} has no evidence of Flow's own for the files as they {state}",
+            f"evaluate it first: flow goal evaluate {goal.id}",
             code="no_evidence",
-            key="ID",
-            value=goal.id,
-            remedy=f"evaluate it first: flow goal evaluate {goal.id}",
         )
     used = {item.evidence.id for item in items}
     others = [e for e in mine if e.id not in used and not _by_flow(e)]
@@ -270,13 +268,11 @@ def _exported_files(
             continue
         total += len(content)
         if total > SIZE_LIMIT:
-            raise StateError(
+            alone = "export the run in which it was closed alone (--run-id)"
+            raise in_file(path).wrong_state(
                 f"the files of goal {record.goal.id} have more than {SIZE_LIMIT} bytes together",
+                "leave out --with-outputs" if with_outputs else alone,
                 code="too_large",
-                file=path,
-                remedy="leave out --with-outputs"
-                if with_outputs
-                else "export the run in which it was closed alone (--run-id)",
             )
         kept.append(AttestedFile(name, sha256(content).hexdigest(), content))
     return tuple(kept)
