@@ -43,8 +43,8 @@ def run(options: argparse.Namespace, out: Output) -> int:
     finally:
         if not options.keep:
             shutil.rmtree(folder, ignore_errors=True)
-    kept = folder if options.keep else None
-    out.result({**stage.report(), "folder": kept}, _closing_words(stage, kept))
+    shown = folder if options.keep else None
+    out.result({**stage.report(), "folder": shown}, _closing_words(stage, shown))
     return DIFFERED if stage.differences else 0
 
 
@@ -195,8 +195,8 @@ def _closing_words(stage: Stage, folder: str | None) -> list[str]:
         lines = ["", "Not everything went as told:"]
         lines += [f"  {difference}" for difference in stage.differences]
     else:
-        told = ", ".join(f"{goal} is {status}" for goal, status in stage.goals.items())
-        lines = ["", f"Everything went as told: {told}."]
+        outcomes = ", ".join(f"{goal} is {status}" for goal, status in stage.goals.items())
+        lines = ["", f"Everything went as told: {outcomes}."]
     if folder:
         return [*lines, f"The files are kept in {folder}."]
     return [*lines, "The folder is removed; flow demo --keep keeps it to look around in."]

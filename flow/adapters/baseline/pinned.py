@@ -210,7 +210,7 @@ def commits_outside(
         for change in mark(changed_between(repo, base, head), baseline)
         if not own(change)
     )
-    paths = [(path, why) for path, why in placed if why is not None]
+    paths = [(path, reason) for path, reason in placed if reason is not None]
     if not paths:
         return []
     since = None if base in repository.EMPTY_TREES.values() else base
@@ -218,7 +218,7 @@ def commits_outside(
     for logged in repository.history(repo, since, head):
         for path in logged.paths:
             by_path.setdefault(path, []).append(f"{logged.commit[:10]} {logged.subject}")
-    return [Outside(path, why, tuple(by_path.get(path, ()))) for path, why in paths]
+    return [Outside(path, reason, tuple(by_path.get(path, ()))) for path, reason in paths]
 
 
 def rebase_baseline(

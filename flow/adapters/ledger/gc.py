@@ -51,6 +51,7 @@ class RunRemoval(NamedTuple):
     outputs: int
     bytes: int
     why: str
+    """The reason, for the user."""
 
 
 class RemovalPlan(NamedTuple):
@@ -146,9 +147,9 @@ def _check(root: str, run_id: str, entry: LedgerEntry) -> None:
         raise _broken(run_id, rel, f"it is not the output that entry {entry.seq} recorded")
 
 
-def _broken(run_id: str, rel: str, why: str) -> StateError:
+def _broken(run_id: str, rel: str, fault: str) -> StateError:
     return in_file(rel).wrong_state(
-        f"nothing of run {run_id} is dropped: {why}",
+        f"nothing of run {run_id} is dropped: {fault}",
         f"see what is wrong with it: flow evidence verify {run_id}",
         code="broken_chain",
     )

@@ -201,6 +201,6 @@ def _short(value: object) -> str:
     return text[:12] if len(text) == 64 else text
 
 
-def _bad_block(file: str, why: str, key: str | None, value: object) -> ContractError:
+def _bad_block(file: str, fault: str, key: str | None, value: object) -> ContractError:
     remedy = "write a mapping like: status: active"
-    return in_file(file, key, value).corrupt(why, remedy)
+    return in_file(file, key, value).corrupt(fault, remedy)

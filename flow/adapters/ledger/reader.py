@@ -418,5 +418,5 @@ def baseline_from_document(document: Mapping[str, Any]) -> Baseline | None:
     return Baseline(*values)
 
 
-def _corrupt(rel: str, why: str, key: str | None = None) -> ContractError:
-    return in_file(rel, key).corrupt(why, "it is not used; record it again under a new id")
+def _corrupt(rel: str, fault: str, key: str | None = None) -> ContractError:
+    return in_file(rel, key).corrupt(fault, "it is not used; record it again under a new id")

@@ -367,8 +367,8 @@ class Walk:
     def _unreadable(self, path: bytes, error: OSError) -> None:
         if error.errno in _MOVING:
             self.unsettled = True
-        why = error.strerror or "unknown error"
+        reason = error.strerror or "unknown error"
         filename = error.filename  # of a folder's entry where that is what failed
         if isinstance(filename, bytes) and filename.startswith(self._top) and filename != self._top:
             path = filename[len(self._top) :].rstrip(b"/")
-        self.problems.append(f"{self.name(path) or 'the top level'} cannot be read: {why}")
+        self.problems.append(f"{self.name(path) or 'the top level'} cannot be read: {reason}")

@@ -18,16 +18,16 @@ AGAIN = ("r", "re-evaluate")
 _DIFF = ("d", "diff")
 
 
-def ask_person(context: Context, goal_id: str, out: Output, *, again: bool) -> tuple[str, str]:
+def ask_person(context: Context, goal_id: str, out: Output, *, repeatable: bool) -> tuple[str, str]:
     """(a person's answer, its proposal's id), after they were shown all that matters for it.
 
-    With ``again`` they may have it evaluated anew. Raises :class:`StateError` without a proposal.
+    With ``repeatable`` they may evaluate again. Raises :class:`StateError` without a proposal.
     """
     while True:
         question = closing.question(context, goal_id)
         if question is None:
             raise _nothing_proposed(goal_id)
-        keys = "c confirm   d show the diff   " + "r evaluate again   " * again
+        keys = "c confirm   d show the diff   " + "r evaluate again   " * repeatable
         out.tell(
             [
                 *at_terminal(question, out.paint, out.columns),
@@ -56,7 +56,7 @@ def proposal_to_confirm(context: Context, goal_id: str, out: Output) -> str:
             f"flow goal confirm {goal_id} --proposal {question.proposal_id[:12]}",
             code="usage",
         )
-    answer, proposal = ask_person(context, goal_id, out, again=False)
+    answer, proposal = ask_person(context, goal_id, out, repeatable=False)
     if answer not in CONFIRM:
         raise PersonNeeded("not confirmed; nothing was changed", code="declined")
     return proposal

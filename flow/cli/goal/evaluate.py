@@ -123,7 +123,7 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
             return _close_proposed(context, verdict, proposed, "flow goal evaluate --confirm", out)
         if args.no_input or not out.can_ask:
             return EXIT_CODES[verdict.verdict]
-        answer, proposal_id = ask_person(context, verdict.goal_id, out, again=True)
+        answer, proposal_id = ask_person(context, verdict.goal_id, out, repeatable=True)
         proposed = proposed._replace(proposal_id=proposal_id)
         if answer in CONFIRM:
             return _close_proposed(context, verdict, proposed, "flow goal evaluate, asked", out)

@@ -64,26 +64,26 @@ def _wait_for_goal(args: argparse.Namespace, out: Output) -> int:
     if not args.until.strip() or "\0" in args.until:
         raise at_key("--until", args.until).invalid("is no command", "name a command")
     port = Waiting(Context())
-    goal, there, words = waiting.wait(port, args.ID, args.until, ASK_SECONDS)
+    goal, over, words = waiting.wait(port, args.ID, args.until, ASK_SECONDS)
     started = monotonic()
-    while args.follow and not there:
-        left = None if args.timeout is None else args.timeout - (monotonic() - started)
-        if left is not None and left <= 0:
+    while args.follow and not over:
+        seconds_left = None if args.timeout is None else args.timeout - (monotonic() - started)
+        if seconds_left is not None and seconds_left <= 0:
             raise PersonNeeded(
                 f"goal {goal.id} still waits after {args.timeout:g} s: {words}",
                 remedy=f"look at it, then: flow goal resume {goal.id}",
             )
-        sleep(args.every if left is None else min(args.every, left))
+        sleep(args.every if seconds_left is None else min(args.every, seconds_left))
         goal = port.load(goal.id).goal
         if goal.status != "waiting_for_ci":
             words = f"it is {goal.status} meanwhile"
             break
-        there, words = waiting.ask_again(port, goal, ASK_SECONDS)
-        if there:
+        over, words = waiting.ask_again(port, goal, ASK_SECONDS)
+        if over:
             goal = waiting.go_on(port, goal.id, words)
-    then = f"flow goal evaluate {goal.id}" if there else f"flow goal resume {goal.id}"
+    then = f"flow goal evaluate {goal.id}" if over else f"flow goal resume {goal.id}"
     out.result(
-        {"goal_id": goal.id, "status": goal.status, "there": there, "reason": words, "next": then},
+        {"goal_id": goal.id, "status": goal.status, "there": over, "reason": words, "next": then},
         [f"goal {goal.id} is {goal.status}: {display.visible(words)}", f"next: {then}"],
     )
     return 0
