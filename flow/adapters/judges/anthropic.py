@@ -7,26 +7,16 @@ from __future__ import annotations
 
 from flow.adapters.judges.asking import answered, none
 from flow.adapters.judges.reply import closed, fitting
-from flow.adapters.judges.service import (
-    Body,
-    ServiceError,
-    Worker,
-    judged_by_status,
-    tokens,
-    usage_of,
-)
+from flow.adapters.judges.service import ServiceBackend, tokens, usage_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from flow.adapters.judges.asking import Call
     from flow.adapters.judges.retry import Retryable
     from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
     from flow.core.judging.common.question import NoAnswerKind, Question
 
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
-_ALSO = ("ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS")
 _TOOL = "give_answer"
 _MOST_TOKENS = 16_000
 _ENDS: dict[str, tuple[NoAnswerKind, str]] = {
@@ -36,31 +26,18 @@ _ENDS: dict[str, tuple[NoAnswerKind, str]] = {
 }
 
 
-class Anthropic:
+class Anthropic(ServiceBackend):
     """One model of the Messages API."""
 
     name = "anthropic"
+    variables = (*KEYS, "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS")
     tells_cost = False
-
-    def __init__(self, model: str, base_url: str | None, environ: Mapping[str, str]) -> None:
-        self.model: str | None = model
-        self._base_url = base_url
-        self._credentials = {
-            name: environ[name] for name in (*KEYS, *_ALSO) if environ.get(name, "").strip()
-        }
-        self._worker = Worker(self, "anthropic", environ)
 
     def ask(self, call: Call) -> JudgeAnswer | NoAnswer | Retryable:
         """One request."""
-        if not any(name in self._credentials for name in KEYS):
+        if not self._credentials.keys() & set(KEYS):
             return none(self, "no_key", f"no key: set {KEYS[0]} in the environment")
-        body = _body(self.model, call.question)
-        response = self._worker.send(call, body, self._base_url, self._credentials)
-        if isinstance(response, ServiceError):
-            return judged_by_status(
-                self, response.status, response.text, response.headers, key=KEYS[0]
-            )
-        return self._read(response.document, call) if isinstance(response, Body) else response
+        return self._answer(self.send(call, _body(self.model, call.question)), call)
 
     def _read(self, message: dict[str, Any], call: Call) -> JudgeAnswer | NoAnswer:
         usage = self._usage(message)

@@ -43,8 +43,8 @@ class Call(NamedTuple):
     dollars: float | None
 
 
-class Backend(Protocol):
-    """Asks once. Raises nothing but OSError, for the disk."""
+class NamedBackend(Protocol):
+    """A backend as answers name it."""
 
     @property
     def name(self) -> str:
@@ -53,6 +53,10 @@ class Backend(Protocol):
     @property
     def model(self) -> str | None:
         """The model that was asked for; None is the backend's own choice."""
+
+
+class Backend(NamedBackend, Protocol):
+    """Asks once. Raises nothing but OSError, for the disk."""
 
     @property
     def tells_cost(self) -> bool:
@@ -134,13 +138,15 @@ def _sendable(question: Question) -> Question:
     return question._replace(system=system, prompt=prompt)
 
 
-def none(backend: Backend, kind: NoAnswerKind, reason: str, usage: Usage | None = None) -> NoAnswer:
+def none(
+    backend: NamedBackend, kind: NoAnswerKind, reason: str, usage: Usage | None = None
+) -> NoAnswer:
     """No answer of this backend; ``reason`` is safe to print already."""
     return NoAnswer(kind, reason, usage or Usage(backend.name, backend.model))
 
 
 def answered(
-    backend: Backend, reply: Mapping[str, Any] | Unusable, usage: Usage
+    backend: NamedBackend, reply: Mapping[str, Any] | Unusable, usage: Usage
 ) -> JudgeAnswer | NoAnswer:
     """The answer that a reply of this backend is, or is not."""
     if isinstance(reply, Unusable):
@@ -149,7 +155,7 @@ def answered(
 
 
 def not_ended(
-    backend: Backend,
+    backend: NamedBackend,
     run: InputRunResult,
     seconds: float,
     *,

@@ -49,13 +49,8 @@ def collect(
     paths = [path for path in paths if path not in unwanted]
     if len(paths) > MOST_FILES:
         readable.count(BEYOND, len(paths) - MOST_FILES)
-    read: list[tuple[str, Raw]] = []
-    for path in paths[:MOST_FILES]:
-        name = os.fsdecode(path)
-        try:
-            read.append((name, read_ends(top, name)))
-        except FlowError:
-            readable.count("files that cannot be read")
+    names = [os.fsdecode(path) for path in paths[:MOST_FILES]]
+    read = [(name, raw) for name in names if (raw := readable.ends(top, name)) is not None]
     return EvidenceFiles(tuple(read), readable.notes())
 
 
@@ -79,14 +74,10 @@ def changed(top: str, paths: Sequence[str], denied: Sequence[str]) -> EvidenceFi
         if len(read) == MOST_FILES:
             readable.count(BEYOND)
             continue
-        try:
-            raw = read_ends(top, path)
-        except FlowError:
-            readable.count("files that cannot be read")
-            continue
-        if is_binary(raw.data):
+        raw = readable.ends(top, path)
+        if raw is not None and is_binary(raw.data):
             readable.count("binary files")
-        else:
+        elif raw is not None:
             read.append((path, raw))
     return EvidenceFiles(tuple(read), readable.notes())
 
@@ -140,6 +131,14 @@ class _ReadableFiles:
             self.count("files with several hard links, which may be such files")
             return False
         return True
+
+    def ends(self, top: str, path: str) -> Raw | None:
+        """What is read of the file; None, and counted, where it cannot be read."""
+        try:
+            return read_ends(top, path)
+        except FlowError:
+            self.count("files that cannot be read")
+            return None
 
     def count(self, kind: str, number: int = 1) -> None:
         """Count what is not read."""

@@ -12,19 +12,17 @@ import json
 from flow.adapters.judges.asking import answered, none
 from flow.adapters.judges.reply import closed, read_reply, words
 from flow.adapters.judges.retry import Retryable
-from flow.adapters.judges.service import Body, ServiceError, Worker, judged_by_status, usage_of
+from flow.adapters.judges.service import ServiceBackend, ServiceError, usage_of
 from flow.app.judging.port import JudgeAnswer
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from flow.adapters.judges.asking import Call
+    from flow.adapters.judges.service import Body
     from flow.app.judging.port import NoAnswer
     from flow.core.judging.common.question import Question
 
 KEY = "OPENAI_API_KEY"
-_ALSO = ("OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID")
 _NO_KEY = "none-needed"
 """Local servers want no key, and the SDK wants one."""
 
@@ -36,48 +34,33 @@ _NOT_SENT = frozenset(
 """Keywords that strict mode refuses; Flow checks the reply against all of them anyway."""
 
 
-class OpenAI:
+class OpenAI(ServiceBackend):
     """One model of one endpoint."""
 
     name = "openai"
+    variables = (KEY, "OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID")
     tells_cost = True
     """Some routers do (``usage.cost``); a limit refuses the first reply that does not."""
-
-    def __init__(self, model: str, base_url: str | None, environ: Mapping[str, str]) -> None:
-        self.model: str | None = model
-        self._base_url = base_url
-        self._credentials = {
-            name: environ[name] for name in (KEY, *_ALSO) if environ.get(name, "").strip()
-        }
-        self._own = bool(base_url or "OPENAI_BASE_URL" in self._credentials)
-        self._in_prompt = False
-        self._worker = Worker(self, "openai", environ)
+    _in_prompt = False
 
     def ask(self, call: Call) -> JudgeAnswer | NoAnswer | Retryable:
         """One request, or two where the server does not know ``response_format``."""
-        if KEY not in self._credentials and not self._own:
-            why = f"no key: set {KEY} in the environment (or flow.goals.judge.baseUrl for a server"
-            return none(self, "no_key", f"{why} that needs none)")
-        in_prompt = self._in_prompt
-        response = self._send(call, in_prompt)
-        tries = 1
-        if isinstance(response, ServiceError) and not in_prompt and _format_unknown(response):
-            in_prompt = self._in_prompt = True
-            tries = 2
-            response = self._send(call, in_prompt)
-        result: JudgeAnswer | NoAnswer | Retryable
-        if isinstance(response, ServiceError):
-            result = judged_by_status(
-                self, response.status, response.text, response.headers, key=KEY
+        if not (self._base_url or self._credentials.keys() & {KEY, "OPENAI_BASE_URL"}):
+            reason = (
+                f"no key: set {KEY} in the environment (or flow.goals.judge.baseUrl for a server "
+                "that needs none)"
             )
-        else:
-            result = self._read(response.document, call) if isinstance(response, Body) else response
-        return _told_result(result, in_prompt, tries)
+            return none(self, "no_key", reason)
+        in_prompt, tries = self._in_prompt, 1
+        response = self._request(call, in_prompt)
+        if isinstance(response, ServiceError) and not in_prompt and _format_unknown(response):
+            in_prompt, tries = True, 2
+            self._in_prompt = True
+            response = self._request(call, in_prompt)
+        return _told_result(self._answer(response, call), in_prompt, tries)
 
-    def _send(self, call: Call, in_prompt: bool) -> Body | ServiceError | NoAnswer | Retryable:
-        body = _body(self.model, call.question, in_prompt)
-        credentials = {KEY: _NO_KEY, **self._credentials}
-        return self._worker.send(call, body, self._base_url, credentials)
+    def _request(self, call: Call, in_prompt: bool) -> Body | ServiceError | NoAnswer | Retryable:
+        return self.send(call, _body(self.model, call.question, in_prompt), **{KEY: _NO_KEY})
 
     def _read(self, completion: dict[str, Any], call: Call) -> JudgeAnswer | NoAnswer:
         told = completion.get("usage")

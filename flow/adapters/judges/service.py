@@ -17,8 +17,8 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.adapters.judges.asking import Backend, Call
-    from flow.app.judging.port import NoAnswer
+    from flow.adapters.judges.asking import Call, NamedBackend
+    from flow.app.judging.port import JudgeAnswer, NoAnswer
     from flow.core.judging.common.question import NoAnswerKind
 
 _WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
@@ -41,55 +41,76 @@ class ServiceError(NamedTuple):
     """The start of its body; hostile."""
 
 
-class Worker:
-    """Asks through one SDK, in a process of its own that ends with the call.
+class ServiceBackend:
+    """Asks one model through an SDK, in a process of its own that ends with the call.
 
     So the SDK is loaded only where it is used, a service that answers in drops or without end can
     be stopped at any time, and what the SDK reads from its environment is what a judge may have.
     """
 
-    def __init__(self, backend: Backend, sdk: str, env: Mapping[str, str]) -> None:
-        self.backend, self.sdk = backend, sdk
-        self.env = environment(env)
-        self.secrets = secrets(env)
+    name: str
+    """The backend's, and its SDK's."""
+    variables: tuple[str, ...]
+    """What it takes from the environment: the key first, other credentials, addresses."""
+
+    def __init__(self, model: str, base_url: str | None, environ: Mapping[str, str]) -> None:
+        self.model: str | None = model
+        self._base_url = base_url
+        self._credentials = {
+            name: environ[name] for name in self.variables if environ.get(name, "").strip()
+        }
+        self._environ, self._secrets = environment(environ), secrets(environ)
+
+    def _read(self, document: dict[str, Any], call: Call) -> JudgeAnswer | NoAnswer:
+        """The answer in a response."""
+        raise NotImplementedError
+
+    def _answer(
+        self, response: Body | ServiceError | NoAnswer | Retryable, call: Call
+    ) -> JudgeAnswer | NoAnswer | Retryable:
+        if isinstance(response, ServiceError):
+            return judged_by_status(
+                self, response.status, response.text, response.headers, key=self.variables[0]
+            )
+        return self._read(response.document, call) if isinstance(response, Body) else response
 
     def send(
-        self,
-        call: Call,
-        body: Mapping[str, Any],
-        base_url: str | None,
-        credentials: Mapping[str, str],
+        self, call: Call, body: Mapping[str, Any], **default: str
     ) -> Body | ServiceError | NoAnswer | Retryable:
-        """POST ``body``; ``credentials`` go through the environment, never through arguments."""
+        """POST ``body``; credentials go through the environment, never through arguments.
+
+        ``default`` are credentials where the environment has none.
+        """
+        credentials = {**default, **self._credentials}
         if not sys.executable:
-            return none(self.backend, "error", "this Python cannot name its own interpreter")
+            return none(self, "error", "this Python cannot name its own interpreter")
         order = {
-            "sdk": self.sdk,
+            "sdk": self.name,
             "path": [entry for entry in sys.path if entry],
-            "base_url": base_url,
+            "base_url": self._base_url,
             "seconds": call.seconds,
             "body": body,
         }
         ended = run_with_input(
             (sys.executable, "-I", _WORKER),
             cwd=call.folder.cwd,
-            env={**self.env, **credentials},
+            env={**self._environ, **credentials},
             stdin=json.dumps(order).encode("ascii"),
             timeout=call.seconds,
             limit=_LIMIT,
         )
-        hidden = (*self.secrets, *secrets(credentials))
+        hidden = (*self._secrets, *secrets(credentials))
         if ended.kind == "timeout":
-            return none(self.backend, "timeout", f"no reply within {call.seconds:.3g} s")
+            return none(self, "timeout", f"no reply within {call.seconds:.3g} s")
         if ended.kind == "too_much":
-            return none(self.backend, "not_json", "the service's response has more than 1 MiB")
+            return none(self, "not_json", "the service's response has more than 1 MiB")
         report = read_document(ended.stdout, what="the worker's report", limit=_LIMIT)
         if ended.kind != "exit" or ended.status != 0 or isinstance(report, Unusable):
             why = ended.why or ended.stderr or f"exit {ended.status}"
-            return none(self.backend, "error", f"the worker failed: {words(why, hidden, last=300)}")
-        return self._read(report, call, hidden)
+            return none(self, "error", f"the worker failed: {words(why, hidden, last=300)}")
+        return self._reported(report, call, hidden)
 
-    def _read(
+    def _reported(
         self, report: dict[str, Any], call: Call, hidden: tuple[str, ...]
     ) -> Body | ServiceError | NoAnswer | Retryable:
         said = words(report.get("message", ""), hidden)
@@ -97,7 +118,7 @@ class Worker:
         if kind == "body":
             document = read_document(report["text"].encode("utf-8"), what="the service's response")
             if isinstance(document, Unusable):
-                return none(self.backend, document.kind, words(document.reason, hidden))
+                return none(self, document.kind, words(document.reason, hidden))
             return Body(document)
         if kind == "refused":
             text = report["text"]
@@ -105,24 +126,24 @@ class Worker:
                 text = text.replace(secret, "(key)")
             return ServiceError(report["status"], report["headers"], text)
         if kind == "timeout":
-            return none(self.backend, "timeout", f"no reply within {call.seconds:.3g} s")
+            return none(self, "timeout", f"no reply within {call.seconds:.3g} s")
         if kind == "connection":
             reason = f"no connection, or it broke off: {said}"
-            return Retryable(none(self.backend, "unavailable", reason))
+            return Retryable(none(self, "unavailable", reason))
         if kind == "missing":
             reason = (
-                f"the package {self.sdk} is not installed for {words(sys.executable)}: "
-                f"pip install 'flow-goal[{self.sdk}]' there, or set FLOW_PYTHON to an interpreter "
+                f"the package {self.name} is not installed for {words(sys.executable)}: "
+                f"pip install 'flow-goal[{self.name}]' there, or set FLOW_PYTHON to an interpreter "
                 "that has it"
             )
-            return none(self.backend, "not_configured", reason)
+            return none(self, "not_configured", reason)
         if kind == "too_long":
-            return none(self.backend, "not_json", "the service's response has more than 1 MiB")
-        return none(self.backend, "error", said)
+            return none(self, "not_json", "the service's response has more than 1 MiB")
+        return none(self, "error", said)
 
 
 def judged_by_status(
-    backend: Backend,
+    backend: NamedBackend,
     status: int,
     text: str,
     headers: Mapping[str, str],
@@ -178,7 +199,7 @@ def dollars(value: Any) -> float | None:
     return float(value)
 
 
-def usage_of(backend: Backend, model: Any, given: Any, taken: Any, cost: Any = None) -> Usage:
+def usage_of(backend: NamedBackend, model: Any, given: Any, taken: Any, cost: Any = None) -> Usage:
     """Usage from a service's own numbers, each of which may be anything."""
     named = words(model)[:100] if isinstance(model, str) and model else backend.model
     return Usage(backend.name, named, tokens(given), tokens(taken), dollars(cost))

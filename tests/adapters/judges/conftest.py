@@ -47,10 +47,10 @@ def warm(
     """Real starts for tests marked ``cold``, and for all of them with ``--long``."""
     if sizes(short=request.node.get_closest_marker("cold"), long=True):
         return
-    send = service.Worker.send
+    send = service.ServiceBackend.send
 
-    def warmly(worker: service.Worker, *rest: Any, **more: Mapping[str, Any]) -> Any:
-        monkeypatch.setattr(service, "_WORKER", _warm(worker.sdk))
-        return send(worker, *rest, **more)
+    def warmly(backend: service.ServiceBackend, *rest: Any, **more: Mapping[str, Any]) -> Any:
+        monkeypatch.setattr(service, "_WORKER", _warm(backend.name))
+        return send(backend, *rest, **more)
 
-    monkeypatch.setattr(service.Worker, "send", warmly)
+    monkeypatch.setattr(service.ServiceBackend, "send", warmly)
