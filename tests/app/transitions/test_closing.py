@@ -11,6 +11,7 @@ from flow.app.evaluation.proposals import proposal_id
 from flow.app.evaluation.values import Request
 from flow.app.ports import Closing, Move
 from flow.app.transitions import closing as transitions_closing
+from flow.core.chain.walk import ChainFinding
 from flow.core.decision.verdict import CriterionResult
 from flow.core.evidence.model import Subject
 from flow.core.goal.lifecycle import TERMINAL
@@ -387,3 +388,43 @@ def test_what_a_closed_goal_refuses(status: str) -> None:
         assert caught.value.to_dict()["value"] == status
     else:
         transitions_closing.refuse_closed(goal, "mending")
+
+
+# --- a record that is broken, or that does not count -------------------------------------
+
+
+def confirm_with(world: World, **more: Any) -> StaleProposal:
+    live = str((world.live or {})["proposal_id"])
+    with pytest.raises(StaleProposal) as refused:
+        transitions_closing.confirm(
+            world.desk()._replace(**more), "issue-4", live, None, "flow goal confirm"
+        )
+    assert world.closings == []
+    return refused.value
+
+
+def test_a_broken_record_confirms_nothing() -> None:
+    finding = ChainFinding("altered", "run-1", "ledger.jsonl", "line 3 was changed")
+    error = confirm_with(proposed(), broken=lambda run_id: [finding] * (2 * (run_id == "run-1")))
+    assert error.fault.message == (
+        "the record of run run-1 is broken: ledger.jsonl: line 3 was changed, and 1 more"
+    )
+    assert error.fault.file == "ledger.jsonl"
+
+
+def test_why_older_records_do_not_count_is_said_with_the_refusal() -> None:
+    world = proposed()
+    world.changes = (changed("src/later.py"),)
+    error = confirm_with(world, troubles=lambda: ["no head of run-1 is kept"])
+    assert error.fault.message.endswith("(no head of run-1 is kept)")
+    assert "the files were changed" in str(error)
+    assert error.fault.remedy is not None
+    assert error.fault.remedy.endswith("flow goal evaluate issue-4 --confirm")
+
+
+def test_achieved_is_only_written_with_a_proposal_that_holds() -> None:
+    world = proposed()
+    transitions_closing.refuse_stale(world.desk(), "issue-4")
+    world.changes = (changed("src/later.py"),)
+    with pytest.raises(StaleProposal, match="no live proposal for goal issue-4: the files were"):
+        transitions_closing.refuse_stale(world.desk(), "issue-4")

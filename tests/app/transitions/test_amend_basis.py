@@ -1,0 +1,89 @@
+"""The contract that an amendment is held against, and other decisions before a goal changes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pytest
+
+from flow.app.ports import LoadedGoal
+from flow.app.transitions.amend import Basis, basis_of
+from flow.app.transitions.create import already_green, denied_journal
+from flow.app.transitions.moves import speaking_name
+from flow.core.goal.model import contract, goal_from_document
+from flow.core.tool_calls.speaker import Speaker
+from tests.app.fakes import Shop, criterion, goal_document
+
+GOAL = goal_from_document(goal_document())
+OLD: dict[str, Any] = {"objective": {}}
+
+
+class Line(NamedTuple):
+    """A line of the trust ledger."""
+
+    action: Any
+    digest: str
+    contract: dict[str, Any] | None
+
+
+GIVEN, TAKEN = Line("record", "old", OLD), Line("revoke", "old", None)
+NOW_TRUSTED = Line("record", "now", OLD)
+HOLDS = Basis(contract(GOAL.document), holds=True)
+
+
+@pytest.mark.parametrize(
+    ("newest", "recorded", "rubrics", "all_trusted", "expected"),
+    [
+        (None, None, "old", True, HOLDS),
+        (None, None, "old", False, Basis(None, "nobody here has trusted this goal yet")),
+        (TAKEN, TAKEN, "old", False, Basis(None, "nobody here has trusted this goal yet")),
+        (NOW_TRUSTED, NOW_TRUSTED, "now", False, HOLDS),
+        (GIVEN, GIVEN, "old", False, Basis(OLD, digest="old")),
+        (TAKEN, GIVEN, "old", False, Basis(OLD, "trust in this goal was revoked", digest="old")),
+        (
+            *(GIVEN, GIVEN, "other", False),
+            Basis(OLD, "a rubric that it names was changed since it was trusted", digest="old"),
+        ),
+    ],
+)
+def test_the_basis_of_an_amendment(
+    newest: Line | None, recorded: Line | None, rubrics: str, all_trusted: bool, expected: Basis
+) -> None:
+    loaded = LoadedGoal(GOAL, "now", (), "f")
+    basis = basis_of(loaded, newest, recorded, lambda _: rubrics, all_trusted=all_trusted)
+    assert basis == expected
+
+
+@pytest.mark.parametrize(
+    ("named", "said_from", "configured", "expected"),
+    [
+        ("jo", "agent", "git name", ("jo", None)),
+        (None, "terminal", "git name", ("account", "account")),
+        (None, "pipe", " git name ", ("git name", "git user.name")),
+        (None, "agent", "", ("account", "account")),
+        (None, "agent", "a\x1b[31m", ("account", "account")),
+        (None, None, "git name", ("git name", "git user.name")),
+    ],
+)
+def test_whose_word_it_is(
+    named: str | None, said_from: Any, configured: str, expected: tuple[str, str | None]
+) -> None:
+    speaker = Speaker(said_from, None, None) if said_from else None
+    assert speaking_name(named, speaker, "account", lambda: configured) == expected
+
+
+def test_only_commands_that_look_are_run_to_see_whether_they_are_green() -> None:
+    shop = Shop()
+    shop.passing = ("grep -q a b", "make")
+    criteria = [criterion("AC1", "grep -q a b"), criterion("AC2", "make"), criterion("AC3", "true")]
+    goal = goal_from_document(goal_document(*criteria))
+    (warning,) = already_green(goal, shop.run_checks)
+    assert warning.startswith("AC1: already green")
+    assert "make" not in shop.asked
+
+
+@pytest.mark.parametrize(
+    ("denied", "count"), [((".decisions/**",), 1), ((), 0), (("src/**",), 0), (("[",), 0)]
+)
+def test_a_goal_that_denies_its_own_journal_is_told(denied: tuple[str, ...], count: int) -> None:
+    assert len(denied_journal(".decisions/issue-4.md", denied)) == count
