@@ -60,6 +60,16 @@ def fork_to(work: Callable[[], int]) -> int:
     return pid
 
 
+class InterruptHeld:
+    """A context that Ctrl-C waits for, so that no process is started and then not ended."""
+
+    def __enter__(self) -> None:
+        self._before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+
+    def __exit__(self, *_: object) -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
+
+
 class Program(NamedTuple):
     """A program to start."""
 

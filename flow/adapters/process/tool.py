@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from flow.adapters.process.child import end_group, start, status_of
+from flow.adapters.process.child import InterruptHeld, end_group, start, status_of
 from flow.adapters.process.environment import clean_environment, find_program, locate
 from flow.adapters.process.loop import BoundedBytes, Child, Loop, attend
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -78,9 +78,11 @@ def _run(
     else:
         in_r, in_w = loop.pipe()
     began = time.monotonic()
-    pid = start(program, (in_r, out_w, err_w))
-    child = Child(loop, pid, ask=lambda: end_group(pid), patience=0)
+    child: Child | None = None
     try:
+        with InterruptHeld():
+            pid = start(program, (in_r, out_w, err_w))
+            child = Child(loop, pid, ask=lambda: end_group(pid), patience=0)
         loop.close(in_r, out_w, err_w)
         out = BoundedBytes(limit, lambda: child.ask(began))
         err = BoundedBytes(_STDERR_LIMIT)
@@ -90,7 +92,8 @@ def _run(
             loop.write(in_w, stdin)
         status = attend(loop, child, began=began, timeout=timeout).status
     finally:
-        child.finish()
+        if child is not None:
+            child.finish()
     if status is not None and not out.exceeded:
         return ToolResult(status_of(status), bytes(out.data), bytes(err.data))
     code, bound = TIMED_OUT, f"{timeout:g} s, its time limit"

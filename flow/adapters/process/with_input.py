@@ -13,7 +13,7 @@ import os
 import time
 from contextlib import suppress
 
-from flow.adapters.process.child import end_group, fork_to, start, status_of
+from flow.adapters.process.child import InterruptHeld, end_group, fork_to, start, status_of
 from flow.adapters.process.ending import FORCE, SETTLE, EndingSteps
 from flow.adapters.process.environment import locate
 from flow.adapters.process.loop import BoundedBytes, Child, Loop, attend
@@ -82,11 +82,13 @@ def _run(loop: Loop, program: Program, stdin: bytes, limit: int, limits: _Limits
     (alive_r, alive), (report_r, report_w) = loop.pipe(), loop.pipe()
     fds = (in_r, out_w, err_w)
     began = time.monotonic()
-    pid = fork_to(lambda: _reap(program, limits, fds, alive_r, report_w))
     longest = limits.grace + SETTLE + FORCE + _SLACK
-    # Whatever happens, the reaper knows it by the closed pipe, and ends everything.
-    reaper = Child(loop, pid, ask=lambda: loop.close(alive), patience=longest)
+    reaper: Child | None = None
     try:
+        with InterruptHeld():
+            pid = fork_to(lambda: _reap(program, limits, fds, alive_r, report_w))
+            # Whatever happens, the reaper knows it by the closed pipe, and ends everything.
+            reaper = Child(loop, pid, ask=lambda: loop.close(alive), patience=longest)
         loop.close(*fds, alive_r, report_w)
         out = BoundedBytes(limit, lambda: reaper.ask(time.monotonic()))
         err = BoundedBytes(_STDERR)
@@ -95,7 +97,8 @@ def _run(loop: Loop, program: Program, stdin: bytes, limit: int, limits: _Limits
         loop.write(in_w, stdin)
         attend(loop, reaper, began=began, timeout=limits.timeout + longest)
     finally:
-        reaper.finish()
+        if reaper is not None:
+            reaper.finish()
     outcome: dict[str, Any] = {}
     with open(report_r, "rb", closefd=False) as report:  # a few lines, which the pipe has held
         for line in report:

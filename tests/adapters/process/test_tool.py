@@ -8,11 +8,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from flow.adapters.process import child as process_child
+from flow.adapters.process import tool as process_tool
 from flow.adapters.process.environment import GIT_LOCAL
 from flow.adapters.process.tool import ToolResult, clean_environment, find_program, run_tool
 from tests.support.patience import LONG, eventually, long_enough
@@ -135,6 +136,22 @@ def test_a_tool_ends_with_the_interrupt_that_its_caller_gets(tmp_path: Path) -> 
     flow.send_signal(signal.SIGINT)
     flow.wait(LONG)
     assert eventually(lambda: not alive(int(file.read_text())))
+
+
+def test_ctrl_c_while_a_tool_is_started_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pids: list[int] = []
+
+    def started(*words: Any) -> int:
+        pids.append(process_child.start(*words))
+        os.kill(os.getpid(), signal.SIGINT)
+        return pids[0]
+
+    monkeypatch.setattr(process_tool, "start", started)
+    with pytest.raises(KeyboardInterrupt):
+        run_tool(("sleep", "3000"), cwd=str(tmp_path), env=ENV)
+    assert not alive(pids[0])
 
 
 @pytest.mark.parametrize("where", ["here", "elsewhere"])
