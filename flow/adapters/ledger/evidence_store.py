@@ -174,9 +174,8 @@ def publish(
 ) -> PublishedSidecar:
     """Publish output, entry and sidecar in this order; a failure takes back what is there.
 
-    ``last`` is the run's newest entry, which is complete. ``digested``: SHA-256 and size of an
-    output, unless ``store_output`` is to tell. ``before`` the entry and ``after`` the sidecar get
-    its event's fields.
+    ``last`` is the run's newest entry, complete. ``digested``: SHA-256 and size of output, where
+    known. ``before`` the entry and ``after`` the sidecar get its event's fields.
     """
     _, run_id, evidence_id = names(document)
     root, rel = run.root, layout.evidence_file(run_id, evidence_id)
