@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from flow.core.judging.common.question import Unusable
 from flow.core.judging.common.quotes import QuotableTexts, sort_quotes
 from flow.core.judging.common.reply import Mark, are_texts, first_faults, read_mark, read_marks
@@ -75,17 +77,12 @@ def read_reply(
     recommendations and a plain yes or no to the consensus; where it was asked to check its draft
     (``verified``), also one that asked itself and answered as many questions as it was asked for.
     """
-    wanted, texts = [criterion.name for criterion in criteria], QuotableTexts(quotable)
+    wanted = [criterion.name for criterion in criteria]
     rows, faults = value.get("criteria"), ["it has no list of criteria"]
     marks: dict[str, Mark] = {}
     if isinstance(rows, list):
-        marks, faults = read_marks(
-            rows,
-            wanted,
-            lambda name, row: _mark(name, row, texts),
-            verb="score",
-            whole="this debate",
-        )
+        read = partial(_mark, solution=QuotableTexts(quotable))
+        marks, faults = read_marks(rows, wanted, read, verb="score", whole="this debate")
     answers = _verification(value.get("verification"))
     faults += _faults(value)
     if verified and len(answers) < QUESTIONS:
