@@ -193,14 +193,9 @@ def propose_failed(
     goal, subject, guards = loaded.goal, facts.facts.subject, facts.report.guards
     if subject.tree is None:  # nobody could confirm it
         return verdict._replace(reason=reason)
-    proposed = ProposedTransition(
-        "failed",
-        reason,
-        verdict.turns_evaluated,
-        proposals.proposal_id(
-            subject, verdict.verdict, "failed", verdict.criterion_results, guards
-        ),
-    )
+    rows = verdict.criterion_results
+    proposal_id = proposals.proposal_id(subject, verdict.verdict, "failed", rows, guards)
+    proposed = ProposedTransition("failed", reason, verdict.turns_evaluated, proposal_id)
     lifecycle_to = "waiting_for_user" if waits else goal.status
     verdict = verdict._replace(
         reason=reason, lifecycle_to=lifecycle_to, proposed_transition=proposed

@@ -17,7 +17,7 @@ from flow.errors import GitError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import LoadedGoal
@@ -211,33 +211,45 @@ def approve(
         files = protected_files.to_approve(goal, snapshot, baseline)
     if criterion_id == GUARDS and not recorded:
         context.write_baseline(goal.id, run_id, baseline)  # from here on it can be compared again
-    evidence_id, path = context.ledger.record_evidence(
-        evidence_document(
-            id=f"evidence-{criterion.id.lower() if criterion else criterion_id}-approval-"
-            f"{goal.turns_evaluated}",
-            goal=goal.id,
-            run_id=run_id,
-            created_at=now,
-            created_by=APPROVER,
-            type="human_approval",
-            body={
-                "proves": [criterion.id] if criterion else [],
-                "approved_by": by,
-                **word.name_fields,
-                **(context.speaker.fields() if context.speaker else {}),
-                "note": note,
-                "criterion_digest": criterion.digest if criterion else None,
-                "guards": dict(snapshot.guards) if criterion_id == GUARDS else None,
-                "protected_changes": files.to_document() if files else None,
-                "limitations": [ONLY_WORD],
-                "subject": subject_of(loaded, snapshot, baseline, version).to_document(),
-            },
-        ),
-        suffix=True,
-    )
+    facts = {
+        **(context.speaker.fields() if context.speaker else {}),
+        "guards": dict(snapshot.guards) if criterion_id == GUARDS else None,
+        "protected_changes": files.to_document() if files else None,
+        "subject": subject_of(loaded, snapshot, baseline, version).to_document(),
+    }
+    document = _approval_document(goal, run_id, criterion, word, facts)
+    evidence_id, path = context.ledger.record_evidence(document, suffix=True)
     approval = _approval(goal, criterion, word, evidence_id, path)
     context.ledger.approve(goal.id, run_id, loaded.seen, approval)
     return path
+
+
+def _approval_document(
+    goal: Goal,
+    run_id: str,
+    criterion: Criterion | None,
+    word: PersonsWord,
+    facts: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The sidecar of an approval; ``facts`` are the files that it is tied to, and who spoke."""
+    name = criterion.id.lower() if criterion else word.about
+    return evidence_document(
+        id=f"evidence-{name}-approval-{goal.turns_evaluated}",
+        goal=goal.id,
+        run_id=run_id,
+        created_at=word.at,
+        created_by=APPROVER,
+        type="human_approval",
+        body={
+            "proves": [criterion.id] if criterion else [],
+            "approved_by": word.by,
+            **word.name_fields,
+            "note": word.note,
+            "criterion_digest": criterion.digest if criterion else None,
+            "limitations": [ONLY_WORD],
+            **facts,
+        },
+    )
 
 
 def _refuse_elsewhere(context: ClosingContext, goal: Goal) -> None:
