@@ -206,7 +206,7 @@ def commits_outside(
         return []
     own, rules = own_files(baseline), path_rules(allowed, denied)
     placed = (
-        (change.path, rules.place(change.path))
+        (change.path, rules.refusal(change.path))
         for change in mark(changed_between(repo, base, head), baseline)
         if not own(change)
     )

@@ -66,8 +66,8 @@ class EndingSteps:
         if self.stage < FORCED:
             self.stage, self._until = FORCED, now + FORCE
 
-    def pause(self, now: float) -> float | None:
-        """Take the step that is due; seconds to the next one, None where nothing more helps."""
+    def advance(self, now: float) -> float | None:
+        """Take the step that is due; returns the seconds to the next one, None after the last."""
         if self.stage == SETTLING and now >= self._until:
             self.ask(now)
         elif self.stage == ASKED and now >= self._until:

@@ -175,8 +175,8 @@ class Watched(Protocol):
     def ask(self, now: float) -> None:
         """It has to end."""
 
-    def pause(self, now: float) -> float | None:
-        """Take the step that is due; seconds to the next one, None where nothing more helps."""
+    def advance(self, now: float) -> float | None:
+        """Take the step that is due; returns the seconds to the next one, None after the last."""
 
 
 class Attended(NamedTuple):
@@ -210,7 +210,7 @@ def attend(loop: Loop, watched: Watched, *, began: float, timeout: float) -> Att
         elif now >= deadline:
             timed_out = True
             watched.ask(now)
-        pause = watched.pause(now)
+        pause = watched.advance(now)
         if pause is not None and exited is None and not timed_out:
             pause = min(pause, deadline - now)
     loop.drain()
@@ -253,7 +253,7 @@ class Child:
             self._kill_at = now + self._patience
             self._ask()
 
-    def pause(self, now: float) -> float:
+    def advance(self, now: float) -> float:
         """Kill it where it is due; seconds to the next look."""
         look = LONG if self._pidfd >= 0 else _HELD_PIPE if self._loop.watching else _CLOSED_PIPE
         if self._kill_at is not None:

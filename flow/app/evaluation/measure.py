@@ -271,7 +271,10 @@ def made_sidecars(measurement: Measurements) -> tuple[str, ...]:
 def discount(
     facts: Facts, ids: Sequence[str], moved: Sequence[str], tools: EvaluationTools
 ) -> None:
-    """Discount these sidecars for good: files changed while they were measured.
+    """Record that these sidecars count for nothing: files changed while they were measured.
+
+    The reader of the ledger refuses them from then on
+    (:meth:`~flow.adapters.ledger.reader.FileRecords.counted`).
 
     Their stamp is that of the files before; put back as they were, it would fit again.
     """

@@ -77,7 +77,7 @@ def _overruled(path: str, facts: Facts, criterion: Criterion, records: Records) 
         if newer == path:
             return False
         evidence = records.counted(newer)
-        if evidence is not None and same_files(evidence, criterion, facts):
+        if evidence is not None and same_subject(evidence, criterion, facts):
             return True
     return False
 
@@ -91,13 +91,14 @@ def still_decides(evidence: Evidence, criterion: Criterion, facts: Facts) -> boo
     repeat = evidence.document["evidence"].get("repeat") or {}
     enough = evidence.outcome == "failed" or repeat.get("runs", 1) >= facts.loaded.goal.repeat
     decided = evidence.outcome in ("passed", "failed") and enough
-    return decided and same_files(evidence, criterion, facts)
+    return decided and same_subject(evidence, criterion, facts)
 
 
-def same_files(evidence: Evidence, criterion: Criterion, facts: Facts) -> bool:
+def same_subject(evidence: Evidence, criterion: Criterion, facts: Facts) -> bool:
     """Whether ``evidence`` is about ``criterion`` and the files as they are now.
 
-    It must be the evaluator's own, of this goal and wording, and nothing but the files may count.
+    It must be the evaluator's own, of this goal, contract and wording, and its criterion one whose
+    result depends on the files alone.
     """
     return (
         same_command(evidence, criterion, facts)

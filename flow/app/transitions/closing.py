@@ -1,7 +1,9 @@
-"""The ways to a terminal status (SPEC 2). Each one needs a person's word, and says whose.
+"""The ways to a terminal status (SPEC 2); each records who took it, and how.
 
-An evaluation cannot come through here: it does not hold the :class:`~flow.app.ports.Ledger` these
-take.
+Nothing here tests whether a person speaks. The command line asks at a terminal, and Claude Code
+asks before ``flow goal confirm`` runs (:func:`flow.app.tool_calls.question_before`). The Stop hook
+has one way, :func:`give_up`, to ``failed`` alone. An evaluation cannot come through here: it does
+not hold the :class:`~flow.app.ports.Ledger` these take.
 """
 
 from __future__ import annotations
@@ -150,7 +152,7 @@ def _counted(goal: Goal, proposal: Mapping[str, Any]) -> tuple[CriterionUpdate, 
 def give_up(
     context: ClosingContext, evaluated: Evaluated, reason: str, how: str, now: str
 ) -> Closed:
-    """The Stop hook's door: a loop that is stuck makes its goal ``failed`` (SPEC 6).
+    """Close the goal of a loop that is stuck as ``failed``, for the Stop hook (SPEC 6).
 
     Turning the loop on is the user's standing answer. Only what an evaluation just saw is closed:
     anything that moved since is refused.

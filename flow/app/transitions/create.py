@@ -184,7 +184,7 @@ def denied_journal(journal: str, denied: Sequence[str]) -> list[str]:
     """The warning where the goal denies the very journal that its evaluations write."""
     if check_patterns(denied, "denied_paths"):
         return []  # refused elsewhere
-    why = path_rules((), denied).place(journal)
+    why = path_rules((), denied).refusal(journal)
     if why is None:
         return []
     return [

@@ -78,7 +78,7 @@ def refuse_other(loaded: LoadedGoal, digest: str | None) -> None:
         )
 
 
-def refuse_in_an_agents_shell(port: NamedContractPort, goal_id: str) -> None:
+def refuse_agent_naming_trust(port: NamedContractPort, goal_id: str) -> None:
     """Raise :class:`PersonNeeded` there, unless the user's own settings allow it.
 
     Who edited the contract would only have to name its digest.
@@ -99,7 +99,7 @@ def named(port: NamedContractPort, request: Request, digest: str) -> Request:
 
     Raises :class:`PersonNeeded` in an agent's shell.
     """
-    refuse_in_an_agents_shell(port, request.goal_id)
+    refuse_agent_naming_trust(port, request.goal_id)
     port.take_contract(None)
     try:
         loaded = port.load(request.goal_id)

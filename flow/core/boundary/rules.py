@@ -228,8 +228,8 @@ def own_files(
     )
 
 
-def _uncounted(path: str) -> bool:
-    """Whether it lies in Flow's own folder, without the files that people write there."""
+def _is_flows_own(path: str) -> bool:
+    """Whether it lies in Flow's own folder and is none of the files that people write there."""
     return f"{path}/".startswith(".flow/") and not f"{path}/".startswith(_WRITTEN_BY_PEOPLE)
 
 
@@ -342,19 +342,19 @@ class PathRules(NamedTuple):
 
     def why(self, change: PathChange) -> str | None:
         """Why the change is not allowed; None where it is."""
-        reason = self.place(change.path, change.folder, allow=True)
+        reason = self.refusal(change.path, change.folder, allow=True)
         if reason is not None or change.real is None:
             return reason
         if change.real == "":
             return "a symlink leads out of the repository"
-        if _uncounted(change.real):
+        if _is_flows_own(change.real):
             return "a symlink leads into Flow's own folder"
         # The target of a new symlink is not changed; a path behind a symlink lies at its target.
         itself = change.worktree is not None and change.worktree.mode == LINK
-        reason = self.place(change.real, folder=True, allow=not itself)
+        reason = self.refusal(change.real, folder=True, allow=not itself)
         return None if reason is None else f"it leads to {change.real}, which is {reason}"
 
-    def place(self, path: str, folder: bool = False, *, allow: bool = True) -> str | None:
+    def refusal(self, path: str, folder: bool = False, *, allow: bool = True) -> str | None:
         """Why a path is not allowed; ``allow`` False: only whether it is denied."""
         name = _path_bytes(path)
         pattern = self.denied.first(name, folder=folder)

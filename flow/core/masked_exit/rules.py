@@ -51,7 +51,9 @@ def exits(node: ShellNode, parse: Parse) -> Exits:
 
     ``parse`` reads the text of a shell inside (``bash -c '...'``, ``eval``, ``trap``).
     """
-    everything = [_heard(command) for command in (*commands(node), *nested_commands(node, parse))]
+    everything = [
+        _deciding_command(command) for command in (*commands(node), *nested_commands(node, parse))
+    ]
     checks = [_name(command.words) for command in everything if runner_of(command.words)]
     lost = next(iter(checks), "") or next((_name(c.words) for c in everything if _fails(c)), "")
     try:
@@ -102,7 +104,7 @@ def nested_commands(node: ShellNode, parse: Parse, depth: int = 0) -> list[Shell
     return nested
 
 
-def _heard(command: ShellNode) -> ShellNode:
+def _deciding_command(command: ShellNode) -> ShellNode:
     """The command whose status counts: what ``find -exec`` runs in the place of ``find``."""
     return command._replace(words=silenced(plain_words(command.words)) or command.words)
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 LEAST_QUOTE = 8
 """Characters."""
 _MARKS = "'\" "
+"""Quotation marks around a whole quote. Its length is counted without these alone: dots at its ends
+may stand in the source as well."""
 _ENDS = "'\"`“”‘’… ."
 """What a judge adds at the ends of what it quotes."""
 _LONG_LINE = 200
