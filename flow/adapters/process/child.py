@@ -61,13 +61,31 @@ def fork_to(work: Callable[[], int]) -> int:
 
 
 class InterruptHeld:
-    """A context that Ctrl-C waits for, so that no process is started and then not ended."""
+    """A context that Ctrl-C waits for, so that no process is started and then not ended.
+
+    The signal is not blocked but noted: of a blocked one another thread of the process would hear,
+    and Python raises in the main thread all the same. Other threads are never interrupted.
+    """
+
+    def __init__(self) -> None:
+        self._handler: Callable[[int, object], object] | None = None
+        self._came = False
 
     def __enter__(self) -> None:
-        self._before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+        handler = signal.getsignal(signal.SIGINT)
+        if callable(handler):
+            with suppress(ValueError):  # not the main thread
+                signal.signal(signal.SIGINT, self._note)
+                self._handler = handler
+
+    def _note(self, number: int, frame: object) -> None:
+        self._came = True
 
     def __exit__(self, *_: object) -> None:
-        signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
+        if self._handler is not None:
+            signal.signal(signal.SIGINT, self._handler)
+            if self._came:
+                self._handler(signal.SIGINT, None)
 
 
 class Program(NamedTuple):
