@@ -10,7 +10,7 @@ from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import LoadedGoal
@@ -69,10 +69,12 @@ class ViewPort(Protocol):
         """Whether this user's state folder knows how the goal got its final status."""
 
 
-def choose(port: ViewPort) -> str:
-    """The goal that a command without an id means."""
+def choose(port: ViewPort, states: Collection[str] = ()) -> str:
+    """The goal that a command without an id means; with ``states``, one that acts on a goal."""
     goals, broken = port.goals()
     try:
+        if states:
+            return overview.choose_open(goals, port.branch(), states).id
         return overview.choose_goal(goals, port.branch()).id
     except FlowError:
         if broken:  # it may be the one: never taken for absent

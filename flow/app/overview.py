@@ -11,7 +11,7 @@ from flow.errors import FlowError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import LoadedGoal, Records, TakeSnapshot
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from flow.core.evidence.model import Evidence
     from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.model import Goal
+    from flow.errors import StateError
 
     Events = Callable[[str, str], tuple[Sequence[Mapping[str, Any]], Sequence[str]]]
 
@@ -42,11 +43,27 @@ def choose_goal(goals: Sequence[Goal], branch: str | None) -> Goal:
             f"no goal belongs to {label}", "flow goal list shows all; flow goal create makes one"
         )
     if len(candidates) > 1 and candidates[0].status not in TERMINAL:
-        raise at_key("ID").wrong_state(
-            f"several goals belong to {label}: {display.names([g.id for g in candidates])}",
-            "name one of them",
-        )
+        raise _several(candidates, branch)
     return max(candidates, key=lambda g: (_touched(g), g.created_at))
+
+
+def choose_open(goals: Sequence[Goal], branch: str | None, states: Collection[str]) -> Goal:
+    """The goal that a command that acts means without an id: this branch's only one in ``states``.
+
+    Where none is, the goal that :func:`choose_goal` shows, so that the command can say why not.
+    """
+    fitting = [g for g in goals if branch in (None, g.branch) and g.status in states]
+    if len(fitting) > 1:
+        raise _several(fitting, branch)
+    return fitting[0] if fitting else choose_goal(goals, branch)
+
+
+def _several(candidates: Sequence[Goal], branch: str | None) -> StateError:
+    label = display.visible(branch or "this checkout")
+    return at_key("ID").wrong_state(
+        f"several goals belong to {label}: {display.names([g.id for g in candidates])}",
+        "name one of them",
+    )
 
 
 def _touched(goal: Goal) -> str:

@@ -80,9 +80,7 @@ def _take_json(argv: Sequence[str]) -> tuple[bool, list[str]]:
 
 
 def _run(words: Sequence[str], out: Output) -> int:
-    if not words:
-        raise InputError("no command was named", code="usage", remedy="see flow --help")
-    if words[0] in ("-h", "--help", "help"):
+    if not words or words[0] in ("-h", "--help", "help"):
         return _print_help(out, "flow COMMAND", _DESCRIPTION, {**COMMANDS, **ELSEWHERE})
     if words[0] in ("-V", "--version"):
         from flow.version import __version__
@@ -94,13 +92,7 @@ def _run(words: Sequence[str], out: Output) -> int:
     if not hasattr(module, "COMMANDS"):
         return _call_command(f"flow {words[0]}", module.COMMAND, words[1:], out)
     group = f"flow {words[0]}"
-    if len(words) == 1:
-        raise InputError(
-            f"{group} needs to know what to do: {', '.join(module.COMMANDS)}",
-            code="usage",
-            remedy=f"see {group} --help",
-        )
-    if words[1] in ("-h", "--help", "help"):
+    if len(words) == 1 or words[1] in ("-h", "--help", "help"):
         what = COMMANDS[words[0]].capitalize() + "."
         return _print_help(out, f"{group} COMMAND", what, module.COMMANDS)
     _require_known(words[1], module.COMMANDS, group)
@@ -113,12 +105,27 @@ def _require_known(word: str, commands: Mapping[str, str], prog: str) -> None:
     from difflib import get_close_matches
 
     near = get_close_matches(word[:40], commands, n=1)
+    meant = [f"{prog} {name}" for name in near] or _elsewhere(word)
+    asked = f"; did you mean {' or '.join(meant)}?" if meant else ""
     raise InputError(
-        f"{word[:40]!r} is no command of {prog}" + (f"; did you mean {near[0]}?" if near else ""),
+        f"{word[:40]!r} is no command of {prog}{asked}",
         code="usage",
         value=word,
         remedy=f"see {prog} --help",
     )
+
+
+def _elsewhere(word: str) -> list[str]:
+    """The commands of any group whose name is ``word``, or much like it."""
+    from difflib import get_close_matches
+
+    lines = {f"flow {name}": name for name in COMMANDS}
+    for group in COMMANDS:
+        names = vars(import_module(f"flow.cli.{group}")).get("COMMANDS", ())
+        lines |= {f"flow {group} {name}": name for name in names}
+    like = word if word in lines.values() else None
+    near = [like] if like else get_close_matches(word[:40], lines.values(), n=1)
+    return [line for line, name in lines.items() if name in near][:3]
 
 
 def _call_command(prog: str, command: CommandSpec, words: Sequence[str], out: Output) -> int:

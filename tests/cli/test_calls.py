@@ -65,7 +65,8 @@ def test_every_command_tells_about_itself(
 
 
 @pytest.mark.parametrize(
-    "words", [["--help"], ["-h"], ["help"], ["goal", "--help"], ["trust", "-h"]]
+    "words",
+    [[], ["--help"], ["-h"], ["help"], ["goal"], ["goal", "--help"], ["evidence"], ["trust", "-h"]],
 )
 def test_help_lists_the_commands(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(words) == 0
@@ -97,9 +98,7 @@ def test_a_wrong_argument_is_named_as_other_errors_name_it(
 
 
 WRONG = [
-    [],
     ["nonsense"],
-    ["goal"],
     ["goal", "nonsense"],
     ["goal", "evaluate"],
     ["goal", "evaluate", "a", "b"],
@@ -146,11 +145,9 @@ WRONG = [
     ["journal", "show", "--issue", "1", "--goal", "a"],
     ["trust", "record", "a", "--goal-file", "f"],
     ["trust", "revoke"],
-    ["config"],
     ["config", "list", "extra"],
     ["schema"],
     ["schema", "nonsense"],
-    ["judge"],
     ["judge", "debate"],
     ["judge", "debate", "--solution", "x"],
     ["judge", "debate", "--task", "x"],
@@ -217,9 +214,28 @@ def test_a_wrong_call_is_exit_2_in_words_and_in_json(
     assert shown.err == ""
 
 
-def test_a_misspelt_command_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["goal", "evalute"]) == 2
-    assert "did you mean evaluate?" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["goal", "evalute"], "flow goal evaluate"),
+        (["evaluate"], "flow goal evaluate"),
+        (["evalute"], "flow goal evaluate"),
+        (["show"], "flow evidence show or flow verdict show or flow journal show"),
+        (["goal", "docter"], "flow doctor"),
+        (["goal", "init"], "flow init"),
+        (["gaol"], "flow goal"),
+    ],
+)
+def test_what_was_meant_is_named_across_groups(
+    words: list[str], meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(words) == 2
+    assert f"; did you mean {meant}?" in capsys.readouterr().err
+
+
+def test_a_word_like_no_command_is_only_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["xyzzy"]) == 2
+    assert "did you mean" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ class InterruptHeld:
                 signal.signal(signal.SIGINT, self._note)
                 self._handler = handler
 
-    def _note(self, number: int, frame: object) -> None:
+    def _note(self, *_: object) -> None:
         self._came = True
 
     def __exit__(self, *_: object) -> None:

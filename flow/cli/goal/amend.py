@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flow.adapters.fs import inputs
+from flow.cli.goal.which import goal_to_act_on
 from flow.cli.parsing import CommandSpec, goal_argument, yes_argument
-from flow.core.goal import ids
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.amending import Amending
@@ -23,7 +23,7 @@ what asks for less, or for something that cannot be compared, needs a person's y
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser)
+    goal_argument(parser, optional=True)
     parser.add_argument("--file", metavar="F", required=True, help="the goal as it is to be")
     parser.add_argument("--by", metavar="NAME", help="who says so, for the journal")
     parser.add_argument("--reason", "--note", metavar="T", help="why, for the journal")
@@ -31,8 +31,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _amend_goal(args: argparse.Namespace, out: Output) -> int:
-    amending = Amending(Context())
-    goal_id = ids.goal_id(args.ID)
+    context = Context()
+    goal_id = goal_to_act_on(context, args)
+    amending = Amending(context)
     plan = amending.plan(goal_id, inputs.read_text(args.file, "--file"), args.file)
     document = {**plan.to_document(), "warnings": list(plan.warnings)}
     if plan.empty:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.cli.goal.evaluate import listener
+from flow.cli.goal.which import goal_to_act_on
 from flow.cli.parsing import CommandSpec, goal_argument, listed, seconds, whole
 from flow.render import baseline as render
 from flow.startup.typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ failed, 130 interrupted"""
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser)
+    goal_argument(parser, optional=True)
     add = parser.add_argument
     add("--only", metavar="AC,...", action="append", help="run only these")
     add("--jobs", metavar="N", type=whole(1, 256, "a number of jobs"), help="commands at once")
@@ -33,9 +34,10 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _baseline(args: argparse.Namespace, out: Output) -> int:
+    context = Context()
     document = run_baseline(
-        Context(),
-        args.ID,
+        context,
+        goal_to_act_on(context, args),
         listener(out),
         only=listed(args.only, "--only", "flow goal baseline"),
         jobs=args.jobs,

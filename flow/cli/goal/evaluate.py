@@ -9,14 +9,14 @@ from contextlib import nullcontext
 from flow.adapters.fs import clock
 from flow.app import goal_views
 from flow.app.evaluation.values import Listener, Request
-from flow.cli.goal.confirming import AGAIN, CONFIRM, ask_person
+from flow.cli.goal.which import goal_to_act_on
 from flow.cli.parsing import CommandSpec, goal_argument, listed, seconds, usage_error, whole
 from flow.core.goal import ids
 from flow.errors import FlowError, at_key
 from flow.render import verdict as render
 from flow.render.progress import progress
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring import closing, evaluating
+from flow.wiring import evaluating
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
 from flow.wiring.verdicts import record_verdict
@@ -37,7 +37,7 @@ exit status: 0 achieved, 1 not achieved, 3 blocked, 4 a person is needed, 2 wron
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser)
+    goal_argument(parser, optional=True)
     add = parser.add_argument
     add(
         "--trigger",
@@ -87,8 +87,9 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
 
 def _evaluate(args: argparse.Namespace, out: Output) -> int:
     _refuse_contradictions(args)
+    context = Context()
     request = Request(
-        goal_id=ids.goal_id(args.ID),
+        goal_id=goal_to_act_on(context, args),
         trigger=args.trigger,
         run_id=ids.run_id(args.run_id) if args.run_id is not None else None,
         base=args.base,
@@ -100,7 +101,6 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
         judge_backend=args.judge_backend,
         dry_run=args.dry_run,
     )
-    context = Context()
     if args.confirm:
         _need_terminal(context, request.goal_id)
     records = not (args.no_record or args.dry_run)
@@ -123,6 +123,8 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
             return _close_proposed(context, verdict, proposed, "flow goal evaluate --confirm", out)
         if args.no_input or not out.can_ask:
             return EXIT_CODES[verdict.verdict]
+        from flow.cli.goal.confirming import AGAIN, CONFIRM, ask_person
+
         answer, proposal_id = ask_person(context, verdict.goal_id, out, repeatable=True)
         proposed = proposed._replace(proposal_id=proposal_id)
         if answer in CONFIRM:
@@ -173,6 +175,8 @@ def _as_json(
     code = EXIT_CODES[verdict.verdict]
     proposed = verdict.proposed_transition
     if proposed is not None and args.confirm:
+        from flow.wiring import closing
+
         closed = closing.confirm(
             context, verdict.goal_id, proposed.proposal_id, None, "flow goal evaluate --confirm"
         )
@@ -185,6 +189,8 @@ def _as_json(
 def _close_proposed(
     context: Context, verdict: Verdict, proposed: ProposedTransition, how: str, out: Output
 ) -> int:
+    from flow.wiring import closing
+
     closed: Closed = closing.confirm(context, verdict.goal_id, proposed.proposal_id, None, how)
     out.result(closed.to_document(), [f"goal {closed.goal_id} is {closed.status}"])
     return 0

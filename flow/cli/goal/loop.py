@@ -6,6 +6,7 @@ import os
 from time import monotonic, sleep
 
 from flow.app.stop import claims, waiting
+from flow.cli.goal.which import goal_to_act_on
 from flow.cli.parsing import CommandSpec, goal_argument, seconds
 from flow.core.text import display
 from flow.errors import PersonNeeded, at_key
@@ -27,7 +28,7 @@ EVERY_SECONDS = 30.0
 
 
 def _claim_arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser)
+    goal_argument(parser, optional=True)
     parser.add_argument(
         "--session",
         metavar="S",
@@ -42,7 +43,8 @@ def _claim_goal(args: argparse.Namespace, out: Output) -> int:
             "is no session id",
             "it is what the host calls session_id: printable, at most 200 characters",
         )
-    goal = claims.claim(Claims(Context()), args.ID, session)
+    context = Context()
+    goal = claims.claim(Claims(context), goal_to_act_on(context, args), session)
     whose = f"session {session}" if session else "the session that stops next"
     out.result(
         {"goal_id": goal.id, "session": session, "status": goal.status},
@@ -52,7 +54,7 @@ def _claim_goal(args: argparse.Namespace, out: Output) -> int:
 
 
 def _wait_arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser)
+    goal_argument(parser, optional=True)
     add = parser.add_argument
     add("--until", metavar="CMD", required=True, help="what exits 0 once the wait is over")
     add("--follow", action="store_true", help="keep asking here, instead of at each stop")
@@ -63,8 +65,14 @@ def _wait_arguments(parser: argparse.ArgumentParser) -> None:
 def _wait_for_goal(args: argparse.Namespace, out: Output) -> int:
     if not args.until.strip() or "\0" in args.until:
         raise at_key("--until", args.until).invalid("is no command", "name a command")
-    port = Waiting(Context())
-    goal, over, words = waiting.wait(port, args.ID, args.until, ASK_SECONDS)
+    if args.timeout is not None and not args.follow:
+        raise at_key("--timeout").invalid(
+            "it bounds a wait that is followed here", "add --follow, or leave --timeout out"
+        )
+    context = Context()
+    port = Waiting(context)
+    goal_id = goal_to_act_on(context, args)
+    goal, over, words = waiting.wait(port, goal_id, args.until, ASK_SECONDS)
     started = monotonic()
     while args.follow and not over:
         seconds_left = None if args.timeout is None else args.timeout - (monotonic() - started)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flow.app.evaluation.protected_files import PROTECTED
 from flow.app.transitions.moves import GUARDS
 from flow.cli.goal.confirming import proposal_to_confirm
+from flow.cli.goal.which import DRAFTS, STOPPED, goal_to_act_on
 from flow.cli.parsing import CommandSpec, goal_argument, yes_argument
 from flow.core.goal.lifecycle import check_move
 from flow.core.text import display
@@ -35,7 +36,8 @@ def _show_moved(out: Output, loaded: LoadedGoal, state: str, next_step: str) -> 
 
 
 def _activate(args: argparse.Namespace, out: Output) -> int:
-    loaded = moving.activate(Context(), args.ID)
+    context = Context()
+    loaded = moving.activate(context, goal_to_act_on(context, args, DRAFTS))
     base = loaded.goal.base_commit
     state = f"is active, counted from {base[:12]}" if base else "is active, without a base commit"
     return _show_moved(
@@ -44,14 +46,16 @@ def _activate(args: argparse.Namespace, out: Output) -> int:
 
 
 def _pause_goal(args: argparse.Namespace, out: Output) -> int:
-    loaded = moving.pause(Context(), args.ID, args.reason or "")
+    context = Context()
+    loaded = moving.pause(context, goal_to_act_on(context, args), args.reason or "")
     state = f"is {loaded.goal.status}, paused"
     return _show_moved(out, loaded, state, f"flow goal resume {loaded.goal.id}")
 
 
 def _resume_goal(args: argparse.Namespace, out: Output) -> int:
+    context = Context()
     reason = args.reason or "resumed by a person"
-    loaded = moving.shift(Context(), args.ID, "active", reason)
+    loaded = moving.shift(context, goal_to_act_on(context, args, STOPPED), "active", reason)
     return _show_moved(
         out, loaded, f"is {loaded.goal.status}", f"flow goal evaluate {loaded.goal.id}"
     )
@@ -59,8 +63,9 @@ def _resume_goal(args: argparse.Namespace, out: Output) -> int:
 
 def _confirm(args: argparse.Namespace, out: Output) -> int:
     context = Context()
-    proposal = args.proposal or proposal_to_confirm(context, args.ID, out)
-    closed = closing.confirm(context, args.ID, proposal, args.reason, "flow goal confirm")
+    goal_id = goal_to_act_on(context, args)
+    proposal = args.proposal or proposal_to_confirm(context, goal_id, out)
+    closed = closing.confirm(context, goal_id, proposal, args.reason, "flow goal confirm")
     out.result(
         closed.to_document(),
         [f"goal {closed.goal_id} is {closed.status}: {display.visible(closed.reason)}"],
@@ -70,8 +75,9 @@ def _confirm(args: argparse.Namespace, out: Output) -> int:
 
 def _cancel_goal(args: argparse.Namespace, out: Output) -> int:
     context = Context()
-    context.ledger.finish(args.ID)  # what a killed call had decided comes first
-    goal = context.load(args.ID).goal
+    goal_id = goal_to_act_on(context, args)
+    context.ledger.finish(goal_id)  # what a killed call had decided comes first
+    goal = context.load(goal_id).goal
     check_move(goal.status, "cancelled", goal=goal.id)  # nobody is asked what cannot be done
     out.need_yes(
         f"Cancel goal {goal.id} ({goal.status}) for good?",
@@ -86,7 +92,7 @@ def _cancel_goal(args: argparse.Namespace, out: Output) -> int:
 
 def _approve(args: argparse.Namespace, out: Output) -> int:
     context = Context()
-    goal = context.load(args.ID).goal
+    goal = context.load(goal_to_act_on(context, args)).goal
     by, _ = moving.speaking_name(context, args.by)
     criterion = goal.criterion(args.AC)
     if args.AC == GUARDS:
@@ -120,7 +126,7 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
 
 def _rebase_goal(args: argparse.Namespace, out: Output) -> int:
     context = Context()
-    plan = moving.plan_rebase(context, args.ID)
+    plan = moving.plan_rebase(context, goal_to_act_on(context, args))
     move = f"{_short_commit(plan.old_base)} to {_short_commit(plan.new_base)}"
     out.say(
         f"the base of goal {plan.goal_id} would move from {move}; "
@@ -143,16 +149,16 @@ def _short_commit(commit: str | None) -> str:
 
 
 def _reason_arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser)
+    goal_argument(parser, optional=True)
     parser.add_argument("--reason", metavar="T", help="why, for the journal")
 
 
 def _confirm_arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser)
+    goal_argument(parser, optional=True)
     parser.add_argument(
         "--proposal",
         metavar="P",
-        help="the proposal_id of the evaluation, or its first 12 digits; asked for at a terminal",
+        help="the proposal_id of the evaluation, or its first 8 digits; asked for at a terminal",
     )
     parser.add_argument("--reason", metavar="T", help="why, for the journal")
 
@@ -163,7 +169,7 @@ def _clear_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _approve_arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser)
+    goal_argument(parser, optional=True)
     parser.add_argument("AC", help="a fuzzy criterion, or: guards, protected (what changed there)")
     parser.add_argument(
         "--by",
@@ -175,12 +181,18 @@ def _approve_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _rebase_arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser)
+    goal_argument(parser, optional=True)
     yes_argument(parser)
 
 
+def _activate_arguments(parser: argparse.ArgumentParser) -> None:
+    goal_argument(parser, optional=True)
+
+
 COMMANDS = {
-    "activate": CommandSpec("start a draft: pin its base, trust it", goal_argument, _activate),
+    "activate": CommandSpec(
+        "start a draft: pin its base, trust it", _activate_arguments, _activate
+    ),
     "pause": CommandSpec("set a goal aside until it is resumed", _reason_arguments, _pause_goal),
     "resume": CommandSpec("go on with a waiting or blocked goal", _reason_arguments, _resume_goal),
     "confirm": CommandSpec(

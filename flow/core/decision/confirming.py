@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 TEXT_LIMIT = 4000
 """Characters of one text in the document."""
+LEAST_PREFIX = 8
+"""Digits that name a proposal."""
 LISTED = 200
 """Paths that a list of the document names; it has the count beside it."""
 
@@ -37,8 +39,8 @@ class CriterionProof(NamedTuple):
 
 
 def names_proposal(given: str, proposal_id: str) -> bool:
-    """Whether ``given`` is the proposal's id, or at least its first twelve digits."""
-    begins = 12 <= len(given) < 64 and proposal_id.startswith(given)
+    """Whether ``given`` is the proposal's id, or at least its first eight digits (SPEC 12)."""
+    begins = LEAST_PREFIX <= len(given) < 64 and proposal_id.startswith(given)
     return begins or given == proposal_id
 
 

@@ -1,0 +1,126 @@
+"""Commands that act on a goal mean this branch's without an id (SPEC 12)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support import scene
+
+if TYPE_CHECKING:
+    from tests.support import GitRepo
+
+ACTS = {
+    "evaluate": [],
+    "pause": ["--reason", "later"],
+    "clear": ["--yes"],
+    "baseline": [],
+    "claim": ["--session", "s1"],
+    "wait": ["--until", "false"],
+    "approve": ["AC2", "--note", "I read it", "--yes"],
+    "rebase": ["--yes"],
+}
+"""Command → words after it. ``confirm``, ``amend``, ``resume``, ``activate`` have tests below."""
+
+
+def begin(repo: GitRepo, *goals: str) -> None:
+    """Each of ``goals`` is active on this branch, with a criterion of either kind."""
+    scene.start(repo)
+    for goal in goals:
+        scene.create(repo, goal, "--fuzzy", scene.FUZZY, "--evidence", "AC2: src/**")
+
+
+@pytest.mark.parametrize("command", ACTS)
+def test_the_one_goal_of_the_branch_is_meant(repo: GitRepo, command: str) -> None:
+    begin(repo, "greet")
+    named = scene.flow(repo, "goal", command, "nope", *ACTS[command])
+    assert named.status == 2, named
+    done = scene.flow(repo, "goal", command, *ACTS[command], "--json")
+    if command == "rebase":
+        assert done.json["error"]["code"] == "nothing_to_rebase"
+    else:
+        assert done.status in (0, 1), done
+        assert done.json["goal_id"] == "greet"
+
+
+@pytest.mark.parametrize("command", [*ACTS, "confirm", "resume"])
+def test_of_several_goals_none_is_chosen(repo: GitRepo, command: str) -> None:
+    begin(repo, "greet", "other")
+    for goal in ("greet", "other") if command == "resume" else ():
+        assert scene.flow(repo, "goal", "pause", goal).status == 0
+    before = [scene.goal_file(repo, goal) for goal in ("greet", "other")]
+
+    done = scene.flow(repo, "goal", command, *ACTS.get(command, []))
+
+    assert done.status == 2
+    assert "several goals belong to" in done.stderr
+    assert "greet" in done.stderr
+    assert "other" in done.stderr
+    assert [scene.goal_file(repo, goal) for goal in ("greet", "other")] == before
+
+
+def test_a_waiting_goal_beside_an_active_one_is_not_passed_over(repo: GitRepo) -> None:
+    begin(repo, "greet", "other")
+    assert scene.flow(repo, "goal", "pause", "other").status == 0
+    assert scene.flow(repo, "goal", "clear", "--yes").status == 2
+    assert (scene.status(repo), scene.status(repo, "other")) == ("active", "waiting_for_user")
+
+    done = scene.flow(repo, "goal", "resume", "--json")
+
+    assert (done.status, done.json["goal_id"]) == (0, "other")
+
+
+@pytest.mark.parametrize("command", [*ACTS, "confirm", "resume", "activate"])
+def test_a_goal_of_another_branch_is_not_meant(repo: GitRepo, command: str) -> None:
+    begin(repo, "greet")
+    repo.commit("goal")
+    repo.git("switch", "-qc", "elsewhere")
+
+    done = scene.flow(repo, "goal", command, *ACTS.get(command, []))
+
+    assert done.status == 2
+    assert "no goal belongs to elsewhere" in done.stderr
+    assert scene.status(repo) == "active"
+
+
+def test_activate_means_the_draft(repo: GitRepo) -> None:
+    begin(repo)
+    scene.create(repo, "greet", "--draft")
+    done = scene.flow(repo, "goal", "activate", "--json")
+    assert (done.status, done.json["goal_id"], scene.status(repo)) == (0, "greet", "active")
+
+
+def test_amend_means_the_goal_of_the_branch(repo: GitRepo) -> None:
+    begin(repo, "greet")
+    repo.write("new.yaml", scene.goal_file(repo).replace("polite", "very polite"))
+    done = scene.flow(repo, "goal", "amend", "--file", "new.yaml", "--yes", "--json")
+    assert done.status == 0, done
+    assert "very polite" in scene.goal_file(repo)
+
+
+def test_confirm_takes_eight_digits_and_no_fewer(repo: GitRepo) -> None:
+    scene.create(scene.start(repo))
+    proposal = scene.propose(repo)
+    assert scene.flow(repo, "goal", "confirm", "--proposal", proposal[:7]).status == 2
+    assert scene.status(repo) == "active"
+
+    done = scene.flow(repo, "goal", "confirm", "--proposal", proposal[:8])
+
+    assert (done.status, scene.status(repo)) == (0, "achieved")
+
+
+def test_confirm_off_a_terminal_prints_the_line_to_type(repo: GitRepo) -> None:
+    scene.create(scene.start(repo))
+    proposal = scene.propose(repo)
+    done = scene.flow(repo, "goal", "confirm")
+    assert done.status == 2
+    assert f"flow goal confirm greet --proposal {proposal[:12]}" in done.stderr
+
+
+def test_a_time_limit_of_a_wait_that_is_not_followed_is_refused(repo: GitRepo) -> None:
+    begin(repo, "greet")
+    done = scene.flow(repo, "goal", "wait", "--until", "false", "--timeout", "5")
+    assert done.status == 2
+    assert "--follow" in done.stderr
+    assert scene.status(repo) == "active"
