@@ -18,7 +18,7 @@ CASES = {
         {
             "pyproject.toml": "[project]\ndependencies = ['mypyc-like']\n"
             "[project.optional-dependencies]\ntest = ['pytest>=8', 'ruff', 'pytest-cov']\n"
-            "[dependency-groups]\ntypes = ['mypy ; python_version > \"3\"', {include-group = 'x'}]\n"
+            "[dependency-groups]\ntypes = ['mypy ; python_version > \"3\"']\n"
         },
         ["pytest -q", "mypy", "ruff check ."],
     ),
@@ -60,7 +60,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("files, commands", CASES.values(), ids=CASES)
+@pytest.mark.parametrize(("files", "commands"), CASES.values(), ids=CASES)
 def test_each_kind_of_project_offers_its_own_commands(
     files: dict[str, str], commands: list[str]
 ) -> None:
