@@ -1,13 +1,18 @@
-"""``flow goal create``: from a file, from words, or from an older goal."""
+"""``flow goal create``: from a file, from words, from an older goal, or from a specification."""
 
 from __future__ import annotations
 
 import shlex
+from itertools import count
 
 from flow.adapters.fs import inputs
+from flow.adapters.setup import spec_files
 from flow.cli.parsing import CommandSpec, usage_error, whole
 from flow.core.goal import ids
 from flow.core.goal.draft import Words
+from flow.core.goal.specifications import read_specification
+from flow.core.text.display import visible
+from flow.errors import at_key
 from flow.render import text as render
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.context import Context
@@ -25,7 +30,8 @@ examples:
       --criterion 'AC1: the tests pass :: pytest -q tests/dates' \\
       --fuzzy 'AC2: the error text helps a reader' --evidence 'AC2: src/dates/errors.py' \\
       --allow 'src/dates/**' --allow 'tests/**'
-  flow goal create issue-4-again --from issue-4"""
+  flow goal create issue-4-again --from issue-4
+  flow goal create strict-dates --from-spec specs/003-strict-dates --allow 'src/**'"""
 
 _REPEATABLE = (
     ("--criterion", "C", "'AC1: what must hold :: command that proves it'"),
@@ -37,7 +43,7 @@ _REPEATABLE = (
     ("--protect", "P", "a path pattern whose change needs a person's approval"),
 )
 _LISTS = tuple(option[2:].replace("-", "_") for option, _, _ in _REPEATABLE)
-_WORDS = ("outcome", *_LISTS, "issue", "old")
+_WORDS = ("outcome", *_LISTS, "issue", "old", "from_spec")
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,6 +55,12 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         add(option, metavar=metavar, action="append", help=f"{meaning} (repeatable)")
     add("--issue", metavar="N", type=whole(1, 2**53, "an issue's number"), help="its issue")
     add("--from", metavar="OLD", dest="old", help="copy the contract of another goal")
+    add(
+        "--from-spec",
+        metavar="PATH",
+        help="draft it from a spec-kit, Kiro or OpenSpec folder: each criterion of the "
+        "specification is fuzzy until it is given a command",
+    )
     add("--draft", action="store_true", help="write it as a draft; nothing is pinned or trusted")
     add("--base", metavar="REF", help="count changes from here (default: where the branch began)")
 
@@ -60,27 +72,58 @@ def _create_goal(args: argparse.Namespace, out: Output) -> int:
         raise usage_error(
             "--file holds the whole goal; leave out the id and the other words", "flow goal create"
         )
+    if args.old is not None and args.from_spec is not None:
+        raise usage_error("--from and --from-spec exclude each other", "flow goal create")
     context = Context()
+    unclear: tuple[str, ...] = ()
     if args.file is not None:
         text, name = inputs.read_text(args.file, "--file"), args.file
         source = "a file"
     else:
         name = "the command line"
-        text = draft_text(context, ids.goal_id(args.ID), _goal_words(args), args.old)
-        source = f"goal {args.old}" if args.old else name
+        words, source = _goal_words(args), f"goal {args.old}" if args.old else name
+        if args.from_spec is not None:
+            words, unclear = _with_specification(words, args.from_spec)
+            source = name = "a specification"
+        text = draft_text(context, ids.goal_id(args.ID), words, args.old)
     created = create_goal(
         context,
         text,
         name,
-        as_draft=args.draft,
+        as_draft=args.draft or args.from_spec is not None,
         base=args.base,
         source=f"flow goal create: {source}",
         line=_typed_line(args),
     )
     document = {**created.to_document(), "next": _next_step(created.goal_id, created.status)}
     out.result(document, render.created(document))
-    out.warn(created.warnings)
+    out.warn((*created.warnings, *unclear))
     return 0
+
+
+def _with_specification(words: Words, path: str) -> tuple[Words, tuple[str, ...]]:
+    """``words`` with what a specification adds, and a warning for each criterion left open there.
+
+    Its criteria are numbered from the first free ``ACn``. Raises :class:`InputError` where ``path``
+    holds none.
+    """
+    draft = read_specification(spec_files.read_folder(path))
+    if draft is None or not draft.criteria:
+        raise at_key(spec_files.OPTION, path).invalid(
+            f"{path} holds no acceptance criteria that Flow can read",
+            "name a folder of spec-kit (spec.md), Kiro (requirements.md) or OpenSpec (specs/)",
+        )
+    taken = {text.partition(":")[0].strip() for text in (*words.criteria, *words.fuzzy)}
+    free = (name for name in map("AC{}".format, count(1)) if name not in taken)
+    named = [(text, name) for text, name in zip(draft.criteria, free, strict=False)]
+    unclear = tuple(
+        f"{name}: the specification marks it as not decided (NEEDS CLARIFICATION)"
+        for text, name in named
+        if text in draft.unclear
+    )
+    fuzzy = (*words.fuzzy, *(f"{name}: {visible(text)}" for text, name in named))
+    outcome = words.outcome or visible(draft.outcome) or None
+    return words._replace(outcome=outcome, fuzzy=fuzzy), unclear
 
 
 def _typed_line(args: argparse.Namespace) -> str:
