@@ -279,7 +279,7 @@ def test_a_long_or_hostile_line_is_made_visible_and_cut(proposed: tuple[GitRepo,
     assert len(first) < 400
 
 
-@pytest.mark.parametrize("named", ["0000", "0" * 64, "{:.11}", "{}0", "''"])
+@pytest.mark.parametrize("named", ["0000", "0" * 64, "{:.7}", "{}0", "''"])
 def test_another_proposal_than_the_live_one_is_said_first(
     named: str, proposed: tuple[GitRepo, str]
 ) -> None:
