@@ -69,8 +69,13 @@ class ViewPort(Protocol):
         """Whether this user's state folder knows how the goal got its final status."""
 
 
-def choose(port: ViewPort, states: Collection[str] = ()) -> str:
-    """The goal that a command without an id means; with ``states``, one that acts on a goal."""
+def choose(port: ViewPort, named: str | None = None, states: Collection[str] = ()) -> str:
+    """The goal that is ``named``, else the one that a command means without an id.
+
+    With ``states`` that is a command that acts: see :func:`flow.app.overview.choose_open`.
+    """
+    if named is not None:
+        return named
     goals, broken = port.goals()
     try:
         if states:

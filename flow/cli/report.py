@@ -25,7 +25,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 def _run_report(args: argparse.Namespace, out: Output) -> int:
     context = Context()
     goals = Goals(context)
-    document = goal_record.report(goals, goal_views.choose(goals) if args.ID is None else args.ID)
+    document = goal_record.report(goals, goal_views.choose(goals, args.ID))
     if args.output is None:
         if out.json:
             out.result(document, ())

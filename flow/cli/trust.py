@@ -39,7 +39,7 @@ def _named_contract(
         raise usage_error("name the goal or its file, not both", prog)
     if args.goal_file is not None:
         return None, args.goal_file
-    return ids.goal_id(args.ID) if args.ID is not None else goal_views.choose(Goals(context)), None
+    return ids.goal_id(goal_views.choose(Goals(context), args.ID)), None
 
 
 def _record_trust(args: argparse.Namespace, out: Output) -> int:

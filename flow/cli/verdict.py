@@ -52,7 +52,7 @@ def _show_verdict(args: argparse.Namespace, out: Output) -> int:
     if args.run_id is not None:
         run_id = ids.run_id(args.run_id)
     else:
-        run_id = goals.run_of(goal_views.choose(goals) if args.ID is None else args.ID)
+        run_id = goals.run_of(goal_views.choose(goals, args.ID))
     document = goals.previous_verdict(run_id)
     if document is None:
         raise at_key("run", run_id).not_found(

@@ -130,7 +130,7 @@ def _run_of_goal(goals: Goals, run_id: str | None, goal_id: str | None, prog: st
         raise usage_error("name the goal or the run, not both", prog)
     if run_id is not None:
         return ids.run_id(run_id)
-    return goals.run_of(goal_views.choose(goals) if goal_id is None else goal_id)
+    return goals.run_of(goal_views.choose(goals, goal_id))
 
 
 _TABLE = {

@@ -72,7 +72,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     signers += [key_signer(path) for path in args.key]
     exported = export(
         context,
-        goal_views.choose(Goals(context)) if args.ID is None else args.ID,
+        goal_views.choose(Goals(context), args.ID),
         args.run_id,
         with_outputs=args.with_outputs,
         resource_uri=args.resource_uri,

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     name = "standard input" if args.FILE == "-" else os.path.basename(args.FILE)
     done = import_report(
         Importing(context),
-        goal_views.choose(Goals(context)) if args.goal is None else args.goal,
+        goal_views.choose(Goals(context), args.goal),
         args.run_id,
         data,
         name,

@@ -19,14 +19,9 @@ def _optional_goal(parser: argparse.ArgumentParser) -> None:
     goal_argument(parser, optional=True)
 
 
-def _named_goal(goals: Goals, args: argparse.Namespace) -> str:
-    named: str | None = args.ID
-    return goal_views.choose(goals) if named is None else named
-
-
 def _show_status(args: argparse.Namespace, out: Output) -> int:
     goals = Goals(Context())
-    document = goal_views.status(goals, _named_goal(goals, args))
+    document = goal_views.status(goals, goal_views.choose(goals, args.ID))
     out.result(document, text.status(document, out.paint))
     out.warn(document["warnings"])
     return 0
@@ -45,7 +40,7 @@ def _history(args: argparse.Namespace, out: Output) -> int:
     from flow.app import goal_record
 
     goals = Goals(Context())
-    document = goal_record.history(goals, _named_goal(goals, args))
+    document = goal_record.history(goals, goal_views.choose(goals, args.ID))
     out.result(document, text.history(document))
     out.warn(document["warnings"])
     return 0
@@ -55,7 +50,7 @@ def _inspect(args: argparse.Namespace, out: Output) -> int:
     from flow.app import goal_record
 
     goals = Goals(Context())
-    document = plain(goal_record.inspect(goals, _named_goal(goals, args)))
+    document = plain(goal_record.inspect(goals, goal_views.choose(goals, args.ID)))
     out.result(document, text.inspect(document, out.paint))
     out.warn(document["warnings"])
     return 0

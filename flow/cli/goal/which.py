@@ -26,5 +26,4 @@ def goal_to_act_on(
 
     Raises :class:`StateError` where several goals may be meant, :class:`InputError` where none is.
     """
-    named: str | None = args.ID
-    return goal_views.choose(Goals(context), states) if named is None else ids.goal_id(named)
+    return ids.goal_id(goal_views.choose(Goals(context), args.ID, states))
