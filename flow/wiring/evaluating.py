@@ -140,11 +140,12 @@ class _Tools:
         self._request = request
         self._listener = listener
         self._trust_digest = trust_digest
+        self._tree = WorkingTree(context)
         self._warnings: list[str] = []
 
     def evaluated(self, seconds_left: Callable[[], float] | None) -> Evaluated:
         """Evaluate; the verdict warns where what was recorded before does not count."""
-        context, tree = self._context, WorkingTree(self._context)
+        context, tree = self._context, self._tree
         settings = context.settings.settings
         asks_judge = settings.judge.backend is not None or self._request.judge_backend is not None
         tools = EvaluationTools(
@@ -187,7 +188,7 @@ class _Tools:
 
     def baseline(self, goal: Goal, run_id: str) -> RecordedBaseline:
         recorded, warning = baselines.evaluated_baseline(
-            WorkingTree(self._context),
+            self._tree,
             goal,
             run_id,
             dry_run=self._request.dry_run,

@@ -10,7 +10,6 @@ here to a terminal status: what it may write (``Turn.status``) and what it may o
 from __future__ import annotations
 
 from flow.app.evaluation import (
-    collecting,
     compose,
     measure,
     measured_rows,
@@ -289,6 +288,8 @@ def _ask_judge(
         recorded = tools.recorded_opinion(case)
         if recorded is not None:
             return recorded, None
+    from flow.app.evaluation import collecting
+
     collected = collecting.collect(case, tools)
     if collected.blamed:
         return decide.NoOpinion(collecting.blame_reason(collected)), collected
