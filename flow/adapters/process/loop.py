@@ -222,13 +222,13 @@ def attend(loop: Loop, watched: Watched, *, began: float, timeout: float) -> Att
 class Child:
     """One child process, whatever it starts left aside, and how it ends.
 
-    ``ask`` is called once, when it has to end; ``patience`` seconds later it is killed.
+    ``ask`` is called once, when it has to end; ``grace`` seconds later it is killed.
     """
 
-    def __init__(self, loop: Loop, pid: int, *, ask: Callable[[], object], patience: float) -> None:
+    def __init__(self, loop: Loop, pid: int, *, ask: Callable[[], object], grace: float) -> None:
         self.status: int | None = None
         self._loop, self._pid = loop, pid
-        self._ask, self._patience = ask, patience
+        self._ask, self._grace = ask, grace
         self._kill_at: float | None = None
         self._pidfd = -1
         with suppress(AttributeError, OSError):  # Linux 5.3 and newer
@@ -250,7 +250,7 @@ class Child:
     def ask(self, now: float) -> None:
         """Ask it to end, once."""
         if self._kill_at is None:
-            self._kill_at = now + self._patience
+            self._kill_at = now + self._grace
             self._ask()
 
     def advance(self, now: float) -> float:

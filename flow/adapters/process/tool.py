@@ -82,7 +82,7 @@ def _run(
     try:
         with InterruptHeld():
             pid = start(program, (in_r, out_w, err_w))
-            child = Child(loop, pid, ask=lambda: end_group(pid), patience=0)
+            child = Child(loop, pid, ask=lambda: end_group(pid), grace=0)
         loop.close(in_r, out_w, err_w)
         out = BoundedBytes(limit, lambda: child.ask(began))
         err = BoundedBytes(_STDERR_LIMIT)

@@ -88,7 +88,7 @@ def _run(loop: Loop, program: Program, stdin: bytes, limit: int, limits: _Limits
         with InterruptHeld():
             pid = fork_to(lambda: _reap(program, limits, fds, alive_r, report_w))
             # Whatever happens, the reaper knows it by the closed pipe, and ends everything.
-            reaper = Child(loop, pid, ask=lambda: loop.close(alive), patience=longest)
+            reaper = Child(loop, pid, ask=lambda: loop.close(alive), grace=longest)
         loop.close(*fds, alive_r, report_w)
         out = BoundedBytes(limit, lambda: reaper.ask(time.monotonic()))
         err = BoundedBytes(_STDERR)

@@ -67,7 +67,7 @@ class Watchdog:
         except OSError:
             loop.close_all()
             raise
-        self._process = Child(loop, pid, ask=lambda: None, patience=self._patience)
+        self._process = Child(loop, pid, ask=lambda: None, grace=self._patience)
         loop.close(control_r, alive_r, report_w)
         loop.read(report_r, self._hear, at_end=self._end)
         loop.on(wake, lambda: None)

@@ -36,18 +36,18 @@ def on_stop(stop: Stop, *, cwd: str, environ: Mapping[str, str]) -> str:
 class AutoMode:
     """A checkout as :class:`~flow.app.judging.auto_mode.AutoModePort` sees it."""
 
-    def __init__(self, parts: Context) -> None:
-        self._parts = parts
+    def __init__(self, context: Context) -> None:
+        self._context = context
 
     def faults(self) -> tuple[str, ...]:
-        legacy = judge_config(self._parts.top)
-        return (*self._parts.be_lenient(), *([legacy] if isinstance(legacy, str) else ()))
+        legacy = judge_config(self._context.top)
+        return (*self._context.be_lenient(), *([legacy] if isinstance(legacy, str) else ()))
 
     def setting(self) -> bool:
-        return self._parts.settings.settings.auto_judge
+        return self._context.settings.settings.auto_judge
 
     def memory(self) -> AutoJudgeMemory:
-        return AutoJudgeMemory(self._parts.state_dir, self._parts.top)
+        return AutoJudgeMemory(self._context.state_dir, self._context.top)
 
     def unique(self) -> str:
         return os.urandom(8).hex()
@@ -63,7 +63,7 @@ class AutoMode:
         if stop.transcript is not None:
             wait_until_still(stop.transcript)
         name = stop.transcript or stop.session
-        cwd, home, environ = self._parts.top, self._parts.home, self._parts.environ
+        cwd, home, environ = self._context.top, self._context.home, self._context.environ
         if name is None:
             try:
                 name = reader.newest(None, cwd=cwd, home=home, environ=environ).path
@@ -77,8 +77,8 @@ class AutoMode:
         from flow.wiring.judging.scorecards import Scoring
 
         request = ScoreRequest(skill=transcript.skill, transcript=transcript, once=True)
-        card = score_and_store(Scoring(self._parts.top, self._parts.environ), request)
+        card = score_and_store(Scoring(self._context.top, self._context.environ), request)
         return scorecard.stored_news(card.document, card.file or "")
 
     def crashed(self, error: BaseException) -> FlowError:
-        return report(error, self._parts.environ)
+        return report(error, self._context.environ)

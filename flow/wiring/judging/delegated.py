@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 class Delegation:
     """A checkout as :class:`~flow.app.judging.delegated.DelegationPort` sees it."""
 
-    def __init__(self, parts: Context) -> None:
-        self._parts = parts
-        self._top = parts.top
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._top = context.top
 
     @property
     def journal_dir(self) -> str:
-        return self._parts.settings.settings.journal_dir
+        return self._context.settings.settings.journal_dir
 
     def monotonic(self) -> float:
         return clock.monotonic()
@@ -43,7 +43,7 @@ class Delegation:
         return scorecard_rubrics.choose(None, name, self._top).source
 
     def newest_execution(self, skill: str | None) -> Transcript:
-        home, environ = self._parts.home, self._parts.environ
+        home, environ = self._context.home, self._context.environ
         return reader.newest(skill, cwd=self._top, home=home, environ=environ)
 
     def saved_execution(self, path: str, skill: str | None) -> Transcript | None:
@@ -57,7 +57,7 @@ class Delegation:
         return reader.read(os.path.join(self._top, path), skill)
 
     def score(self, request: ScoreRequest) -> ScoredCard:
-        return score_and_store(Scoring(self._top, self._parts.environ), request)
+        return score_and_store(Scoring(self._top, self._context.environ), request)
 
     def solution_files(self, patterns: Sequence[str], denied: Sequence[str]) -> EvidenceFiles:
         return evidence_files.collect(self._top, patterns, denied)
@@ -66,5 +66,5 @@ class Delegation:
         return solution_name([os.path.join(self._top, path) for path in paths], self._top)
 
     def debate_place(self, reports_dir: str, seconds: float) -> DebatePlace:
-        place = DebatingContext(self._top, self._parts.environ).place
+        place = DebatingContext(self._top, self._context.environ).place
         return place._replace(reports_dir=reports_dir, seconds=min(place.seconds, seconds))

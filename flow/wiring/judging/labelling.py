@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 class Labelling:
     """A checkout as :class:`~flow.app.judging.labelling.LabellingPort` sees it."""
 
-    def __init__(self, parts: Context) -> None:
-        self._parts = parts
+    def __init__(self, context: Context) -> None:
+        self._context = context
 
     @property
     def records(self) -> Records:
-        return self._parts.records
+        return self._context.records
 
     def load(self, goal_id: str) -> LoadedGoal:
-        return self._parts.load(goal_id)
+        return self._context.load(goal_id)
 
     def closing_context(self) -> ClosingContext:
-        return closing_context(self._parts)
+        return closing_context(self._context)
 
     def label_book(self) -> LabelLog:
-        return LabelLog(self._parts.state_dir, self._parts.top, self._parts.repo.common_dir)
+        return LabelLog(self._context.state_dir, self._context.top, self._context.repo.common_dir)
 
     def now(self) -> str:
         return clock.now()

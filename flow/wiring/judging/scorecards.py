@@ -40,14 +40,14 @@ class Scoring:
         environ: Mapping[str, str] | None = None,
         loop: AbstractEventLoop | None = None,
     ) -> None:
-        self._parts = Context(cwd, environ)
+        self._context = Context(cwd, environ)
         self._cwd = cwd
         self._loop = loop
-        self.top = self._parts.top
+        self.top = self._context.top
 
     @property
     def settings(self) -> LoadedSettings:
-        return self._parts.settings
+        return self._context.settings
 
     def cards_folder(self) -> str:
         return score_files.folder(self.top, self.settings)
@@ -58,8 +58,8 @@ class Scoring:
         return transcripts.newest(
             skill,
             cwd=os.path.abspath(self._cwd or os.getcwd()),
-            home=self._parts.home,
-            environ=self._parts.environ,
+            home=self._context.home,
+            environ=self._context.environ,
             session=request.session,
         )
 
@@ -94,19 +94,19 @@ class Scoring:
 
     def judge(self, backend: Any) -> AskJudge:
         settings = self.settings.settings.judge
-        return JudgeChoice(settings, self._parts.environ, self._loop).judge(backend)
+        return JudgeChoice(settings, self._context.environ, self._loop).judge(backend)
 
     def tools(self, ask: AskJudge, progress: Callable[[str], None]) -> ScorecardTools:
         return ScorecardTools(
             ask=ask,
             nonce=random_nonce,
-            mask=lambda text: redacted_text(text, self._parts.environ),
+            mask=lambda text: redacted_text(text, self._context.environ),
             progress=progress,
             seconds=self.settings.settings.judge.timeout_seconds,
         )
 
     def publish(self, folder: str, card: Mapping[str, Any]) -> Mapping[str, Any]:
-        return score_files.publish(self.top, folder, card, self._parts.own_record.file)
+        return score_files.publish(self.top, folder, card, self._context.own_record.file)
 
     def alone(self) -> AbstractContextManager[None]:
         return locks.exclusive(self.top, score_files.LOCK)
