@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 
 from flow.adapters.process.speaker import is_terminal
 from flow.core.text.display import visible
 from flow.errors import ALL, PersonNeeded, StorageError, cut_list
+from flow.render.screen import Screen
 from flow.startup.typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 
     from flow.errors import FlowError
 
-_STYLES = {"good": "32", "bad": "31", "warn": "33", "dim": "2", "bold": "1"}
+_SHOWN = "✓◐⊘…─“"
+"""What an encoding must have for the marks and rules of a screen."""
 
 
 class Output:
@@ -26,12 +29,7 @@ class Output:
         self.json = json
         self._answered = False
         self.environ = environ
-        self.colour = (
-            not json
-            and is_terminal(sys.stdout)
-            and not environ.get("NO_COLOR")
-            and environ.get("TERM") != "dumb"
-        )
+        self.screen = Screen() if json else screen_of(sys.stdout, environ)
 
     @property
     def indent(self) -> int | None:
@@ -66,10 +64,7 @@ class Output:
     @property
     def columns(self) -> int:
         """How wide the terminal is that questions are asked at."""
-        try:
-            return os.get_terminal_size(sys.stderr.fileno()).columns or 80
-        except (OSError, ValueError, AttributeError):
-            return 80
+        return _columns(sys.stderr, self.environ)
 
     def warn(self, warnings: Iterable[str]) -> None:
         """Warnings, one a line. A JSON document names them itself."""
@@ -86,8 +81,8 @@ class Output:
         return error.exit_code
 
     def paint(self, style: str, text: str) -> str:
-        """``text`` in a style of ``_STYLES``, at a terminal that wants colour."""
-        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.colour and style else text
+        """``text`` in a style of :data:`~flow.render.screen.COLOURS`, where colour is wanted."""
+        return self.screen.paint(style, text)
 
     def ask(self, question: str) -> str:
         """A person's answer, lower case; empty at the end of the input."""
@@ -129,6 +124,40 @@ class Output:
                 ) from error
 
 
+def screen_of(stream: TextIO | None, environ: Mapping[str, str]) -> Screen:
+    """What ``stream`` can show, by its terminal, its encoding and the user's wishes.
+
+    ``NO_COLOR`` takes the colours, ``FORCE_COLOR`` gives them off a terminal, too, and ``COLUMNS``
+    is the width of a terminal that does not say its own.
+    """
+    at_terminal = is_terminal(stream)
+    dumb = environ.get("TERM", "dumb" if at_terminal else "") == "dumb"
+    forced = environ.get("FORCE_COLOR", "0") not in ("", "0")
+    return Screen(
+        columns=_columns(stream, environ) if at_terminal else None,
+        colour=not environ.get("NO_COLOR") and (forced or (at_terminal and not dumb)),
+        unicode=not dumb and _locale(environ) not in ("C", "POSIX") and _has(stream),
+        now=time.time(),
+    )
+
+
+def _columns(stream: TextIO | None, environ: Mapping[str, str]) -> int:
+    try:
+        columns = os.get_terminal_size(stream.fileno()).columns if stream is not None else 0
+    except (OSError, ValueError, AttributeError):
+        columns = 0
+    named = environ.get("COLUMNS", "")
+    return columns or (int(named) if named.isdecimal() and len(named) < 5 else 0) or 80
+
+
+def _has(stream: TextIO | None) -> bool:
+    try:
+        _SHOWN.encode(getattr(stream, "encoding", None) or "ascii")
+    except (UnicodeError, LookupError):
+        return False
+    return True
+
+
 def prepare_streams(environ: Mapping[str, str]) -> None:
     """Make text output safe: what the other side cannot show is replaced, never raised.
 
@@ -157,11 +186,12 @@ def _encoding(environ: Mapping[str, str]) -> str | None:
     named = environ.get("PYTHONIOENCODING", "").partition(":")[0]
     if named or not sys.flags.utf8_mode:
         return named or None
-    for variable in ("LC_ALL", "LC_CTYPE", "LANG"):
-        if environ.get(variable):
-            codeset = environ[variable].partition("@")[0].partition(".")[2]
-            return codeset or None
-    return None
+    return _locale(environ).partition("@")[0].partition(".")[2] or None
+
+
+def _locale(environ: Mapping[str, str]) -> str:
+    named = (environ.get(variable) for variable in ("LC_ALL", "LC_CTYPE", "LANG"))
+    return next(filter(None, named), "")
 
 
 def _silence(stream: TextIO) -> None:

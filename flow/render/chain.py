@@ -15,7 +15,7 @@ def verified(document: Mapping[str, Any], paint: Paint) -> Iterator[str]:
     """A line for each run, its findings below it."""
     for run in document["runs"]:
         bad = bool(run["findings"])
-        mark = paint("bad", "broken") if bad else paint("good", "intact")
+        mark = paint("failed", "broken") if bad else paint("proved", "intact")
         head = run["head"] or "no entry yet"
         entries = run["entries"]
         count = f", {entries} entr{'y' if entries == 1 else 'ies'}, head {head}" if entries else ""

@@ -30,7 +30,7 @@ def judgement(document: Document, paint: Paint) -> list[str]:
     lines += criterion_table(document["criteria"], paint)
     score = f"{told_apart(value, bar)} {sign} {as_written(bar)}"
     lines.append(
-        field("result", f"{paint('good' if document['passed'] else 'bad', word)} ({score})")
+        field("result", f"{paint('proved' if document['passed'] else 'failed', word)} ({score})")
     )
     asked = f"{show(document['judge'])}, {show(document['method'])}"
     if document["samples"] > 1:

@@ -115,12 +115,12 @@ class _Box:
             *self._paragraph(whole, 3, _score_style(card["composite"])),
         ]
         for issue in card["criticalIssues"]:
-            lines += self._paragraph(f"Critical: {issue}", 2, "bad")
+            lines += self._paragraph(f"Critical: {issue}", 2, "failed")
         for text in card["recommendations"][:1]:
             lines += self._paragraph(f"{draw.arrow} {text}", _ADVICE_LINES)
         lines += self._paragraph(f"Rubric: {card['rubricUsed']}{why}", 3, "dim")
         for note in card.get("notes", ())[:3]:
-            lines += self._paragraph(note, 2, "warn")
+            lines += self._paragraph(note, 2, "undecided")
         return [*lines, self._rule(draw.bottom)]
 
     def _row(self, name: str, row: Document) -> str:
@@ -217,7 +217,7 @@ class _Box:
 
 
 def _score_style(score: float) -> str:
-    return "bad" if score < 5 else "warn" if score < 7 else "good"
+    return "failed" if score < 5 else "undecided" if score < 7 else "proved"
 
 
 def history(document: Document, *, encoding: str = "utf-8") -> list[str]:

@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     Document = Mapping[str, Any]
 
 STYLE = {
-    "pass": "good",
-    "passed": "good",
-    "achieved": "good",
-    "fail": "bad",
-    "failed": "bad",
-    "blocked": "bad",
-    "not_achieved": "bad",
-    "needs_human_review": "warn",
-    "waiting_for_user": "warn",
-    "waiting_for_ci": "warn",
-    "inconclusive": "warn",
-    "evidence_collected": "warn",
+    "pass": "proved",
+    "passed": "proved",
+    "achieved": "proved",
+    "fail": "failed",
+    "failed": "failed",
+    "blocked": "failed",
+    "not_achieved": "failed",
+    "needs_human_review": "undecided",
+    "waiting_for_user": "undecided",
+    "waiting_for_ci": "undecided",
+    "inconclusive": "undecided",
+    "evidence_collected": "undecided",
     "cancelled": "dim",
     "draft": "dim",
 }
@@ -121,7 +121,7 @@ def status(document: Document, paint: Paint) -> list[str]:
     proposal = document["proposal"]
     if proposal:
         if proposal["live"]:
-            lines.append(field("proposed", paint("good", show(proposal["to"]))))
+            lines.append(field("proposed", paint("proved", show(proposal["to"]))))
         else:
             lines.append(field("proposed", f"{show(proposal['to'])}, but it is stale"))
             lines += [field("", visible(reason)) for reason in proposal["moved"]]
@@ -129,7 +129,7 @@ def status(document: Document, paint: Paint) -> list[str]:
         lines.append(field("paused", paused(document["paused"])))
     if document.get("protected_changes"):
         changes = document["protected_changes"]
-        word = "approved" if changes["approved"] else paint("warn", "not approved")
+        word = "approved" if changes["approved"] else paint("undecided", "not approved")
         lines.append(field("protected", f"changed ({word}): {show(changes['sentence'])}"))
     if document.get("sent_to_judge"):
         lines.append(field("sent", _sent_line(document["sent_to_judge"])))
@@ -152,7 +152,7 @@ def _stale_lines(criteria: Sequence[Document], paint: Paint) -> list[str]:
     for criterion in criteria:
         if criterion.get("fresh") is False:
             ids_by_reason.setdefault(tuple(criterion["why_stale"]), []).append(criterion["id"])
-    head = paint("warn", "stale") + " " * (LABEL - len("stale"))
+    head = paint("undecided", "stale") + " " * (LABEL - len("stale"))
     return [
         f"{head} {names(ids, PATHS)}: {why_stale(words)}" for words, ids in ids_by_reason.items()
     ]

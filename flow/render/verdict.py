@@ -49,7 +49,7 @@ def verdict(document: Mapping[str, Any], paint: Paint, *, closed: str = "") -> l
     proposed = document.get("proposed_transition")
     if proposed:
         goal_id, proposal_id = show(document.get("goal_id")), show(proposed.get("proposal_id"))
-        lines.append(field("proposed", paint("good", show(proposed.get("to")))))
+        lines.append(field("proposed", paint("proved", show(proposed.get("to")))))
         confirm = f"flow goal confirm {goal_id} --proposal {proposal_id}"
         lines.append(
             field("since", f"the goal is {closed}") if closed else field("to confirm", confirm)

@@ -175,9 +175,10 @@ def test_a_table_is_aligned_and_colour_changes_no_column() -> None:
     bare = text.table(rows)
     assert [line.rindex(last) for line, last in zip(bare, "x12", strict=True)] == [28] * 3
     painted = text.table(rows, lambda style, word: f"<{style}>{word}</>" if style else word)
-    assert "<good>pass</>" in painted[1]
+    assert "<proved>pass</>" in painted[1]
     assert [
-        line.replace("<good>", "").replace("<warn>", "").replace("</>", "") for line in painted
+        line.replace("<proved>", "").replace("<undecided>", "").replace("</>", "")
+        for line in painted
     ] == bare
 
 

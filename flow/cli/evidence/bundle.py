@@ -95,7 +95,7 @@ def _bundle_lines(document: Mapping[str, Any], out: Output) -> list[str]:
         lines.append(f"  {shown}")
     lines += [f"signed by   {signer}" for signer in document["signers"]]
     lines += [f"note        {note}" for note in document["notes"]]
-    lines += [f"{out.paint('bad', 'finding')}     {finding}" for finding in document["findings"]]
+    lines += [f"{out.paint('failed', 'finding')}     {finding}" for finding in document["findings"]]
     count = len(document["findings"])
     verdict = f"{count} finding{'s' if count > 1 else ''}" if count else "the bundle holds together"
     return [*lines, verdict]

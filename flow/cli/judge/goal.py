@@ -116,7 +116,7 @@ def _document(case: JudgeCase, opinion: Opinion | NoOpinion, unproved: list[str]
 
 
 def _opinion_lines(document: dict[str, Any], out: Output) -> list[str]:
-    style = {"achieved": "good", "not_achieved": "bad"}.get(document["verdict"], "warn")
+    style = {"achieved": "proved", "not_achieved": "failed"}.get(document["verdict"], "undecided")
     head = f"{document['verdict']}, confidence {document['confidence']:g}"
     lines = [out.paint(style, head if document["answered"] else "no usable answer")]
     lines.append(f"  {visible(document['reason'])}")
