@@ -1,8 +1,9 @@
 """Write the generated parts of the docs: ``python tools/make_docs.py``.
 
 The diagram of ``docs/lifecycle.md`` comes from the table in ``flow/core/goal/lifecycle.py``, the
-tables of ``docs/goal-file.md`` from ``schemas/v1/goal.schema.json``, the reference in
-``docs/cli.md`` from the commands. A test in ``tests/docs`` keeps them current.
+tables of ``docs/goal-file.md`` from ``schemas/v1/goal.schema.json``, that of ``docs/settings.md``
+from the table of keys, the reference in ``docs/cli.md`` from the commands. A test in ``tests/docs``
+keeps them current.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ def generated(name: str) -> str:
         from tools.cli_docs import reference
 
         return reference()
+    if name == "settings":
+        return _settings_table()
     if name.startswith("goal "):
         return _keys(name.removeprefix("goal "))
     raise SystemExit(f"no generated block is called {name!r}")
@@ -56,6 +59,24 @@ def _lifecycle_table() -> str:
     for status in STATUSES:
         targets = ", ".join(f"`{target}`" for target in TABLE[status])
         lines.append(f"| `{status}` | {targets or 'nothing' if status in TERMINAL else targets} |")
+    return "\n".join(lines) + "\n"
+
+
+WHO = {"own": "you", "stricter": "stricter", "pinned": "pinned", "union": "all", "first": "first"}
+"""The column of ``docs/settings.md`` that tells whose word counts."""
+
+
+def _settings_table() -> str:
+    from flow.core.setting_keys import KEYS
+    from flow.core.settings import config_rows, merge_layers
+
+    defaults = {row.key: row.value for row in config_rows(merge_layers(()))}
+    lines = ["| key | meaning | values | default | who |", "|---|---|---|---|---|"]
+    for name, key in KEYS.items():
+        default = "none" if defaults[name] is None else f"`{json.dumps(defaults[name])}`"
+        values = _cell(key.kind.expected)
+        row = (f"`{name}`", _cell(key.about), values, default, WHO[key.rule])
+        lines.append(f"| {' | '.join(row)} |")
     return "\n".join(lines) + "\n"
 
 

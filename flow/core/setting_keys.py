@@ -32,14 +32,17 @@ class Key(NamedTuple):
 
     ``rule`` is what a checkout's files may do (SPEC 17.2): ``own`` nothing; ``stricter``
     only tighten what the user says; ``pinned`` what they did when the goal began; ``union`` add;
-    ``first`` set it. ``strictness`` goes with ``stricter``: more is stricter.
+    ``first`` set it. ``strictness`` goes with ``stricter``: more is stricter. ``about`` is its line
+    in the docs; ``not_a_switch`` what false leaves on where the name promises more.
     """
 
     name: str
     field: str
     kind: ValueKind
+    about: str
     rule: Rule = "first"
     strictness: Callable[[Any], float] | None = None
+    not_a_switch: str = ""
 
     @property
     def own_only(self) -> bool:
@@ -113,34 +116,202 @@ STOP_HOOK, CANARY = f"{GOALS}.stopHookEnforcement", f"{_J}.canary"
 SECTIONS = ("flow", GOALS, _J, "journal", "judge")
 
 _TABLE = (
-    Key(ENABLED, "enabled", _BOOL, "stricter", float),
-    Key(STOP_HOOK, "stop_hook_enforcement", _one_of(ENFORCEMENT), "stricter", ENFORCEMENT.index),
-    Key(f"{GOALS}.failAfterStuckTurns", "fail_after_stuck_turns", _whole_number(1, 1000), "pinned"),
-    Key(f"{GOALS}.onStuck", "on_stuck", _one_of(get_args(OnStuck)), "pinned"),
-    Key(f"{GOALS}.executeVerificationCommands", "execute_verification_commands", _BOOL, "own"),
-    Key(f"{GOALS}.agentMayNameTrust", "agent_may_name_trust", _BOOL, "own"),
-    Key(f"{GOALS}.jobs", "jobs", _whole_number(1, 256), "pinned"),
-    Key(f"{GOALS}.commandTimeoutSeconds", "command_timeout_seconds", _seconds(_WEEK), "pinned"),
-    Key(f"{GOALS}.hookTimeoutSeconds", "hook_timeout_seconds", _seconds(_WEEK), "pinned"),
-    Key(f"{GOALS}.outputLimitBytes", "output_limit_bytes", _BYTES, "pinned"),
-    Key(DENIED, "denied_paths", _PATTERNS, "union"),
-    Key(f"{_J}.backend", "judge.backend", _one_of(get_args(Backend)), "own"),
-    Key(f"{_J}.command", "judge.command", _COMMAND, "own"),
-    Key(f"{_J}.baseUrl", "judge.base_url", _URL, "own"),
-    Key(f"{_J}.model", "judge.model", _MODEL, "own"),
-    Key(f"{_J}.timeoutSeconds", "judge.timeout_seconds", _seconds(3600), "pinned"),
-    Key(f"{_J}.samples", "judge.samples", _whole_number(1, 25), "own"),
-    Key(f"{_J}.maxCostUsd", "judge.max_cost_usd", _DOLLARS, "stricter", lambda cost: -cost),
-    Key(f"{_J}.minKappa", "judge.min_kappa", _SHARE, "stricter", float),
-    Key(f"{_J}.changedFiles", "judge.changed_files", _BOOL, "own"),
-    Key(CANARY, "judge.canary", _BOOL, "stricter", float),
-    Key("journal.dir", "journal_dir", _FOLDER, "pinned"),
-    Key("judge.scoresDir", "scores_dir", _FOLDER),
-    Key("judge.reportsDir", "reports_dir", _FOLDER),
+    Key(
+        ENABLED,
+        "enabled",
+        _BOOL,
+        "false: the Stop hook lets every stop go. Commands that are typed still work.",
+        "stricter",
+        float,
+        not_a_switch="false quiets the Stop hook; commands that are typed work all the same",
+    ),
+    Key(
+        STOP_HOOK,
+        "stop_hook_enforcement",
+        _one_of(ENFORCEMENT),
+        "What happens when the agent stops and the goal is not done: nothing, you are told, it "
+        "goes on until the commands pass, or until a judge agrees, too.",
+        "stricter",
+        ENFORCEMENT.index,
+    ),
+    Key(
+        f"{GOALS}.failAfterStuckTurns",
+        "fail_after_stuck_turns",
+        _whole_number(1, 1000),
+        "In `evaluator-loop`: stops in a row with the same criteria passed, after which the goal "
+        "counts as stuck.",
+        "pinned",
+    ),
+    Key(
+        f"{GOALS}.onStuck",
+        "on_stuck",
+        _one_of(get_args(OnStuck)),
+        "What then happens: the goal is closed as failed, or that is only proposed.",
+        "pinned",
+    ),
+    Key(
+        f"{GOALS}.executeVerificationCommands",
+        "execute_verification_commands",
+        _BOOL,
+        "true: the commands of every goal file run, also of one that somebody else wrote and you "
+        "never trusted. false turns nothing off: the commands of goals that you trust always run.",
+        "own",
+        not_a_switch="commands of goals that you trust run all the same; true also runs those of "
+        "goals that you do not",
+    ),
+    Key(
+        f"{GOALS}.agentMayNameTrust",
+        "agent_may_name_trust",
+        _BOOL,
+        "true: an agent's shell, too, may say by `--trust-digest` which contract is meant.",
+        "own",
+    ),
+    Key(
+        f"{GOALS}.jobs",
+        "jobs",
+        _whole_number(1, 256),
+        "How many commands run at once.",
+        "pinned",
+    ),
+    Key(
+        f"{GOALS}.commandTimeoutSeconds",
+        "command_timeout_seconds",
+        _seconds(_WEEK),
+        "Seconds that one command may take, unless its criterion says otherwise.",
+        "pinned",
+    ),
+    Key(
+        f"{GOALS}.hookTimeoutSeconds",
+        "hook_timeout_seconds",
+        _seconds(_WEEK),
+        "Seconds that the Stop hook may take. Your agent's own limit (330 in `hooks.json`) must "
+        "be longer.",
+        "pinned",
+    ),
+    Key(
+        f"{GOALS}.outputLimitBytes",
+        "output_limit_bytes",
+        _BYTES,
+        "Bytes of a command's output that are kept; of a longer one, its beginning and its end.",
+        "pinned",
+    ),
+    Key(
+        DENIED,
+        "denied_paths",
+        _PATTERNS,
+        "Paths that no goal may change, as in a goal's `denied_paths`.",
+        "union",
+    ),
+    Key(
+        f"{_J}.backend",
+        "judge.backend",
+        _one_of(get_args(Backend)),
+        "Which program or service judges what no command can prove.",
+        "own",
+    ),
+    Key(
+        f"{_J}.command",
+        "judge.command",
+        _COMMAND,
+        "With the backend `command`: the program that answers, and its arguments.",
+        "own",
+    ),
+    Key(
+        f"{_J}.baseUrl",
+        "judge.base_url",
+        _URL,
+        "Another address for the backends `anthropic` and `openai`.",
+        "own",
+    ),
+    Key(f"{_J}.model", "judge.model", _MODEL, "The judge's model, by the backend's name.", "own"),
+    Key(
+        f"{_J}.timeoutSeconds",
+        "judge.timeout_seconds",
+        _seconds(3600),
+        "Seconds that one question to the judge may take.",
+        "pinned",
+    ),
+    Key(
+        f"{_J}.samples",
+        "judge.samples",
+        _whole_number(1, 25),
+        "How often the judge of a goal is asked; the majority counts.",
+        "own",
+    ),
+    Key(
+        f"{_J}.maxCostUsd",
+        "judge.max_cost_usd",
+        _DOLLARS,
+        "US dollars that the judges of one evaluation may cost.",
+        "stricter",
+        lambda cost: -cost,
+    ),
+    Key(
+        f"{_J}.minKappa",
+        "judge.min_kappa",
+        _SHARE,
+        "The agreement with people (Cohen's kappa) that a judge must have reached when it was "
+        "calibrated.",
+        "stricter",
+        float,
+    ),
+    Key(
+        f"{_J}.changedFiles",
+        "judge.changed_files",
+        _BOOL,
+        "false: the changed files are not sent to a judge for a criterion that names no evidence.",
+        "own",
+    ),
+    Key(
+        CANARY,
+        "judge.canary",
+        _BOOL,
+        "true: each judge is also asked without evidence, and not believed if it says achieved.",
+        "stricter",
+        float,
+    ),
+    Key(
+        "journal.dir",
+        "journal_dir",
+        _FOLDER,
+        "The folder of the decision journals.",
+        "pinned",
+    ),
+    Key("judge.scoresDir", "scores_dir", _FOLDER, "The folder of scorecards."),
+    Key("judge.reportsDir", "reports_dir", _FOLDER, "The folder of the reports of debates."),
     # To judge without being asked sends data and spends money, so off is the stricter value.
-    Key("judge.autoJudge", "auto_judge", _BOOL, "stricter", lambda on: not on),
+    Key(
+        "judge.autoJudge",
+        "auto_judge",
+        _BOOL,
+        "true: a scorecard is made at the next stop after a skill was used, without being asked.",
+        "stricter",
+        lambda on: not on,
+    ),
 )
 KEYS: dict[str, Key] = {key.name: key for key in _TABLE}
 """Every key by its name, in the order of SPEC 8."""
 FOLDERS = tuple(key.name for key in _TABLE if key.kind is _FOLDER)
 STRICTNESS = {key.name: key.strictness for key in _TABLE if key.strictness is not None}
+
+
+def key_named(name: str) -> Key | None:
+    """The key of this whole name, or of its last parts where only one key ends so."""
+    ends = [known for known in KEYS if known.endswith(f".{name}")]
+    whole = name if name in KEYS else ends[0] if len(ends) == 1 else ""
+    return KEYS.get(whole)
+
+
+def near_keys(name: str) -> list[str]:
+    """The keys that may be meant by a name that is none."""
+    from difflib import get_close_matches
+
+    last = name.rpartition(".")[2]
+    same = [known for known in KEYS if known.rpartition(".")[2].lower() == last.lower()]
+    near = same or get_close_matches(name[:100], KEYS, n=1, cutoff=0.75)
+    if not near:
+        ends = {known.rpartition(".")[2]: known for known in KEYS}
+        near = [ends[end] for end in get_close_matches(last[:100], ends, n=1, cutoff=0.75)]
+    if not near and len(last) > 3:
+        near = [known for known in KEYS if last.lower() in known.lower()][:3]
+    return near

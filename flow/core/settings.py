@@ -10,13 +10,14 @@ from flow.core.setting_keys import (
     CANARY,
     DENIED,
     ENABLED,
-    FOLDERS,
     GOALS,
     KEYS,
     SECTIONS,
     STOP_HOOK,
     STRICTNESS,
+    near_keys,
 )
+from flow.core.setting_values import shown_value, usable_value, value_faults
 from flow.errors import ContractError, Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,6 +36,8 @@ _UNKNOWN_SHOWN = 20
 
 WHEN_IT_BEGAN = "when the goal began"
 """The origin of a value that was pinned at activation."""
+IMPLIED = f"{STOP_HOOK}, which asks for the hook"
+"""The origin of ``enabled`` where no file of the user's has it."""
 OWN_FILE = "your own ~/.claude/settings.flow.json"
 
 
@@ -188,7 +191,7 @@ class _SettingSources:
         """What the user says; a hook that is asked for is turned on."""
         said = next(((at.file, value) for at, value in self.all(name) if at.own), None)
         hook = self.own(STOP_HOOK) if said is None and name == ENABLED else None
-        return (hook[0], True) if hook is not None and hook[1] != "off" else said
+        return (IMPLIED, True) if hook is not None and hook[1] != "off" else said
 
     def checkout(self, name: str) -> Word | None:
         """What the checkout's files say now."""
@@ -206,7 +209,7 @@ class _SettingSources:
 
     def overrule(self, file: str, name: str, value: Any, why: str) -> None:
         """Say that a value does not count."""
-        self.overruled.append(f"{file}: {name}: {_shown_value(value)} {why}")
+        self.overruled.append(f"{file}: {name}: {shown_value(value)} {why}")
 
     def pins(self) -> dict[str, str]:
         """What a goal that begins now pins."""
@@ -235,6 +238,8 @@ def _stricter(name: str, words: _SettingSources) -> Word | None:
     strictness = STRICTNESS[name]
     known = [word for word in (own, then, now) if word is not None]
     chosen = here or max(known, key=lambda word: strictness(word[1]), default=None)
+    if chosen is not None and chosen[0] == IMPLIED and known == [chosen]:
+        return None  # it is the default
     if chosen is None or now is None or strictness(now[1]) >= strictness(chosen[1]):
         return chosen
     whose = WHEN_IT_BEGAN if chosen == then else f"in {OWN_FILE}"
@@ -242,7 +247,7 @@ def _stricter(name: str, words: _SettingSources) -> Word | None:
         now[0],
         name,
         now[1],
-        f"is laxer than {_shown_value(chosen[1])} {whose} and is not obeyed "
+        f"is laxer than {shown_value(chosen[1])} {whose} and is not obeyed "
         "(for this checkout alone: "
         "flow.checkouts in your own file)",
     )
@@ -255,7 +260,7 @@ def _as_it_began(name: str, words: _SettingSources) -> Word | None:
         return words.here(name) or _first_word(name, words)
     now, then = words.checkout(name), words.began(name)
     if now is not None and (then is None or then[1] != now[1]):
-        before = _shown_value(then[1]) if then is not None else "not set"
+        before = shown_value(then[1]) if then is not None else "not set"
         words.overrule(
             now[0], name, now[1], f"does not count for this goal: it was {before} {WHEN_IT_BEGAN}"
         )
@@ -274,7 +279,7 @@ def _union_of_denied(
     gone = [pattern for pattern in then[1] if pattern not in patterns] if then else []
     if gone and not quiet:
         words.overruled.append(
-            f"{name}: {', '.join(map(_shown_value, gone[:5]))} stays denied: it was {WHEN_IT_BEGAN}"
+            f"{name}: {', '.join(map(shown_value, gone[:5]))} stays denied: it was {WHEN_IT_BEGAN}"
         )
         files.append(WHEN_IT_BEGAN)
     return ", ".join(files) or DEFAULT, [*patterns, *gone]
@@ -349,20 +354,12 @@ def _read_layer(layer: Layer, faults: list[Fault], warnings: list[str]) -> dict[
                 warnings.append(_unknown(layer.file, name))
         elif key.own_only and not layer.own:
             warnings.append(f"{layer.file}: {name}: ignored, since only {OWN_FILE} may set it")
-        elif not key.kind.fits(value):
-            faults.append(
-                in_file(layer.file, name, _shown_value(value)).fault(
-                    f"{_shown_value(value)} is not {key.kind.expected}",
-                    "correct the value, or remove the key to use the default",
-                )
-            )
-        elif name == DENIED:
-            from flow.core.boundary.rules import check_patterns
-
-            faults += check_patterns(value, name, file=layer.file)
-            usable[name] = value
+        elif problems := value_faults(key, value, layer.file):
+            faults += problems
+            if name == DENIED and key.kind.fits(value):
+                usable[name] = value
         else:
-            usable[name] = value.removesuffix("/") if name in FOLDERS else value
+            usable[name] = usable_value(key, value)
     if unknown > _UNKNOWN_SHOWN:
         more = unknown - _UNKNOWN_SHOWN
         warnings.append(f"{layer.file}: {more} more unknown settings, ignored")
@@ -375,8 +372,8 @@ def _layer_values(layer: Layer, faults: list[Fault]) -> Iterator[tuple[str, Any]
     for prefix, section in queue:  # grows while it is walked; there are five sections at most
         if not isinstance(section, dict):
             faults.append(
-                in_file(layer.file, prefix or None, _shown_value(section)).fault(
-                    f"{_shown_value(section)} is not an object",
+                in_file(layer.file, prefix or None, shown_value(section)).fault(
+                    f"{shown_value(section)} is not an object",
                     'write it as {"flow": {"goals": {"jobs": 4}}}',
                 )
             )
@@ -392,17 +389,10 @@ def _layer_values(layer: Layer, faults: list[Fault]) -> Iterator[tuple[str, Any]
 
 
 def _unknown(file: str, name: str) -> str:
-    from difflib import get_close_matches
-
-    last = name.removesuffix(" (written with dots)").rpartition(".")[2]
-    same = [known for known in KEYS if known.rpartition(".")[2].lower() == last.lower()]
-    near = same or get_close_matches(name[:100], KEYS, n=1, cutoff=0.75)
-    if not near:
-        ends = {known.rpartition(".")[2]: known for known in KEYS}
-        near = [ends[end] for end in get_close_matches(last[:100], ends, n=1, cutoff=0.75)]
+    near = near_keys(name.removesuffix(" (written with dots)"))
     hint = f"; did you mean {near[0]}, nested?" if near and "dots" in name else ""
     hint = hint or (f"; did you mean {near[0]}?" if near else "")
-    shown = name if name.isprintable() and len(name) <= 200 else _shown_value(name)
+    shown = name if name.isprintable() and len(name) <= 200 else shown_value(name)
     return f"{file}: {shown}: unknown setting, ignored{hint}"
 
 
@@ -424,11 +414,3 @@ def _get_field(settings: Settings, field: str) -> Any:
 
 def _plain_value(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
-
-
-def _shown_value(value: Any) -> str:
-    """The value as JSON, short and safe for a terminal."""
-    import json
-
-    text = json.dumps(value, ensure_ascii=True)  # which is printable, DEL included
-    return text if len(text) <= 80 else text[:79] + "…"

@@ -415,7 +415,27 @@ def settings(rows: Sequence[Document]) -> list[str]:
         value = visible(json.dumps(row["value"], ensure_ascii=False))
         origin = f"   ({show(row['origin'])})" if "origin" in row else ""
         lines.append(f"{row['key']:<{width}} = {value}{origin}")
+        if "note" in row:
+            lines.append(f"{'':<{width}}   # {row['note']}")
     return lines
+
+
+def setting_written(document: Document, *, was_set: bool) -> list[str]:
+    """``flow config set`` and ``unset``: the change, and what is in force where that differs."""
+    key, file = document["key"], document["file"]
+    before = visible(json.dumps(document["before"], ensure_ascii=False))
+    if document["set"]:
+        value = visible(json.dumps(document["value"], ensure_ascii=False))
+        was = f", was {before}" if was_set and before != value else ""
+        lines = [f"{file}: {key} = {value}{was}"]
+    elif was_set:
+        lines = [f"{file}: {key} is not set any more, was {before}"]
+    else:
+        lines = [f"{file}: {key} is not set; nothing was changed"]
+    if "origin" not in document or (document["set"] and document["in_force"] == document["value"]):
+        return lines
+    now = visible(json.dumps(document["in_force"], ensure_ascii=False))
+    return [*lines, f"in force here: {now} ({show(document['origin'])})"]
 
 
 def doctor(document: Document, paint: Paint) -> list[str]:

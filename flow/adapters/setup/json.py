@@ -73,11 +73,25 @@ class JsonFile:
         self._at(path).extend(values)
         self.text = _inserted(self.text, path, [(None, value) for value in values])
 
-    def put(self, path: Path, value: str | int) -> None:
+    def put(self, path: Path, value: Any) -> None:
         """Replace the value at ``path``, which is there."""
         self._at(path[:-1])[path[-1]] = value
         start, end = _value_span(self.text, path)
         self.text = self.text[:start] + json.dumps(value, ensure_ascii=False) + self.text[end:]
+
+    def remove(self, path: Path) -> None:
+        """Take the member or item at ``path``, which is there, out of its object or list."""
+        del self._at(path[:-1])[path[-1]]
+        start, _ = _value_span(self.text, path[:-1])
+        parts, close = _value_parts(self.text, start)
+        at = next(number for number, part in enumerate(parts) if part.key == path[-1])
+        if len(parts) == 1:
+            begin, end = start + 1, close
+        elif at + 1 < len(parts):
+            begin, end = parts[at].begin, parts[at + 1].begin
+        else:
+            begin, end = parts[at - 1].end, parts[at].end
+        self.text = self.text[:begin] + self.text[end:]
 
     def data(self) -> bytes:
         """The new content; :class:`RefusedError` where it is not what it should be."""
@@ -99,7 +113,7 @@ class JsonFile:
             return
         raise in_file(self.name, dotted_path(path) or None, one_line(value)).corrupt(
             f"is not {'an object' if kind is dict else 'a list'}",
-            "correct it, then run flow init again",
+            "correct it, then run the same command again",
         )
 
 

@@ -93,11 +93,11 @@ def _read_files(top: str | None, home: str | None) -> _SettingsFiles:
         if top is not None and os.path.realpath(os.path.join(top, PROJECT)) == real:
             warnings.append(_same_file())
         else:
-            distrust = _distrust(real, top)
-            if distrust:
-                warnings.append(f"{OWN}: {distrust}; it counts as a file of the checkout")
+            doubt = distrust(real, top)
+            if doubt:
+                warnings.append(f"{OWN}: {doubt}; it counts as a file of the checkout")
             folder, name = os.path.split(real)
-            _add_file(settings_files, folder, name, OWN, own=not distrust)
+            _add_file(settings_files, folder, name, OWN, own=not doubt)
     _add_own_layer(top, settings_files)
     if top is not None and _present(os.path.join(top, JUDGE_CONFIG), errors):
         layer = judge_config(top)
@@ -129,14 +129,15 @@ def _add_own_layer(top: str | None, settings_files: _SettingsFiles) -> None:
                 )
             )
         else:
-            here = [checkouts[name] for name in checkouts if _is_top(name, top)]
+            here = [checkouts[name] for name in checkouts if is_top(name, top)]
             for entry in here[:1]:
                 file = f"{layer.file}, flow.checkouts"
                 settings_files.layers.insert(0, Layer(file, {"flow": entry}, own=True, here=True))
         return
 
 
-def _is_top(name: str, top: str | None) -> bool:
+def is_top(name: str, top: str | None) -> bool:
+    """Whether an entry of ``flow.checkouts`` is about the checkout ``top``."""
     if top is None or not os.path.isabs(name) or "\0" in name:
         return False
     return os.path.realpath(name) == os.path.realpath(top)
@@ -187,7 +188,7 @@ def _present(path: str, errors: list[StorageError]) -> bool:
     return True
 
 
-def _distrust(real: str, top: str | None) -> str | None:
+def distrust(real: str, top: str | None) -> str | None:
     """Why the file does not count as the user's own; None where it does."""
     top = None if top is None else os.path.realpath(top)
     if top is not None and (real == top or real.startswith(top.rstrip("/") + "/")):
