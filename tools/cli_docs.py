@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
+    from flow.cli.parsing import Parser
+
 
 def reference() -> str:
     """Every command with its arguments, in the order of ``flow --help``."""
@@ -29,13 +31,13 @@ def reference() -> str:
     return "\n".join(lines)
 
 
-def _command(parser: argparse.ArgumentParser, *, level: int) -> list[str]:
+def _command(parser: Parser, *, level: int) -> list[str]:
     lines = [f"{'#' * level} {parser.prog}", "", f"{parser.description}", ""]
     rows = [_row(action) for action in parser._actions if action.dest not in ("json", "help")]
     if rows:
         lines += ["| argument | | meaning |", "|---|---|---|", *rows, ""]
-    if parser.epilog:
-        lines += ["```text", parser.epilog, "```", ""]
+    if parser.ending:
+        lines += ["```text", parser.ending, "```", ""]
     return lines
 
 

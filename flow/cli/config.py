@@ -228,21 +228,18 @@ _TABLE = {
         "the value of one setting: in force, or in one file",
         _get_arguments,
         _get_setting,
-        "exit status: 0 printed; 2 no such key, or the named file does not set it\n"
-        "example: flow config get jobs",
+        "exit status: 0 printed; 2 no such key, or the named file does not set it",
     ),
     "set": CommandSpec(
         "write one setting to a settings file (default: your own)",
         _set_arguments,
         _set_setting,
-        "Everything else in the file stays as it is.\n"
-        "example: flow config set stopHookEnforcement block --user",
+        "Everything else in the file stays as it is.",
     ),
     "unset": CommandSpec(
         "take one setting out of a settings file (default: your own)",
         _unset_arguments,
         _unset_setting,
-        "example: flow config unset stopHookEnforcement --user",
     ),
 }
 COMMANDS = {name: command.help for name, command in _TABLE.items()}

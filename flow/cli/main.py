@@ -1,4 +1,4 @@
-"""The command line's door: finds the command, runs it, turns every error into an exit status.
+"""The command line: finds the command, runs it, turns every error into an exit status.
 
 Exit statuses (SPEC 5): 0 done, and for ``evaluate`` an achieved verdict; 1 evaluated, not
 achieved (``doctor``: findings); 2 wrong call, bad input, wrong state, stale proposal; 3 blocked;
@@ -28,13 +28,13 @@ COMMANDS: Mapping[str, str] = {
     "verdict": "record and show the newest verdict of a run",
     "journal": "record and show decisions",
     "trust": "say whose commands may run here",
-    "judge": "ask a judge by a rubric or about a goal; scorecards, debates, calibration",
+    "judge": "ask a judge about a goal or a file; scorecards, debates, calibration",
     "config": "show the settings and where they come from",
     "schema": "print a JSON Schema of Flow's files",
     "doctor": "look for what is wrong with this set-up",
     "gc": "drop old outputs of closed goals; the chain still verifies",
     "report": "write a goal's record as a page to read",
-    "demo": "run the example end to end in a temporary repository",
+    "demo": "play the example end to end in a temporary repository",
 }
 """Each is a module of this package: a ``COMMAND``, or a group with ``COMMANDS`` and ``load``."""
 
@@ -80,8 +80,10 @@ def _take_json(argv: Sequence[str]) -> tuple[bool, list[str]]:
 
 
 def _run(words: Sequence[str], out: Output) -> int:
+    if len(words) > 1 and words[0] == "help":
+        words = [*words[1:], "--help"]
     if not words or words[0] in ("-h", "--help", "help"):
-        return _print_help(out, "flow COMMAND", _DESCRIPTION, {**COMMANDS, **ELSEWHERE})
+        return _print_help(out, "flow", _DESCRIPTION, _all_commands())
     if words[0] in ("-V", "--version"):
         from flow.version import __version__
 
@@ -93,8 +95,7 @@ def _run(words: Sequence[str], out: Output) -> int:
         return _call_command(f"flow {words[0]}", module.COMMAND, words[1:], out)
     group = f"flow {words[0]}"
     if len(words) == 1 or words[1] in ("-h", "--help", "help"):
-        what = COMMANDS[words[0]].capitalize() + "."
-        return _print_help(out, f"{group} COMMAND", what, module.COMMANDS)
+        return _print_help(out, group, COMMANDS[words[0]].capitalize() + ".", module.COMMANDS)
     _require_known(words[1], module.COMMANDS, group)
     return _call_command(f"{group} {words[1]}", module.load(words[1]), words[2:], out)
 
@@ -128,6 +129,13 @@ def _elsewhere(word: str) -> list[str]:
     return [line for line, name in lines.items() if name in near][:3]
 
 
+def _all_commands() -> dict[str, str]:
+    from flow.cli.manual import DAILY
+
+    of_goal = import_module("flow.cli.goal").COMMANDS
+    return {**COMMANDS, **ELSEWHERE, **{f"goal {name}": of_goal[name] for name in DAILY}}
+
+
 def _call_command(prog: str, command: CommandSpec, words: Sequence[str], out: Output) -> int:
     parser = Parser(prog, command)
     options = words[: list(words).index("--")] if "--" in words else words
@@ -140,21 +148,21 @@ def _call_command(prog: str, command: CommandSpec, words: Sequence[str], out: Ou
     return command.run(parser.parse(words), out)
 
 
-_DESCRIPTION = """Makes "done" provable: a goal names the commands that prove it and the paths that
-may be touched; flow runs them, keeps the evidence, checks the paths, and proposes what comes next.
-A person confirms."""
+_DESCRIPTION = """\
+Makes "done" provable: a goal names the commands that prove it and the paths that may be changed;
+Flow runs them, keeps the evidence, checks the paths, and proposes what comes next. A person
+confirms."""
 
 _STATUSES = (
-    "Exit status: 0 done, 1 not achieved or findings, 2 wrong call or state, 3 blocked,",
-    "4 a person is needed, 5 disk, git or lock failed, 130 interrupted.",
+    "flow --version prints the version.",
+    "Exit status: 0 done, 1 not achieved or findings, 2 wrong call or state,",
+    "3 blocked, 4 a person is needed, 5 disk, git or lock failed, 130 interrupted.",
 )
 
 
-def _print_help(out: Output, usage: str, description: str, commands: Mapping[str, str]) -> int:
-    lines = [f"usage: {usage} [--json] ...", "", *description.split("\n"), "", "commands:"]
-    lines += [f"  {name:<10} {help}" for name, help in commands.items()]
-    lines += ["", f"{usage} --help tells more; --json prints one JSON document."]
-    if usage == "flow COMMAND":
-        lines += ("flow --version prints the version.", *_STATUSES)
+def _print_help(out: Output, prog: str, description: str, commands: Mapping[str, str]) -> int:
+    from flow.cli.manual import overview
+
+    lines = [*overview(prog, description, commands), *(_STATUSES if prog == "flow" else ())]
     out.result({"help": "\n".join(lines)}, lines)
     return 0

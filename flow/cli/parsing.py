@@ -34,11 +34,12 @@ class Parser(argparse.ArgumentParser):
         super().__init__(
             prog=prog,
             description=command.help[:1].upper() + command.help[1:] + ".",
-            epilog=command.epilog or None,
             add_help=False,
             allow_abbrev=False,
             formatter_class=_formatter,
         )
+        self._notes = command.epilog.strip("\n")
+        self._positionals.title = "arguments"
         command.arguments(self)
         shared = self.add_argument_group("always")
         shared.add_argument("--json", action="store_true", help="print one JSON document")
@@ -50,6 +51,18 @@ class Parser(argparse.ArgumentParser):
         if message.startswith("argument ") and colon:
             raise usage_error(what, self.prog, key=key)
         raise usage_error(message, self.prog)
+
+    @property
+    def ending(self) -> str:
+        """What stands below the options: the notes on the command, and its examples."""
+        from flow.cli.manual import examples, fill
+
+        parts = (fill(self._notes), examples(self.prog))
+        return "\n\n".join(part for part in parts if part)
+
+    def format_help(self) -> str:
+        """The help, in at most 80 columns."""
+        return "\n\n".join(filter(None, [super().format_help().rstrip("\n"), self.ending])) + "\n"
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
         """The arguments; options may stand before, between and after the others."""
@@ -64,7 +77,7 @@ class Parser(argparse.ArgumentParser):
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
     # With a width given, argparse does not import shutil to ask for one.
-    return argparse.RawDescriptionHelpFormatter(prog, max_help_position=28, width=96)
+    return argparse.HelpFormatter(prog, max_help_position=24, width=80)
 
 
 def usage_error(message: str, prog: str, *, key: str | None = None) -> InputError:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shlex
 import sys
+from importlib import import_module
 
 import pytest
 
-from flow.cli import main
+from flow.cli import main, manual
+from flow.cli.parsing import CommandSpec, Parser
 from tests.support import ROOT, GitRepo, run, scene
 
 COMMANDS = [
@@ -29,7 +32,7 @@ COMMANDS = [
         ["judge", name]
         for name in ("run", "scorecard", "debate", "rubrics", "calibrate", "history")
     ),
-    ["config", "list"],
+    *(["config", name] for name in ("list", "get", "set", "unset")),
     ["schema"], ["report"],
     ["doctor"],
     ["gc"],
@@ -38,8 +41,6 @@ COMMANDS = [
 
 
 def test_the_list_above_is_whole() -> None:
-    from importlib import import_module
-
     found: list[list[str]] = []
     for name in main.COMMANDS:
         module = import_module(f"flow.cli.{name}")
@@ -58,21 +59,89 @@ def test_every_command_tells_about_itself(
         shown = capsys.readouterr()
         assert shown.out.startswith(f"usage: flow {' '.join(words)}")
         assert "--json" in shown.out
-        assert max(map(len, shown.out.splitlines())) <= 100
+        assert max(map(len, shown.out.splitlines())) <= 80
         assert shown.err == ""
     assert main.run([*words, "--json", "--help"]) == 0
     assert list(json.loads(capsys.readouterr().out)) == ["help"]
 
 
+def example_lines(words: list[str]) -> list[str]:
+    """The lines below "example:" of a command's help, each as it is typed."""
+    _, _, block = (
+        Parser(f"flow {' '.join(words)}", command_spec(words)).format_help().rpartition("example")
+    )
+    lines = block.partition(":\n")[2].replace("\\\n", " ").splitlines()
+    return [line.strip() for line in lines]
+
+
+def command_spec(words: list[str]) -> CommandSpec:
+    module = import_module(f"flow.cli.{words[0]}")
+    spec: CommandSpec = module.load(words[1]) if len(words) > 1 else module.COMMAND
+    return spec
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_has_an_example_that_it_takes(words: list[str]) -> None:
+    lines = example_lines(words)
+    assert lines
+    prog = ["flow", *words]
+    for line in lines:
+        typed = shlex.split(line)
+        assert typed[: len(prog)] == prog
+        Parser(" ".join(prog), command_spec(words)).parse(typed[len(prog) :])
+
+
+def test_no_example_is_of_a_command_that_is_gone() -> None:
+    assert sorted(manual.EXAMPLES) == sorted(f"flow {' '.join(words)}" for words in COMMANDS)
+
+
+GROUPS = [name for name in main.COMMANDS if [name] not in COMMANDS]
+
+
 @pytest.mark.parametrize(
     "words",
-    [[], ["--help"], ["-h"], ["help"], ["goal"], ["goal", "--help"], ["evidence"], ["trust", "-h"]],
+    [
+        *([], ["--help"], ["-h"], ["help"]),
+        *([group, *rest] for group in GROUPS for rest in ([], ["--help"], ["-h"], ["help"])),
+    ],
+    ids=lambda words: " ".join(words) or "flow",
 )
-def test_help_lists_the_commands(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_group_alone_prints_its_help(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main.run(words) == 0
-    shown = capsys.readouterr().out
-    assert "commands:" in shown
-    assert max(map(len, shown.splitlines())) <= 100
+    shown = capsys.readouterr()
+    group = words[0] if words and words[0] in GROUPS else None
+    assert shown.err == ""
+    assert max(map(len, shown.out.splitlines())) <= 80
+    commands = import_module(f"flow.cli.{group}").COMMANDS if group else main.COMMANDS
+    assert [name for name in commands if f"\n  {name} " not in shown.out] == []
+    assert main.run([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"help": shown.out.rstrip("\n")}
+
+
+@pytest.mark.parametrize(("words", "prefix"), [([], "goal "), (["goal"], "")])
+def test_help_begins_with_the_four_commands_of_every_day(
+    words: list[str], prefix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(words) == 0
+    block = capsys.readouterr().out.partition("every day:\n")[2].partition("\n\n")[0]
+    shown = [line.removeprefix(f"  {prefix}").split()[0] for line in block.splitlines()]
+    assert shown == ["create", "evaluate", "status", "confirm"]
+
+
+def test_every_command_is_in_a_subject(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ([], ["goal"]):
+        main.run(words)
+        assert "\nmore:" not in capsys.readouterr().out
+
+
+def test_help_before_a_command_is_the_commands_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["help", "goal", "evaluate"], ["help", "schema"], ["help", "goal"]):
+        assert main.run(words) == 0
+        asked = capsys.readouterr().out
+        assert main.run([*words[1:], "--help"]) == 0
+        assert capsys.readouterr().out == asked
 
 
 @pytest.mark.parametrize("option", ["--version", "-V"])

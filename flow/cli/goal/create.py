@@ -23,16 +23,6 @@ if TYPE_CHECKING:
 
     from flow.cli.output import Output
 
-_EPILOG = """\
-examples:
-  flow goal create --file goal.yaml
-  flow goal create issue-4 --outcome 'Dates are read strictly' --issue 4 \\
-      --criterion 'AC1: the tests pass :: pytest -q tests/dates' \\
-      --fuzzy 'AC2: the error text helps a reader' --evidence 'AC2: src/dates/errors.py' \\
-      --allow 'src/dates/**' --allow 'tests/**'
-  flow goal create issue-4-again --from issue-4
-  flow goal create strict-dates --from-spec specs/003-strict-dates --allow 'src/**'"""
-
 _REPEATABLE = (
     ("--criterion", "C", "'AC1: what must hold :: command that proves it'"),
     ("--fuzzy", "C", "'AC2: what no command can prove'"),
@@ -159,7 +149,5 @@ def _next_step(goal_id: str, status: str) -> str:
 
 
 COMMANDS = {
-    "create": CommandSpec(
-        "write a new goal, trust it, and start it", _arguments, _create_goal, _EPILOG
-    )
+    "create": CommandSpec("write a new goal, trust it, and start it", _arguments, _create_goal)
 }
