@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 RECORDED = Path(ROOT, ".flow-example", "recorded")
 NAMES = {".flow": "flow", ".decisions": "decisions"}
 """Folder of a checkout → its name here. With its own name Flow would take it for its own."""
+SCHEMA = "goal.schema.json"
+"""The copy of the schema for editors is left out: it is as long as all the rest."""
 BEGAN = 1767603600
 """2026-01-05T09:00:00Z, in seconds since 1970. Each command of the story is a minute later."""
 SECONDS = 0.1
@@ -152,7 +154,8 @@ class Recorder(stage.Stage):
         for folder, name in NAMES.items():
             for path in sorted(Path(self.project, folder).rglob("*")):
                 rel = path.relative_to(Path(self.project, folder))
-                if path.is_file() and not any(part.startswith(".") for part in rel.parts):
+                hidden = any(part.startswith(".") for part in rel.parts)
+                if path.is_file() and not hidden and path.name != SCHEMA:
                     self.files[f"{name}/{rel.as_posix()}"] = path.read_bytes()
 
     def _program(self) -> tuple[str, ...]:

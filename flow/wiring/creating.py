@@ -8,12 +8,15 @@ from flow.adapters.attribution.command_checks import syntax_faults
 from flow.adapters.baseline.pinned import commits_outside
 from flow.adapters.contracts import formats
 from flow.adapters.fs import clock
+from flow.adapters.setup.editor_schema import publish_schema
 from flow.app.transitions import create
 from flow.app.transitions.beside import refuse_beside_active
+from flow.core.drafting.completing import HEAD, Surroundings, completion
+from flow.core.drafting.draft import new_document
 from flow.core.goal import ids
-from flow.core.goal.draft import new_document
 from flow.core.text.display import visible
-from flow.startup.typing import TYPE_CHECKING
+from flow.errors import ContractError, FlowError
+from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.pinning import Pinning, about_commands, record_trust
 from flow.wiring.running import run_checks
 from flow.wiring.working_tree import WorkingTree
@@ -23,23 +26,66 @@ if TYPE_CHECKING:
 
     from flow.app.transitions.create import Created, Outside
     from flow.core.boundary.changes import Baseline
-    from flow.core.goal.draft import Words
+    from flow.core.drafting.completing import Completion
+    from flow.core.drafting.draft import Words
     from flow.core.goal.model import Goal
     from flow.wiring.context import Context
 
 
-def draft_text(context: Context, goal_id: str, words: Words, from_goal: str | None = None) -> str:
-    """The YAML text of a new goal from the command line's words."""
-    document = new_document(
+def draft_document(
+    context: Context, goal_id: str, words: Words, from_goal: str | None = None
+) -> dict[str, Any]:
+    """A new goal from the command line's words."""
+    return new_document(
         ids.goal_id(goal_id),
         words,
-        repo=visible(os.path.basename(context.top)) or "repository",
-        branch=context.branch(),
-        now=clock.now(),
+        here=surroundings(context),
         author=context.who,
         old=context.load(from_goal).goal.document if from_goal is not None else None,
     )
-    return formats.dump_yaml(document)
+
+
+def surroundings(context: Context) -> Surroundings:
+    """What is known here of a goal before anybody has said a word of it."""
+    repo = visible(os.path.basename(context.top)) or "repository"
+    return Surroundings(repo, context.branch(), clock.now())
+
+
+def read_handed_in(context: Context, text: str, file: str) -> create.Parsed:
+    """A goal text, completed with what Flow writes itself where it lacks that.
+
+    Raises :class:`ContractError` with every fault that is left.
+    """
+    try:
+        return _read_goal(text, file)
+    except ContractError as error:
+        try:
+            document = formats.parse_yaml(text.encode("utf-8", "surrogateescape"), file=file)
+            added = completion(document, surroundings(context))
+            whole = formats.edit(_with_head(text, added, file), added.changes, file=file)
+        except FlowError:
+            raise error from None  # its own faults say more
+        if whole == text:
+            raise
+    parsed = _read_goal(whole, file)
+    told = (f"{file}: {warning}" for warning in added.warnings)
+    return parsed._replace(warnings=(*told, *parsed.warnings))
+
+
+def _with_head(text: str, added: Completion, file: str) -> str:
+    """``text`` with what says its format on top, where it can stand there: it is read first."""
+    head = {path[0]: value for path, value in added.changes if path[0] in HEAD}
+    try:
+        above = formats.dump_yaml(head) + text if head else text
+        formats.parse_yaml(above.encode("utf-8", "surrogateescape"), file=file)
+    except FlowError:
+        return text
+    return above
+
+
+def _read_goal(text: str, file: str) -> create.Parsed:
+    goal, warnings = formats.read_goal(text.encode("utf-8", "surrogateescape"), file=file)
+    return create.Parsed(text, goal, warnings)
 
 
 def create_goal(
@@ -47,22 +93,23 @@ def create_goal(
     text: str,
     name: str,
     *,
-    as_draft: bool,
+    as_draft: bool | None,
     base: str | None,
     source: str,
     line: str = "flow goal create --file F",
 ) -> Created:
     """Create a goal from a file's text (``name`` is what messages call it).
 
-    ``line`` is what a person types where an agent's shell may not.
+    Unless ``as_draft`` says so, it is a draft where the file says so. ``line`` is what a person
+    types where an agent's shell may not.
     """
     pinning = Pinning(context)
 
     def parse(written: str, file: str) -> create.Parsed:
-        goal, warnings = formats.read_goal(written.encode("utf-8", "surrogateescape"), file=file)
-        if not as_draft:
-            refuse_beside_active(context, goal.id, line)
-        return create.Parsed(written, goal, warnings)
+        parsed = read_handed_in(context, written, file)
+        if not (parsed.goal.status == "draft" if as_draft is None else as_draft):
+            refuse_beside_active(context, parsed.goal.id, line)
+        return parsed
 
     tools = create.CreationTools(
         parse=parse,
@@ -76,9 +123,19 @@ def create_goal(
         syntax_faults=lambda goal: syntax_faults(goal, name, context.environ, context.top),
         run_checks=lambda checks: run_checks(context, checks),
     )
-    return create.create_goal(
+    created = create.create_goal(
         tools, text, name, as_draft=as_draft, base=base, source=source, now=clock.now()
     )
+    return created._replace(warnings=(*created.warnings, *_schema_written(context)))
+
+
+def _schema_written(context: Context) -> tuple[str, ...]:
+    """Write the schema for editors where it is missing; a warning where that cannot be."""
+    try:
+        publish_schema(context.top, context.own_record.file)
+    except FlowError as error:
+        return (f"the goal is written; the schema for editors is not: {error}",)
+    return ()
 
 
 def _outside(context: Context, goal: Goal, baseline: Baseline) -> Sequence[Outside]:

@@ -33,9 +33,7 @@ def create_goal_file(context: Context, text: str, name: str) -> tuple[str, tuple
     """
     from flow.wiring.creating import create_goal
 
-    goal, _ = formats.read_goal(text.encode("utf-8", "surrogateescape"), file=name)
-    source, as_draft = "flow-goal-record.sh", goal.status == "draft"
-    made = create_goal(context, text, name, as_draft=as_draft, base=None, source=source)
+    made = create_goal(context, text, name, as_draft=None, base=None, source="flow-goal-record.sh")
     return made.file, made.warnings
 
 

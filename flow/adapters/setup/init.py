@@ -8,6 +8,7 @@ import os
 from flow.adapters.contracts import formats, schemas
 from flow.adapters.fs import clock, files
 from flow.adapters.git.repository import current_branch, find_repo, refusal
+from flow.adapters.setup.editor_schema import SCHEMA
 from flow.adapters.setup.hosts import FILES, add_hook
 from flow.adapters.setup.json import JsonFile
 from flow.core import layout
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from flow.adapters.setup.hosts import Hook
 
 EXAMPLE = "example"
-SCHEMA = ".flow/goal.schema.json"
 CLAUDE = FILES["claude"]
 IGNORED = f"{layout.RUNS}/"
 ATTRIBUTES = f"{layout.GOALS}/*{layout.GOAL_SUFFIX} text eol=lf"
@@ -171,7 +171,7 @@ def ignores_runs(top: str) -> bool:
 
 
 def _schema_copied(top: str) -> InitStep | _Write:
-    """The goal schema, for editors: a copy, since an installation's path belongs to one machine."""
+    """The goal schema, for editors."""
     data = files.read_optional(top, SCHEMA)
     text = schemas.text("goal")
     if data is None:

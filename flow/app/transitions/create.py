@@ -8,7 +8,8 @@ from flow.app.transitions.closing import refuse_closed
 from flow.core import layout
 from flow.core.attribution.harmless import harmless
 from flow.core.boundary.rules import check_patterns, path_rules
-from flow.core.goal import draft
+from flow.core.drafting import draft
+from flow.core.drafting.completing import with_schema_line
 from flow.core.judging.goal import delegated
 from flow.core.judging.goal.delegated import DelegatedDebate
 from flow.core.text import display
@@ -49,7 +50,7 @@ class CreationTools(NamedTuple):
     """What creating a goal needs of the checkout."""
 
     parse: Callable[[str, str], Parsed]
-    """(text, name of the file it came from) → the goal; every fault at once."""
+    """(text, name of the file it came from) → the goal, its text completed; every fault at once."""
     edit: Callable[[str, Sequence[Edit]], str]
     pin: Callable[[Goal, str | None], Baseline]
     """Pins (goal, --base)."""
@@ -87,18 +88,21 @@ def create_goal(
     text: str,
     name: str,
     *,
-    as_draft: bool,
+    as_draft: bool | None,
     base: str | None,
     source: str,
     now: str,
 ) -> Created:
     """Write a goal as ``active`` (or ``draft``), record trust, journal.
 
-    ``name`` is the file the text came from, for messages. Raises :class:`ContractError` with every
-    fault, :class:`StateError` where commits since the base already lie outside the goal's paths.
+    ``as_draft`` None: as its text says. ``name`` is the file the text came from, for messages.
+    Raises :class:`ContractError` with every fault, :class:`StateError` where commits since the base
+    already lie outside the goal's paths.
     """
     parsed = tools.parse(text, name)
     goal = parsed.goal
+    if as_draft is None:
+        as_draft = goal.status == "draft"
     _refuse_faulty(tools, goal, name)
     refuse_other_branch(goal, tools.branch())
     baseline = None
@@ -112,7 +116,7 @@ def create_goal(
         run_id=run_id,
         base_commit=baseline.base_commit if baseline else None,
     )
-    final = tools.edit(text, changes)
+    final = with_schema_line(tools.edit(parsed.text, changes))
     ready = tools.parse(final, name).goal
     if not as_draft:
         tools.trust(ready, "flow goal create")  # first: a contract nobody published harms nobody

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import shlex
-from itertools import count
 
+from flow.adapters.contracts import formats
 from flow.adapters.fs import inputs
 from flow.adapters.setup import spec_files
 from flow.cli.parsing import CommandSpec, usage_error, whole
+from flow.core.drafting.draft import Words
+from flow.core.drafting.specifications import read_specification
 from flow.core.goal import ids
-from flow.core.goal.draft import Words
-from flow.core.goal.specifications import read_specification
 from flow.core.text.display import visible
 from flow.errors import at_key
 from flow.render import text as render
-from flow.startup.typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.context import Context
-from flow.wiring.creating import create_goal, draft_text
+from flow.wiring.creating import create_goal, draft_document
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping, Sequence
 
     from flow.cli.output import Output
 
@@ -75,7 +76,8 @@ def _create_goal(args: argparse.Namespace, out: Output) -> int:
         if args.from_spec is not None:
             words, unclear = _with_specification(words, args.from_spec)
             source = name = "a specification"
-        text = draft_text(context, ids.goal_id(args.ID), words, args.old)
+        drafted = draft_document(context, ids.goal_id(args.ID), words, args.old)
+        text, unclear = formats.dump_yaml(drafted), _unclear_criteria(drafted, unclear)
     created = create_goal(
         context,
         text,
@@ -92,9 +94,9 @@ def _create_goal(args: argparse.Namespace, out: Output) -> int:
 
 
 def _with_specification(words: Words, path: str) -> tuple[Words, tuple[str, ...]]:
-    """``words`` with what a specification adds, and a warning for each criterion left open there.
+    """``words`` with what a specification adds, and the texts of the criteria left open there.
 
-    Its criteria are numbered from the first free ``ACn``. Raises :class:`InputError` where ``path``
+    Raises :class:`InputError` where ``path``
     holds none.
     """
     draft = read_specification(spec_files.read_folder(path))
@@ -103,17 +105,19 @@ def _with_specification(words: Words, path: str) -> tuple[Words, tuple[str, ...]
             f"{path} holds no acceptance criteria that Flow can read",
             "name a folder of spec-kit (spec.md), Kiro (requirements.md) or OpenSpec (specs/)",
         )
-    taken = {text.partition(":")[0].strip() for text in (*words.criteria, *words.fuzzy)}
-    free = (name for name in map("AC{}".format, count(1)) if name not in taken)
-    named = [(text, name) for text, name in zip(draft.criteria, free, strict=False)]
-    unclear = tuple(
-        f"{name}: the specification marks it as not decided (NEEDS CLARIFICATION)"
-        for text, name in named
-        if text in draft.unclear
-    )
-    fuzzy = (*words.fuzzy, *(f"{name}: {visible(text)}" for text, name in named))
     outcome = words.outcome or visible(draft.outcome) or None
-    return words._replace(outcome=outcome, fuzzy=fuzzy), unclear
+    texts = dict.fromkeys(visible(text) for text in draft.criteria)
+    unclear = tuple(visible(text) for text in draft.unclear)
+    return words._replace(outcome=outcome, specified=tuple(texts)), unclear
+
+
+def _unclear_criteria(drafted: Mapping[str, Any], texts: Sequence[str]) -> tuple[str, ...]:
+    """A warning for each criterion whose text is among ``texts``."""
+    return tuple(
+        f"{row['id']}: the specification marks it as not decided (NEEDS CLARIFICATION)"
+        for row in drafted["objective"]["acceptance_criteria"]
+        if row["text"] in texts
+    )
 
 
 def _typed_line(args: argparse.Namespace) -> str:

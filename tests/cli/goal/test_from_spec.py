@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from tests.core.goal.test_specifications import KIRO, OPEN_SPEC, SPEC_KIT
+from tests.core.drafting.test_specifications import KIRO, OPEN_SPEC, SPEC_KIT
 from tests.support import scene
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flow.core.goal.specifications import (
+from flow.core.drafting.specifications import (
     CRITERION_LIMIT,
     SpecificationDraft,
     read_specification,

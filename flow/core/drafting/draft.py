@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from flow.core.goal.ids import CRITERION_ID
-from flow.core.goal.model import API_VERSION, NO_BRANCH, RESULT_FIELDS
+from flow.core.drafting.criteria import SHAPE, new_criterion, numbered, parse_criterion
+from flow.core.goal.model import API_VERSION, RESULT_FIELDS
 from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-SHAPE = "write 'AC1: what must hold :: command that proves it'"
-FUZZY_SHAPE = "write 'AC2: what must hold'"
+    from flow.core.drafting.completing import Surroundings
+
 EVIDENCE_SHAPE = "write 'AC2: docs/**', with the id of a --fuzzy criterion"
 COLLECT_SHAPE = "write 'AC2: command', with the id of a --fuzzy criterion"
 
@@ -22,6 +22,8 @@ class Words(NamedTuple):
     outcome: str | None = None
     criteria: tuple[str, ...] = ()
     fuzzy: tuple[str, ...] = ()
+    specified: tuple[str, ...] = ()
+    """What a specification asks for: fuzzy criteria behind the others, without an id."""
     evidence: tuple[str, ...] = ()
     """``ID: pattern`` of the files that a fuzzy criterion rests on."""
     evidence_commands: tuple[str, ...] = ()
@@ -32,49 +34,18 @@ class Words(NamedTuple):
     issue: int | None = None
 
 
-def parse_criterion(text: str, *, fuzzy: bool) -> dict[str, Any]:
-    """A criterion from ``ID: text :: command`` (or ``ID: text`` where it is fuzzy)."""
-    key = "--fuzzy" if fuzzy else "--criterion"
-    shape = FUZZY_SHAPE if fuzzy else SHAPE
-    name, colon, rest = text.partition(":")
-    name = name.strip()
-    if not colon or not CRITERION_ID.fits(name):
-        raise at_key(key, text).invalid(
-            f"{text!r:.100} does not start with a criterion id and a colon", shape
-        )
-    # "::" may stand in the text as well; the command is what follows the first one set off by
-    # spaces.
-    words, marker, command = rest.partition(" :: ")
-    if fuzzy:
-        words, marker, command = rest, "", ""
-    if not words.strip():
-        raise at_key(key, text).invalid(f"{name} has no text", shape)
-    if not fuzzy and not command.strip():
-        raise at_key(key, text).invalid(
-            f"{name} has no command", f"{shape}; for one that no command proves: --fuzzy"
-        )
-    criterion: dict[str, Any] = {"id": name, "text": words.strip()}
-    if marker:
-        criterion["verification_command"] = command.strip()
-    criterion["must_pass"] = True
-    criterion["status"] = "pending"
-    return criterion
-
-
 def new_document(
     goal_id: str,
     words: Words,
     *,
-    repo: str,
-    branch: str | None,
-    now: str,
+    here: Surroundings,
     author: str,
     old: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """A draft goal document from words, on top of ``old`` where there is one (``--from``)."""
     criteria = _criteria(words)
     base = _copied(old) if old is not None else {}
-    scope: dict[str, Any] = {**base.get("scope", {}), "repo": repo, "branch": branch or NO_BRANCH}
+    scope: dict[str, Any] = {**base.get("scope", {}), **here.scope}
     if words.issue is not None:
         scope["issue"] = words.issue
     fuzzy = any("verification_command" not in c for c in criteria)
@@ -82,7 +53,7 @@ def new_document(
     document = {
         "apiVersion": API_VERSION,
         "kind": "FlowGoal",
-        "metadata": {"id": goal_id, "created_at": now, "created_by": author},
+        "metadata": {"id": goal_id, "created_at": here.now, "created_by": author},
         "scope": scope,
         "objective": _objective(base.get("objective", {}), criteria, words.outcome),
         "specification": base.get("specification"),
@@ -125,6 +96,7 @@ def _constraints(old: Mapping[str, Any], words: Words) -> dict[str, Any]:
 def _criteria(words: Words) -> list[dict[str, Any]]:
     criteria = [parse_criterion(text, fuzzy=False) for text in words.criteria]
     criteria += [parse_criterion(text, fuzzy=True) for text in words.fuzzy]
+    criteria = numbered(criteria + [new_criterion(text) for text in words.specified])
     known = {c["id"]: c for c in criteria if "verification_command" not in c}
     for text in words.evidence:
         criterion, pattern = _evidence_of(text, known, "--evidence", EVIDENCE_SHAPE)

@@ -7,86 +7,15 @@ from typing import Any
 
 import pytest
 
-from flow.core.goal.draft import (
+from flow.core.drafting.completing import Surroundings
+from flow.core.drafting.draft import (
     Words,
     new_document,
-    parse_criterion,
     starting_changes,
     starting_faults,
 )
 from flow.errors import InputError
 from tests.core.goal.test_model import FULL
-
-# --- a criterion from words -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "id", "words", "command"),
-    [
-        ("AC1: it holds :: make test", "AC1", "it holds", "make test"),
-        ("  AC1  :  it holds  ::  make test  ", "AC1", "it holds", "make test"),
-        ("AC1:it holds :: make", "AC1", "it holds", "make"),
-        ("AC1: a::b holds :: grep ' :: ' x", "AC1", "a::b holds", "grep ' :: ' x"),
-        ("AC1: it: holds :: x", "AC1", "it: holds", "x"),
-    ],
-)
-def test_a_criterion_with_a_command(text: str, id: str, words: str, command: str) -> None:
-    assert parse_criterion(text, fuzzy=False) == {
-        "id": id,
-        "text": words,
-        "verification_command": command,
-        "must_pass": True,
-        "status": "pending",
-    }
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [("AC2: reads well", "reads well"), ("AC2: a :: b", "a :: b"), ("AC2: x: y", "x: y")],
-)
-def test_a_fuzzy_criterion_is_all_text(text: str, words: str) -> None:
-    assert parse_criterion(text, fuzzy=True) == {
-        "id": "AC2",
-        "text": words,
-        "must_pass": True,
-        "status": "pending",
-    }
-
-
-@pytest.mark.parametrize("fuzzy", [True, False])
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("it holds :: make", "does not start with a criterion id"),
-        ("AC1", "does not start with a criterion id"),
-        ("AC1 it holds :: make", "does not start with a criterion id"),
-        ("ac1: it holds :: make", "does not start with a criterion id"),
-        ("AC1x: it holds :: make", "does not start with a criterion id"),
-        ("AC1:  ", "has no text"),
-    ],
-)
-def test_words_that_make_no_criterion(text: str, why: str, fuzzy: bool) -> None:
-    with pytest.raises(InputError, match=why) as caught:
-        parse_criterion(text, fuzzy=fuzzy)
-    fault = caught.value.fault
-    assert (fault.key, fault.value) == ("--fuzzy" if fuzzy else "--criterion", text)
-    assert ("::" in (fault.remedy or "")) is not fuzzy
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("AC1: it holds", "AC1 has no command"),
-        ("AC1: it holds ::", "AC1 has no command"),
-        ("AC1: it holds ::  ", "AC1 has no command"),
-        ("AC1:  :: make", "AC1 has no text"),
-    ],
-)
-def test_a_command_is_asked_for(text: str, why: str) -> None:
-    with pytest.raises(InputError, match=why) as caught:
-        parse_criterion(text, fuzzy=False)
-    assert (caught.value.fault.key, caught.value.fault.value) == ("--criterion", text)
-
 
 # --- a document from words ------------------------------------------------------------------------
 
@@ -97,9 +26,7 @@ def new(words: Words, old: dict[str, Any] | None = None, branch: str | None = "w
     return new_document(
         "new-goal",
         words,
-        repo="demo",
-        branch=branch,
-        now="2026-11-21T12:00:00Z",
+        here=Surroundings("demo", branch, "2026-11-21T12:00:00Z"),
         author="sam",
         old=old,
     )
@@ -151,6 +78,15 @@ def test_a_goal_from_all_words() -> None:
         "denied_paths": ["*.pem"],
     }
     assert made["evaluator"] == {"type": "hybrid"}
+
+
+def test_what_has_no_id_gets_the_first_that_is_free() -> None:
+    words = Words("o", ("a :: x", "AC2: b :: y"), ("c",), ("d",), evidence=("AC3: docs/**",))
+    rows = new(words)["objective"]["acceptance_criteria"]
+    assert [(row["id"], row["text"]) for row in rows] == [
+        ("AC1", "a"), ("AC2", "b"), ("AC3", "c"), ("AC4", "d"),
+    ]  # fmt: skip
+    assert rows[2]["evidence_paths"] == ["docs/**"]
 
 
 @pytest.mark.parametrize(

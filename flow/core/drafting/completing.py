@@ -1,0 +1,97 @@
+"""What a goal file that is handed in may lack, since Flow writes it (SPEC 17.1).
+
+The schema says what the written file holds; here is only what is added before it is checked.
+"""
+
+from __future__ import annotations
+
+from flow.core.drafting.criteria import free_ids
+from flow.core.goal.model import API_VERSION, NO_BRANCH
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    Edit = tuple[tuple[str | int, ...], Any]
+
+SCHEMA_LINE = "# yaml-language-server: $schema=../goal.schema.json"
+"""The first line of every goal file: editors find the schema by it."""
+_SERVER = "# yaml-language-server:"
+HEAD = {"apiVersion": API_VERSION, "kind": "FlowGoal"}
+"""What says of a file which format it has: Flow writes it, and says so."""
+
+
+class Surroundings(NamedTuple):
+    """What Flow knows by itself about a goal that is created here and now."""
+
+    repo: str
+    branch: str | None
+    """None on a detached HEAD, and without git."""
+    now: str
+
+    @property
+    def scope(self) -> dict[str, str]:
+        """The ``scope`` of a goal that names none."""
+        return {"repo": self.repo, "branch": self.branch or NO_BRANCH}
+
+
+class Completion(NamedTuple):
+    """The changes that complete a file, and what to say of them."""
+
+    changes: tuple[Edit, ...]
+    warnings: tuple[str, ...]
+
+
+def completion(document: object, here: Surroundings, taken: Iterable[str] = ()) -> Completion:
+    """What ``document``, parsed and not checked, lacks of what Flow writes.
+
+    A key that is there stays, whatever it holds: the schema has its word. ``taken`` are criterion
+    ids that are not free.
+    """
+    if not isinstance(document, dict):
+        return Completion((), ())
+    changes: list[Edit] = [((key,), value) for key, value in HEAD.items() if key not in document]
+    warnings = [f"{path[0]} is missing: it was written as {value}" for path, value in changes]
+    changes += _missing(document, "metadata", {"created_at": here.now}, whole=False)
+    changes += _missing(document, "scope", here.scope, whole=True)
+    changes += _criteria(document, taken)
+    start = {"status": "active", "turns_evaluated": 0}
+    changes += _missing(document, "lifecycle", start, whole=True)
+    return Completion(tuple(changes), tuple(warnings))
+
+
+def _missing(
+    document: dict[str, Any], key: str, values: dict[str, Any], *, whole: bool
+) -> Iterator[Edit]:
+    """The entries that ``document[key]`` lacks; where it is missing itself, all if ``whole``."""
+    part = document.get(key)
+    if whole and (key not in document or part == {}):
+        yield (key,), values
+    elif isinstance(part, dict):
+        yield from (((key, name), value) for name, value in values.items() if name not in part)
+
+
+def _criteria(document: dict[str, Any], taken: Iterable[str]) -> Iterator[Edit]:
+    objective = document.get("objective")
+    rows = objective.get("acceptance_criteria") if isinstance(objective, dict) else None
+    if not isinstance(rows, list):
+        return
+    rows = [row if isinstance(row, dict) else {"id": None, "status": None} for row in rows]
+    free = free_ids([*taken, *(row.get("id") for row in rows)])
+    for place, row in enumerate(rows):
+        path = ("objective", "acceptance_criteria", place)
+        if "id" not in row:
+            yield (*path, "id"), next(free)
+        if "status" not in row:
+            yield (*path, "status"), "pending"
+
+
+def with_schema_line(text: str) -> str:
+    """``text`` with the line for editors on top, unless its head has one already."""
+    for line in text.splitlines():
+        if line.startswith(_SERVER):
+            return text
+        if line.strip() and not line.startswith("#"):
+            break
+    newline = "\r\n" if "\r\n" in text[: text.find("\n") + 1] else "\n"
+    return f"{SCHEMA_LINE}{newline}{text}"

@@ -1,0 +1,136 @@
+"""Commands that a project offers as proofs, by the files at its top (SPEC 12).
+
+Only proposals: each is shown, run once and taken by a person. What a table names is what the tool's
+own documentation calls its check (as of November 2026).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+READ = ("pyproject.toml", "package.json", "Cargo.toml", "go.mod", "Makefile")
+"""Files whose text :func:`offers` reads."""
+
+_PYTHON = (
+    ("pytest", "The tests pass", "pytest -q"),
+    ("mypy", "The types hold", "mypy"),
+    ("pyright", "The types hold", "pyright"),
+    ("ruff", "The linter finds nothing", "ruff check ."),
+)
+"""(tool, criterion, command): offered where ``pyproject.toml`` configures or requires the tool."""
+_SCRIPTS = (
+    ("test", "The tests pass"),
+    ("lint", "The linter finds nothing"),
+    ("typecheck", "The types hold"),
+    ("type-check", "The types hold"),
+    ("check-types", "The types hold"),
+)
+"""(script of ``package.json``, criterion)."""
+_RUNNERS = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "bun.lock": "bun", "bun.lockb": "bun"}
+MARKERS = tuple(_RUNNERS)
+"""Files of which only their presence counts: they name the package manager."""
+_FIXED = {
+    "Cargo.toml": (
+        ("The tests pass", "cargo test"),
+        ("The linter finds nothing", "cargo clippy -- -D warnings"),
+    ),
+    "go.mod": (("The tests pass", "go test ./..."), ("go vet finds nothing", "go vet ./...")),
+}
+_TARGETS = (
+    ("test", "The tests pass"),
+    ("check", "The project's checks pass"),
+    ("lint", "The linter finds nothing"),
+)
+_NO_TEST = "no test specified"
+"""What ``npm init`` writes into a script that tests nothing."""
+
+
+class Offer(NamedTuple):
+    """A command of the project that may prove a criterion."""
+
+    text: str
+    command: str
+    file: str
+    """The file that it was read from."""
+
+
+def offers(files: Mapping[str, str]) -> tuple[Offer, ...]:
+    """What ``files`` (name at the top → text; markers with any text) offer, each command once.
+
+    A file that cannot be parsed offers nothing: it is the project's, and no input of Flow's.
+    """
+    offered: dict[str, Offer] = {}
+    for offer in _all_offers(files):
+        offered.setdefault(offer.command, offer)
+    return tuple(offered.values())
+
+
+def _all_offers(files: Mapping[str, str]) -> Iterator[Offer]:
+    if "pyproject.toml" in files:
+        yield from _python_offers(files["pyproject.toml"])
+    if "package.json" in files:
+        yield from _script_offers(files)
+    for name, rows in _FIXED.items():
+        if name in files:
+            yield from (Offer(text, command, name) for text, command in rows)
+    if "Makefile" in files:
+        yield from _target_offers(files["Makefile"])
+
+
+def _python_offers(text: str) -> Iterator[Offer]:
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return
+    configured = document.get("tool")
+    names = set(configured) if isinstance(configured, dict) else set()
+    names |= {match[0].lower() for match in map(_REQUIREMENT.match, _strings(document)) if match}
+    for tool, criterion, command in _PYTHON:
+        if tool in names:
+            yield Offer(criterion, command, "pyproject.toml")
+
+
+_REQUIREMENT = re.compile(r"[A-Za-z][A-Za-z0-9_-]*(?=\s*(?:[\[<>=!~;@ ]|$))")
+
+
+def _strings(document: Mapping[str, Any]) -> Iterator[str]:
+    """Every requirement that ``pyproject.toml`` lists: dependencies, extras, dependency groups."""
+    project = document.get("project")
+    tables = [document.get("dependency-groups")]
+    if isinstance(project, dict):
+        tables += [{"": project.get("dependencies")}, project.get("optional-dependencies")]
+    for table in tables:
+        if isinstance(table, dict):
+            for rows in table.values():
+                yield from (row for row in rows or () if isinstance(row, str))
+
+
+def _script_offers(files: Mapping[str, str]) -> Iterator[Offer]:
+    try:
+        document = json.loads(files["package.json"])
+    except (ValueError, RecursionError):
+        return
+    scripts = document.get("scripts") if isinstance(document, dict) else None
+    if not isinstance(scripts, dict):
+        return
+    runner = next((name for marker, name in _RUNNERS.items() if marker in files), "npm")
+    for script, criterion in _SCRIPTS:
+        body = scripts.get(script)
+        if isinstance(body, str) and body.strip() and _NO_TEST not in body:
+            short = script == "test" and runner != "bun"
+            command = f"{runner} {script}" if short else f"{runner} run {script}"
+            yield Offer(criterion, command, "package.json")
+
+
+def _target_offers(text: str) -> Iterator[Offer]:
+    targets = set(re.findall(r"^([A-Za-z][\w-]*)\s*:(?!:?=)", text, re.MULTILINE))
+    for target, criterion in _TARGETS:
+        if target in targets:
+            yield Offer(criterion, f"make {target}", "Makefile")

@@ -1,0 +1,167 @@
+"""``flow goal create``: what a file may lack, numbers, the line and the schema for editors."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from flow.adapters.contracts import schemas
+from tests.support import run_flow, run_helper
+from tests.support.scene import PASSES, create, flow, goal_file, meet, start
+
+if TYPE_CHECKING:
+    from tests.support import GitRepo, Ran
+
+SCHEMA_LINE = "# yaml-language-server: $schema=../goal.schema.json\n"
+SCHEMA = ".flow/goal.schema.json"
+LEAST = """\
+# what a person writes
+metadata:
+  id: greet
+objective:
+  outcome: the greeting is polite
+  acceptance_criteria:
+    - text: says please   # the word
+      verification_command: grep -q please src/greet.txt
+    - id: AC1
+      text: it reads well
+constraints:
+  allowed_paths: ["src/**"]
+evaluator:
+  type: hybrid
+"""
+
+
+@pytest.fixture
+def work(repo: GitRepo) -> GitRepo:
+    return start(repo)
+
+
+def document(repo: GitRepo, goal: str = "greet") -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load(goal_file(repo, goal))
+    return loaded
+
+
+def handed_in(work: GitRepo, text: str, how: str) -> Ran:
+    if how == "standard input":
+        return flow(work, "goal", "create", "--file", "-", input=text)
+    work.write("goal.yaml", text)
+    if how == "a helper":
+        return run_helper(
+            "flow-goal-record.sh", "--create", "--goal-file", "goal.yaml", cwd=work.path
+        )
+    return flow(work, "goal", "create", "--file", "goal.yaml")
+
+
+@pytest.mark.parametrize("how", ["a file", "standard input", "a helper"])
+def test_what_flow_writes_itself_may_be_missing(work: GitRepo, how: str) -> None:
+    done = handed_in(work, LEAST, how)
+    assert done.status == 0, done
+    assert "apiVersion is missing: it was written as flow.synapti.ai/v1" in done.stderr
+    assert "kind is missing: it was written as FlowGoal" in done.stderr
+    written = document(work)
+    rows = written["objective"]["acceptance_criteria"]
+    assert [(row["id"], row["status"]) for row in rows] == [("AC2", "pending"), ("AC1", "pending")]
+    assert (written["scope"]["branch"], written["lifecycle"]["status"]) == ("main", "active")
+    assert written["metadata"]["created_at"]
+    text = goal_file(work)
+    head = "apiVersion: flow.synapti.ai/v1\nkind: FlowGoal\n"
+    assert text.startswith(f"{SCHEMA_LINE}{head}# what a person writes\n")
+    assert "text: says please   # the word\n" in text
+    meet(work)
+    assert flow(work, "goal", "evaluate", "greet", "--no-judge").status == 4
+
+
+def test_a_draft_is_a_draft_without_a_lifecycle_too(work: GitRepo) -> None:
+    work.write("goal.yaml", LEAST)
+    done = flow(work, "goal", "create", "--file", "goal.yaml", "--draft", "--json")
+    assert (done.status, done.json["status"]) == (0, "draft")
+    assert len([w for w in done.json["warnings"] if "is missing" in w]) == 2
+
+
+def test_what_flow_cannot_know_is_asked_for_and_nothing_else(work: GitRepo) -> None:
+    text = LEAST.replace("  outcome: the greeting is polite\n", "").replace(
+        "  type: hybrid", "  x: 1"
+    )
+    work.write("goal.yaml", text)
+    done = flow(work, "goal", "create", "--file", "goal.yaml", "--json")
+    assert done.status == 2
+    message = json.dumps(done.json)
+    assert "objective.outcome" in message
+    assert "evaluator.type" in message
+    for written in ("created_at", "apiVersion", "lifecycle", "branch", "status"):
+        assert written not in message, written
+    assert not (work.path / ".flow/goals/greet.goal.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{", "[]", "- a\n", "metadata: {id: greet}\nmetadata: {id: greet}\n", "x", "", "\t"],
+)
+def test_what_is_no_goal_has_its_own_faults(work: GitRepo, text: str) -> None:
+    work.write("goal.yaml", text)
+    done = flow(work, "goal", "create", "--file", "goal.yaml")
+    assert done.status == 2
+    assert "goal.yaml" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_criteria_of_the_command_line_are_numbered(work: GitRepo) -> None:
+    words = ("goal", "create", "greet", "--outcome", "o", "--allow", "src/**")
+    more = (
+        "--criterion", "says please :: grep -q please src/greet.txt",
+        "--criterion", "AC1: is there :: test -f src/greet.txt",
+        "--fuzzy", "it reads well", "--evidence", "AC3: src/**",
+    )  # fmt: skip
+    assert flow(work, *words, *more).status == 0
+    rows = document(work)["objective"]["acceptance_criteria"]
+    assert [row["id"] for row in rows] == ["AC2", "AC1", "AC3"]
+    assert rows[2]["evidence_paths"] == ["src/**"]
+
+
+def test_the_schema_for_editors_is_written_once_and_is_no_change(work: GitRepo) -> None:
+    create(work)
+    assert goal_file(work).startswith(SCHEMA_LINE)
+    assert work.read(SCHEMA) == schemas.text("goal")
+    meet(work)
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    assert (done.status, done.json["verdict"]) == (0, "achieved")
+    work.write(SCHEMA, "{}")
+    create(work, "other")
+    assert work.read(SCHEMA) == "{}"
+
+
+@pytest.mark.parametrize("kind", ["symlink", "dangling", "folder"])
+def test_the_schema_is_never_written_through_anything_else(work: GitRepo, kind: str) -> None:
+    outside = work.path / "outside.json"
+    (work.path / ".flow").mkdir()
+    if kind == "folder":
+        (work.path / SCHEMA).mkdir()
+    else:
+        if kind == "symlink":
+            outside.write_text("mine")
+        os.symlink(outside, work.path / SCHEMA)
+    done = run_flow(
+        "goal", "create", "greet", "--outcome", "o", "--criterion", PASSES, "--allow", "src/**",
+        cwd=work.path,
+    )  # fmt: skip
+    assert done.status == 0, done
+    assert "the schema for editors is not" in done.stderr
+    assert SCHEMA in done.stderr
+    assert outside.exists() == (kind == "symlink")
+    assert kind != "symlink" or outside.read_text() == "mine"
+
+
+def test_a_goal_without_the_line_goes_on_as_it_was_trusted(work: GitRepo) -> None:
+    """A comment is no part of the contract: neither trust nor what was pinned moves with it."""
+    create(work)
+    path = ".flow/goals/greet.goal.yaml"
+    work.write(path, work.read(path).removeprefix(SCHEMA_LINE))
+    meet(work)
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    assert (done.status, done.json["verdict"]) == (0, "achieved")
+    assert SCHEMA_LINE not in goal_file(work)
