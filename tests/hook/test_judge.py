@@ -96,7 +96,8 @@ def test_achieved_is_a_hint_to_confirm(judged: GitRepo, home: Path, capfd: Captu
     says(home, "pass")
     answer = stop(judged, capfd)
     assert answer["decision"] == "approve"
-    assert "/flow:goal evaluate greet" in answer["systemMessage"]
+    assert answer["next_step_hint"] == "/flow:goal evaluate greet"
+    assert answer["systemMessage"].endswith("Waits for you: flow goal confirm greet")
     proposed = verdict(judged)["proposed_transition"]
     assert proposed["to"] == "achieved"
     words = ("goal", "confirm", "greet", "--proposal", proposed["proposal_id"])

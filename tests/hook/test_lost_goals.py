@@ -194,7 +194,7 @@ def test_put_back_it_is_judged_and_another_change_is_said(work: GitRepo, capfd: 
     file(work).write_text(text)
     answer = stop(work, capfd)
     assert "AC1" in answer["reason"]
-    assert "systemMessage" not in answer
+    assert answer["systemMessage"] == "◎ greet turn 2: AC1 failed. The agent goes on (2/20)."
     to_status("draft")(work)
     assert "set to draft by hand" in stop(work, capfd)["systemMessage"]
     file(work).unlink()
@@ -369,8 +369,8 @@ def test_all_goals_of_a_session_are_judged(work: GitRepo, capfd: Capture) -> Non
     scene.meet(work)
     answer = stop(work, capfd)
     assert answer["decision"] == "approve"
-    assert "goal greet: every required criterion" in answer["systemMessage"]
-    assert "goal other: every required criterion" in answer["systemMessage"]
+    assert "◎ greet turn 3: all proved." in answer["systemMessage"]
+    assert "◎ other turn 3: all proved." in answer["systemMessage"]
 
 
 def test_background_work_is_waited_for_twice(work: GitRepo, capfd: Capture) -> None:
@@ -399,7 +399,7 @@ def test_a_hook_that_was_killed_is_said_by_the_next(
     answer = stop(work, capfd)
     assert answer["decision"] == "block"
     assert "at the stop before" in answer["systemMessage"]
-    assert "systemMessage" not in stop(work, capfd)
+    assert "at the stop before" not in stop(work, capfd)["systemMessage"]
 
 
 def test_a_hook_that_is_switched_off_says_so_once(

@@ -100,8 +100,10 @@ class Row:
         make: Callable[[GitRepo], None],
         goes_on: str = "",
         says: str | None = None,
+        line: str = "",
         **event: Any,
     ) -> None:
+        self.line = line
         self.make = make
         self.goes_on = goes_on.split()
         self.says = says
@@ -117,11 +119,11 @@ ROWS = {
     "background": Row(
         background, background_tasks=[{"id": "b", "type": "shell", "status": "running"}]
     ),
-    "failed": Row(failed, "block evaluator-loop", "AC1 (exit 1)"),
-    "violation": Row(violation, "block evaluator-loop", "other.txt"),
+    "failed": Row(failed, "block evaluator-loop", "AC1 (exit 1)", "AC1 failed. The agent may"),
+    "violation": Row(violation, "block evaluator-loop", "other.txt", "1 file outside its paths. "),
     "inconclusive": Row(inconclusive, says="AC1"),
     "fuzzy": Row(fuzzy, says="AC2"),
-    "proved": Row(proved, says="/flow:goal evaluate greet"),
+    "proved": Row(proved, says="all proved. Waits for you: flow goal confirm greet"),
     "untrusted": Row(untrusted, says="not trusted here"),
     "waiting": Row(waiting, says="greet is waiting_for_user"),
     "unreadable": Row(unreadable, says="greet.goal.yaml"),
@@ -141,7 +143,9 @@ def test_every_turn_in_every_mode(
     if mode in row.goes_on:
         assert answer["decision"] == "block"
         assert answer["reason"].startswith("FLOW_GOAL_CONTINUATION Goal greet")
-        assert set(answer) == {"decision", "reason"}
+        assert set(answer) == {"decision", "reason", "systemMessage"}
+        assert answer["systemMessage"].startswith("◎ greet turn 1: ")
+        assert "The agent goes on (1/20)." in answer["systemMessage"]
         assert row.says is not None
         assert row.says.split(" (")[0] in answer["reason"]
         return
@@ -150,8 +154,8 @@ def test_every_turn_in_every_mode(
     if row.says is None or mode == "off":
         assert "systemMessage" not in answer
     else:
-        assert answer["systemMessage"].startswith("Flow: ")
-        assert row.says in answer["systemMessage"]
+        assert answer["systemMessage"].startswith(("◎ greet turn 1: ", "Flow: "))
+        assert (row.line or row.says) in answer["systemMessage"]
     if mode == "off":
         assert repo.status() == before
     assert not (repo.path / "ran").exists()
@@ -168,7 +172,8 @@ def test_every_host_gets_what_its_contract_allows(
     settings(home, stopHookEnforcement="block")
     answer = stop(repo, capfd, host)
     if row.goes_on:
-        keys = {"cursor": {"followup_message"}}.get(host, {"decision", "reason"})
+        shown = {"systemMessage"} if host in ("claude", "gemini") else set()
+        keys = {"cursor": {"followup_message"}}.get(host, {"decision", "reason", *shown})
         assert set(answer) == keys
         assert answer.get("decision") == {"gemini": "deny", "cursor": None}.get(host, "block")
         assert "FLOW_GOAL_CONTINUATION" in json.dumps(answer)
@@ -180,7 +185,7 @@ def test_every_host_gets_what_its_contract_allows(
     else:
         assert answer["decision"] == "approve"
     if name == "proved" and host == "gemini":
-        assert "flow goal evaluate greet" in answer["systemMessage"]
+        assert "flow goal confirm greet" in answer["systemMessage"]
         assert "/flow:goal" not in answer["systemMessage"]
 
 

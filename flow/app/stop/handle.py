@@ -163,7 +163,7 @@ def _waiting_goals(
             late = times > lost_goals.MOST_WAITS
             loss = Loss(goal.id, "waits", words) if late else None
             hint = f"flow goal resume {goal.id}"
-            waiting.append(JudgedGoal(goal.id, "let_go", text, (text,), hint, loss))
+            waiting.append(JudgedGoal(goal.id, "let_go", text, (text,), hint, loss=loss))
         else:
             ready.append(goal)
             if not event.background:
@@ -200,7 +200,8 @@ def _judged_goal(
     except FlowError as error:
         why = display.visible("; ".join(map(str, error.faults)))
         text = f"goal {goal.id} cannot be judged: {why}"
-        return JudgedGoal(goal.id, "let_go", text, (text,), "", Loss(goal.id, "unjudged", why))
+        loss = Loss(goal.id, "unjudged", why)
+        return JudgedGoal(goal.id, "let_go", text, (text,), loss=loss)
 
 
 def _losses_to_mend(losses: Sequence[Loss], notes: SessionNotes, tools: StopTools) -> list[Loss]:
@@ -229,20 +230,21 @@ def _stop_answer(
     said = [*cut_list(chosen.said, GOALS), *(text for part in parts for text in part.said)]
     lost = {loss.goal_id for loss in news}
     said += _unreadable([error for key, error in sight.broken.items() if key not in lost])
+    lines = [part.line for part in parts]
     if going_on:
-        return StopAnswer("continue", "\n\n".join(going_on), "", _message([*said, *told]))
+        return StopAnswer("continue", "\n\n".join(going_on), "", _message(lines, [*said, *told]))
     reasons = [part.reason for part in parts] + cut_list(chosen.why_not, GOALS)
     sentences = [lost_goals.sentence(loss) for loss in losses if loss.kind != "unjudged"]
     reasons += cut_list(sentences, GOALS)
     hint = next((part.hint for part in parts if part.hint), "")
     reason = "; ".join(reasons) or "no active goal on this branch"
-    return StopAnswer("let_go", reason, hint, _message([*said, *told]))
+    return StopAnswer("let_go", reason, hint, _message(lines, [*said, *told]))
 
 
-def _message(said: Sequence[str]) -> str:
-    """For the user's eyes."""
-    message = "; ".join(text for text in said if text)
-    return f"Flow: {message}" if message else ""
+def _message(lines: Sequence[str], said: Sequence[str]) -> str:
+    """For the user's eyes: a line for each goal that was judged, and one for everything else."""
+    rest = "; ".join(text for text in said if text)
+    return "\n".join([*filter(None, lines), *([f"Flow: {rest}"] if rest else [])])
 
 
 def _unreadable(broken: Sequence[FlowError]) -> list[str]:

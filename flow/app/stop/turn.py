@@ -55,6 +55,8 @@ class JudgedGoal(NamedTuple):
     said: tuple[str, ...] = ()
     """For the user's eyes; of a goal that continues, what the agent's text does not have."""
     hint: str = ""
+    line: str = ""
+    """How the goal stands and what comes next, for the user's eyes."""
     loss: Loss | None = None
     """It could not be judged, since somebody changed its contract by hand."""
 
@@ -79,7 +81,7 @@ def judge_stop(
     if facts is None:
         text = stop_messages.let_go_message("untrusted", verdict, asks=True)
         loss = _contract_by_hand(goal, sight)
-        return JudgedGoal(goal.id, "let_go", text, (text,), verdict.next_step_hint, loss)
+        return JudgedGoal(goal.id, "let_go", text, (text,), verdict.next_step_hint, loss=loss)
     proof_lost = _proof_lost(goal, verdict, facts, host, tools)
     row = core.stop_row(facts.candidate, facts.decision, facts.opinion, proof_lost)
     passing = core.passing_set(facts.measured)
@@ -232,10 +234,12 @@ def _goal_answer(
     proof_lost: Sequence[str],
 ) -> JudgedGoal:
     verdict, facts = evaluated
+    mode = mode_of(goal, tools.mode)
+    required = [c.id for c in goal.criteria if c.must_pass or goal.require_all_pass]
+    line = stop_messages.person_line(row, verdict, required, step, limits, warns=mode == "warn")
     if step.action == "continue":
         text = _continuation(row, step, goal, evaluated, host, tools, proof_lost)
-        return JudgedGoal(goal.id, "continue", text, tuple(warnings))
-    mode = mode_of(goal, tools.mode)
+        return JudgedGoal(goal.id, "continue", text, tuple(warnings), line=line)
     text = stop_messages.let_go_message(
         row, verdict, asks=mode != "warn" or row in ("proved", "untrusted")
     )
@@ -249,9 +253,9 @@ def _goal_answer(
     if facts is not None and facts.measurement.out_of_time:
         missed = display.names(facts.measurement.out_of_time, 10)
         text += f"; not reached in the hook's time: {missed}"
+        line += f" Not reached in the hook's time: {missed}."
     hint = f"{host.command} {goal.id}"
-    told = f"{text}: {hint}" if row == "proved" else text
-    return JudgedGoal(goal.id, "let_go", text, (told, *warnings), hint)
+    return JudgedGoal(goal.id, "let_go", text, tuple(warnings), hint, line)
 
 
 def _continuation(

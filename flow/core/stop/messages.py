@@ -5,6 +5,7 @@ The message to an agent that goes on: :mod:`flow.core.stop.continuation`.
 
 from __future__ import annotations
 
+from flow.core.decision.explain import FUZZY, JUDGED
 from flow.core.stop.hosts import MARK
 from flow.core.stop.lost_goals import describe_loss, loss_remedy
 from flow.core.text import display
@@ -13,9 +14,12 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.core.decision.verdict import Verdict
+    from flow.core.decision.verdict import CriterionResult, Verdict
     from flow.core.stop.lost_goals import Loss, SessionNotes
-    from flow.core.stop.policy import LimitName, Row
+    from flow.core.stop.policy import LimitName, LoopLimits, Row, StopStep
+
+_KINDS = ("masked", "vacuous", "flaky")
+"""Kinds of undecided that stand at the start of a criterion's reason."""
 
 
 def restore_request(losses: Sequence[Loss], notes: SessionNotes, limit: int) -> str:
@@ -79,3 +83,77 @@ def let_go_message(row: Row, verdict: Verdict, *, asks: bool) -> str:
     if asks or row == "untrusted":
         return text
     return f"{text} (the hook only warns: flow.goals.stopHookEnforcement is warn)"
+
+
+def person_line(
+    row: Row,
+    verdict: Verdict,
+    required: Sequence[str],
+    step: StopStep,
+    limits: LoopLimits,
+    *,
+    warns: bool,
+) -> str:
+    """One line for the person who watches the agent: how the goal stands, and what comes next.
+
+    ``required`` are the ids of the criteria that count; ``warns``: the mode only warns.
+    """
+    state = "all proved" if row == "proved" else _state(row, verdict, frozenset(required))
+    end = _next_line(row, verdict, step, limits)
+    if warns and row != "proved":
+        end = "The agent may stop (stopHookEnforcement is warn)."
+    return f"◎ {verdict.goal_id} turn {verdict.turns_evaluated}: {state}. {end}"
+
+
+def _next_line(row: Row, verdict: Verdict, step: StopStep, limits: LoopLimits) -> str:
+    if step.action == "continue":
+        return f"The agent goes on ({step.loop.continuations}/{limits.budget})."
+    if step.limit:
+        why = limit_reached(step.limit, stuck=limits.stuck, budget=limits.budget, cap=limits.cap)
+        failed = verdict.lifecycle_to == "failed"
+        return f"{'It is marked failed' if failed else 'The agent may stop'}: {why}."
+    if row == "proved":
+        return f"Waits for you: flow goal confirm {verdict.goal_id}"
+    if row == "undecided" and (ids := _open_ids(verdict.criterion_results)):
+        return f"Waits for you: flow goal approve {verdict.goal_id} {ids[0]}"
+    return "The agent may stop."
+
+
+def _open_ids(rows: Sequence[CriterionResult]) -> list[str]:
+    """Criteria that no command can prove, and that nobody has proved yet."""
+    return [r.criterion_id for r in rows if r.status != "pass" and _needs_word(r)]
+
+
+def _needs_word(row: CriterionResult) -> bool:
+    return row.reason == FUZZY or row.reason.startswith(JUDGED)
+
+
+def _state(row: Row, verdict: Verdict, required: frozenset[str]) -> str:
+    """``AC1, AC4 failed, AC2 masked``: the required criteria that are not proved, by kind."""
+    by_kind: dict[str, list[str]] = {}
+    for each in verdict.criterion_results:
+        if each.criterion_id in required and each.status != "pass":
+            by_kind.setdefault(_kind(each), []).append(each.criterion_id)
+    order = sorted(by_kind, key=lambda kind: kind != "failed")
+    parts = [f"{display.names(by_kind[kind], 5)} {kind}" for kind in order]
+    if order == ["undecided"]:
+        reasons = [r.reason for r in verdict.criterion_results if _kind(r) == "undecided"]
+        why = display.clip(display.visible(reasons[0]), 120)
+        parts = [f"{parts[0]} ({why})" if why else parts[0]]
+    if verdict.path_violations:
+        count = len(verdict.path_violations)
+        parts.append(f"{count} file{'s' if count > 1 else ''} outside its paths")
+    elif by_kind and "failed" not in by_kind:
+        parts.append("a proof is lost" if row == "proof_lost" else "nothing failed")
+    return ", ".join(parts) or display.clip(display.visible(verdict.reason), 200)
+
+
+def _kind(row: CriterionResult) -> str:
+    if row.outcome == "failed":
+        return "failed"
+    if _needs_word(row):
+        return "not asked" if row.reason == FUZZY else "not proved"
+    if row.outcome == "not_run":
+        return "not run"
+    kind = row.reason.partition(":")[0]
+    return kind if kind in _KINDS else "undecided"

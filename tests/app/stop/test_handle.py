@@ -340,7 +340,7 @@ def test_stuck_fails_the_goal_or_proposes_it() -> None:
         assert here.log.index(words[0]) < len(here.log) - 1 - here.log[::-1].index("persist")
         assert here.loops["issue-4"].continuing is False
         if not propose_only:
-            assert "goal issue-4 is failed" in answers[-1].message
+            assert "It is marked failed: the same criteria passed" in answers[-1].message
             assert "create NEW --from issue-4" in here.verdicts[-1].next_step_hint
 
 
@@ -352,7 +352,7 @@ def test_the_budget_is_the_goals_and_waits_for_the_user() -> None:
     assert here.say().action == "continue"
     answer = here.say()
     assert answer.action == "let_go"
-    assert "budget_exhausted (all 1 continuations" in answer.message
+    assert "The agent may stop: all 1 continuations" in answer.message
     assert any(entry.startswith("propose True budget_exhausted: ") for entry in here.log)
 
 
@@ -361,13 +361,13 @@ def test_throttle_and_cap_write_nothing_of_their_own() -> None:
     cap = HOST._replace(cap=1)
     assert here.say(host=cap).action == "continue"
     answer = here.say(host=cap)
-    assert "host_cap (the host lets go after 1 continuations in a row)" in answer.message
+    assert "may stop: the host lets go after 1 continuations in a row." in answer.message
     assert not [entry for entry in here.log if entry.startswith(("fail", "propose"))]
     here = Scene(mode="block")
     for _ in range(3):
         assert here.say().action == "continue"
         here.time -= 399
-    assert "throttled" in here.say().message
+    assert "3 continuations within 5 minutes" in here.say().message
 
 
 def test_a_host_that_counts_itself_is_believed_where_it_counts_more() -> None:
@@ -384,7 +384,8 @@ def test_flow_managed_only_warns() -> None:
     here = Scene(managed)
     answer = here.say()
     assert answer.action == "let_go"
-    assert "the hook only warns" in answer.message
+    assert "the hook only warns" in answer.reason
+    assert "(stopHookEnforcement is warn)" in answer.message
     assert here.events[0]["mode"] == "warn"
     assert here.requests[0].no_judge
 
@@ -394,19 +395,38 @@ def test_what_is_let_go_says_where_the_goal_stands() -> None:
     answer = here.say()
     assert answer.reason == "goal issue-4: every required criterion is proved; a person confirms"
     assert answer.next_step_hint == "/flow:goal evaluate issue-4"
-    assert answer.message == (f"Flow: {answer.reason}: /flow:goal evaluate issue-4; cut a little")
+    assert answer.message == (
+        "◎ issue-4 turn 1: all proved. Waits for you: flow goal confirm issue-4\nFlow: cut a little"
+    )
 
 
 @pytest.mark.parametrize(
-    ("outcome", "mode", "words"),
+    ("outcome", "mode", "words", "line"),
     [
-        ("inconclusive", "block", "goal issue-4 is undecided: "),
-        ("failed", "warn", "goal issue-4 is not done: "),
-        ("inconclusive", "warn", "(the hook only warns: flow.goals.stopHookEnforcement is warn)"),
+        (
+            "inconclusive",
+            "block",
+            "goal issue-4 is undecided: ",
+            "AC1 undecided, nothing failed. The agent may stop.",
+        ),
+        (
+            "failed",
+            "warn",
+            "goal issue-4 is not done: ",
+            "AC1 failed. The agent may stop (stopHookEnforcement is warn).",
+        ),
+        (
+            "inconclusive",
+            "warn",
+            "(the hook only warns: flow.goals.stopHookEnforcement is warn)",
+            "AC1 undecided, nothing failed. The agent may stop (stopHookEnforcement is warn).",
+        ),
     ],
 )
-def test_the_words_of_each_row(outcome: str, mode: str, words: str) -> None:
-    assert words in Scene(world(outcome=outcome), mode=mode).say().message
+def test_the_words_of_each_row(outcome: str, mode: str, words: str, line: str) -> None:
+    answer = Scene(world(outcome=outcome), mode=mode).say()
+    assert words in answer.reason
+    assert answer.message.startswith(f"◎ issue-4 turn 1: {line}")
 
 
 def test_a_violation_is_named() -> None:
@@ -421,7 +441,9 @@ def test_a_violation_is_named() -> None:
 def test_a_fuzzy_criterion_needs_a_person() -> None:
     made = World(goal_document(criterion("AC1", None), kind="hybrid"))
     answer = Scene(made, mode="block").say()
-    assert "goal issue-4 needs a person: " in answer.message
+    assert "goal issue-4 needs a person: " in answer.reason
+    assert "AC1 not asked" in answer.message
+    assert "Waits for you: flow goal approve issue-4 AC1\n" in answer.message
 
 
 def test_a_verdict_that_cannot_be_kept_is_a_warning() -> None:
@@ -611,7 +633,7 @@ def test_a_lost_goal_does_not_keep_others_from_being_judged() -> None:
     here.notes["s"] = here.notes["s"]._replace(asked={"b": 3})
     answer = here.say()
     assert answer.action == "let_go"
-    assert "every required criterion is proved" in answer.message
+    assert "all proved. Waits for you: flow goal confirm issue-4" in answer.message
 
 
 def test_without_a_session_it_is_said_each_time_and_nothing_is_kept() -> None:
@@ -721,7 +743,7 @@ def test_while_a_stop_is_judged_the_notes_say_so() -> None:
     assert here.notes["s"].judging is False
     here.notes["s"] = here.notes["s"]._replace(judging=True)
     assert "at the stop before" in here.say().message
-    assert here.say().message == "Flow: cut a little"
+    assert here.say().message.endswith("(3/20).\nFlow: cut a little")
 
 
 @pytest.mark.parametrize("before", [SessionNotes(), continued()], ids=["new", "continued"])
