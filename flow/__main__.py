@@ -10,6 +10,22 @@ import sys
 
 def main() -> int:
     """Run the command line; returns the exit status."""
+    _own_signals()
+    return run(sys.argv[1:])
+
+
+def helper() -> int:
+    """Run the helper that the started script is named after; returns the exit status.
+
+    The scripts that a package's installation makes beside ``flow`` call it.
+    """
+    _own_signals()
+    from flow.helpers import main as run_helper
+
+    return run_helper(sys.argv[0].rpartition("/")[2], sys.argv[1:])
+
+
+def _own_signals() -> None:
     try:
         from flow.startup import ctrl_c
 
@@ -18,7 +34,6 @@ def main() -> int:
         from flow.startup import ctrl_c
 
         ctrl_c.own(missed=True)
-    return run(sys.argv[1:])
 
 
 def run(words: list[str]) -> int:

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import ROOT, run
+from flow.helpers.table import HELPERS
+from tests.support import ROOT, GitRepo, run, scene, start_helper
 from tests.support.wheelhouse import build_wheelhouse
 from tests.test_house import tracked
 
@@ -85,6 +86,8 @@ def test_metadata(wheel: Path) -> None:
     assert fields["Name"] == "flow-goal"
     assert fields["License-Expression"] == "MIT"
     assert "flow = flow.__main__:main" in points
+    scripts = [line for line in points.splitlines() if ".sh = flow.__main__:helper" in line]
+    assert sorted(line.partition(" ")[0] for line in scripts) == helpers()
     assert "[pytest11]\nflow.pytest_plugin = flow.pytest_plugin" in points
     runtime = [text for text in fields.get_all("Requires-Dist", []) if "extra" not in text]
     assert len(runtime) == 7
@@ -116,6 +119,39 @@ def test_installed_command_works_from_any_folder(installed: Path, tmp_path: Path
             found = run([*argv, "schema", name], cwd=tmp_path)
             assert (found.status, found.stderr) == (0, "")
             assert found.stdout == Path(f"{ROOT}/schemas/v1/{name}.schema.json").read_text("utf-8")
+
+
+def helpers() -> list[str]:
+    """The helpers of a checkout, by the names of their scripts."""
+    return sorted(file.name for file in Path(ROOT, "bin").glob("*.sh"))
+
+
+@pytest.mark.parametrize("name", helpers())
+def test_installed_helpers_answer_as_those_of_a_checkout(
+    installed: Path, repo: GitRepo, name: str
+) -> None:
+    assert name.removesuffix(".sh") in HELPERS
+    for words in (("--help",), ("--no-such-option",), ()):
+        beside = run([installed / name, *words], cwd=repo.path)
+        checkout = start_helper(name, *words, cwd=repo.path)
+        assert (beside.status, beside.stdout, beside.stderr) == (
+            checkout.status,
+            checkout.stdout,
+            checkout.stderr,
+        )
+
+
+def test_installed_helpers_do_their_work(installed: Path, repo: GitRepo) -> None:
+    active = installed / "flow-active-goal.sh"
+    scene.start(repo)
+    assert run([active, "--id"], cwd=repo.path).status == 1
+    scene.create(repo)
+    assert run([active, "--id"], cwd=repo.path).stdout == "greet\n"
+    scene.create(repo, "other")
+    assert run([active, "--id"], cwd=repo.path).status == 3
+    journal = ("--issue", "7", "--type", "decision-summary", "--metadata", "a=b,c")
+    assert run([installed / "journal-record.sh", *journal], cwd=repo.path).status == 0
+    assert "decision-summary" in repo.read(".decisions/issue-7.md")
 
 
 def test_installed_rubrics_are_there(installed: Path, tmp_path: Path) -> None:
