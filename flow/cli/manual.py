@@ -74,7 +74,12 @@ flow goal wait issue-4 --until 'test -e report.xml' --follow --timeout 600
 flow goal approve AC2 --note 'I read the error text as a user would'
 flow goal approve issue-4 protected --note 'I read the whole diff'
 """,
-    "flow goal amend": "flow goal amend issue-4 --file goal.yaml --reason 'a path was missing'",
+    "flow goal amend": r"""
+flow goal amend --allow pyproject.toml --reason 'a path was missing'
+flow goal amend --criterion 'AC2: the types hold :: mypy --strict src' \
+    --remove AC3
+flow goal amend issue-4 --edit
+""",
     "flow goal rebase": "flow goal rebase issue-4",
     "flow goal clear": "flow goal clear issue-4 --reason 'issue 9 replaces it'",
     "flow evidence record": r"""

@@ -8,7 +8,8 @@ from flow.core.goal import ids
 from flow.core.text import display
 from flow.errors import PersonNeeded
 from flow.render import text
-from flow.startup.typing import TYPE_CHECKING
+from flow.render.contract_change import contract_change
+from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
 from flow.wiring.trusting import Trusting
@@ -51,7 +52,7 @@ def _record_trust(args: argparse.Namespace, out: Output) -> int:
     trusted, reason, digest = trusting.check(goal_id, goal_file)
     difference = [] if trusted else trusting.difference(goal_id, goal_file)
     changes = () if trusted else trusting.changes(goal_id, goal_file)
-    document = {
+    document: dict[str, Any] = {
         "goal": name,
         "digest": digest,
         "difference": difference,
@@ -61,11 +62,8 @@ def _record_trust(args: argparse.Namespace, out: Output) -> int:
     if trusted:
         out.result(document, [f"{display.visible(name)} is trusted already: {reason}"])
         return 0
-    out.say(
-        f"what differs in the contract of {name} from what was trusted last (all, if nothing was):",
-        *difference,
-        *(["what that means:", *(f"  {change}" for change in changes)] if changes else []),
-    )
+    head = "what differs in its contract from what you trusted last (all, if nothing was)"
+    out.tell(contract_change(name, head, difference, document["changes"], out.screen))
     out.need_yes(
         f"Let Flow run the commands of {name} as you?",
         yes=args.yes,

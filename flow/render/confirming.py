@@ -125,6 +125,9 @@ def _open_row(row: CriterionProof) -> str:
     return f"{row.id}  {text}: {visible(row.result)}{optional}{command}"
 
 
+_CLASS = {"": "class not known", "incomparable": "cannot be compared"}
+
+
 def _contract_rows(steps: Sequence[ContractStep]) -> Iterable[str]:
     if not steps:
         return
@@ -134,7 +137,7 @@ def _contract_rows(steps: Sequence[ContractStep]) -> Iterable[str]:
         who = f"by {visible(step.by)}, " if step.by else ""
         place = f", {step.said_from}" if step.said_from else ", from where is not on record"
         at = visible(step.at) or "when is not on record"
-        yield f"{who}{at}, {visible(step.how)}{place}: {step.kind or 'class not known'}"
+        yield f"{who}{at}, {visible(step.how)}{place}: {_CLASS.get(step.kind, step.kind)}"
         if step.reason:
             yield f"  “{visible(clip(step.reason, _TEXT))}”"
         for line in step.lines:

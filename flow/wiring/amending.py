@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flow.adapters.attribution.command_checks import syntax_faults
 from flow.adapters.chain import event_log
+from flow.adapters.contracts import formats
 from flow.adapters.ledger import goal_edits
 from flow.adapters.ledger.reader import (
     AMENDED,
@@ -14,6 +15,7 @@ from flow.adapters.ledger.reader import (
 )
 from flow.app.transitions import amend
 from flow.app.transitions.create import lint_goal
+from flow.core.amendment.requested import RequestedChanges, requested_edits
 from flow.core.goal import ids
 from flow.core.goal.model import contract_digest, scorecard_rubrics
 from flow.errors import ContractError
@@ -60,6 +62,21 @@ class Amending:
         if faults:
             raise ContractError(faults)
         return plan
+
+    def live_text(self, goal_id: str) -> str:
+        """The goal's file as it is now, after what a killed call had decided."""
+        self._context.ledger.finish(ids.goal_id(goal_id))
+        return read_goal(self._context.top, goal_id)[0].decode("utf-8")
+
+    @staticmethod
+    def with_changes(text: str, name: str, changes: RequestedChanges) -> str:
+        """A goal's ``text`` with changes that were named one by one; nothing is written."""
+        if not any(changes):
+            return text
+        goal, _ = parse_goal(text.encode("utf-8", "surrogateescape"), name)
+        for edits in requested_edits(goal.document, changes):
+            text = formats.edit(text, edits, file=name)
+        return text
 
     def _plan(
         self, tools: amend.AmendmentTools, goal_id: str, text: str, name: str

@@ -58,7 +58,7 @@ def test_another_contract_than_the_known_one_is_recorded_and_proposes_nothing(
         assert "flow trust record greet" in done.json["next_step_hint"]
         assert done.json["do"] == "ask_trust"
     (event,) = amended(work)
-    assert (event["class"], event["how"]) == ("weakening", "flow goal evaluate --trust-digest")
+    assert (event["class"], event["how"]) == ("incomparable", "flow goal evaluate --trust-digest")
     assert (event["from_sha256"], event["contract_sha256"]) == (before, contract(work))
     assert event["said_from"] == "pipe"
     entries = read_journal(str(work.path), ".decisions/issue-7.md").artifacts

@@ -40,7 +40,7 @@ POINTS = {
     "Chain": "was altered since entry 1 recorded it",
     "Secrets": "header: bWU6[masked:known_value]",
     "Export": "predicate.result is 'PASSED', and should be 'FAILED'",
-    "Amendments": "weakening: objective.acceptance_criteria[AC1].verification_command",
+    "Amendments": "cannot be compared: changed",
 }
 """The heading of each, and what its attack comes to."""
 

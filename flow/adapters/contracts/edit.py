@@ -140,6 +140,16 @@ def _set_value(holder: Any, step: Any, value: Any) -> None:
         holder[step] = value
 
 
+def _left_out(old: list[Any], new: list[Any]) -> list[bool]:
+    """Which entries of ``old`` are not in ``new``, where that keeps the others in their order."""
+    place, gone = 0, []
+    for entry in old:
+        stays = place < len(new) and same_document(entry, new[place])
+        place += stays
+        gone.append(not stays)
+    return gone
+
+
 class _Editor:
     """Collects replacements for the places where two documents differ, and makes them."""
 
@@ -223,6 +233,8 @@ class _Editor:
             for (_, item), before, now in zip(node.entries, old, new, strict=False):
                 self.reconcile(item, before, now, None)
             self.add(node, new[len(old) :])
+        elif isinstance(old, list) and isinstance(new, list) and self.can_remove(node, old, new):
+            self.remove(_left_out(old, new), node)
         else:
             self.replace(node, new, key)
 
@@ -237,8 +249,19 @@ class _Editor:
         if added and kept is not None:
             self.add(node, added, kept)
 
+    def can_remove(self, node: YamlNode, old: list[Any], new: list[Any]) -> bool:
+        """Whether ``new`` is ``old`` less some entries, each of which begins a line of its own."""
+        if not new or len(old) - sum(_left_out(old, new)) != len(new):
+            return False
+        starts = [self.entry_start(entry, node) for entry in node.entries]
+        return node.is_flow or all(
+            self.text[start : start + 1] == "-"
+            and not self.text[self.line_start(start) : start].strip()
+            for start in starts
+        )
+
     def remove(self, gone: list[bool], node: YamlNode) -> None:
-        """Take out the marked entries of a mapping that keeps at least one."""
+        """Take out the marked entries of a mapping or a list that keeps at least one."""
         entries = node.entries
         place = 0
         while place < len(gone):
@@ -248,23 +271,31 @@ class _Editor:
             last = place
             while last + 1 < len(gone) and gone[last + 1]:
                 last += 1
-            start, value = self.entry_start(entries[place]), entries[last][1]
+            start, value = self.entry_start(entries[place], node), entries[last][1]
             if node.is_flow:
                 if place:
                     self.put(entries[place - 1][1].end, value.end, "")
                 else:
-                    self.put(start, self.entry_start(entries[last + 1]), "")
+                    self.put(start, self.entry_start(entries[last + 1], node), "")
             elif self.text[self.line_start(start) : start].strip():
                 # The first key of a list's item: what follows moves up behind the dash.
-                self.put(start, self.entry_start(entries[last + 1]), "")
+                self.put(start, self.entry_start(entries[last + 1], node), "")
             else:
                 self.put(self.line_start(start), self.after(value), "")
             place = last + 1
 
-    @staticmethod
-    def entry_start(entry: Entry) -> int:
+    def entry_start(self, entry: Entry, holder: YamlNode) -> int:
+        """Where an entry begins: at its key, or in a block list at its dash."""
         key, value = entry
-        return key.start if key is not None else value.start
+        if key is not None:
+            return key.start
+        start = value.start
+        if holder.kind == "sequence" and holder.is_block:
+            while self.text[start - 1 : start].isspace():
+                start -= 1
+            if self.text[start - 1 : start] == "-":
+                return start - 1
+        return value.start
 
     def add(self, node: YamlNode, added: Any, last: YamlNode | None = None) -> None:
         """Put new entries behind ``last`` (default: the last one there is)."""

@@ -264,7 +264,7 @@ def trusted(settings: Settings, ledger: TrustLedger, goal_id: str, digest: str) 
         return False, (
             f"goal {goal_id} has changed since it was trusted at {show(newest.at)}; "
             f"to see the difference and trust it: flow trust record {goal_id}; "
-            f"changes on the record: flow goal amend {goal_id} --file F"
+            f"changes on the record: flow goal amend {goal_id} --edit"
         )
     return True, f"trusted at {show(newest.at)} ({show(newest.how)})"
 

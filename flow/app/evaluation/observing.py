@@ -106,7 +106,7 @@ def refuse_other_branch(goal: Goal, branch: str | None) -> None:
             f"goal {goal.id} belongs to branch {display.visible(goal.branch)}, "
             f"and {display.visible(branch)} is checked out",
             f"git switch {display.visible(goal.branch)}; where that branch was renamed: "
-            f"flow goal amend {goal.id} --file F, with the new scope.branch",
+            f"flow goal amend {goal.id} --edit, with the new scope.branch",
             code="wrong_branch",
         )
 

@@ -11,6 +11,7 @@ from flow.app.ports import Amendment, Artifact
 from flow.app.transitions.closing import refuse_closed
 from flow.core.amendment import changes as amendment
 from flow.core.amendment.changes import ContractChange
+from flow.core.amendment.rules import NEED_PERSON
 from flow.core.amendment.trust_diff import difference
 from flow.core.goal.model import contract
 from flow.core.text.display import clip
@@ -116,8 +117,8 @@ class AmendmentPlan(NamedTuple):
     """The digest of the contract that it is held against."""
     changes: tuple[ContractChange, ...]
     difference: tuple[str, ...]
-    weakening: bool
-    """Whether it needs a person."""
+    needs_person: bool
+    """Whether it asks for less, or cannot be compared."""
     protected: tuple[str, ...]
     """The protected patterns of the contract that it is held against."""
     trusted: bool
@@ -143,7 +144,7 @@ class AmendmentPlan(NamedTuple):
             "class": self.kind,
             "changes": [change.to_document() for change in self.changes],
             "difference": list(self.difference),
-            "needs_person": self.weakening,
+            "needs_person": self.needs_person,
             "contract": self.contract,
             "before": self.before,
         }
@@ -181,7 +182,7 @@ def plan_amendment(
         before=basis.digest or loaded.contract,
         changes=shown,
         difference=tuple(difference(basis.contract if contract_changes else now, new)),
-        weakening=live.status != "draft" and amendment.overall(contract_changes) == "weakening",
+        needs_person=live.status != "draft" and amendment.overall(contract_changes) in NEED_PERSON,
         protected=_protected(basis.contract or {}),
         trusted=basis.holds,
         anew=amendment.amended(new, now, *([basis.contract] if basis.contract else ())),
@@ -202,7 +203,7 @@ def _kept_by_flow(live: Goal, given: Goal) -> list[str]:
 def _against(basis: Basis, new: Mapping[str, Any]) -> tuple[ContractChange, ...]:
     """What a person would have to agree to."""
     changes = () if basis.contract is None else amendment.changes(basis.contract, new)
-    return (ContractChange("", "weakening", basis.why), *changes) if basis.why else changes
+    return (ContractChange("", "incomparable", basis.why), *changes) if basis.why else changes
 
 
 def _protected(document: Mapping[str, Any]) -> tuple[str, ...]:

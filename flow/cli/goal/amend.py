@@ -1,11 +1,16 @@
-"""``flow goal amend``: another contract for a goal, on the record (SPEC 10)."""
+"""``flow goal amend``: another contract for a goal, on the record (SPEC 10 and 12)."""
 
 from __future__ import annotations
 
+import shlex
+
 from flow.adapters.fs import inputs
 from flow.cli.goal.which import goal_to_act_on
-from flow.cli.parsing import CommandSpec, goal_argument, yes_argument
+from flow.cli.parsing import CommandSpec, goal_argument, usage_error, yes_argument
+from flow.core.amendment.requested import RequestedChanges
 from flow.core.text import display
+from flow.errors import ALL, InputError, cut_list
+from flow.render.contract_change import contract_change
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.amending import Amending
 from flow.wiring.context import Context
@@ -17,53 +22,140 @@ if TYPE_CHECKING:
     from flow.cli.output import Output
 
 _EPILOG = """\
+Everything that is named is changed at once, in the goal's file as it is: comments and order stay. A
+criterion whose id is there gets another text, and command where one is named; any other is added.
 F holds the whole goal as it is to be. Status, results, run and base stay Flow's, whatever F says;
 criteria that ask for something else than before start anew. What only asks for more goes in;
-what asks for less, or for something that cannot be compared, needs a person's yes."""
+what asks for less, or cannot be compared, needs a person's yes."""
+
+_REPEATABLE = (
+    ("--allow", "P", "a path pattern that may be changed, too"),
+    ("--deny", "P", "a path pattern that must not be changed"),
+    ("--criterion", "C", "'AC4: what must hold :: command': change AC4, or add a criterion"),
+    ("--remove", "AC", "take a criterion out"),
+)
+_AMENDED = "the amended goal"
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     goal_argument(parser, optional=True)
-    parser.add_argument("--file", metavar="F", required=True, help="the goal as it is to be")
+    for option, metavar, meaning in _REPEATABLE:
+        parser.add_argument(
+            option, metavar=metavar, action="append", help=f"{meaning} (repeatable)"
+        )
+    parser.add_argument("--edit", action="store_true", help="open the goal's file in your editor")
+    parser.add_argument("--file", metavar="F", help="the goal as it is to be (-: standard input)")
     parser.add_argument("--by", metavar="NAME", help="who says so, for the journal")
     parser.add_argument("--reason", "--note", metavar="T", help="why, for the journal")
     yes_argument(parser)
 
 
 def _amend_goal(args: argparse.Namespace, out: Output) -> int:
+    changes = RequestedChanges(
+        *(tuple(getattr(args, name) or ()) for name in ("allow", "deny", "criterion", "remove"))
+    )
+    if not (any(changes) or args.edit or args.file):
+        raise usage_error(
+            "say what is to change: --allow, --deny, --criterion, --remove, --edit or --file",
+            "flow goal amend",
+        )
     context = Context()
     goal_id = goal_to_act_on(context, args)
-    amending = Amending(context)
-    plan = amending.plan(goal_id, inputs.read_text(args.file, "--file"), args.file)
+    plan = _plan(context, goal_id, changes, args, out)
+    if plan is None:
+        out.result({"goal_id": goal_id, "amended": False}, ["the file is empty: nothing changed"])
+        return 0
     document = {**plan.to_document(), "warnings": list(plan.warnings)}
     if plan.empty:
         text = f"nothing in the contract of goal {goal_id} changes; its file stays as it is"
         out.result({**document, "amended": False, "starts_anew": []}, [text])
         out.warn(plan.warnings)
         return 0
-    out.say(f"what changes in the contract of goal {goal_id}:", *plan.difference)
-    out.say(*(["what that means:", *(f"  {change}" for change in plan.changes)]))
+    head = "what changes in its contract"
+    out.tell(contract_change(goal_id, head, plan.difference, document["changes"], out.screen))
     asked = "not asked: nothing in it asks for less"
-    if plan.weakening:
+    if plan.needs_person:
         out.need_yes(
             f"Change the contract of goal {goal_id}?",
             yes=args.yes,
-            how=f"flow goal amend {goal_id} --file F --yes",
+            how=_typed_line(goal_id, args),
         )
         asked = "--yes" if args.yes else "at a terminal"
-    amending.carry_out(plan, who=args.by, asked=asked, reason=args.reason)
+    Amending(context).carry_out(plan, who=args.by, asked=asked, reason=args.reason)
+    _show_amended(plan, document, out)
+    return 0
+
+
+def _plan(
+    context: Context,
+    goal_id: str,
+    changes: RequestedChanges,
+    args: argparse.Namespace,
+    out: Output,
+) -> AmendmentPlan | None:
+    """What is to change, all of it together; None where a person left an empty file."""
+    amending = Amending(context)
+    if args.file is not None:
+        text, name = inputs.read_text(args.file, "--file"), args.file
+    else:
+        text, name = amending.live_text(goal_id), _AMENDED
+    text = amending.with_changes(text, name, changes)
+    if args.edit:
+        return _edited(context, amending, goal_id, text, out)
+    return amending.plan(goal_id, text, name)
+
+
+def _edited(
+    context: Context, amending: Amending, goal_id: str, text: str, out: Output
+) -> AmendmentPlan | None:
+    """What a person's editor leaves; it is opened again until nothing in the file is wrong."""
+    from flow.adapters.contracts.marking import with_faults, without_faults
+    from flow.adapters.process.editor import edited_by_hand, editor_of
+
+    if not out.can_ask and editor_of(context.environ) is None:
+        raise usage_error(
+            "--edit needs a terminal, or VISUAL or EDITOR", "flow goal amend", key="--edit"
+        )
+    name, given = f"{goal_id}.goal.yaml", text
+    while True:
+        left = edited_by_hand(given, name, context.environ)
+        text = without_faults(left)
+        if not text.strip():
+            return None
+        try:
+            return amending.plan(goal_id, text, name)
+        except InputError as error:
+            marked = with_faults(text, error.faults)
+            if left == given == marked:  # the editor had its chance, and changed nothing
+                raise
+            out.say(*(f"flow: {fault}" for fault in cut_list([*map(str, error.faults)], ALL)))
+            given = marked
+
+
+def _typed_line(goal_id: str, args: argparse.Namespace) -> str:
+    """The same call, for a caller that has asked a person."""
+    words = ["flow", "goal", "amend", goal_id]
+    for option, _, _ in _REPEATABLE:
+        for value in getattr(args, option[2:]) or ():
+            words += [option, value]
+    words += ["--edit"] if args.edit else []
+    words += ["--file", "F" if args.file == "-" else args.file] if args.file else []
+    return f"{shlex.join(words)} --yes"
+
+
+def _show_amended(plan: AmendmentPlan, document: dict[str, object], out: Output) -> None:
     next_step = _next_step(plan)
     anew = [name for name in plan.anew if plan.loaded.goal.criterion(name) is not None]
+    screen = out.screen
     out.result(
         {**document, "amended": True, "starts_anew": anew, "next": next_step},
         [
-            f"goal {goal_id} is amended ({plan.kind}): {_counted(plan)}",
-            *([f"starts anew: {display.names(anew)}"] if anew else []),
-            f"next: {next_step}",
+            f"{screen.mark('contract')} {plan.goal.id} is amended: {_counted(plan)}",
+            *([screen.labelled("anew", display.names(anew))] if anew else []),
+            screen.labelled("next", next_step),
         ],
     )
     out.warn(plan.warnings)
-    return 0
 
 
 def _counted(plan: AmendmentPlan) -> str:

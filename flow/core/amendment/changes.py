@@ -26,7 +26,8 @@ class ContractChange(NamedTuple):
 
     def __str__(self) -> str:
         place = f"{self.key}: " if self.key else ""
-        return f"{self.kind}: {place}{self.what}"
+        kind = "cannot be compared" if self.kind == "incomparable" else self.kind
+        return f"{kind}: {place}{self.what}"
 
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[ContractChange, ...]:
@@ -44,9 +45,8 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[ContractCha
 def overall(changes: Iterable[ContractChange]) -> Class:
     """The class of them all: the weakest there is."""
     kinds = {change.kind for change in changes}
-    if "weakening" in kinds:
-        return "weakening"
-    return "strengthening" if "strengthening" in kinds else "neutral"
+    order: tuple[Class, ...] = ("weakening", "incomparable", "strengthening")
+    return next((kind for kind in order if kind in kinds), "neutral")
 
 
 def amended(new: Mapping[str, Any], *olds: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,8 +1,7 @@
-"""What a change of each contract field means: stronger, neutral or weaker (SPEC 10).
+"""What a change of each contract field means: stronger, neutral, weaker, or not to be told.
 
 ``FIELDS`` is the whole table; a test holds it against the schema, so that no field is without a
-rule. A change that cannot be told for sure counts as weakening, and so does one of a key that is
-not in the table: somebody has to look at it.
+rule. What cannot be compared, and a key that is not in the table, needs a person like a weakening.
 """
 
 from __future__ import annotations
@@ -23,8 +22,12 @@ if TYPE_CHECKING:
     Rule = Callable[[Any, Any], Said]
     """(old value, new value), None where there is none → the class of each part, in words."""
 
-Class = Literal["strengthening", "neutral", "weakening"]
-"""What a change does to what has to hold."""
+Class = Literal["strengthening", "neutral", "weakening", "incomparable"]
+"""What a change does to what has to hold; ``incomparable``: whether it asks for as much cannot be
+told."""
+
+NEED_PERSON: frozenset[Class] = frozenset(("weakening", "incomparable"))
+"""The classes that need a person's yes."""
 
 COMPARED = 100
 """Patterns up to which it is asked what they cover: of more, each pair would take its time."""
@@ -41,7 +44,7 @@ def label(_old: Any, _new: Any) -> Said:
 def held(old: Any, new: Any) -> Said:
     """What cannot be weighed: wording, commands, models, places."""
     verb = "added" if old is None else "taken out" if new is None else "changed"
-    yield "weakening", f"{verb}; whether as much is asked cannot be told"
+    yield "incomparable", verb
 
 
 def written_out(value: Any) -> Rule:
@@ -110,7 +113,8 @@ def steps(*stronger: tuple[str | None, str | None], same: Sequence[str | None] =
         elif old in same and new in same:
             yield "neutral", "another word for the same"
         else:
-            yield "weakening", f"{show(old)} became {show(new)}"
+            back = (new, old) in stronger
+            yield ("weakening" if back else "incomparable"), f"{show(old)} became {show(new)}"
 
     return rule
 
@@ -183,6 +187,8 @@ def sandbox(old: Any, new: Any) -> Said:
         yield "strengthening", "turned on"
     elif old in (None, False) and new in (None, False):
         yield "neutral", "off, as before"
+    elif new in (None, False):
+        yield "weakening", "turned off"
     else:
         yield from held(old, new)
 

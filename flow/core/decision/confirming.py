@@ -54,7 +54,8 @@ class ContractStep(NamedTuple):
     said_from: str
     """``terminal``, ``pipe`` or ``agent``; empty where that is not on record."""
     kind: str
-    """``weakening``, ``strengthening`` or ``neutral``; empty where it cannot be told."""
+    """``weakening``, ``incomparable``, ``strengthening`` or ``neutral``; empty where it is not on
+    record."""
     lines: tuple[str, ...]
     """Key, ``  - old``, ``  + new``, as :mod:`flow.core.amendment.trust_diff` writes them."""
     reason: str = ""

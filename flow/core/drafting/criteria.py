@@ -23,7 +23,7 @@ def parse_criterion(text: str, *, fuzzy: bool) -> dict[str, Any]:
     """
     key = "--fuzzy" if fuzzy else "--criterion"
     shape = FUZZY_SHAPE if fuzzy else SHAPE
-    name, rest = _named(text, key)
+    name, rest = named(text, key)
     shown = name or f"{text!r:.100}"
     # "::" may stand in the text as well; the command is what follows the first one set off by
     # spaces.
@@ -44,8 +44,11 @@ def new_criterion(text: str, command: str | None = None) -> dict[str, Any]:
     return {"text": text, **proof, "must_pass": True, "status": "pending"}
 
 
-def _named(text: str, key: str) -> tuple[str, str]:
-    """(the id at the start, empty where there is none; what follows it)."""
+def named(text: str, key: str) -> tuple[str, str]:
+    """The id at the start of ``text``, empty where there is none, and what follows it.
+
+    ``key`` is the option that gave it.
+    """
     head, colon, rest = text.partition(":")
     name = head.strip()
     if colon and CRITERION_ID.fits(name):

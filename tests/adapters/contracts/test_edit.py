@@ -242,7 +242,33 @@ def read(text: str) -> Any:
             "l:\n  - a\n\nm: 1\n",
             id="a literal becomes a list",
         ),
-        pytest.param("l: [1, 2]\n", [(("l",), [1])], "l:\n  - 1\n", id="a list gets shorter"),
+        pytest.param("l: [1, 2]\n", [(("l",), [1])], "l: [1]\n", id="a list gets shorter"),
+        pytest.param(
+            "l: [1, 2, 3, 4] # x\n", [(("l",), [2, 4])], "l: [2, 4] # x\n", id="a list less two"
+        ),
+        pytest.param(
+            "l:\n  # one\n  - id: A\n    s: 1 # a\n\n  # two\n  - id: B\n    s: |\n      t\n"
+            "  - id: C # c\nm: 1\n",
+            [(("l",), [{"id": "A", "s": 1}, {"id": "C"}])],
+            "l:\n  # one\n  - id: A\n    s: 1 # a\n\n  # two\n  - id: C # c\nm: 1\n",
+            id="an entry taken out of a block list",
+        ),
+        pytest.param(
+            "l:\n-\n  id: A\n- id: B\n",
+            [(("l",), [{"id": "B"}])],
+            "l:\n- id: B\n",
+            id="the first entry taken out, its dash on a line of its own",
+        ),
+        pytest.param(
+            "l:\n- a\n- b # x", [(("l",), ["a"])], "l:\n- a\n", id="the last entry of the file"
+        ),
+        pytest.param(
+            "l:\n- - 1\n  - 2\nm: 1\n",
+            [(("l", 0), [2])],
+            "l:\n- [2]\nm: 1\n",
+            id="an entry behind another one's dash",
+        ),
+        pytest.param("l: [1, 2]\n", [(("l",), [3])], "l:\n  - 3\n", id="another, shorter list"),
         pytest.param("l: [1, 2]\n", [(("l", 2), 3)], "l: [1, 2, 3]\n", id="appended in flow style"),
         pytest.param(
             "l:\n- a: 1\n- b: 2 # x\nm: 1\n",

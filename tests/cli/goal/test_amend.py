@@ -102,7 +102,8 @@ def test_what_asks_for_less_needs_a_person(work: GitRepo) -> None:
     assert done.status == 4
     assert "  - grep -q please src/greet.txt" in done.stderr
     assert "  + true || grep -q please src/greet.txt" in done.stderr
-    assert "weakening: objective.acceptance_criteria[AC1].verification_command" in done.stderr
+    assert "cannot be compared: changed" in done.stderr
+    assert "weakening" not in done.stderr
     assert "--yes" in done.stderr
     assert done.stdout == ""
     assert scene.goal_file(work) == before
@@ -118,13 +119,13 @@ def test_with_json_it_is_one_document_either_way(work: GitRepo) -> None:
     done = amend(work, WEAKER, "--json", "--yes", "--by", "R. Viewer", "--reason", "agreed")
     assert done.status == 0, done
     assert [(c["key"], c["class"]) for c in done.json["changes"]] == [
-        ("objective.acceptance_criteria[AC1].verification_command", "weakening")
+        ("objective.acceptance_criteria[AC1].verification_command", "incomparable")
     ]
     assert done.json["starts_anew"] == ["AC1"]
     assert any("true" in warning or "AC1" in warning for warning in done.json["warnings"])
     (entry,) = artifacts(work)
     assert (entry["by"], entry["reason"], entry["asked"]) == ("R. Viewer", "agreed", "--yes")
-    assert entry["changes"][0].startswith("weakening: objective.acceptance_criteria[AC1]")
+    assert entry["changes"][0].startswith("cannot be compared: objective.acceptance_criteria[AC1]")
     assert entry["criteria"] == ["AC1"]
     assert trusted(work)
 
@@ -245,7 +246,11 @@ def test_a_draft_binds_nobody(repo: GitRepo) -> None:
     repo.write("../goal.yaml", TEXT)
     assert flow(repo, "goal", "create", "--draft", "--file", "../goal.yaml").status == 0
     done = amend(repo, WEAKER, "--json")
-    assert (done.status, done.json["class"], done.json["needs_person"]) == (0, "weakening", False)
+    assert (done.status, done.json["class"], done.json["needs_person"]) == (
+        0,
+        "incomparable",
+        False,
+    )
     assert done.json["next"] == "flow goal activate greet"
     assert not trusted(repo)
     assert "true || grep" in scene.goal_file(repo)
@@ -284,7 +289,7 @@ def test_putting_back_what_is_trusted_needs_nobody(work: GitRepo) -> None:
     assert trusted(work)
     assert "grep -q please" in scene.goal_file(work)
     (entry,) = artifacts(work)
-    assert entry["class"] == "weakening"  # what the file said was another command
+    assert entry["class"] == "incomparable"  # what the file said was another command
 
 
 def test_what_nobody_trusted_needs_a_person(work: GitRepo, tmp_path: Path) -> None:
@@ -338,11 +343,12 @@ def test_trusting_a_change_by_hand_puts_it_on_the_record(work: GitRepo) -> None:
     by_hand(work, "grep -q please src/greet.txt", "grep -qi please src/greet.txt")
     shown = flow(work, "trust", "record", "greet")
     assert shown.status == 4
-    assert "weakening: objective.acceptance_criteria[AC1].verification_command" in shown.stderr
+    assert "AC1 command  - grep -q please src/greet.txt" in shown.stderr
+    assert "cannot be compared: changed" in shown.stderr
     assert artifacts(work) == []
     done = flow(work, "trust", "record", "greet", "--yes", "--json")
     assert done.status == 0, done
-    assert [change["class"] for change in done.json["changes"]] == ["weakening"]
+    assert [change["class"] for change in done.json["changes"]] == ["incomparable"]
     assert trusted(work)
     (entry,) = artifacts(work)
     assert (entry["how"], entry["criteria"]) == ("flow trust record", ["AC1"])
@@ -358,7 +364,7 @@ def test_the_helper_that_trusts_puts_it_on_the_record_too(work: GitRepo) -> None
     by_hand(work, "says please", "says please, or not")
     assert run_helper("flow-goal-trust.sh", "record", cwd=work.path).status == 0
     (entry,) = artifacts(work)
-    assert (entry["class"], entry["how"]) == ("weakening", "flow-goal-trust.sh record")
+    assert (entry["class"], entry["how"]) == ("incomparable", "flow-goal-trust.sh record")
 
 
 def test_evaluating_a_change_by_hand_names_the_way(work: GitRepo) -> None:

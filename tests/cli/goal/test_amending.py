@@ -240,7 +240,7 @@ def test_a_draft_is_written_and_not_trusted(repo: GitRepo) -> None:
     creating.create_goal(here(repo), TEXT, "goal.yaml", as_draft=True, base=None, source="a test")
     locked = '["src/**"]\n  protected_paths: ["src/greet.txt"]'
     made = plan(repo, WEAKER.replace('["src/**"]', locked))
-    assert (made.kind, made.weakening) == ("weakening", False)
+    assert (made.kind, made.needs_person) == ("incomparable", False)
     do(repo, made)
     assert not trusted(repo)
     assert "protected_paths" in scene.goal_file(repo)

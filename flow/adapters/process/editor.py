@@ -1,0 +1,63 @@
+"""The user's own editor, in the foreground, on a copy of a text."""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+
+from flow.errors import OutsideError, at_key
+from flow.startup.typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VARIABLES = ("VISUAL", "EDITOR")
+_FALLBACK = "vi"
+_LARGEST = 1 << 21
+
+
+def editor_of(environ: Mapping[str, str]) -> str | None:
+    """The command of ``VISUAL``, else ``EDITOR``; None where neither is set."""
+    return next((environ[name] for name in VARIABLES if environ.get(name, "").strip()), None)
+
+
+def edited_by_hand(text: str, name: str, environ: Mapping[str, str]) -> str:
+    """``text`` as the user's editor leaves it; the copy is called ``name``.
+
+    The editor is a shell's command, as for git, with the copy's path behind it; ``vi`` where none
+    is set. Raises :class:`OutsideError` where it cannot be started or ends with a failure, and
+    :class:`InputError` where what it leaves is not UTF-8.
+    """
+    command = editor_of(environ) or _FALLBACK
+    with tempfile.TemporaryDirectory(prefix="flow-edit-") as folder:
+        path = os.path.join(folder, name)
+        with open(path, "x", encoding="utf-8", newline="") as file:
+            file.write(text)
+        status = _foreground(("sh", "-c", f'{command} "$@"', command, path), environ)
+        if status != 0:
+            raise OutsideError(
+                f"the editor ended with status {status}",
+                key=next((name for name in VARIABLES if environ.get(name, "").strip()), "EDITOR"),
+                value=command,
+                remedy="nothing was changed; set EDITOR to one that works here",
+            )
+        try:
+            with open(path, encoding="utf-8", newline="") as file:
+                return file.read(_LARGEST)
+        except (OSError, UnicodeDecodeError) as error:
+            raise at_key("--edit").invalid(
+                f"what the editor left cannot be read: {error}", "save it as UTF-8"
+            ) from error
+
+
+def _foreground(argv: tuple[str, ...], environ: Mapping[str, str]) -> int:
+    """Run a program on this terminal; Ctrl-C there is the program's alone."""
+    numbers = (signal.SIGINT, signal.SIGQUIT)
+    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
+    try:
+        pid = os.posix_spawn("/bin/sh", argv, environ, setsigdef=numbers)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)

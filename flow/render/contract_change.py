@@ -1,0 +1,118 @@
+"""What changes in a contract, for the person who is asked: the lines, and what they mean. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from flow.core.text.display import visible
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from flow.render.screen import Screen
+
+_CRITERION = re.compile(r"objective\.acceptance_criteria\[([A-Z]+[0-9]+)\](?:\.(.+))?")
+_FIELDS = {"verification_command": "command"}
+_LABELS = {
+    "constraints.allowed_paths": "paths",
+    "constraints.denied_paths": "denied",
+    "constraints.protected_paths": "protected",
+    "objective.acceptance_criteria": "criteria",
+    "": "trust",
+}
+_WORDS = {
+    "weakening": "asks for less",
+    "strengthening": "asks for more",
+    "neutral": "asks for the same",
+    "incomparable": "cannot be compared",
+}
+"""The classes of :mod:`flow.core.amendment.rules` as people read them."""
+_PATH_WORDS = {"weakening": "opens more", "strengthening": "closes more"}
+_STYLES = {"weakening": "undecided", "incomparable": "undecided"}
+_WIDEST = 20
+
+
+class _Block(NamedTuple):
+    """One row: its label, its ``+`` and ``-`` lines, and the keys of the changes it shows."""
+
+    label: str
+    lines: list[str]
+    key: str
+
+
+def contract_change(
+    goal_id: str,
+    title: str,
+    difference: Sequence[str],
+    changes: Sequence[Mapping[str, str]],
+    screen: Screen,
+) -> list[str]:
+    """The lines of a change, each with its class in words below it. No text is cut.
+
+    ``difference`` are the lines of :mod:`flow.core.amendment.trust_diff`; ``changes`` as
+    ``--json`` prints them.
+    """
+    whole = {change["key"] for change in changes}
+    blocks = _blocks(difference, whole)
+    shown = {block.key for block in blocks}
+    for key in dict.fromkeys(change["key"] for change in changes):
+        if key not in shown:
+            blocks.append(_Block(_label(key), [], key))
+    head = f"{screen.mark('contract')} {screen.paint('bold', visible(goal_id))}"
+    lines = [f"{head}  {title}", ""]
+    width = max((len(block.label) for block in blocks if len(block.label) <= _WIDEST), default=0)
+    for block in blocks:
+        of_block = [change for change in changes if change["key"] == block.key]
+        rows = [*_painted(block.lines, screen), *(_word(change, screen) for change in of_block)]
+        if len(block.label) > width:
+            lines.append(visible(block.label))
+            rows = [" " * (width + 2) + row for row in rows]
+            lines += rows
+            continue
+        for place, row in enumerate(rows):
+            lines.append(f"{block.label if not place else '':<{width}}  {row}".rstrip())
+    return lines
+
+
+def _blocks(difference: Sequence[str], whole: Iterable[str]) -> list[_Block]:
+    """The lines by what they are about; a criterion that is new or gone is one block."""
+    blocks: dict[str, _Block] = {}
+    at, field = "", ""
+    for line in difference:
+        if not line.startswith("  "):
+            key = line.partition(": in another order")[0].removesuffix(":")
+            match = _CRITERION.fullmatch(key)
+            together = match is not None and key.rpartition(".")[0] in whole
+            at = key.rpartition(".")[0] if together else key
+            field = _field(match[2]) if together and match is not None and match[2] else ""
+            blocks.setdefault(at, _Block(_label(at), [], at))
+            continue
+        text = line.removeprefix("  ")
+        if field:
+            text = f"{text[:1]} {field}: {text[2:]}"
+        blocks[at].lines.append(text)
+    return list(blocks.values())
+
+
+def _label(key: str) -> str:
+    match = _CRITERION.fullmatch(key)
+    if match is None:
+        return _LABELS.get(key, key)
+    return f"{match[1]} {_field(match[2])}" if match[2] else match[1]
+
+
+def _field(name: str) -> str:
+    return _FIELDS.get(name, name)
+
+
+def _painted(lines: Sequence[str], screen: Screen) -> Iterator[str]:
+    for line in lines:
+        yield screen.paint({"+": "proved", "-": "failed"}.get(line[:1], ""), visible(line))
+
+
+def _word(change: Mapping[str, str], screen: Screen) -> str:
+    kind = change["class"]
+    paths = change["key"].endswith("_paths")
+    word = (_PATH_WORDS.get(kind) if paths else None) or _WORDS.get(kind, kind)
+    return screen.paint(_STYLES.get(kind, "dim"), f"{word}: {visible(change['what'])}")
