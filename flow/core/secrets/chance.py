@@ -16,7 +16,7 @@ _CLASSES = bytes.maketrans(
         for c in range(256)
     ),
 )
-_WORDS = re.compile(rb"A?a{3,}|A{3,}|0{2,}")
+_WORDS = rb"A?a{3,}|A{3,}|0{2,}"
 """Words, abbreviations, years and counters, over the classes of characters."""
 
 _EXAMPLES = frozenset(
@@ -25,7 +25,7 @@ _EXAMPLES = frozenset(
 )
 """Passwords of examples and documentation."""
 
-_EXPRESSION = re.compile(rb"[(){}<>\[\]]|^[A-Za-z_]+\.[A-Za-z_.]+$|^[A-Z_]{3,}$")
+_EXPRESSION = rb"[(){}<>\[\]]|^[A-Za-z_]+\.[A-Za-z_.]+$|^[A-Z_]{3,}$"
 
 _MOST_BYTES = 96
 _LEAST_BYTES = 16
@@ -56,7 +56,7 @@ def _is_odd(value: bytes) -> bool:
     if not small or not large:  # base 32 or 36: letters and digits take turns
         turns = sum(map(classes.count, (b"a0", b"0a", b"A0", b"0A")))
         return digits >= 3 and others <= size // 8 and turns * 9 >= size * 2
-    words = sum(map(len, _WORDS.findall(classes)))
+    words = sum(map(len, re.findall(_WORDS, classes)))
     return (size - words - others) * 5 >= size
 
 
@@ -87,7 +87,7 @@ def typed(value: bytes) -> bool:
         return False
     if value.startswith((b"<", b"[", b"$", b"%")) or value.isdigit() or len(set(value)) <= 2:
         return False
-    return not _EXPRESSION.search(value)
+    return not re.search(_EXPRESSION, value)
 
 
 def cookies(value: bytes) -> bool:

@@ -15,6 +15,7 @@ from functools import cache
 
 from flow.core.secrets.shapes import BEHIND, REACH, SecretShape, shapes
 from flow.core.secrets.values import variants
+from flow.startup.once import once
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ BLOCK = 1 << 13
 WINDOW = REACH + BLOCK
 """The most bytes that are held back."""
 
+_SHORT = 1 << 11
+"""Bytes of a text in which each anchor is looked for: that takes less than what finds them by grams
+takes to be made."""
 _GRAM = 4
 _WORD_BYTES = [bytes([c]) for c in b"abcdefghijklmnopqrstuvwxyz0123456789_-"]
 """Bytes that may follow an anchor of three, in lower case."""
@@ -237,41 +241,66 @@ class _Anchor(NamedTuple):
     folded: bool
 
 
-class _AnchorTable:
-    """Numbers of the shapes and values to search for, by the bytes that call for it."""
+class _Grams:
+    """Anchors by the four bytes in lower case that they begin with; ``short`` have fewer."""
 
-    def __init__(self) -> None:
-        self.always: tuple[int, ...] = ()
-        self.short: tuple[_Anchor, ...] = ()
-        self.grams: dict[int, tuple[_Anchor, ...]] = {}
-        """Four bytes in lower case → the anchors that begin with them."""
-
-    def copy(self) -> _AnchorTable:
-        """An independent copy."""
-        other = _AnchorTable()
-        other.always, other.short, other.grams = self.always, self.short, dict(self.grams)
-        return other
-
-    def add(self, number: int, anchors: Sequence[bytes], *, folded: bool) -> None:
-        """Search for ``number`` where one of ``anchors`` stands, everywhere without any."""
-        if not anchors:
-            self.always += (number,)
+    def __init__(self, base: _Grams | None, anchors: Iterable[_Anchor]) -> None:
+        self.short = [*base.short] if base is not None else []
+        self.anchors = {**base.anchors} if base is not None else {}
         for anchor in anchors:
-            row = _Anchor(anchor, number, folded)
-            short = _GRAM - len(anchor)
-            if short > 1 or (short == 1 and (folded or anchor[-1:] == b"/")):
-                self.short += (row,)
+            missing = _GRAM - len(anchor.data)
+            if missing > 1 or (missing == 1 and (anchor.folded or anchor.data[-1:] == b"/")):
+                self.short.append(anchor)
                 continue
-            low = anchor[:_GRAM].lower()
-            for gram in [low + more for more in _WORD_BYTES] if short == 1 else [low]:
+            low = anchor.data[:_GRAM].lower()
+            for gram in [low + more for more in _WORD_BYTES] if missing == 1 else [low]:
                 key = _gram_number(gram)
-                self.grams[key] = (*self.grams.get(key, ()), row)
+                self.anchors[key] = (*self.anchors.get(key, ()), anchor)
+        self._numbers = frozenset(self.anchors)
+
+    def in_text(self, low: bytes) -> set[_Anchor]:
+        """The anchors of which the first bytes stand in a text, which is given in lower case."""
+        anchors = set(self.short)
+        view = memoryview(low)
+        for offset in range(_GRAM):
+            words = view[offset : offset + (len(low) - offset) // _GRAM * _GRAM]
+            for number in self._numbers.intersection(words.cast("I")) if len(words) else ():
+                anchors.update(self.anchors[number])
+        return anchors
+
+
+class _AnchorTable:
+    """The shapes and values to search for, by number, and the anchors that call for them.
+
+    ``base`` is another table, which this one adds to.
+    """
+
+    def __init__(
+        self, rows: Iterable[tuple[int, Sequence[bytes], bool]], base: _AnchorTable | None = None
+    ) -> None:
+        self._base = base
+        self._own: list[_Anchor] = []
+        self.always: list[int] = [*base.always] if base is not None else []
+        """What is searched for in every text: it has no anchor."""
+        for number, anchors, folded in rows:
+            if not anchors:
+                self.always.append(number)
+            self._own += [_Anchor(data, number, folded) for data in anchors]
+        self._all = [*base._all, *self._own] if base is not None else self._own
+
+    @once
+    def _grams(self) -> _Grams:
+        return _Grams(self._base and self._base._grams, self._own)
+
+    def candidates(self, low: bytes) -> Iterable[_Anchor]:
+        """The anchors that may stand in a text, which is given in lower case."""
+        return self._all if len(low) <= _SHORT else self._grams.in_text(low)
 
 
 class _Index:
     """Every shape and known value, of which only those that may be in a text are searched for.
 
-    Which four bytes stand in the text is computed once, whatever the number of secrets.
+    Which four bytes stand in a long text is computed once, whatever the number of secrets.
     """
 
     def __init__(self, secrets: Iterable[bytes]) -> None:
@@ -280,23 +309,17 @@ class _Index:
         self._shapes = _all_shapes()
         self._table = _anchors_of_shapes()
         if self._variants:
-            self._table = self._table.copy()
             # Below zero: before the shapes, and as an index it is the variant's own.
-            for number, variant in enumerate(self._variants, -len(self._variants)):
-                self._table.add(number, variant.probes, folded=False)
-        self._grams = frozenset(self._table.grams) if self._variants else _grams_of_shapes()
+            numbers = range(-len(self._variants), 0)
+            values = zip(numbers, self._variants, strict=True)
+            rows = [(number, value.probes, False) for number, value in values]
+            self._table = _AnchorTable(rows, self._table)
 
     def present(self, text: bytes) -> list[_ShapeFinder]:
         """The finders that may match, in the order that counts where two begin at one byte."""
         low = text.lower()
-        view = memoryview(low)
         numbers = set(self._table.always)
-        anchors = set(self._table.short)
-        for offset in range(_GRAM):
-            words = view[offset : offset + (len(low) - offset) // _GRAM * _GRAM]
-            for hit in self._grams.intersection(words.cast("I")) if len(words) else ():
-                anchors.update(self._table.grams[hit])
-        for anchor, number, folded in anchors:
+        for anchor, number, folded in self._table.candidates(low):
             if number not in numbers and anchor in (low if folded else text):
                 numbers.add(number)
         return [self._finder(number) for number in sorted(numbers)]
@@ -329,13 +352,6 @@ def _all_shapes() -> Sequence[SecretShape]:
 
 @cache
 def _anchors_of_shapes() -> _AnchorTable:
-    """The anchors of the shapes, the same for every text; not to be changed."""
-    table = _AnchorTable()
-    for number, shape in enumerate(_all_shapes()):
-        table.add(number, shape.anchors, folded=shape.folded)
-    return table
-
-
-@cache
-def _grams_of_shapes() -> frozenset[int]:
-    return frozenset(_anchors_of_shapes().grams)
+    """The anchors of the shapes, the same for every text."""
+    shapes = enumerate(_all_shapes())
+    return _AnchorTable((number, shape.anchors, shape.folded) for number, shape in shapes)

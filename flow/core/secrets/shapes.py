@@ -12,6 +12,7 @@ rest of the token is a run of its alphabet, which has no bound and needs no memo
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from flow.core.secrets import chance
 from flow.core.secrets.table import ALPHABETS, FORMED, HEADERS, OPTIONS, PREFIXED, SETTINGS, rows
@@ -74,9 +75,9 @@ KEY_LINES = (
 )
 """A step over base64 in lines, and over what stands between two of them."""
 
-_BASE64_RUN = re.compile(b"[A-Za-z0-9+/]{16,}+")
-_KEY_HEADER = re.compile(b"(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash|MessageID): ")
-_LOCK_DIGEST = re.compile(b"sha[0-9]{1,3}-$")
+_BASE64_RUN = b"[A-Za-z0-9+/]{16,}+"
+_KEY_HEADER = b"(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash|MessageID): "
+_LOCK_DIGEST = b"sha[0-9]{1,3}-$"
 """Stands before the digest of a package in a lock file."""
 _LINE = 40
 _BLOCK = 600
@@ -120,21 +121,22 @@ def _key_follows(text: bytes) -> bool:
     least = 16 if end else _LINE
     runs = [
         run
-        for run in _BASE64_RUN.finditer(text, 0, end.start() if end else len(text))
+        for run in re.finditer(_BASE64_RUN, text[: end.start() if end else None])
         if len(run[0]) >= least
         and chance.key(run[0])
-        and not _LOCK_DIGEST.search(text, max(run.start() - 8, 0), run.start())
+        and not re.search(_LOCK_DIGEST, text[max(run.start() - 8, 0) : run.start()])
     ]
     if not runs:
         return False
     gap = text[: runs[0].start()]
-    if gap.count(b"\n") > 1 and not _KEY_HEADER.search(gap):
+    if gap.count(b"\n") > 1 and not re.search(_KEY_HEADER, gap):
         return False
     if end or len(gap) <= _NEAR or len(runs[0][0]) >= _BLOCK:
         return True
     return len(runs) > 1 and len(runs[0][0]) == len(runs[1][0])
 
 
+@cache
 def _word_edge(width: int) -> bytes:
     """A word began ``width`` bytes ago: also behind an escape or a terminal's colours.
 
@@ -150,10 +152,6 @@ def _word_edge(width: int) -> bytes:
     return b"(?:%b)" % b"|".join(edge % (b"." * width) for edge in edges)
 
 
-def _literal(text: str) -> bytes:
-    return b"".join(b"\\" + bytes([c]) if c in b".-/+$" else bytes([c]) for c in text.encode())
-
-
 def _run(name: str) -> bytes:
     """The run that a table names: an alphabet, a pattern, or ``-`` for none."""
     if name in ALPHABETS:
@@ -166,7 +164,9 @@ def _prefixed() -> Iterator[SecretShape]:
     for kind, names, alphabet, least, flags, _source, _date in rows(PREFIXED, 7):
         prefixes, edged = names.split(","), flags.startswith("edge")
         check = flags.removeprefix("edge").removeprefix("+") or "-"
-        head = b"|".join(_literal(p) + (_word_edge(len(p)) if edged else b"") for p in prefixes)
+        head = b"|".join(
+            re.escape(p.encode()) + (_word_edge(len(p)) if edged else b"") for p in prefixes
+        )
         pattern = b"(?:%b)%b{%d}" % (head, ALPHABETS[alphabet], int(least))
         anchors = tuple(p.encode() for p in prefixes)
         yield SecretShape(kind, anchors, pattern, ALPHABETS[alphabet], check=_check(check))
