@@ -281,7 +281,7 @@ def _document(head: bytes) -> Any:
         raise FlowError("the host sent nothing on standard input", remedy=_BY_HAND)
     try:
         # A byte-order mark is Cursor's; half a character is no reason to refuse the rest.
-        return json.loads(data.decode("utf-8-sig", "replace"))
+        return json.loads(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         raise FlowError("what the host sent is no whole JSON value", remedy=_BY_HAND) from None
 

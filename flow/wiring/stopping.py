@@ -14,7 +14,6 @@ from flow.adapters.user_state import checkouts
 from flow.adapters.user_state.checkouts import CheckoutNotes
 from flow.app.stop import sight
 from flow.app.stop.handle import handle_stop
-from flow.app.stop.sessions import GoalSessions
 from flow.app.stop.tools import StopTools
 from flow.core import layout
 from flow.core.stop import lost_goals
@@ -115,7 +114,7 @@ class Stopping:
             fail_after=settings.fail_after_stuck_turns,
             propose_only=settings.on_stuck == "propose",
             sight=partial(sight.look, self._goals, read=self._goals_read),
-            sessions=GoalSessions(context),
+            sessions=sight.GoalSessions(context),
             record=StopRecord(context),
             moves=StopMoves(context),
             ready=lambda goal: self._ready(goal, min(ASK_SECONDS, left())),

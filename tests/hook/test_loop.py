@@ -14,7 +14,7 @@ import pytest
 
 from flow import hook
 from flow.app.evaluation import measure
-from flow.app.stop import sessions
+from flow.app.stop import sight
 from flow.wiring import stopping
 from tests.support import ROOT, GitRepo, scene
 from tests.support.stops import event, events, loop, settings, stop, verdict
@@ -296,7 +296,7 @@ def test_a_goal_belongs_to_the_session_that_first_went_on(
     assert done.json["session"] == "s2"
     assert stop(looping, capfd)["decision"] == "approve"
     assert stop(looping, capfd, session_id="s2")["decision"] == "block"
-    later = time.time() + sessions.IDLE_SECONDS + 60
+    later = time.time() + sight.IDLE_SECONDS + 60
     monkeypatch.setattr(time, "time", lambda: later)
     assert stop(looping, capfd)["decision"] == "block"  # idle for an hour
 

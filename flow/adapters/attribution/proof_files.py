@@ -14,7 +14,7 @@ from flow.adapters.fs import files
 from flow.adapters.git import repository
 from flow.adapters.git.blobs import LINES_LIMIT, git_blobs
 from flow.adapters.process.tool import find_program
-from flow.adapters.worktree.hashes import hashed
+from flow.adapters.worktree.contents import hashed
 from flow.core.boundary.by_products import cache_root
 from flow.core.boundary.changes import ABSENT, ContentState, entry_digest
 from flow.core.boundary.globs import compile_glob, literal_name, why_not

@@ -1,23 +1,35 @@
-"""Contents of the files of a walk: hashed now, or known from an earlier walk by their stamps."""
+"""Contents of the files of a walk: hashed now, or known from an earlier walk by their stamps.
+
+A content is named as git would name it; bytes count as they are, without filters.
+
+Of stamps: a page of a file that is mapped moves them when it is first written to, and not again
+before it was written back to disk. So a stamp is believed only of a file that was flushed before it
+was hashed: from then on the next write moves it. Whether that is so where a checkout lies is tried
+out each time, on a file without a name. Where there is nothing to write back to (tmpfs, ramfs, an
+overlay on those), or where that is unknown, no stamp is believed, and every walk hashes everything
+anew.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
+import stat
 import time
 
 from flow.adapters.worktree.cache import RACY_NS, Hashed, signature_of
-from flow.adapters.worktree.flush import flush
-from flow.adapters.worktree.hashes import hashed
-from flow.startup.typing import TYPE_CHECKING
+from flow.core.boundary.rules import LINK, ContentState
+from flow.startup.sha import new
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from flow.adapters.worktree.cache import Signature, Table
-    from flow.adapters.worktree.flush import Flush
-    from flow.core.boundary.rules import ContentState
     from flow.startup.sha import Algorithm
+
+LARGEST = 8 << 30
+"""Bytes of one file that are read at most; a sparse file can claim any size."""
 
 UNFLUSHED = 256 << 10
 """Bytes (a file counts for 4096 more) that are hashed anew at each walk, before a flush is worth it
@@ -25,6 +37,8 @@ to remember them: it may have to wait for the disk."""
 
 _NO_SIGNATURE: Signature = (0, 0, 0, 0, 0)
 """No file has it, so that the file is hashed anew."""
+_CHUNK = 1 << 20
+_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Contents:
@@ -97,3 +111,88 @@ class Contents:
             and status.st_dev == flushed.device
             and status.st_ctime_ns < flushed.began - RACY_NS
         )
+
+
+def special(status: os.stat_result) -> ContentState:
+    """A FIFO, socket or device: named, never opened."""
+    if stat.S_ISFIFO(status.st_mode):
+        return ContentState("fifo", "")
+    if stat.S_ISSOCK(status.st_mode):
+        return ContentState("socket", "")
+    return ContentState("device", f"{status.st_rdev:x}")
+
+
+def hashed(path: bytes, status: os.stat_result, algorithm: Algorithm) -> ContentState:
+    """A regular file or symlink by its blob id. Raises :class:`OSError`, ESTALE where it moves."""
+    if stat.S_ISLNK(status.st_mode):
+        target = os.readlink(path)
+        total = new(algorithm, len(target))
+        total.update(b"blob %d\0" % len(target))
+        total.update(target)
+        return ContentState(LINK, total.hexdigest())
+    fd = os.open(path, _FLAGS)
+    try:
+        opened = os.fstat(fd)
+        if not stat.S_ISREG(opened.st_mode):
+            raise OSError(errno.ESTALE, "it was replaced while it was looked at")
+        if opened.st_size > LARGEST:
+            raise OSError(errno.EFBIG, f"it has more than {LARGEST >> 30} GiB")
+        total = new(algorithm, opened.st_size)
+        total.update(b"blob %d\0" % opened.st_size)
+        size = 0
+        while size <= opened.st_size and (chunk := os.read(fd, _CHUNK)):
+            total.update(chunk)
+            size += len(chunk)
+        if size != opened.st_size:
+            raise OSError(errno.ESTALE, "it changed while it was read")
+    finally:
+        os.close(fd)
+    return ContentState("100755" if opened.st_mode & 0o100 else "100644", total.hexdigest())
+
+
+class Flush(NamedTuple):
+    """A flush that works: the stamps that are older than ``began`` tell of every later write."""
+
+    began: int
+    """When it began (ns)."""
+    device: int
+    """The file system that was flushed (``st_dev``)."""
+
+
+def flush(folder: str | bytes) -> Flush | None:
+    """Write the file system of ``folder`` back; None where stamps then still show nothing.
+
+    It takes as long as the disk needs for unwritten data.
+    """
+    try:
+        began = time.time_ns()
+        fd = os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except (OSError, AttributeError):  # read-only, or a file system without nameless files
+        return None
+    try:
+        return Flush(began, os.fstat(fd).st_dev) if _stamps_tell(fd) else None
+    except (OSError, ValueError):
+        return None
+    finally:
+        os.close(fd)
+
+
+def _stamps_tell(fd: int) -> bool:
+    """Flush, and see whether a mapped page that was written to before moves the stamp again."""
+    import mmap
+
+    os.ftruncate(fd, mmap.PAGESIZE)
+    with mmap.mmap(fd, mmap.PAGESIZE) as page:
+        page[0] = 1
+        if not _syncfs(fd):
+            return False
+        os.utime(fd, ns=(0, 0))
+        page[0] = 2
+        return os.fstat(fd).st_mtime_ns != 0
+
+
+def _syncfs(fd: int) -> bool:
+    import ctypes
+
+    call = getattr(ctypes.CDLL(None), "syncfs", None)
+    return call is not None and call(fd) == 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 
-from flow.adapters.worktree.hashes import hashed, special
+from flow.adapters.worktree.contents import hashed, special
 from flow.adapters.worktree.trees import text_of
 from flow.core.boundary.rules import INSTEAD, entry_digest
 from flow.startup.typing import TYPE_CHECKING, NamedTuple

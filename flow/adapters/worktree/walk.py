@@ -13,8 +13,7 @@ import stat
 
 from flow.adapters.git import repository
 from flow.adapters.worktree.cache import add_parents
-from flow.adapters.worktree.contents import Contents
-from flow.adapters.worktree.hashes import special
+from flow.adapters.worktree.contents import Contents, special
 from flow.adapters.worktree.ignore import RULES_FILE, ignores_itself, read_rules
 from flow.core.boundary.rules import CLOCK_TICK_NS, FOLDER, ContentState
 from flow.errors import GitError

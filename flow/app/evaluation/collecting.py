@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from flow.app.evaluation.measure import protected_difference, run_fields
 from flow.app.ports import Check, CheckEvents
 from flow.core.evidence.model import EVALUATOR, evidence_document
@@ -44,7 +42,7 @@ def collect(case: JudgeCase, tools: EvaluationTools) -> CollectedEvidence:
     }
     if not asked:
         return CollectedEvidence(ran=False)
-    left = tools.seconds_left() if tools.seconds_left is not None else math.inf
+    left = tools.seconds_left() if tools.seconds_left is not None else float("inf")
     checks = [
         Check(
             criterion_id=c.id,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from flow.app.evaluation import reuse
 from flow.app.evaluation.repeating import Repeats
 from flow.app.evaluation.values import Measurement, Measurements
@@ -163,7 +161,7 @@ def _planned_runs(
     )
     criteria = [c for c in criteria if c.id not in reused]
     if tools.seconds_left is not None:
-        criteria.sort(key=lambda c: seconds.get(c.id, math.inf))
+        criteria.sort(key=lambda c: seconds.get(c.id, float("inf")))
     return criteria, reused, seconds
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.app.stop.sessions import GoalSessions, SessionPort
+from flow.app.stop.sight import GoalSessions, SessionPort
 from flow.app.transitions.closing import refuse_closed
 from flow.core.goal import ids
 from flow.core.text import display

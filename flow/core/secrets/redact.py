@@ -245,8 +245,8 @@ class _Grams:
     """Anchors by the four bytes in lower case that they begin with; ``short`` have fewer."""
 
     def __init__(self, base: _Grams | None, anchors: Iterable[_Anchor]) -> None:
-        self.short = [*base.short] if base is not None else []
-        self.anchors = {**base.anchors} if base is not None else {}
+        self.short: list[_Anchor] = [*base.short] if base is not None else []
+        self.anchors: dict[int, tuple[_Anchor, ...]] = {**base.anchors} if base is not None else {}
         for anchor in anchors:
             missing = _GRAM - len(anchor.data)
             if missing > 1 or (missing == 1 and (anchor.folded or anchor.data[-1:] == b"/")):
@@ -286,11 +286,11 @@ class _AnchorTable:
             if not anchors:
                 self.always.append(number)
             self._own += [_Anchor(data, number, folded) for data in anchors]
-        self._all = [*base._all, *self._own] if base is not None else self._own
+        self._all: list[_Anchor] = [*base._all, *self._own] if base is not None else self._own
 
     @once
     def _grams(self) -> _Grams:
-        return _Grams(self._base and self._base._grams, self._own)
+        return _Grams(self._base._grams if self._base is not None else None, self._own)
 
     def candidates(self, low: bytes) -> Iterable[_Anchor]:
         """The anchors that may stand in a text, which is given in lower case."""

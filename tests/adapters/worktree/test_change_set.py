@@ -16,7 +16,7 @@ from flow.adapters.worktree import contents as worktree_contents
 from flow.adapters.worktree import links as worktree_links
 from flow.adapters.worktree import walk as worktree_walk
 from flow.adapters.worktree.cache import Table
-from flow.adapters.worktree.flush import flush
+from flow.adapters.worktree.contents import flush
 from flow.core.boundary.rules import (
     OwnFiles,
     cache_root,

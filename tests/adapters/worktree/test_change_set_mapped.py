@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from flow.adapters.worktree import contents as worktree_contents
-from flow.adapters.worktree import flush as worktree_flush
 from flow.adapters.worktree.cache import Table
 from flow.adapters.worktree.change_set import snapshot
 from flow.core.boundary.rules import Deciding
@@ -105,7 +104,7 @@ def test_a_clean_file_changes_by_a_second_write(box: GitBox) -> None:
 
 
 def test_on_disk_a_flushed_file_is_remembered_and_in_memory_none_is(box: GitBox) -> None:
-    on_disk = worktree_flush.flush(str(box.top)) is not None
+    on_disk = worktree_contents.flush(str(box.top)) is not None
     time.sleep(0.2)
     pinned = box.pin()
     box.snapshot()
@@ -177,8 +176,8 @@ def test_where_nobody_can_tell_no_stamp_is_believed(
     if what == "open":
         monkeypatch.delattr(os, "O_TMPFILE")
     elif what == "syncfs":
-        monkeypatch.setattr(worktree_flush, "_syncfs", lambda _: False)
+        monkeypatch.setattr(worktree_contents, "_syncfs", lambda _: False)
     else:
         monkeypatch.setattr(mmap, "mmap", refuse)
-    assert worktree_flush.flush(str(tmp_path)) is None
+    assert worktree_contents.flush(str(tmp_path)) is None
     assert list(tmp_path.iterdir()) == []
