@@ -116,6 +116,11 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
             return _as_json(context, verdict, document, warnings, args, out)
         out.result(document, render.verdict(document, out.paint))
         out.warn(warnings)
+        if _wants_judge(verdict, args) and (judge := _offered_judge(out)):
+            refs = {r.criterion_id: r.evidence_ref for r in verdict.criterion_results}
+            fresh = {name: ref for name, ref in refs.items() if ref}
+            request = request._replace(judge_backend=judge, reuse=fresh)
+            continue
         proposed = verdict.proposed_transition
         if proposed is None:
             return EXIT_CODES[verdict.verdict]
@@ -135,6 +140,21 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
                 f"  flow goal confirm {verdict.goal_id} --proposal {proposal_id}",
             )
             return EXIT_CODES[verdict.verdict]
+
+
+def _wants_judge(verdict: Verdict, args: argparse.Namespace) -> bool:
+    """Whether a judge could say more, and none was named or is set up."""
+    if args.no_input or args.no_judge or args.judge_backend or args.dry_run:
+        return False
+    return "--judge-backend claude" in verdict.next_step_hint
+
+
+def _offered_judge(out: Output) -> str | None:
+    from flow.cli.judge.offering import offered_judge
+
+    return offered_judge(
+        out, "a question for each criterion that no command proves", "its evidence, redacted"
+    )
 
 
 def _need_terminal(context: Context, goal_id: str) -> None:

@@ -11,6 +11,7 @@ from flow.app.judging.calibrating import CaseFile
 from flow.app.judging.rubric_calls import RubricCall
 from flow.cli.judge import debate, scorecard
 from flow.cli.judge import goal as judge_goal
+from flow.cli.judge.offering import named_judge, times
 from flow.cli.parsing import CommandSpec, usage_error
 from flow.core.text import display
 from flow.errors import NoUsableAnswer
@@ -74,6 +75,11 @@ def _by_rubric(args: argparse.Namespace, out: Output) -> int:
         backend=args.judge_backend,
         samples=args.samples or context.settings.samples,
     )
+    if not args.show_prompt:
+        asked = f"at most {times(2 * call.samples)}"
+        call = call._replace(
+            backend=named_judge(args.judge_backend, out, asked, "the subject and the rubric")
+        )
     if args.show_prompt:
         question = rubric_calls.shown_question(context, call)
         texts = {"system": question.system, "prompt": question.prompt, "schema": question.schema}

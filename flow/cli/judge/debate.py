@@ -6,6 +6,7 @@ import sys
 
 from flow.adapters.fs import clock
 from flow.app.judging.debate_calls import DebateCall
+from flow.cli.judge.offering import offered_judge, times
 from flow.cli.parsing import CommandSpec, whole
 from flow.core.judging.debate.result import document
 from flow.errors import PersonNeeded
@@ -76,6 +77,11 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_debate(args: argparse.Namespace, out: Output) -> int:
+    backends = args.judge_backend or ()
+    if not backends:
+        most = (args.judges or 3) * (2 + (args.rounds if args.mode == "debate" else 0))
+        offered = offered_judge(out, f"at most {times(most)}", "the solution and the task")
+        backends = (offered,) if offered is not None else ()
     call = DebateCall(
         args.solution,
         args.task,
@@ -84,7 +90,7 @@ def _run_debate(args: argparse.Namespace, out: Output) -> int:
         args.judges,
         args.rounds,
         args.mode,
-        args.judge_backend or (),
+        backends,
     )
     held = debates.debate(call, watch=_watcher(out))
     debated = document(held)

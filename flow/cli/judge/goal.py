@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.cli.goal.evaluate import listener
+from flow.cli.judge.offering import named_judge, times
 from flow.core.decision.decide import Opinion
 from flow.core.text.display import visible
 from flow.errors import PersonNeeded
@@ -28,7 +29,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
     Runs no command: a criterion has the evidence that is recorded and still fits the files.
     """
     context = Context()
-    case = reviewing.review(context, args.GOAL, args.judge_backend)
+    backend = args.judge_backend
+    if not args.show_prompt:
+        asked = f"at most {times(2 * (args.samples or 1))}"
+        backend = named_judge(backend, out, asked, "the goal and its evidence, secrets redacted")
+    case = reviewing.review(context, args.GOAL, backend)
     trusted, why = context.trusted(case.facts.loaded)
     if args.show_prompt:
         return _show_prompt(context, case, out, None if trusted else why)

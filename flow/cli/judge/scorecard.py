@@ -7,6 +7,7 @@ import sys
 
 from flow.app.judging import scoring
 from flow.app.judging.scoring import ScoreRequest
+from flow.cli.judge.offering import named_judge, times
 from flow.cli.parsing import whole
 from flow.errors import FlowError
 from flow.render import scorecard
@@ -45,11 +46,15 @@ def samples_argument(parser: argparse.ArgumentParser, about: str) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Score one execution, store the card, show it."""
+    asked = times((args.samples or 1) * 2)
+    backend = named_judge(
+        args.judge_backend, out, f"at most {asked}", "the transcript, secrets redacted"
+    )
     request = ScoreRequest(
         skill=args.SKILL,
         file=args.file,
         rubric=args.rubric,
-        backend=args.judge_backend,
+        backend=backend,
         samples=args.samples,
     )
 
