@@ -16,6 +16,7 @@ from flow.cli.parsing import CommandSpec, plain, usage_error
 from flow.core.setting_keys import KEYS, key_named, near_keys
 from flow.core.setting_values import checked_value, loosens, value_from_text
 from flow.core.settings import config_rows, merge_layers
+from flow.core.text.near import meant
 from flow.errors import InputError, PersonNeeded, at_key, in_file
 from flow.render import text
 from flow.startup.typing import TYPE_CHECKING
@@ -112,10 +113,9 @@ def _key_of(args: argparse.Namespace) -> Key:
     key = key_named(args.KEY)
     if key is not None:
         return key
-    near = near_keys(args.KEY)
-    meant = f"; did you mean {' or '.join(near[:3])}?" if near else ""
     raise at_key("KEY", args.KEY).invalid(
-        f"{args.KEY[:80]!r} is no setting{meant}", "flow config list shows every key"
+        f"{args.KEY[:80]!r} is no setting{meant(*near_keys(args.KEY)[:3])}",
+        "flow config list shows every key",
     )
 
 

@@ -103,11 +103,14 @@ def _run(words: Sequence[str], out: Output) -> int:
 def _require_known(word: str, commands: Mapping[str, str], prog: str) -> None:
     if word in commands:
         return
-    from difflib import get_close_matches
+    from flow.core.text.near import meant, nearest
 
-    near = get_close_matches(word[:40], commands, n=1)
-    meant = [f"{prog} {name}" for name in near] or _elsewhere(word)
-    asked = f"; did you mean {' or '.join(meant)}?" if meant else ""
+    lines = _lines_of_commands()
+    same = [line for line, name in lines.items() if name == word]
+    near = None if same else nearest(word, commands)
+    like = nearest(word, lines.values()) if not same and near is None else None
+    others = [line for line, name in lines.items() if name == like]
+    asked = meant(*(same or ([f"{prog} {near}"] if near else others))[:3])
     raise InputError(
         f"{word[:40]!r} is no command of {prog}{asked}",
         code="usage",
@@ -116,17 +119,13 @@ def _require_known(word: str, commands: Mapping[str, str], prog: str) -> None:
     )
 
 
-def _elsewhere(word: str) -> list[str]:
-    """The commands of any group whose name is ``word``, or much like it."""
-    from difflib import get_close_matches
-
+def _lines_of_commands() -> dict[str, str]:
+    """Every command as it is typed, and its last word."""
     lines = {f"flow {name}": name for name in COMMANDS}
     for group in COMMANDS:
         names = vars(import_module(f"flow.cli.{group}")).get("COMMANDS", ())
         lines |= {f"flow {group} {name}": name for name in names}
-    like = word if word in lines.values() else None
-    near = [like] if like else get_close_matches(word[:40], lines.values(), n=1)
-    return [line for line, name in lines.items() if name in near][:3]
+    return lines
 
 
 def _all_commands() -> dict[str, str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 
+from flow.core.text.near import did_you_mean
 from flow.errors import InputError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -52,6 +53,26 @@ class Parser(argparse.ArgumentParser):
             raise usage_error(what, self.prog, key=key)
         raise usage_error(message, self.prog)
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse a value that is none of the choices, naming the one that may be meant."""
+        choices = tuple(map(str, action.choices or ()))
+        if choices and value not in choices:
+            asked = did_you_mean(str(value), choices)
+            listed = ", ".join(choices)
+            raise argparse.ArgumentError(
+                action, f"{str(value)[:40]!r} is not one of its values ({listed}){asked}"
+            )
+
+    def _refuse_unknown_options(self, words: Sequence[str]) -> None:
+        """Refuse the first option that this command does not have, naming the nearest one."""
+        options = [option for option in self._option_string_actions if option.startswith("--")]
+        for word in words:
+            option = word.partition("=")[0]
+            if option.startswith("--") and " " not in word and option not in options:
+                asked = did_you_mean(option, options)
+                message = f"is no option of {self.prog}{asked}"
+                raise usage_error(message, self.prog, key=option[:40])
+
     @property
     def ending(self) -> str:
         """What stands below the options: the notes on the command, and its examples."""
@@ -66,10 +87,12 @@ class Parser(argparse.ArgumentParser):
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
         """The arguments; options may stand before, between and after the others."""
-        for word in words[: words.index("--") if "--" in words else None]:
+        before = words[: words.index("--") if "--" in words else None]
+        for word in before:
             option, _, value = word.partition("=")
             if option.startswith("-") and value == "--":  # argparse makes an empty list of it
                 raise usage_error("'--' is no value", self.prog, key=option)
+        self._refuse_unknown_options(before)
         if "--" not in words and any(word.startswith("-") for word in words):
             return self.parse_intermixed_args(words)
         return self.parse_args(words)

@@ -304,14 +304,17 @@ def key_named(name: str) -> Key | None:
 
 def near_keys(name: str) -> list[str]:
     """The keys that may be meant by a name that is none."""
-    from difflib import get_close_matches
+    from flow.core.text.near import nearest
 
     last = name.rpartition(".")[2]
     same = [known for known in KEYS if known.rpartition(".")[2].lower() == last.lower()]
-    near = same or get_close_matches(name[:100], KEYS, n=1, cutoff=0.75)
-    if not near:
-        ends = {known.rpartition(".")[2]: known for known in KEYS}
-        near = [ends[end] for end in get_close_matches(last[:100], ends, n=1, cutoff=0.75)]
-    if not near and len(last) > 3:
-        near = [known for known in KEYS if last.lower() in known.lower()][:3]
-    return near
+    if same:
+        return same
+    whole = nearest(name, KEYS, 0.75)
+    if whole is not None:
+        return [whole]
+    ends = {known.rpartition(".")[2]: known for known in KEYS}
+    end = nearest(last, ends, 0.75)
+    if end is not None:
+        return [ends[end]]
+    return [known for known in KEYS if last.lower() in known.lower()][:3] if len(last) > 3 else []

@@ -12,6 +12,7 @@ from flow.core import layout
 from flow.core.chain.walk import ChainFinding
 from flow.core.goal import ids
 from flow.core.text.display import visible
+from flow.core.text.near import did_you_mean
 from flow.errors import FlowError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -41,10 +42,13 @@ class RunVerification:
         self._heads = heads
         self._folders = [*folders]
 
-    def verify(self, run_id: str | None, against: str | None) -> dict[str, Any]:
+    def verify(
+        self, run_id: str | None, against: str | None, goal_ids: Sequence[str] = ()
+    ) -> dict[str, Any]:
         """Check a run, or every run there is and was; the result is as ``--json`` prints it.
 
-        Raises :class:`InputError` for a run that nobody knows, and for a ref that is none.
+        ``goal_ids`` are names that may be meant by a run that nobody knows. Raises
+        :class:`InputError` for such a run, and for a ref that is none.
         """
         here = witnesses.here(self._top, self._folders)
         other = witnesses.at(self._repo, against, self._folders) if against is not None else None
@@ -63,7 +67,8 @@ class RunVerification:
         if run_id is not None:
             if ids.run_id(run_id) not in known | set(here.runs):
                 raise at_key("RUN", run_id).not_found(
-                    f"there is no run {run_id}, and nobody knows of one",
+                    f"there is no run {run_id}, and nobody knows of one"
+                    f"{did_you_mean(run_id, (*goal_ids, *sorted(known | set(here.runs))))}",
                     "see the runs there are: ls .flow/runs",
                 )
             known = {run_id}

@@ -12,7 +12,8 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from flow.adapters.contracts import check
-from flow.adapters.contracts.text import nearest_name, one_line
+from flow.adapters.contracts.text import one_line
+from flow.core.text.near import nearest, nearest_or_all
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def _problem(error: ValidationError, root: Mapping[str, Any]) -> Problem:
         return (
             (*path, name),
             "is not a known key here",
-            nearest_name(name, list(schema["properties"])),
+            nearest_or_all(name, schema["properties"]),
             name,
         )
     if rule == "type":
@@ -183,8 +184,8 @@ def _problem(error: ValidationError, root: Mapping[str, Any]) -> Problem:
         shape, remedy = SHAPES[argument]
         return path, f"{one_line(value)} is not {shape}", remedy, value
     if rule == "enum":
-        close = nearest_name(value, argument) if isinstance(value, str) else ""
-        remedy = close if close.startswith("did you mean") else f"one of {', '.join(argument)}"
+        close = nearest(value, argument) if isinstance(value, str) else None
+        remedy = f"did you mean {close}?" if close else f"one of {', '.join(argument)}"
         return path, f"{one_line(value)} is not one of its values", remedy, value
     if rule == "const":
         return path, f"{one_line(value)} is not {one_line(argument)}", f"write {argument}", value

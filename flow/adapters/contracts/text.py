@@ -43,14 +43,6 @@ def one_line(value: object, most: int = 80) -> str:
     return repr(value)[:most]
 
 
-def nearest_name(name: str, names: list[str]) -> str:
-    """The remedy for an unknown name: the nearest of ``names``, or all of them."""
-    import difflib
-
-    close = difflib.get_close_matches(name[:80], names, n=1)
-    return f"did you mean {close[0]}?" if close else f"known here: {', '.join(names)}"
-
-
 def refuse_encoding(data: bytes, *, file: str, what: str, limit: int) -> None:
     """Raise :class:`ContractError` for bytes that are too many or not UTF-8 without a mark."""
     fault = _encoding_fault(data, file, what, limit)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from itertools import islice
 
 from flow.adapters.contracts import check, rules
-from flow.adapters.contracts.text import dotted_path, nearest_name, one_line
+from flow.adapters.contracts.text import dotted_path, one_line
+from flow.core.text.near import nearest_or_all
 from flow.errors import ContractError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -108,7 +109,7 @@ def _misnamed(document: Any, expected: str) -> list[Problem]:
 def _unknown(kind: str, document: Any) -> Iterator[Problem]:
     schema, root = check.schema_of(kind)
     for path, known in check.unknown_keys(schema, root, document):
-        yield path, "is not a known key; it is kept", nearest_name(str(path[-1]), known), None
+        yield path, "is not a known key; it is kept", nearest_or_all(str(path[-1]), known), None
 
 
 def _fault_of(problem: Problem, file: str) -> Fault:

@@ -69,10 +69,7 @@ class FileRecords:
 
     def goal_ids(self) -> tuple[str, ...]:
         """The ids of all goal files, sorted; names that are no goal id are left out."""
-        suffix = layout.GOAL_SUFFIX
-        names = files.names(self._root, layout.GOALS, suffix=suffix, limit=FILES_LIMIT)
-        goal_ids = (name.removesuffix(suffix) for name in names)
-        return tuple(goal_id for goal_id in goal_ids if ids.GOAL_ID.fits(goal_id))
+        return goal_ids(self._root)
 
     def evidence(self, run_id: str) -> tuple[tuple[Evidence, ...], tuple[str, ...]]:
         """The run's sidecars in order of creation, and warnings about unusable ones."""
@@ -332,6 +329,13 @@ class FileRecords:
         return lenient_json.mapping(files.read_optional(self._root, rel, limit=limit))
 
 
+def goal_ids(root: str) -> tuple[str, ...]:
+    """The ids of all goal files of a checkout, sorted; names that are no goal id are left out."""
+    names = files.names(root, layout.GOALS, suffix=layout.GOAL_SUFFIX, limit=FILES_LIMIT)
+    stems = (name.removesuffix(layout.GOAL_SUFFIX) for name in names)
+    return tuple(stem for stem in stems if ids.GOAL_ID.fits(stem))
+
+
 def read_goal(root: str, goal_id: str, cache_dir: str | None = None) -> tuple[bytes, LoadedGoal]:
     """A goal file's bytes, and its goal. Raises as :meth:`FileRecords.goal` does.
 
@@ -340,8 +344,11 @@ def read_goal(root: str, goal_id: str, cache_dir: str | None = None) -> tuple[by
     rel = layout.goal_file(ids.goal_id(goal_id))
     data = files.read_optional(root, rel)
     if data is None:
+        from flow.core.text.near import did_you_mean
+
+        near = did_you_mean(goal_id, goal_ids(root))
         raise in_file(rel, "goal id", goal_id).not_found(
-            f"there is no goal {goal_id}", "see the goals there are: flow goal list"
+            f"there is no goal {goal_id}{near}", "see the goals there are: flow goal list"
         )
     goal, warnings = parse_goal(data, rel, expect_id=goal_id, cache_dir=cache_dir)
     return data, LoadedGoal(goal, goal.digest(rubric_digests(root, goal)), warnings, rel)

@@ -14,6 +14,7 @@ from flow.core.goal import ids
 from flow.core.judging.rubric import files as rubric_files
 from flow.core.judging.rubric.files import READY_MADE
 from flow.core.text.display import visible
+from flow.core.text.near import did_you_mean
 from flow.errors import FlowError, in_file
 
 ENDS = layout.RUBRIC_ENDS
@@ -49,7 +50,7 @@ class RubricFolder:
         if name in READY_MADE:
             return ready_made(name)
         raise in_file(f"{rel}{ENDS[0]}", "rubric", name).not_found(
-            f"there is no rubric {name!r:.80}",
+            f"there is no rubric {name!r:.80}{did_you_mean(name, self.names())}",
             f"write that file, or use one of {', '.join(self.names(most=20))}",
         )
 

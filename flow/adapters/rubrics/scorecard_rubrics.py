@@ -18,6 +18,7 @@ from flow.adapters.fs import files, inputs
 from flow.app.judging.scoring import ChosenRubric
 from flow.core import layout
 from flow.core.text.display import names, visible
+from flow.core.text.near import did_you_mean
 from flow.errors import ContractError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -167,9 +168,10 @@ def _named_rubric(named: str, top: str | None) -> _Rubric:
     own = [
         visible(name.removesuffix(".md").removeprefix("rubric-")) for name, _ in _rubric_files(top)
     ]
+    every = list(dict.fromkeys((*own, *READY_MADE)))
     names_here = list(dict.fromkeys((*own[:20], *READY_MADE)))
     raise at_key("rubric", named).not_found(
-        f"there is no rubric {named!r:.80} for scorecards",
+        f"there is no rubric {named!r:.80} for scorecards{did_you_mean(named, every)}",
         f"use one of {', '.join(names_here)}, or the path of a Markdown file",
     )
 

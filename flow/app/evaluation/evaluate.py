@@ -196,8 +196,11 @@ def chosen_criteria(goal: Goal, wanted: Sequence[str]) -> frozenset[str] | None:
     known = [c.id for c in goal.criteria]
     for criterion_id in wanted:
         if criterion_id not in known:
+            from flow.core.text.near import did_you_mean
+
             raise at_key("--only", criterion_id).invalid(
-                f"goal {goal.id} has no criterion {criterion_id!r:.60}",
+                f"goal {goal.id} has no criterion {criterion_id!r:.60}"
+                f"{did_you_mean(criterion_id, known)}",
                 f"it has {display.names(known)}",
             )
     return frozenset(wanted)

@@ -6,6 +6,7 @@ from flow.core.evidence.imported import IMPORTER, TYPES, body_of
 from flow.core.evidence.model import evidence_document
 from flow.core.goal import ids
 from flow.core.text.display import visible
+from flow.core.text.near import did_you_mean
 from flow.errors import at_key, in_file
 from flow.startup.sha import new, sha256
 from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -171,7 +172,8 @@ def _check_proves(goal: Goal, proves: Sequence[str]) -> None:
     for criterion_id in proves:
         if goal.criterion(ids.criterion_id(criterion_id)) is None:
             raise at_key("--proves", criterion_id).invalid(
-                f"goal {goal.id} has no criterion {criterion_id}",
+                f"goal {goal.id} has no criterion {criterion_id}"
+                f"{did_you_mean(criterion_id, (c.id for c in goal.criteria))}",
                 f"one of {', '.join(c.id for c in goal.criteria[:20])}",
             )
 

@@ -13,6 +13,7 @@ from flow.core.evidence.model import APPROVER, ONLY_WORD, evidence_document
 from flow.core.goal.lifecycle import check_move
 from flow.core.stop.pause import PAUSED_STATUS
 from flow.core.text import display
+from flow.core.text.near import did_you_mean
 from flow.errors import GitError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -268,7 +269,8 @@ def _criterion_to_approve(goal: Goal, criterion_id: str) -> Criterion | None:
     if criterion is None:
         fuzzy = [c.id for c in goal.criteria if c.fuzzy]
         raise at_key("AC", criterion_id).invalid(
-            f"goal {goal.id} has no criterion {criterion_id!r:.60}",
+            f"goal {goal.id} has no criterion {criterion_id!r:.60}"
+            f"{did_you_mean(criterion_id, (*(c.id for c in goal.criteria), GUARDS, PROTECTED))}",
             f"fuzzy criteria here: {display.names(fuzzy) or 'none'}",
         )
     if not criterion.fuzzy:

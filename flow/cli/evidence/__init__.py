@@ -13,6 +13,7 @@ from flow.cli.parsing import CommandSpec, goal_argument, plain, usage_error
 from flow.core import layout
 from flow.core.goal import ids
 from flow.core.text import display
+from flow.core.text.near import did_you_mean
 from flow.errors import at_key
 from flow.render import text
 from flow.startup.typing import TYPE_CHECKING
@@ -94,8 +95,10 @@ def _show_evidence(args: argparse.Namespace, out: Output) -> int:
     run_id = _run_of_goal(goals, args.run_id, args.goal, "flow evidence show")
     evidence = goals.records.evidence_named(ids.run_id(run_id), evidence_id)
     if evidence is None:
+        recorded = (sidecar.id for sidecar in goals.records.evidence(run_id)[0])
         raise at_key("EVIDENCE", evidence_id).not_found(
-            f"run {run_id} has no usable evidence {evidence_id}",
+            f"run {run_id} has no usable evidence {evidence_id}"
+            f"{did_you_mean(evidence_id, recorded)}",
             f"see what there is: flow evidence list --run-id {run_id}",
         )
     output = _output_end(goals.top, run_id, evidence.output_ref)

@@ -11,6 +11,7 @@ from flow.core import layout
 from flow.core.chain.entries import TRAILER
 from flow.core.goal import ids
 from flow.core.text import display
+from flow.core.text.near import did_you_mean
 from flow.errors import at_key
 from flow.render import chain
 from flow.startup.typing import TYPE_CHECKING
@@ -44,10 +45,13 @@ def _chosen_run(args: argparse.Namespace, context: Context, prog: str) -> str | 
 def _run_named(context: Context, name: str) -> str:
     """The run of this id, or of the goal of this id where there is no such run."""
     run_id = ids.run_id(name)
-    there = os.path.lexists(os.path.join(context.top, layout.run_dir(run_id)))
-    if not there and run_id in context.records.goal_ids():
+    if not _is_there(context, run_id) and run_id in context.records.goal_ids():
         return Goals(context).run_of(run_id)
     return run_id
+
+
+def _is_there(context: Context, run_id: str) -> bool:
+    return os.path.lexists(os.path.join(context.top, layout.run_dir(run_id)))
 
 
 def _verify_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,7 +84,7 @@ def _verify_runs(args: argparse.Namespace, out: Output) -> int:
         return _forget_run(context, run_id, args, out)
     if args.yes:
         raise usage_error("--yes answers the question of --forget", prog)
-    document = context.verification.verify(run_id, args.against)
+    document = context.verification.verify(run_id, args.against, context.records.goal_ids())
     out.result(plain(document), chain.verified(document, out.paint))
     out.warn(document["warnings"])
     return FINDINGS if document["broken"] else 0
@@ -132,8 +136,10 @@ def _show_head(args: argparse.Namespace, out: Output) -> int:
         run_id = goals.run_of(goal_views.choose(goals))
     head = context.records.ledger_head(ids.run_id(run_id))
     if head is None:
+        there = _is_there(context, run_id)
+        near = "" if there else did_you_mean(run_id, context.records.goal_ids())
         raise at_key("run", run_id).wrong_state(
-            f"run {run_id} has no evidence in its chain yet",
+            f"run {run_id} has no evidence in its chain yet{near}",
             "evaluate its goal first: flow goal evaluate ID",
         )
     trailer = f"{TRAILER}: {head}"

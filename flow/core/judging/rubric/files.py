@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from flow.core.judging.rubric import rules
 from flow.core.judging.rubric.model import Rubric, RubricCriterion
 from flow.core.text.display import visible
+from flow.core.text.near import nearest_or_all
 from flow.errors import ContractError, Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -54,7 +53,7 @@ def _plain(
         own = _CAMEL.get(key, key) if isinstance(key, str) else key
         if own not in keys:
             shown = visible(str(key))[:80]
-            remedy = _near(str(key), keys)
+            remedy = nearest_or_all(str(key), keys)
             faults.append(in_file(file, f"{prefix}{shown}").fault("is not a known key", remedy))
         elif own in fields:
             message = f"is given twice, as {key} and in its other spelling"
@@ -62,8 +61,3 @@ def _plain(
         else:
             fields[own] = value
     return fields
-
-
-def _near(key: str, names: tuple[str, ...]) -> str:
-    close = get_close_matches(key[:80], names, n=1)
-    return f"did you mean {close[0]}?" if close else f"known here: {', '.join(names)}"
