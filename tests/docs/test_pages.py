@@ -1,4 +1,4 @@
-"""The README and every page of docs with a console session: what they show is run again.
+"""Every page of docs with a console session: what they show is run again.
 
 A page whose name has replies in ``tests/docs/replies`` is run with the judge that gives them.
 """
@@ -17,7 +17,7 @@ from tests.support import ROOT
 
 PAGES = {
     page.stem: page
-    for page in (Path(ROOT, "README.md"), *sorted(Path(ROOT, "docs").glob("*.md")))
+    for page in sorted((*Path(ROOT, "docs").glob("*.md"), *Path(ROOT, "docs/start").glob("*.md")))
     if "\n```console\n" in page.read_text(encoding="utf-8")
 }
 RECORDED = {path.stem for path in recorded.REPLIES.glob("*.json")}
