@@ -5,7 +5,8 @@ end in ``\\``) and what they print; a line of ``...`` stands for any. One of the
 is an interactive Python session. A block after ``<!-- file: NAME -->`` is written to that file
 first. All run in the same folder, one after the other.
 
-``python -m tests.docs.console docs/tour.md`` replays a page and writes what it printed into it; blocks
+``python -m tests.docs.console docs/tour.md`` replays a page and writes what it printed into
+it; blocks
 with a ``...`` are left as they are.
 """
 
