@@ -84,13 +84,22 @@ class Output:
         """``text`` in a style of :data:`~flow.render.screen.COLOURS`, where colour is wanted."""
         return self.screen.paint(style, text)
 
+    @property
+    def asking(self) -> Screen:
+        """What the terminal can show that questions are asked at."""
+        return screen_of(sys.stderr, self.environ)
+
     def ask(self, question: str) -> str:
         """A person's answer, lower case; empty at the end of the input."""
+        return self.ask_line(question).lower()
+
+    def ask_line(self, question: str) -> str:
+        """A person's answer as typed, less blanks around it; empty at the end of the input."""
         self._write(sys.stderr, f"{visible(question)} ")
         answer = sys.stdin.readline()
         if not answer.endswith("\n"):
             self._write(sys.stderr, "\n")
-        return answer.strip().lower()
+        return answer.strip()
 
     def need_yes(self, question: str, *, yes: bool, how: str) -> None:
         """Go on only with a person's yes: ``--yes``, or the answer to ``question``.

@@ -1,19 +1,16 @@
-"""The question before a goal is closed, for a terminal and for a hook's prompt. Pure.
+"""The question before a goal is closed: a hook's prompt, and the rows that a terminal shares. Pure.
 
 Foreign text is made visible, and cut; cut rows are counted.
 """
 
 from __future__ import annotations
 
-import textwrap
-
 from flow.core.decision.confirming import names_proposal
 from flow.core.text.display import clip, names, visible
-from flow.errors import cut_list
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from flow.core.decision.confirming import (
         ConfirmQuestion,
@@ -23,17 +20,15 @@ if TYPE_CHECKING:
     )
     from flow.core.evidence.proof import ProofFile
 
-    Paint = Callable[[str, str], str]
-
 HOOK_LINES = 40
 """The most lines of a host's prompt."""
 HOOK_WIDTH = 300
 """Characters of one line there."""
-LABEL = 15
 MOST_ROWS = 60
 """Rows of one block at a terminal; the rest is counted."""
-_TEXT = 600
-_SHORT = 120
+TEXT = 600
+"""Characters of one text of a person."""
+SHORT = 120
 """Characters of a criterion's text, and of its command: neither may push the other, or the result,
 out of a row."""
 _PATH = 80
@@ -42,67 +37,15 @@ LEFT_BEHIND = "git status --short --ignored --untracked-files=all"
 """The command that lists every file that the commands left behind."""
 
 
-def at_terminal(question: ConfirmQuestion, paint: Paint, width: int = 80) -> list[str]:
-    """The question for a terminal, from "Before you say yes" on."""
-    width = max(40, min(width, 120))
-    head = "── Before you say yes "
-    lines = [paint("dim", head + "─" * max(0, width - 1 - len(head)))]
-    for label, rows, rest in _question_blocks(question):
-        shown = cut_list(rows, rest, MOST_ROWS)
-        for number, row in enumerate(shown):
-            lines += _labelled(label if not number else "", row, width)
-    return lines
-
-
-def _question_blocks(question: ConfirmQuestion) -> Iterable[tuple[str, list[str], str]]:
-    """(label, rows, the command that shows all rows) of each block."""
-    goal_id = visible(question.goal_id)
-    contract, history = f"flow goal inspect {goal_id}", f"flow goal history {goal_id} --json"
-    status = f"flow goal status {goal_id} --json"
-    proved = [_proved_row(row) for row in question.criteria if row.proved]
-    yield "proved by", proved or ["nothing"], contract
-    yield "not proved", _not_proved(question), contract
-    if question.reason:
-        yield "because", [visible(clip(question.reason, _TEXT))], status
-    if question.contract:
-        yield "the contract", list(_contract_rows(question.contract)), history
-    yield "the proof", list(_proof_rows(question)), f"{contract} --json"
-    yield "files", [_file_lines(question)], status
-    if question.left_behind:
-        yield "left behind", [_left_behind(question)], status
-    if question.others:
-        yield "not done", [visible(clip(text, _TEXT)) for text in question.others], "flow goal list"
-    yield "trust", [_trust_line(question.trust)], status
-    if question.unknown:
-        yield "not known", [visible(text) for text in question.unknown], status
-    if question.moved:
-        yield "stale", [visible(text) for text in question.moved], status
-
-
-def _labelled(label: str, row: str, width: int) -> list[str]:
-    indent = " " * LABEL
-    deeper = indent + " " * (len(row) - len(row.lstrip()) + 5)
-    return textwrap.wrap(
-        row,
-        width=width - 1,
-        initial_indent=f"{label:<{LABEL}}",
-        subsequent_indent=deeper,
-        break_on_hyphens=False,
-        drop_whitespace=True,
-        replace_whitespace=False,
-        max_lines=8,
-        placeholder=" …",
-    ) or [label]
-
-
-def _proved_row(row: CriterionProof) -> str:
-    text, result = visible(clip(row.text, _SHORT)), visible(row.result)
+def proved_row(row: CriterionProof) -> str:
+    """A proved criterion: its id, text, command and result."""
+    text, result = visible(clip(row.text, SHORT)), visible(row.result)
     if row.by != "command":
         return f"{row.id}  {text}: {result}"
-    return f"{row.id}  {text}: {visible(clip(row.command or 'no command', _SHORT))}  ({result})"
+    return f"{row.id}  {text}: {visible(clip(row.command or 'no command', SHORT))}  ({result})"
 
 
-def _not_proved(question: ConfirmQuestion) -> list[str]:
+def not_proved_rows(question: ConfirmQuestion) -> list[str]:
     """The unproved criteria, and the limitations that the contract gives the others."""
     rows = [_open_row(row) for row in question.not_proved]
     limits: dict[str, list[str]] = {}
@@ -112,7 +55,7 @@ def _not_proved(question: ConfirmQuestion) -> list[str]:
     return [
         *(rows or ["nothing"]),
         *(
-            f"{names(ids, 10)}  does not show: {visible(clip(text, _TEXT))}"
+            f"{names(ids, 10)}  does not show: {visible(clip(text, TEXT))}"
             for text, ids in limits.items()
         ),
     ]
@@ -120,8 +63,8 @@ def _not_proved(question: ConfirmQuestion) -> list[str]:
 
 def _open_row(row: CriterionProof) -> str:
     optional = "" if row.must_pass else ", not required"
-    command = f"  ({visible(clip(row.command, _SHORT))})" if row.command is not None else ""
-    text = visible(clip(row.text, _SHORT))
+    command = f"  ({visible(clip(row.command, SHORT))})" if row.command is not None else ""
+    text = visible(clip(row.text, SHORT))
     return f"{row.id}  {text}: {visible(row.result)}{optional}{command}"
 
 
@@ -139,19 +82,9 @@ def _contract_rows(steps: Sequence[ContractStep]) -> Iterable[str]:
         at = visible(step.at) or "when is not on record"
         yield f"{who}{at}, {visible(step.how)}{place}: {_CLASS.get(step.kind, step.kind)}"
         if step.reason:
-            yield f"  “{visible(clip(step.reason, _TEXT))}”"
+            yield f"  “{visible(clip(step.reason, TEXT))}”"
         for line in step.lines:
-            yield f"  {visible(clip(line, _TEXT))}"
-
-
-def _proof_rows(question: ConfirmQuestion) -> Iterable[str]:
-    proof = question.proof
-    if not proof.files:
-        yield "nothing that it rests on changed" if not proof.unknown else "nothing known changed"
-        return
-    yield f"it rests on files that changed: {proof.sentence()}"
-    for file in proof.files:
-        yield _proof_row(file, question)
+            yield f"  {visible(clip(line, TEXT))}"
 
 
 def _proof_row(file: ProofFile, question: ConfirmQuestion) -> str:
@@ -161,10 +94,11 @@ def _proof_row(file: ProofFile, question: ConfirmQuestion) -> str:
     keys = f"in {names(lines.keys, 5)}" if lines is not None and lines.keys else ""
     given = question.approved.get(file.path)
     by = f"approved by {visible(given)}" if given else ""
-    return "  ".join(filter(None, [visible(clip(file.path, _TEXT)), counts, kind, keys, by]))
+    return "  ".join(filter(None, [visible(clip(file.path, TEXT)), counts, kind, keys, by]))
 
 
-def _file_lines(question: ConfirmQuestion) -> str:
+def files_line(question: ConfirmQuestion) -> str:
+    """How many files changed, and which of them outside the goal's paths."""
     if question.outside:
         every = f"flow verdict show {visible(question.goal_id)} --json"
         paths = names(_cut_paths(question.outside, 10), 10, every)
@@ -173,7 +107,8 @@ def _file_lines(question: ConfirmQuestion) -> str:
     return f"{question.changed_files} changed, all inside its paths{only}"
 
 
-def _left_behind(question: ConfirmQuestion) -> str:
+def left_behind_line(question: ConfirmQuestion) -> str:
+    """The files that the commands left behind."""
     return names(_cut_paths(question.left_behind, 20), 20, LEFT_BEHIND)
 
 
@@ -212,14 +147,14 @@ def for_hook(
     stale = other or bool(question.moved)
     yes = f"runs it, and {refused}" if stale else "closes the goal for good"
     last = [
-        f"Files: {_file_lines(question)}. Trust: {_trust_line(question.trust)}.",
+        f"Files: {files_line(question)}. Trust: {_trust_line(question.trust)}.",
         "",
         f"This is an agent asking. Yes {yes}; no leaves it as it is.",
     ]
     proof = question.proof
     blocks = [
-        ("Proved by", [_proved_row(row) for row in question.criteria if row.proved]),
-        ("Not proved", _not_proved(question)),
+        ("Proved by", [proved_row(row) for row in question.criteria if row.proved]),
+        ("Not proved", not_proved_rows(question)),
         ("Because", [visible(question.reason)] if question.reason else []),
         ("Changed since the goal began", list(_contract_rows(question.contract))),
         (f"The proof changed: {proof.sentence()}", [_proof_row(f, question) for f in proof.files]),

@@ -20,7 +20,7 @@ from flow.core.goal import ids
 from flow.core.goal.model import contract_digest, scorecard_rubrics
 from flow.errors import ContractError
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring.moving import speaking_name
+from flow.wiring.moving import persons_word
 from flow.wiring.pinning import Pinning, about_commands, record_trust
 from flow.wiring.working_tree import closing_context
 
@@ -94,16 +94,16 @@ class Amending:
         tools: amend.AmendmentTools | None = None,
     ) -> None:
         """Write an amendment that was agreed to; ``asked`` says how, ``who`` by whom."""
-        name, by_from = speaking_name(self._context, who)
+        word = persons_word(self._context, who)
         amend.carry_out(
             closing_context(self._context),
             tools or self._tools,
             plan,
-            who=name,
+            who=word.by,
             how=how,
             asked=asked,
             reason=reason,
-            by_from=by_from,
+            by_from=word.by_from,
         )
 
     def amend_by_hand(self, goal_id: str, how: str) -> None:

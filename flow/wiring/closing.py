@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.app.transitions.closing import Closed
+    from flow.app.transitions.persons_word import PersonsWord
     from flow.core.boundary.changes import Snapshot
     from flow.core.decision.confirming import ConfirmQuestion
     from flow.wiring.context import Context
@@ -68,16 +69,32 @@ def diff(context: Context, goal_id: str) -> str:
 
 
 def confirm(
-    context: Context, goal_id: str, proposal_id: str, reason: str | None, how: str
+    context: Context,
+    goal_id: str,
+    proposal_id: str,
+    reason: str | None,
+    how: str,
+    word: PersonsWord | None = None,
 ) -> Closed:
     """Write a proposed terminal status. Raises :class:`StaleProposal` saying what moved.
 
     It is also a label of the judges that the proposal rests on.
     """
     judges = labelling.opinions_behind(Labelling(context), ids.goal_id(goal_id))
-    closed = closing.confirm(closing_context(context), goal_id, proposal_id, reason, how)
+    closed = closing.confirm(closing_context(context), goal_id, proposal_id, reason, how, word)
     labelling.add_labels(Labelling(context), judges, person=True, source="confirm")
     return closed
+
+
+def anything_to_commit(context: Context, goal_id: str) -> bool:
+    """Whether a file is not as in HEAD, ignored ones aside; False where git cannot say."""
+    goal, tree = context.load(ids.goal_id(goal_id)).goal, WorkingTree(context)
+    try:
+        baseline = tree.baseline(goal, goal.run_id or "").baseline
+        snapshot = tree.snapshot(baseline, tree.denied(goal), None)
+    except FlowError:
+        return False
+    return not snapshot.problems and any(c.worktree != c.head for c in snapshot.changes)
 
 
 def clear(context: Context, goal_id: str, reason: str, how: str) -> Closed:

@@ -7,6 +7,7 @@ from flow.adapters.git.run import user_config
 from flow.app.evaluation import protected_files
 from flow.app.transitions import create, moves
 from flow.app.transitions.beside import refuse_beside_active
+from flow.app.transitions.persons_word import PersonsWord, persons_name
 from flow.core.goal import ids
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from flow.wiring.context import Context
 
 
-def speaking_name(context: Context, named: str | None) -> tuple[str, str | None]:
-    """See :func:`flow.app.transitions.moves.speaking_name`."""
+def persons_word(context: Context, named: str | None, note: str = "") -> PersonsWord:
+    """Who says so, and what; see :func:`flow.app.transitions.persons_word.persons_name`."""
 
     def configured() -> str:
         try:
@@ -31,7 +32,7 @@ def speaking_name(context: Context, named: str | None) -> tuple[str, str | None]
         except FlowError:
             return ""
 
-    return moves.speaking_name(named, context.speaker, context.who, configured)
+    return PersonsWord(*persons_name(named, context.who, configured), note).checked()
 
 
 def activate(context: Context, goal_id: str) -> LoadedGoal:
@@ -57,12 +58,10 @@ def shift(context: Context, goal_id: str, to: NonTerminal, reason: str) -> Loade
     return moves.shift_status(closing_context(context), ids.goal_id(goal_id), to, reason)
 
 
-def approve(context: Context, goal_id: str, criterion_id: str, named: str | None, note: str) -> str:
+def approve(context: Context, goal_id: str, about: str, word: PersonsWord) -> str:
     """Record a person's word for a criterion, ``guards`` or ``protected``; returns its path."""
-    by, by_from = speaking_name(context, named)
     closing, now = closing_context(context), clock.now()
-    goal_id = ids.goal_id(goal_id)
-    return moves.approve(closing, goal_id, criterion_id, by, note, now, __version__, by_from)
+    return moves.approve(closing, ids.goal_id(goal_id), about, word, now, __version__)
 
 
 def protected_changes(context: Context, goal_id: str) -> Difference | None:

@@ -9,7 +9,8 @@ import pytest
 from tests.support import GitRepo, scene
 from tests.support.scene import ended
 
-ASKED = r"r evaluate again   Enter leave it as it is\s+> "
+ASKED = r"r evaluate again   Enter leave it as it is(\x1b\[0m)?\s+> "
+NOTE = r"A note for the record\?  Enter: none(\x1b\[0m)?\s+> "
 
 
 @pytest.fixture
@@ -24,9 +25,12 @@ def test_confirm_closes_the_goal(work: GitRepo, answer: str) -> None:
     child.expect(ASKED)
     assert scene.status(work) == "active"
     child.sendline(answer)
+    child.expect(NOTE)
+    child.sendline("")
     code, said = ended(child)
     assert (code, scene.status(work)) == (0, "achieved")
-    assert "goal greet is achieved" in said
+    assert "greet is achieved, confirmed by A Tester (git user.name)." in said
+    assert "git add -A && git commit" in said
 
 
 @pytest.mark.parametrize("answer", ["", "n", "y", "cancel", "confirmed?"])

@@ -238,7 +238,7 @@ def test_a_terminal_is_one_unless_an_agent_opened_it(
     assert ended(child)[0] == 0
     approved = [one for one in events(repo) if one["type"] == "approved"][-1]
     assert approved["said_from"] == said
-    assert approved["by_from"] == ("account" if said == "terminal" else "git user.name")
+    assert approved["by_from"] == "git user.name"
 
 
 def test_an_evaluation_is_nobodys_word(repo: GitRepo) -> None:

@@ -174,6 +174,8 @@ for line in lines:
 
 def environment(home: Path) -> dict[str, str]:
     """An environment of its own: commands of this checkout, a home, a trust ledger, a user."""
+    with (home / ".gitconfig").open("a") as identity:
+        identity.write("[user]\n\tname = You\n\temail = you@example.org\n")
     left_out = ("GIT_", "CI", "BUILD_NUMBER")  # in CI pytest cuts no line of its summary
     agents = {variable.name for variable in AGENT_VARIABLES}  # a page is typed by a person
     env = {
@@ -225,7 +227,6 @@ def main() -> int:
             home = Path(folder, "home")
             (work := Path(folder, "work")).mkdir()
             home.mkdir()
-            (home / ".gitconfig").write_text("[user]\n\tname = You\n\temail = you@example.org\n")
             commands = list(replay(page, work, environment(home)))
         for command in commands:
             if command.difference:

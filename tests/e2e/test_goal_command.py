@@ -42,7 +42,7 @@ def test_evaluate_confirm_and_the_one_question_is_flows(met: GitRepo) -> None:
     assert tool == "Bash"
     assert given["command"].startswith("flow goal confirm greet --proposal ")
     assert given["description"].startswith("Close goal greet as achieved?")  # init's rules ask too
-    assert "goal greet is achieved" in agent.heard[2]
+    assert "greet is achieved" in agent.heard[2]
     assert status(met) == "achieved"
     assert 'how: "flow goal confirm"' in met.read(".decisions/issue-7.md")
     verdict = json.loads((run_dir(met) / "last-verdict.json").read_text())
@@ -67,7 +67,7 @@ def test_where_nobody_can_be_asked_nothing_is_confirmed(met: GitRepo) -> None:
     with agent:
         process.communicate(timeout=SECONDS)
     assert len(agent.turns) == 3
-    assert "goal greet is achieved" not in agent.heard[2]
+    assert "greet is achieved" not in agent.heard[2]
     assert status(met) == "active"
 
 

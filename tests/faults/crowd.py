@@ -21,6 +21,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flow.app.transitions.persons_word import PersonsWord
 from flow.errors import FlowError
 from flow.wiring import evaluating, journals, moving, recording, verdicts
 from tests.faults.crash import STRAY_SECONDS
@@ -111,7 +112,7 @@ def _verdict(context: Context, token: str, _: dict[str, Any]) -> None:
 
 
 def _approve(context: Context, token: str, _: dict[str, Any]) -> dict[str, Any]:
-    return {"path": moving.approve(context, GOAL, "AC2", token, "seen")}
+    return {"path": moving.approve(context, GOAL, "AC2", PersonsWord(token, None, "seen"))}
 
 
 def _journal(context: Context, token: str, _: dict[str, Any]) -> None:

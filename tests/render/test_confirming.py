@@ -6,15 +6,22 @@ from typing import Any
 
 import pytest
 
+from flow.app.transitions.closing import Closed
 from flow.core.decision.confirming import ConfirmQuestion, ContractStep, CriterionProof, TrustGround
 from flow.core.evidence.proof import LineCount, ProofChange, ProofFile
-from flow.render.confirming import HOOK_LINES, at_terminal, for_hook
+from flow.render.confirm_screen import closed_lines, question_lines
+from flow.render.confirming import HOOK_LINES, for_hook
+from flow.render.screen import Screen
 
 EVIL = "a\x1b[2J\u202eb\nConfirmed by the user\r" + "x" * 5000
 
 
-def plain(_style: str, text: str) -> str:
-    return text
+def at_terminal(asked: ConfirmQuestion, columns: int = 80, **more: Any) -> list[str]:
+    """The lines without the question itself, below."""
+    screen = Screen(columns, **more)
+    lines = question_lines(asked, screen)
+    assert lines[-3:-1] == ["", f"Confirm that {asked.goal_id} is {asked.to}?"]
+    return lines[:-3]
 
 
 def question(**more: Any) -> ConfirmQuestion:
@@ -41,14 +48,14 @@ def question(**more: Any) -> ConfirmQuestion:
 
 
 def test_what_always_stands() -> None:
-    lines = at_terminal(question(), plain, 80)
+    lines = at_terminal(question())
     assert lines[1:] == [
         "proved by      AC1  it works: pytest -q  (exit 0, 3 of 3)",
         "               AC2  it is read: a judge, 0.84",
         "not proved     AC3  it is fast: exit 1, not required  (bench)",
         "the proof      nothing that it rests on changed",
         "files          3 changed, all inside its paths",
-        "trust          yours: 2026-03-01, flow goal create, terminal",
+        "trust          yours: as created, 2026-03-01, terminal",
     ]
     assert for_hook(question())[-1].startswith("This is an agent asking.")
 
@@ -60,11 +67,11 @@ def test_nothing_is_left_out_where_it_is_not_known() -> None:
         trust=TrustGround(False, "nobody here has trusted it"),
         proof=ProofChange("d", (), ("not recorded",)),
     )
-    for text in ("\n".join(at_terminal(found, plain, 80)), "\n".join(for_hook(found))):
+    for text in ("\n".join(at_terminal(found)), "\n".join(for_hook(found))):
         assert "the start is not known" in text
         assert "the files were changed" in text
         assert "nobody here has trusted it" in text
-    assert "nothing known changed" in "\n".join(at_terminal(found, plain, 80))
+    assert "nothing known changed" in "\n".join(at_terminal(found))
 
 
 @pytest.mark.parametrize("width", [10, 80, 400])
@@ -80,13 +87,13 @@ def test_hostile_text_is_visible_and_cut(width: int) -> None:
         trust=TrustGround(True, EVIL, EVIL, EVIL, "agent", EVIL),
         unknown=(EVIL,),
     )
-    for lines in (at_terminal(found, plain, width), for_hook(found)):
+    for lines in (at_terminal(found, width), for_hook(found)):
         text = "".join(lines)
         assert not any(sign in text for sign in "\x1b\u202e\n\r")
         assert len(lines) < 200
         assert "Confirmed by the user" not in [line.strip() for line in lines]
     assert len(for_hook(found)) <= HOOK_LINES
-    assert all(len(line) < max(40, min(width, 120)) for line in at_terminal(found, plain, width))
+    assert all(len(line) < max(40, min(width, 120)) for line in at_terminal(found, width))
     document = found.to_document()
     assert len(document["criteria"][0]["text"]) <= 4000
 
@@ -119,7 +126,7 @@ def test_a_prompt_is_never_too_long_and_no_kind_is_pushed_out(
     assert ("Proved by" in text) == bool(criteria)
     assert ("Changed since the goal began" in text) == bool(steps)
     assert ("The proof changed: " in text) == bool(files)
-    assert len(at_terminal(found, plain)) < 500
+    assert len(at_terminal(found)) < 500
 
 
 @pytest.mark.parametrize(("named", "moved"), [("0" * 12, ()), (None, ("src/a.py",))])
@@ -132,3 +139,86 @@ def test_that_it_will_be_refused_is_the_last_word(
     assert lines[-1].endswith("Yes runs it, and it will be refused; no leaves it as it is.")
     assert " more are not shown here" in lines[-2]
     assert lines[0].startswith("This is not the live proposal of goal ") is (named is not None)
+
+
+def test_rows_that_stand_above_are_not_told_again() -> None:
+    lines = question_lines(question(), Screen(80), told=True)
+    assert lines[1:4] == [
+        "proved by      AC1  pytest -q",
+        "               AC2  it is read: a judge, 0.84",
+        "not proved     AC3  it is fast: exit 1, not required  (bench)",
+    ]
+
+
+def test_what_a_person_must_look_at_is_coloured_by_meaning_and_says_so_in_words() -> None:
+    steps = (
+        ContractStep(
+            "2026-03-01T10:58:00Z",
+            "repo owner",
+            "flow goal amend",
+            "terminal",
+            "weakening",
+            ("AC2: command", "  - mypy || true", "  + mypy"),
+            "mypy could not fail",
+        ),
+    )
+    new = ProofFile("tests/new.py", "new", "absent", "x", LineCount(92, 0))
+    old = ProofFile("tests/old.py", "changed", "a", "b", LineCount(6, 1))
+    given = {"tests/old.py": "colleague, 2026-03-01T13:56:00Z, said from terminal"}
+    asked = question(contract=steps, proof=ProofChange("d", (new, old)), approved=given)
+    screen = Screen(100, colour=True, now=1772366400.0)
+    lines = question_lines(asked, screen)
+    text = "\n".join(lines)
+    assert "\x1b[31m  - mypy || true\x1b[0m" in text.replace("    -", "  -")
+    assert "\x1b[32m" in text
+    assert any("not there when the goal began" in line and "\x1b[33m" in line for line in lines)
+    assert not any("tests/old.py" in line and "\x1b[33m" in line for line in lines)
+    assert "asks for less" in text
+    assert lines[-2] == "\x1b[36mConfirm that strict is achieved?\x1b[0m"
+    assert "2026-03-01T" not in text
+    plain = "\n".join(question_lines(asked, Screen(100, unicode=False)))
+    assert plain.isascii()
+    assert "tests/new.py  +92 -0  not there when the goal began" in plain
+    assert '"mypy could not fail"' in plain
+
+
+def test_a_reason_that_only_counts_is_left_out() -> None:
+    counts = "2 of 3 required criteria passed by their commands; 1 proved by approval or judge"
+    assert not any("because" in line for line in at_terminal(question(reason=counts)))
+    more = f"written to while the commands ran, now as before: src/a.py; {counts}"
+    assert any("because        written to" in line for line in at_terminal(question(reason=more)))
+
+
+def closed(status: str, **more: Any) -> Closed:
+    values: dict[str, Any] = {"proposal_id": "9" * 64, "by": "repo owner", **more}
+    return Closed("strict", "run-1", status, "why", **values)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("goal", "to_commit", "lines"),
+    [
+        (
+            closed("achieved", by_from="git user.name"),
+            True,
+            [
+                "✓ strict is achieved, confirmed by repo owner (git user.name).",
+                "next   git add -A && git commit",
+            ],
+        ),
+        (
+            closed("achieved", note="I read it\x1b[2J"),
+            False,
+            ["✓ strict is achieved, confirmed by repo owner.", "  “I read it\\x1b[2J”"],
+        ),
+        (
+            closed("failed"),
+            True,
+            [
+                "✗ strict is failed, confirmed by repo owner.",
+                "next   flow goal create NEW --from strict",
+            ],
+        ),
+    ],
+)
+def test_what_stands_after_the_answer(goal: Closed, to_commit: bool, lines: list[str]) -> None:
+    assert closed_lines(goal.to_document(), Screen(80), to_commit=to_commit) == lines

@@ -12,13 +12,19 @@ from flow.core.evidence.proof import LineCount, ProofChange, ProofFile
 from flow.core.text.display import names
 from flow.errors import ALL, FEW, PATHS
 from flow.render import baseline, judgement, page, text, verdict
-from flow.render.confirming import HOOK_LINES, LEFT_BEHIND, MOST_ROWS, at_terminal, for_hook
-from tests.render.test_confirming import plain, question
+from flow.render.confirming import HOOK_LINES, LEFT_BEHIND, MOST_ROWS, for_hook
+from tests.render.test_confirming import at_terminal, question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 MANY = 3000
+
+
+def plain(_style: str, text: str) -> str:
+    return text
+
+
 LONG = "long " * 400
 MOST = 20_000
 """Characters that a person is shown at most."""
@@ -279,7 +285,7 @@ def test_every_list_of_the_question_is_cut_with_its_count_and_a_command() -> Non
         unknown=tuple(f"u{n}" for n in range(500)),
         moved=tuple(f"m{n}" for n in range(500)),
     )
-    whole = " ".join(line.strip() for line in at_terminal(asked, plain, 120))
+    whole = " ".join(line.strip() for line in at_terminal(asked, 120))
     assert len(whole) < MOST
     for count, rest in (
         (500 - MOST_ROWS, "flow goal inspect g"),

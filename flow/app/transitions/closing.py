@@ -13,6 +13,7 @@ from flow.app.evaluation.goal_rules import deciding, own_files
 from flow.app.evaluation.observing import refuse_other_branch
 from flow.app.evaluation.values import ProofObservation
 from flow.app.ports import Closing, CriterionUpdate, LastEvaluation, Move, Turn, goal_evaluation
+from flow.app.transitions.persons_word import PersonsWord
 from flow.core.boundary import rules as bounds
 from flow.core.boundary.guards import differences
 from flow.core.decision.confirming import names_proposal
@@ -44,24 +45,43 @@ class Closed(NamedTuple):
     status: Terminal
     reason: str
     proposal_id: str | None
+    by: str = ""
+    by_from: str | None = None
+    """Where the name ``by`` comes from, unless the caller gave it."""
+    note: str = ""
 
     def to_document(self) -> dict[str, Any]:
         """As ``--json`` prints it."""
         return dict(self._asdict())
 
 
+class _Closer(NamedTuple):
+    """Who closes a goal, and by which command."""
+
+    word: PersonsWord
+    how: str
+
+
 def confirm(
-    context: ClosingContext, goal_id: str, proposal_id: str, reason: str | None, how: str
+    context: ClosingContext,
+    goal_id: str,
+    proposal_id: str,
+    reason: str | None,
+    how: str,
+    word: PersonsWord | None = None,
 ) -> Closed:
     """Write the proposed terminal status, if nothing it rests on has moved.
 
-    ``how`` names the command (``flow goal confirm``). Raises :class:`StaleProposal`, which says
+    ``how`` names the command (``flow goal confirm``); without a ``word`` it is the user's, and
+    has no note. Raises :class:`StaleProposal`, which says
     what moved, and why what was recorded before does not count where that is so.
     """
     context.ledger.finish(goal_id)
     refuse_broken(context, goal_id)
     try:
-        return _confirm_live(context, goal_id, proposal_id, reason, how)
+        return _confirm_live(
+            context, goal_id, proposal_id, reason, _Closer(word or PersonsWord(context.who), how)
+        )
     except StaleProposal as error:
         troubles, fault = "; ".join(context.troubles()), error.faults[0]
         if not troubles:
@@ -98,7 +118,7 @@ def refuse_stale(context: ClosingContext, goal_id: str) -> None:
 
 
 def _confirm_live(
-    context: ClosingContext, goal_id: str, proposal_id: str, reason: str | None, how: str
+    context: ClosingContext, goal_id: str, proposal_id: str, reason: str | None, closer: _Closer
 ) -> Closed:
     loaded = context.records.goal(goal_id)
     goal = loaded.goal
@@ -127,9 +147,9 @@ def _confirm_live(
     if goal.status != "active":
         loaded = _reactivate(context, loaded, run_id)
     _close_goal(
-        context, loaded, run_id, to, why, how, proposal_id, criteria=_counted(goal, proposal)
+        context, loaded, run_id, to, why, closer, proposal_id, criteria=_counted(goal, proposal)
     )
-    return Closed(goal.id, run_id, to, why, proposal_id)
+    return Closed(goal.id, run_id, to, why, proposal_id, *closer.word)
 
 
 def _counted(goal: Goal, proposal: Mapping[str, Any]) -> tuple[CriterionUpdate, ...]:
@@ -171,7 +191,8 @@ def give_up(
     if loaded.goal.status != "active":
         loaded = _reactivate(context, loaded, verdict.run_id)
     last = LastEvaluation("fail", clip(reason, REASON_LIMIT), now)
-    _close_goal(context, loaded, verdict.run_id, "failed", reason, how, None, last)
+    closer = _Closer(PersonsWord(context.who), how)
+    _close_goal(context, loaded, verdict.run_id, "failed", reason, closer, None, last)
     return Closed(verdict.goal_id, verdict.run_id, "failed", reason, None)
 
 
@@ -299,8 +320,9 @@ def cancel(context: ClosingContext, goal_id: str, reason: str, how: str) -> Clos
     context.ledger.finish(goal_id)
     loaded = context.records.goal(goal_id)
     run_id = loaded.goal.run_id or ""
-    _close_goal(context, loaded, run_id, "cancelled", reason, how, None)
-    return Closed(goal_id, run_id, "cancelled", reason, None)
+    closer = _Closer(PersonsWord(context.who), how)
+    _close_goal(context, loaded, run_id, "cancelled", reason, closer, None)
+    return Closed(goal_id, run_id, "cancelled", reason, None, context.who)
 
 
 def _reactivate(context: ClosingContext, loaded: LoadedGoal, run_id: str) -> LoadedGoal:
@@ -327,7 +349,7 @@ def _close_goal(
     run_id: str,
     to: Terminal,
     reason: str,
-    how: str,
+    closer: _Closer,
     proposal_id: str | None,
     last_evaluation: LastEvaluation | None = None,
     criteria: tuple[CriterionUpdate, ...] = (),
@@ -335,7 +357,8 @@ def _close_goal(
     goal = loaded.goal
     check_move(goal.status, to, goal=goal.id)  # the ledger makes the move, under its lock
     artifact = goal_evaluation(goal, run_id, to=to, reason=reason, result=RESULT_OF.get(to))
-    fields = {**artifact.fields, "confirmed_by": context.who, "how": how}
+    word, how = closer
+    fields = {**artifact.fields, "confirmed_by": word.by, **word.fields, "how": how}
     if proposal_id:
         fields["proposal_id"] = proposal_id
     context.ledger.close(
@@ -351,7 +374,8 @@ def _close_goal(
                 "from": goal.status,
                 "to": to,
                 "reason": reason,
-                "by": context.who,
+                "by": word.by,
+                **word.fields,
                 "how": how,
                 "proposal_id": proposal_id,
             },

@@ -15,40 +15,21 @@ from flow.core.stop.pause import PAUSED_STATUS
 from flow.core.text import display
 from flow.core.text.near import did_you_mean
 from flow.errors import GitError, at_key
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import LoadedGoal
+    from flow.app.transitions.persons_word import PersonsWord
     from flow.core.boundary.rules import Baseline, Snapshot
     from flow.core.goal.lifecycle import NonTerminal
     from flow.core.goal.model import Criterion, Goal
     from flow.core.stop.pause import Pause
-    from flow.core.tool_calls.speaker import Speaker
 
 GUARDS = "guards"
 """Stands in for a criterion's id where hooks and git settings are approved."""
-
-
-def speaking_name(
-    named: str | None,
-    speaker: Speaker | None,
-    account: str,
-    configured: Callable[[], str],
-) -> tuple[str, str | None]:
-    """(who says so, where that name comes from unless the caller ``named`` it).
-
-    At a terminal it is the account's; elsewhere the ``configured`` one of git, where there is one.
-    """
-    if named is not None:
-        return named, None
-    if speaker is None or speaker.said_from != "terminal":
-        name = configured().strip()
-        if name and name.isprintable():
-            return name, "git user.name"
-    return account, "account"
 
 
 def activate(
@@ -160,67 +141,46 @@ def _move_of(
     )
 
 
-class PersonsWord(NamedTuple):
-    """What a person says when they approve something."""
-
-    about: str
-    """A criterion's id, ``guards`` or ``protected``."""
-    by: str
-    by_from: str | None
-    """Where the name ``by`` comes from, unless the caller gave it."""
-    note: str
-    at: str
-
-    @property
-    def name_fields(self) -> dict[str, str]:
-        """Where the name comes from, as a record has it."""
-        return {"by_from": self.by_from} if self.by_from else {}
-
-
 def approve(
     context: ClosingContext,
     goal_id: str,
-    criterion_id: str,
-    by: str,
-    note: str,
+    about: str,
+    word: PersonsWord,
     now: str,
     version: str,
-    by_from: str | None = None,
 ) -> str:
     """Record a person's word for a fuzzy criterion, changed guards or changed protected files.
 
-    ``by_from`` says where the name ``by`` comes from, unless the caller gave it.
-    Returns the sidecar's path. A criterion with a command is never approved: its exit code speaks
-    (SPEC 3, step 6).
+    ``about`` is the criterion's id, ``guards`` or ``protected``. Returns the sidecar's path. A
+    criterion with a command is never approved: its exit code speaks (SPEC 3, step 6).
     """
-    for key, value in (("--by", by), ("--note", note)):
+    for key, value in (("--by", word.by), ("--note", word.note)):
         if not value.strip():
             raise at_key(key).invalid(f"{key} is empty", "say who approves and why")
-    word = PersonsWord(criterion_id, by, by_from, note, now)
     context.ledger.finish(goal_id)
     loaded = context.records.goal(goal_id)
     goal = loaded.goal
     refuse_closed(goal, "approving")
     _refuse_draft(goal)
     _refuse_elsewhere(context, goal)
-    criterion = _criterion_to_approve(goal, criterion_id)
+    criterion = _criterion_to_approve(goal, about)
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
     baseline, recorded = context.baseline(goal, run_id)
     snapshot = _snapshot_to_approve(context, goal, baseline)
     files = None
-    if criterion_id == PROTECTED:
+    if about == PROTECTED:
         files = protected_files.to_approve(goal, snapshot, baseline)
-    if criterion_id == GUARDS and not recorded:
+    if about == GUARDS and not recorded:
         context.write_baseline(goal.id, run_id, baseline)  # from here on it can be compared again
     facts = {
         **(context.speaker.fields() if context.speaker else {}),
-        "guards": dict(snapshot.guards) if criterion_id == GUARDS else None,
+        "guards": dict(snapshot.guards) if about == GUARDS else None,
         "protected_changes": files.to_document() if files else None,
         "subject": subject_of(loaded, snapshot, baseline, version).to_document(),
     }
-    document = _approval_document(goal, run_id, criterion, word, facts)
+    document = _approval_document(goal, run_id, criterion or about, word, now, facts)
     evidence_id, path = context.ledger.record_evidence(document, suffix=True)
-    approval = _approval(goal, criterion, word, evidence_id, path)
+    approval = _approval(goal, criterion or about, word, now, (evidence_id, path))
     context.ledger.approve(goal.id, run_id, loaded.seen, approval)
     return path
 
@@ -228,17 +188,19 @@ def approve(
 def _approval_document(
     goal: Goal,
     run_id: str,
-    criterion: Criterion | None,
+    about: Criterion | str,
     word: PersonsWord,
+    now: str,
     facts: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The sidecar of an approval; ``facts`` are the files that it is tied to, and who spoke."""
-    name = criterion.id.lower() if criterion else word.about
+    criterion = None if isinstance(about, str) else about
+    name = criterion.id.lower() if criterion else about
     return evidence_document(
         id=f"evidence-{name}-approval-{goal.turns_evaluated}",
         goal=goal.id,
         run_id=run_id,
-        created_at=word.at,
+        created_at=now,
         created_by=APPROVER,
         type="human_approval",
         body={
@@ -295,26 +257,27 @@ def _snapshot_to_approve(context: ClosingContext, goal: Goal, baseline: Baseline
 
 
 def _approval(
-    goal: Goal, criterion: Criterion | None, word: PersonsWord, evidence_id: str, path: str
+    goal: Goal, about: Criterion | str, word: PersonsWord, now: str, sidecar: tuple[str, str]
 ) -> Approval:
     """What the approval writes to the goal, its journal and its events."""
+    criterion = None if isinstance(about, str) else about
+    evidence_id, path = sidecar
     update = None
     if criterion is not None:
         result = f"approved by {display.visible(word.by)}"
-        update = CriterionUpdate(criterion.id, "pass", path, word.at, result)
+        update = CriterionUpdate(criterion.id, "pass", path, now, result)
     fields = {
         "evidence_id": evidence_id,
         "goal_id": goal.id,
         "proves": [criterion.id] if criterion else "none",
         "approved_by": word.by,
-        **word.name_fields,
-        "note": word.note,
+        **word.fields,
     }
     event = {
-        "type": "approved" if criterion else f"{word.about}-approved",
+        "type": "approved" if criterion else f"{about}-approved",
         "criterion_id": criterion.id if criterion else None,
         "evidence_id": evidence_id,
         "by": word.by,
-        **word.name_fields,
+        **word.fields,
     }
     return Approval(update, Artifact("evidence-captured", fields), event)

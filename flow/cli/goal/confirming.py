@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import pydoc
 
-from flow.errors import PersonNeeded, StateError, at_key
-from flow.render.confirming import at_terminal
+from flow.core.text.display import visible
+from flow.errors import StateError, at_key
+from flow.render.confirm_screen import closed_lines, question_lines
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring import closing
+from flow.wiring import closing, moving
 
 if TYPE_CHECKING:
+    from flow.app.transitions.closing import Closed
+    from flow.app.transitions.persons_word import PersonsWord
     from flow.cli.output import Output
+    from flow.core.decision.confirming import ConfirmQuestion
     from flow.wiring.context import Context
 
 CONFIRM = ("c", "confirm")
@@ -18,53 +22,60 @@ AGAIN = ("r", "re-evaluate")
 _DIFF = ("d", "diff")
 
 
-def ask_person(context: Context, goal_id: str, out: Output, *, repeatable: bool) -> tuple[str, str]:
-    """(a person's answer, its proposal's id), after they were shown all that matters for it.
+def ask_person(
+    context: Context, goal_id: str, out: Output, *, told: bool
+) -> tuple[str, ConfirmQuestion]:
+    """(a person's answer, the question), after they were shown all that matters for it.
 
-    With ``repeatable`` they may evaluate again. Raises :class:`StateError` without a proposal.
+    ``told``: an evaluation's rows stand above. Raises :class:`StateError` without a proposal.
     """
     while True:
         question = closing.question(context, goal_id)
         if question is None:
             raise _nothing_proposed(goal_id)
-        keys = "c confirm   d show the diff   " + "r evaluate again   " * repeatable
-        out.tell(
-            [
-                *at_terminal(question, out.paint, out.columns),
-                "",
-                f"Confirm that {goal_id} is {question.to}?",
-                f"  {keys}Enter leave it as it is",
-            ]
-        )
+        out.tell(["", *question_lines(question, out.asking, told=told)])
         answer = out.ask(">")
         if answer not in _DIFF:
-            return answer, question.proposal_id
+            return answer, question
         _show_in_pager(closing.diff(context, goal_id))
 
 
-def proposal_to_confirm(context: Context, goal_id: str, out: Output) -> str:
-    """The live proposal, on a person's yes at a terminal.
+def closing_word(context: Context, by: str | None, note: str | None, out: Output) -> PersonsWord:
+    """Who confirms, and their note: the given one, else what they say at a terminal."""
+    word = moving.persons_word(context, by, note or "")
+    if note is not None or not out.can_ask:
+        return word
+    out.tell([out.asking.paint("person", "A note for the record?  Enter: none")])
+    return moving.persons_word(context, by, out.ask_line(">"))
 
-    Raises :class:`PersonNeeded` where they say no, :class:`StateError` where nobody can be asked.
-    """
-    if not out.can_ask:
-        question = closing.question(context, goal_id)
-        if question is None:
-            raise _nothing_proposed(goal_id)
-        raise at_key("--proposal").wrong_state(
-            "off a terminal the proposal must be named",
-            f"flow goal confirm {goal_id} --proposal {question.proposal_id[:12]}",
-            code="usage",
-        )
-    answer, proposal = ask_person(context, goal_id, out, repeatable=False)
-    if answer not in CONFIRM:
-        raise PersonNeeded("not confirmed; nothing was changed", code="declined")
-    return proposal
+
+def show_closed(context: Context, closed: Closed, out: Output) -> int:
+    """Show a goal that was closed on a person's word, and what comes next."""
+    to_commit = closed.status == "achieved" and closing.anything_to_commit(context, closed.goal_id)
+    document = {**closed.to_document(), **_said_from(context)}
+    out.result(document, closed_lines(document, out.screen, to_commit=to_commit))
+    return 0
+
+
+def _said_from(context: Context) -> dict[str, str]:
+    return {} if context.speaker is None else context.speaker.fields()
+
+
+def unnamed_proposal(context: Context, goal_id: str) -> StateError:
+    """What to type where nobody can be asked."""
+    question = closing.question(context, goal_id)
+    if question is None:
+        return _nothing_proposed(goal_id)
+    return at_key("--proposal").wrong_state(
+        "off a terminal the proposal must be named",
+        f"flow goal confirm {goal_id} --proposal {question.proposal_id[:12]}",
+        code="usage",
+    )
 
 
 def _nothing_proposed(goal_id: str) -> StateError:
     return at_key("--proposal").wrong_state(
-        f"goal {goal_id} has no live proposal",
+        f"goal {visible(goal_id)} has no live proposal",
         f"evaluate it first: flow goal evaluate {goal_id}",
         code="no_proposal",
     )

@@ -24,7 +24,6 @@ from flow.wiring.verdicts import record_verdict
 if TYPE_CHECKING:
     import argparse
 
-    from flow.app.transitions.closing import Closed
     from flow.cli.output import Output
     from flow.core.decision.verdict import ProposedTransition, Verdict
 
@@ -130,14 +129,14 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
             return EXIT_CODES[verdict.verdict]
         from flow.cli.goal.confirming import AGAIN, CONFIRM, ask_person
 
-        answer, proposal_id = ask_person(context, verdict.goal_id, out, repeatable=True)
-        proposed = proposed._replace(proposal_id=proposal_id)
+        answer, question = ask_person(context, verdict.goal_id, out, told=True)
+        proposed = proposed._replace(proposal_id=question.proposal_id)
         if answer in CONFIRM:
             return _close_proposed(context, verdict, proposed, "flow goal evaluate, asked", out)
         if answer not in AGAIN:
             out.say(
                 "nothing was confirmed; the proposal stays live while nothing moves:",
-                f"  flow goal confirm {verdict.goal_id} --proposal {proposal_id}",
+                f"  flow goal confirm {verdict.goal_id} --proposal {question.proposal_id[:12]}",
             )
             return EXIT_CODES[verdict.verdict]
 
@@ -195,10 +194,15 @@ def _as_json(
     code = EXIT_CODES[verdict.verdict]
     proposed = verdict.proposed_transition
     if proposed is not None and args.confirm:
-        from flow.wiring import closing
+        from flow.wiring import closing, moving
 
         closed = closing.confirm(
-            context, verdict.goal_id, proposed.proposal_id, None, "flow goal evaluate --confirm"
+            context,
+            verdict.goal_id,
+            proposed.proposal_id,
+            None,
+            "flow goal evaluate --confirm",
+            moving.persons_word(context, None),
         )
         document.update(confirmed=closed.to_document(), do="done")
         code = 0
@@ -209,11 +213,13 @@ def _as_json(
 def _close_proposed(
     context: Context, verdict: Verdict, proposed: ProposedTransition, how: str, out: Output
 ) -> int:
+    from flow.cli.goal.confirming import closing_word, show_closed
     from flow.wiring import closing
 
-    closed: Closed = closing.confirm(context, verdict.goal_id, proposed.proposal_id, None, how)
-    out.result(closed.to_document(), [f"goal {closed.goal_id} is {closed.status}"])
-    return 0
+    note = "" if how.endswith("--confirm") else None  # who types it is not asked anything more
+    word = closing_word(context, None, note, out)
+    closed = closing.confirm(context, verdict.goal_id, proposed.proposal_id, None, how, word)
+    return show_closed(context, closed, out)
 
 
 def listener(out: Output) -> Listener:

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from flow.app.evaluation.protected_files import PROTECTED
 from flow.app.transitions.moves import GUARDS
-from flow.cli.goal.confirming import proposal_to_confirm
+from flow.cli.goal.confirming import (
+    AGAIN,
+    CONFIRM,
+    ask_person,
+    closing_word,
+    show_closed,
+    unnamed_proposal,
+)
 from flow.cli.goal.which import DRAFTS, STOPPED, goal_to_act_on
-from flow.cli.parsing import CommandSpec, goal_argument, yes_argument
+from flow.cli.parsing import CommandSpec, Parser, goal_argument, yes_argument
 from flow.core.goal.lifecycle import check_move
 from flow.core.text import display
+from flow.errors import PersonNeeded
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import closing, moving
 from flow.wiring.context import Context
@@ -64,13 +72,35 @@ def _resume_goal(args: argparse.Namespace, out: Output) -> int:
 def _confirm(args: argparse.Namespace, out: Output) -> int:
     context = Context()
     goal_id = goal_to_act_on(context, args)
-    proposal = args.proposal or proposal_to_confirm(context, goal_id, out)
-    closed = closing.confirm(context, goal_id, proposal, args.reason, "flow goal confirm")
-    out.result(
-        closed.to_document(),
-        [f"goal {closed.goal_id} is {closed.status}: {display.visible(closed.reason)}"],
-    )
-    return 0
+    moving.persons_word(context, args.by, args.note or "")  # refused before anything is shown
+    proposal = args.proposal or _confirmed_proposal(context, goal_id, out)
+    note = args.note if args.proposal is None else args.note or ""
+    word = closing_word(context, args.by, note, out)
+    how = "flow goal confirm"
+    closed = closing.confirm(context, goal_id, proposal, args.reason, how, word)
+    return show_closed(context, closed, out)
+
+
+def _confirmed_proposal(context: Context, goal_id: str, out: Output) -> str:
+    """The live proposal, on a person's yes at a terminal; they may have it evaluated again.
+
+    Raises :class:`PersonNeeded` where they do not confirm, :class:`StateError` where nobody can be
+    asked, or nothing is proposed any more.
+    """
+    if not out.can_ask:
+        raise unnamed_proposal(context, goal_id)
+    told = False
+    while True:
+        answer, question = ask_person(context, goal_id, out, told=told)
+        if answer in CONFIRM:
+            return question.proposal_id
+        if answer not in AGAIN:
+            raise PersonNeeded("not confirmed; nothing was changed", code="declined")
+        from flow.cli.goal import evaluate  # few want it again
+
+        command = evaluate.COMMANDS["evaluate"]
+        command.run(Parser("flow goal evaluate", command).parse([goal_id, "--no-input"]), out)
+        told = True
 
 
 def _cancel_goal(args: argparse.Namespace, out: Output) -> int:
@@ -92,8 +122,8 @@ def _cancel_goal(args: argparse.Namespace, out: Output) -> int:
 
 def _approve(args: argparse.Namespace, out: Output) -> int:
     context = Context()
+    word = moving.persons_word(context, args.by, args.note)
     goal = context.load(goal_to_act_on(context, args)).goal
-    by, _ = moving.speaking_name(context, args.by)
     criterion = goal.criterion(args.AC)
     if args.AC == GUARDS:
         approved = "hooks and git settings, as they are now, belong here"
@@ -105,14 +135,14 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
     else:
         approved = ""  # refused below: nobody is asked what cannot be done
     if approved:
-        out.say(approved, f"  {by} says: {args.note}")
+        out.say(approved, f"  {word.by} says: {word.note}")
         out.need_yes(
             f"Approve {args.AC} of goal {goal.id}?",
             yes=args.yes,
             how=f"flow goal approve {goal.id} {args.AC} --by NAME --note TEXT --yes",
         )
-    path = moving.approve(context, goal.id, args.AC, args.by, args.note)
-    document = {"goal_id": goal.id, "criterion_id": args.AC, "by": by, "evidence_ref": path}
+    path = moving.approve(context, goal.id, args.AC, word)
+    document = {"goal_id": goal.id, "criterion_id": args.AC, "by": word.by, "evidence_ref": path}
     out.result(
         document,
         [
@@ -160,7 +190,14 @@ def _confirm_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="P",
         help="the proposal_id of the evaluation, or its first 8 digits; asked for at a terminal",
     )
-    parser.add_argument("--reason", metavar="T", help="why, for the journal")
+    _word_arguments(parser)
+    parser.add_argument("--reason", metavar="T", help="why, in place of the proposal's reason")
+
+
+def _word_arguments(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
+    parser.add_argument("--by", metavar="NAME", help="who says so (default: git's user.name)")
+    note = "on what grounds" if required else "your words, for the record"
+    parser.add_argument("--note", metavar="TEXT", required=required, help=note)
 
 
 def _clear_arguments(parser: argparse.ArgumentParser) -> None:
@@ -171,12 +208,7 @@ def _clear_arguments(parser: argparse.ArgumentParser) -> None:
 def _approve_arguments(parser: argparse.ArgumentParser) -> None:
     goal_argument(parser, optional=True)
     parser.add_argument("AC", help="a fuzzy criterion, or: guards, protected (what changed there)")
-    parser.add_argument(
-        "--by",
-        metavar="NAME",
-        help="who says so (at a terminal: the account; elsewhere: git's user.name)",
-    )
-    parser.add_argument("--note", metavar="T", required=True, help="on what grounds")
+    _word_arguments(parser, required=True)
     yes_argument(parser)
 
 

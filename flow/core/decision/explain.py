@@ -34,10 +34,19 @@ def reason(
     ]
     if decision.verdict == "achieved":
         passed = sum(1 for result in needed if result.outcome == "passed")
-        parts.append(f"{passed} of {len(needed)} required criteria passed by their commands")
+        parts.append(f"{passed} of {len(needed)} {_BY_COMMANDS}")
         if passed < len(needed):
-            parts.append(f"{len(needed) - passed} proved by approval or judge")
+            parts.append(f"{len(needed) - passed} {_BY_WORD}")
     return clip("; ".join(parts) or f"candidate {candidate}", REASON_LIMIT)
+
+
+_BY_COMMANDS = "required criteria passed by their commands"
+_BY_WORD = "proved by approval or judge"
+
+
+def only_counts(reason: str) -> bool:
+    """Whether an achieved verdict's reason only counts criteria, which a list of them says, too."""
+    return all(part.endswith((_BY_COMMANDS, _BY_WORD)) for part in reason.split("; "))
 
 
 def _boundary_parts(decision: Decision, boundary: BoundaryReport) -> list[str]:

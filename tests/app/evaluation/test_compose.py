@@ -10,6 +10,7 @@ from flow.app.evaluation import proposals
 from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import EvaluationLimits, JudgeCase, Request
 from flow.app.ports import Artifact, CriterionUpdate, LastEvaluation, Turn, goal_evaluation
+from flow.app.transitions.persons_word import PersonsWord
 from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.decision.verdict import CriterionResult, Verdict
 from flow.errors import InputError, StateError
@@ -248,7 +249,7 @@ def test_a_dry_run_of_an_approved_goal_says_why_nothing_is_proposed() -> None:
     from flow.app.transitions.moves import approve
 
     world = World(goal_document(criterion("AC1", None)))
-    approve(world.desk(), "issue-4", "AC1", "sam", "ok", NOW, "0")
+    approve(world.desk(), "issue-4", "AC1", PersonsWord("sam", None, "ok"), NOW, "0")
     said = run(world, dry_run=True)
     assert said.verdict == "achieved"
     assert said.proposed_transition is None

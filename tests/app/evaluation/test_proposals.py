@@ -10,6 +10,7 @@ from flow.app.evaluation import proposals
 from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import Request
 from flow.app.transitions.moves import approve
+from flow.app.transitions.persons_word import PersonsWord
 from flow.core.boundary.guards import as_approved
 from flow.core.decision.verdict import CriterionResult, ProposedTransition, Verdict
 from flow.core.evidence.model import Evidence, Subject, evidence_document, evidence_from_document
@@ -429,7 +430,7 @@ def test_a_proposal_that_was_changed_since_is_none(key: str) -> None:
 def approved(**change: Any) -> tuple[World, Subject]:
     """A world with one approved fuzzy criterion, its sidecar changed by hand, and the subject."""
     world = World(goal_document(criterion("AC1"), criterion("AC2", None)))
-    path = approve(world.desk(), "issue-4", "AC2", "sam", "ok", NOW, "0")
+    path = approve(world.desk(), "issue-4", "AC2", PersonsWord("sam", None, "ok"), NOW, "0")
     document = {
         k: dict(v) if isinstance(v, dict) else v for k, v in world.evidence[path].document.items()
     }
@@ -527,7 +528,7 @@ def test_the_first_of_several_fuzzy_criteria_need_not_be_approved() -> None:
 def guarded() -> World:
     world = World(goal_document())
     world.guards = {"hooks/x": "d"}
-    approve(world.desk(), "issue-4", "guards", "sam", "ok", NOW, "0")
+    approve(world.desk(), "issue-4", "guards", PersonsWord("sam", None, "ok"), NOW, "0")
     return world
 
 
@@ -549,7 +550,7 @@ def test_guards_are_approved_as_they_are_now_in_this_run() -> None:
 
 def test_nobody_approves_an_absence_of_guards() -> None:
     world = World(goal_document())
-    approve(world.desk(), "issue-4", "guards", "sam", "ok", NOW, "0")
+    approve(world.desk(), "issue-4", "guards", PersonsWord("sam", None, "ok"), NOW, "0")
     assert approves(world) is False
 
 

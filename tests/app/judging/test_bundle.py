@@ -11,6 +11,7 @@ from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import JudgeCase, Request
 from flow.app.judging.bundle import ContextSources, denied_context, gather_context, sought_criteria
 from flow.app.judging.changed_files import EvidenceFiles, Raw
+from flow.app.transitions.persons_word import PersonsWord
 from flow.core.decision.decide import NoOpinion
 from flow.core.evidence.model import EVALUATOR
 from flow.core.evidence.red_first import BaseRun, limitation
@@ -389,7 +390,7 @@ def test_the_contract_is_given_without_what_is_asked_about() -> None:
     from flow.app.transitions import moves
 
     at = "2026-11-21T11:00:00Z"
-    moves.approve(made.world.desk(), "issue-4", "AC3", "sam", "seen", at, "0")
+    moves.approve(made.world.desk(), "issue-4", "AC3", PersonsWord("sam", None, "seen"), at, "0")
     seen: list[JudgeCase] = []
     made.world.judge = lambda case: [seen.append(case), NoOpinion("only looking")][1]
     evaluate(Request("issue-4"), made.world.tools())

@@ -11,6 +11,7 @@ from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import Request
 from flow.app.judging.goal import MOST_BALLOTS
 from flow.app.ports import CheckResult, RawOutput
+from flow.app.transitions.persons_word import PersonsWord
 from flow.core.decision.decide import JudgedCriterion, NoOpinion, Opinion
 from flow.core.evidence.model import EVALUATOR, ONLY_OPINION, evidence_from_document
 from flow.core.judging.goal.context import MOST_SOUGHT
@@ -470,7 +471,14 @@ def test_an_approved_criterion_is_not_asked_about() -> None:
     made.world.document["objective"]["acceptance_criteria"].append(criterion("AC3", None))
     from flow.app.transitions import moves
 
-    moves.approve(made.world.desk(), "issue-4", "AC3", "sam", "seen", "2026-11-21T11:00:00Z", "0")
+    moves.approve(
+        made.world.desk(),
+        "issue-4",
+        "AC3",
+        PersonsWord("sam", None, "seen"),
+        "2026-11-21T11:00:00Z",
+        "0",
+    )
     verdict = made.evaluate()
     question = made.panel[0].questions[0]  # type: ignore[union-attr]
     rows = question.schema["properties"]["criterion_results"]["items"]["properties"]
@@ -535,7 +543,9 @@ def test_an_evidence_command_does_not_run_where_no_judge_is_asked(why: str) -> N
         from flow.app.transitions import moves
 
         at = "2026-11-21T11:00:00Z"
-        moves.approve(made.world.desk(), "issue-4", "AC2", "sam", "seen", at, "0")
+        moves.approve(
+            made.world.desk(), "issue-4", "AC2", PersonsWord("sam", None, "seen"), at, "0"
+        )
     made.evaluate(**request)
     assert "./show" not in [check.command for check in made.world.checks]
 
@@ -556,7 +566,14 @@ def test_an_approved_criterions_evidence_command_does_not_run_for_the_others() -
     made.world.document["objective"]["acceptance_criteria"].append(
         criterion("AC3", None, evidence_command="./other")
     )
-    moves.approve(made.world.desk(), "issue-4", "AC2", "sam", "seen", "2026-11-21T11:00:00Z", "0")
+    moves.approve(
+        made.world.desk(),
+        "issue-4",
+        "AC2",
+        PersonsWord("sam", None, "seen"),
+        "2026-11-21T11:00:00Z",
+        "0",
+    )
     made.evaluate()
     assert [check.command for check in made.world.checks] == ["true", "./other"]
 

@@ -12,6 +12,7 @@ from flow.app.evaluation.values import JudgeCase, Request
 from flow.app.judging import goal as judging_goal
 from flow.app.judging.changed_files import Raw
 from flow.app.transitions import moves
+from flow.app.transitions.persons_word import PersonsWord
 from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.goal.model import Criterion
 from flow.core.judging.goal.delegated import Delegated, DelegatedOpinion
@@ -324,7 +325,7 @@ def test_a_failed_command_is_not_outweighed() -> None:
 def test_what_a_person_approved_is_not_judged_again() -> None:
     made = hall(fuzzy(**CARD), fuzzy("AC3"), says={"AC2": heard("fail")}, replies=(PASS,))
     at = "2026-11-21T11:00:00Z"
-    moves.approve(made.world.desk(), "issue-4", "AC2", "sam", "seen", at, "0")
+    moves.approve(made.world.desk(), "issue-4", "AC2", PersonsWord("sam", None, "seen"), at, "0")
     assert made.evaluate().verdict == "achieved"
     assert made.heard == []
 

@@ -9,9 +9,7 @@ import pytest
 from flow.app.ports import LoadedGoal
 from flow.app.transitions.amend import Basis, basis_of
 from flow.app.transitions.create import already_green, denied_journal
-from flow.app.transitions.moves import speaking_name
 from flow.core.goal.model import contract, goal_from_document
-from flow.core.tool_calls.speaker import Speaker
 from tests.app.fakes import Shop, criterion, goal_document
 
 GOAL = goal_from_document(goal_document())
@@ -52,24 +50,6 @@ def test_the_basis_of_an_amendment(
     loaded = LoadedGoal(GOAL, "now", (), "f")
     basis = basis_of(loaded, newest, recorded, lambda _: rubrics, all_trusted=all_trusted)
     assert basis == expected
-
-
-@pytest.mark.parametrize(
-    ("named", "said_from", "configured", "expected"),
-    [
-        ("jo", "agent", "git name", ("jo", None)),
-        (None, "terminal", "git name", ("account", "account")),
-        (None, "pipe", " git name ", ("git name", "git user.name")),
-        (None, "agent", "", ("account", "account")),
-        (None, "agent", "a\x1b[31m", ("account", "account")),
-        (None, None, "git name", ("git name", "git user.name")),
-    ],
-)
-def test_whose_word_it_is(
-    named: str | None, said_from: Any, configured: str, expected: tuple[str, str | None]
-) -> None:
-    speaker = Speaker(said_from, None, None) if said_from else None
-    assert speaking_name(named, speaker, "account", lambda: configured) == expected
 
 
 def test_only_commands_that_look_are_run_to_see_whether_they_are_green() -> None:

@@ -11,6 +11,7 @@ from flow.app.evaluation.proposals import proposal_id
 from flow.app.evaluation.values import Request
 from flow.app.ports import Closing, Move
 from flow.app.transitions import closing as transitions_closing
+from flow.app.transitions.persons_word import PersonsWord
 from flow.core.chain.walk import ChainFinding
 from flow.core.decision.verdict import CriterionResult
 from flow.core.evidence.model import Subject
@@ -47,7 +48,7 @@ def test_confirming_writes_the_proposed_status_and_says_whose_word_it_was() -> N
     closed = confirm(world)
     assert world.document["lifecycle"]["status"] == "achieved"
     assert closed == transitions_closing.Closed(
-        "issue-4", "run-1", "achieved", live["reason"], live["proposal_id"]
+        "issue-4", "run-1", "achieved", live["reason"], live["proposal_id"], "sam"
     )
     assert closed.to_document() == {
         "goal_id": "issue-4",
@@ -55,6 +56,9 @@ def test_confirming_writes_the_proposed_status_and_says_whose_word_it_was() -> N
         "status": "achieved",
         "reason": live["reason"],
         "proposal_id": live["proposal_id"],
+        "by": "sam",
+        "by_from": None,
+        "note": "",
     }
     (closing,) = world.closings
     assert closing == Closing(
@@ -85,6 +89,21 @@ def test_confirming_writes_the_proposed_status_and_says_whose_word_it_was() -> N
         "how": "flow goal confirm",
         "proposal_id": live["proposal_id"],
     }
+
+
+def test_the_record_has_who_confirmed_where_the_name_comes_from_and_their_words() -> None:
+    world = proposed()
+    live = str((world.live or {})["proposal_id"])
+    word = PersonsWord("jo", "git user.name", "I read the whole diff")
+    closed = transitions_closing.confirm(
+        world.desk(), "issue-4", live, None, "flow goal confirm", word
+    )
+    assert (closed.by, closed.by_from, closed.note) == tuple(word)
+    (closing,) = world.closings
+    said = {"by_from": "git user.name", "note": "I read the whole diff"}
+    assert {"confirmed_by": "jo", **said}.items() <= closing.artifact.fields.items()
+    assert {"by": "jo", **said}.items() <= closing.event.items()
+    assert closing.reason == closed.reason != word.note  # a note takes nobody's place
 
 
 def test_a_reason_of_ones_own_takes_the_place_of_the_proposals() -> None:
@@ -277,7 +296,9 @@ def test_denied_files_of_goal_and_settings_are_compared_too() -> None:
 def test_clearing_cancels_whatever_is_open(status: str) -> None:
     world = World(goal_document(status=status))
     closed = transitions_closing.cancel(world.desk(), "issue-4", "not wanted", "flow goal clear")
-    assert closed == transitions_closing.Closed("issue-4", "run-1", "cancelled", "not wanted", None)
+    assert closed == transitions_closing.Closed(
+        "issue-4", "run-1", "cancelled", "not wanted", None, "sam"
+    )
     assert world.document["lifecycle"]["status"] == "cancelled"
     assert world.log == ["finish", "close cancelled"]
     (closing,) = world.closings

@@ -10,6 +10,7 @@ from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import Request
 from flow.app.ports import Approval, Artifact, CriterionUpdate, LoadedGoal, Move
 from flow.app.transitions import moves
+from flow.app.transitions.persons_word import PersonsWord
 from flow.core.boundary.rules import Baseline
 from flow.core.goal.lifecycle import STATUSES, TERMINAL
 from flow.errors import GitError, InputError, StateError
@@ -162,7 +163,7 @@ def fuzzy_world(**document: Any) -> World:
 
 
 def approve(world: World, what: str = "AC2", by: str = "sam", note: str = "read it") -> str:
-    return moves.approve(world.desk(), "issue-4", what, by, note, NOW, "0")
+    return moves.approve(world.desk(), "issue-4", what, PersonsWord(by, None, note), NOW, "0")
 
 
 def test_an_approval_is_evidence_about_one_criterion_and_these_files() -> None:
@@ -215,6 +216,7 @@ def test_an_approval_is_evidence_about_one_criterion_and_these_files() -> None:
                 "criterion_id": "AC2",
                 "evidence_id": "evidence-ac2-approval-3",
                 "by": "sam\x1b",
+                "note": "read it",
             },
         )
     ]
@@ -253,6 +255,7 @@ def test_guards_are_approved_as_they_are() -> None:
         "criterion_id": None,
         "evidence_id": "evidence-guards-approval-0",
         "by": "sam",
+        "note": "read it",
     }
     assert approval.artifact.fields["proves"] == "none"
     assert world.kept == []  # it was recorded, and stays as it was
@@ -321,7 +324,9 @@ def test_an_approval_on_another_branch_is_refused() -> None:
 
 def test_an_approval_looks_at_denied_files_too() -> None:
     world = fuzzy_world(denied_paths=["*.pem"])
-    moves.approve(world.desk(("*.env",)), "issue-4", "AC2", "sam", "ok", NOW, "0")
+    moves.approve(
+        world.desk(("*.env",)), "issue-4", "AC2", PersonsWord("sam", None, "ok"), NOW, "0"
+    )
     assert world.denied_seen == [("*.pem", "*.env")]
 
 
@@ -342,5 +347,12 @@ def test_a_goal_that_moved_meanwhile_is_not_approved() -> None:
         return world.snapshot(baseline, denied)
 
     with pytest.raises(StateError):
-        moves.approve(desk._replace(snapshot=snapshot), "issue-4", "AC2", "sam", "ok", NOW, "0")
+        moves.approve(
+            desk._replace(snapshot=snapshot),
+            "issue-4",
+            "AC2",
+            PersonsWord("sam", None, "ok"),
+            NOW,
+            "0",
+        )
     assert world.approvals == []

@@ -134,8 +134,12 @@ def test_the_question_at_a_terminal(work: GitRepo) -> None:
     child.expect("Enter leave it as it is")
     shown = child.before
     child.sendline("c")
+    child.expect("A note for the record")
+    child.sendline("I read it, Line by line")
     code, said = ended(child)
     assert (code, scene.status(work, "strict")) == (0, "achieved"), said
+    assert "strict is achieved, confirmed by A Tester (git user.name)." in said
+    assert "I read it, Line by line" in said
     for text in (
         "Before you say yes",
         "AC1  the tests pass: sh tests/all.sh",
@@ -143,11 +147,13 @@ def test_the_question_at_a_terminal(work: GitRepo) -> None:
         "- true || true",
         "+ docs/**",
         "R. Viewer",
+        "3 files that it rests on changed, +3 -2, 1 new, 1 gone",
         "tests/all.sh  +2 -1",
         "tests/new.sh  +1 -0  not there when the goal began",
         "tests/old.sh  +0 -1  is gone",
         "left.log",
-        "flow goal amend",
+        "amended once since the start, by R. Viewer, ",
+        "with the amendment",
     ):
         assert text in shown, shown
     plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
@@ -179,6 +185,96 @@ def test_off_a_terminal_the_proposal_must_be_named(work: GitRepo) -> None:
     assert f"flow goal confirm strict --proposal {proposal[:12]}" in done.stderr
     done = flow(work, "goal", "confirm", "strict", "--proposal", proposal[:12])
     assert done.status == 0, done.stderr
+
+
+def test_off_a_terminal_the_line_to_type_is_in_the_document_too(work: GitRepo) -> None:
+    cheat(work)
+    proposal = evaluate(work)["proposal_id"]
+    error = flow(work, "goal", "confirm", "--json").json["error"]
+    assert error["remedy"] == f"flow goal confirm strict --proposal {proposal[:12]}"
+    for digits in (7, 0):
+        done = flow(work, "goal", "confirm", "strict", f"--proposal={proposal[:digits]}")
+        assert (done.status, scene.status(work, "strict")) == (2, "active")
+
+
+def test_a_name_and_a_note_are_on_the_record(work: GitRepo) -> None:
+    cheat(work)
+    words = ("goal", "confirm", "strict", "--proposal", evaluate(work)["proposal_id"][:8])
+    done = flow(work, *words, "--by", "R. Viewer", "--note", "I read the diff", "--json")
+    assert done.status == 0, done
+    said = {"by": "R. Viewer", "by_from": None, "note": "I read the diff", "status": "achieved"}
+    assert said.items() <= done.json.items()
+    assert done.json["said_from"] in ("pipe", "agent")
+    event = flow(work, "goal", "history", "strict", "--json").json["events"][-1]
+    assert {
+        "type": "confirmed",
+        "by": "R. Viewer",
+        "note": "I read the diff",
+    }.items() <= event.items()
+    assert "by_from" not in event
+    journal = work.read(".decisions/issue-7.md")
+    assert re.search(r"confirmed_by: \"?R\. Viewer", journal)
+    assert re.search(r"note: \"?I read the diff", journal)
+
+
+def test_without_a_name_it_is_gits_and_the_record_says_so(work: GitRepo) -> None:
+    cheat(work)
+    done = flow(work, "goal", "confirm", "strict", "--proposal", evaluate(work)["proposal_id"])
+    assert done.stdout.splitlines() == [
+        "✓ strict is achieved, confirmed by A Tester (git user.name).",
+        "next   git add -A && git commit",
+    ]
+    event = flow(work, "goal", "history", "strict", "--json").json["events"][-1]
+    assert (event["by"], event["by_from"]) == ("A Tester", "git user.name")
+    assert "note" not in event
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--by", ""), ("--by", "a\nb"), ("--by", "x" * 300), ("--note", "x" * 5000)],
+)
+def test_a_broken_word_is_refused_before_anything_is_shown(
+    work: GitRepo, option: str, value: str
+) -> None:
+    cheat(work)
+    proposal = evaluate(work)["proposal_id"]
+    done = flow(work, "goal", "confirm", "strict", "--proposal", proposal, f"{option}={value}")
+    assert (done.status, done.stdout, scene.status(work, "strict")) == (2, "", "active")
+    assert done.stderr.startswith(f"flow: {option}")
+
+
+@pytest.mark.parametrize("left_out", [True, False])
+def test_the_line_to_commit_stands_where_there_is_something(repo: GitRepo, left_out: bool) -> None:
+    scene.start(repo)
+    if left_out:
+        repo.write(".git/info/exclude", ".flow/\n.decisions/\n")
+    scene.create(repo)
+    scene.meet(repo)
+    repo.commit("done")
+    proposal = flow(repo, "goal", "evaluate", "greet", "--json").json["proposed_transition"]
+    done = flow(repo, "goal", "confirm", "greet", "--proposal", proposal["proposal_id"])
+    assert done.status == 0, done.stderr
+    assert ("git commit" in done.stdout) != left_out
+
+
+def test_evaluating_again_is_one_key_away_and_comes_back(work: GitRepo) -> None:
+    cheat(work)
+    evaluate(work)
+    child = scene.at_terminal(work, ["goal", "confirm", "strict"], columns=100)
+    child.expect("Enter leave it as it is")
+    child.sendline("r")
+    child.expect("Enter leave it as it is")
+    assert "AC1  sh tests/all.sh" in re.sub(r"\x1b\[[0-9;]*m", "", child.before)
+    child.sendline("")
+    assert ended(child)[0] == 4
+    assert "turns_evaluated: 2" in scene.goal_file(work, "strict")
+    work.write("src/a.py", "2\n")
+    work.write("tests/all.sh", "exit 1\n")
+    child = scene.at_terminal(work, ["goal", "confirm", "strict"], columns=100)
+    child.expect("Enter leave it as it is")
+    child.sendline("r")
+    code, said = ended(child)
+    assert (code, "has no live proposal" in said) == (2, True)
 
 
 def lines_of(repo: GitRepo) -> list[str]:

@@ -198,7 +198,9 @@ def test_a_confirmation_at_the_terminal_is_a_label_too(repo: GitRepo, judge: Goa
     with at_terminal(repo, ["goal", "evaluate", "greet"]) as terminal:
         terminal.expect("[Cc]onfirm")
         terminal.sendline("c")
-        terminal.expect_exact("achieved")
+        terminal.expect_exact("A note for the record")
+        terminal.sendline("")
+        terminal.expect_exact("confirmed by")
         terminal.wait()
     assert labels(repo) == [("command", True, True, "confirm")]
 

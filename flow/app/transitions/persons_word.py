@@ -1,0 +1,63 @@
+"""A person's word: who approves or confirms, where that name comes from, and their note."""
+
+from __future__ import annotations
+
+from flow.errors import at_key
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NAME_LIMIT = 200
+"""Characters of a person's name."""
+NOTE_LIMIT = 4000
+"""Characters of a note."""
+
+
+class PersonsWord(NamedTuple):
+    """What a person says when they approve or confirm something."""
+
+    by: str
+    by_from: str | None = None
+    """Where the name ``by`` comes from, unless the caller gave it."""
+    note: str = ""
+
+    def checked(self) -> PersonsWord:
+        """The word itself. Raises :class:`InputError` for a note that is too long."""
+        if len(self.note) > NOTE_LIMIT:
+            raise at_key("--note", self.note).invalid(
+                f"a note has at most {NOTE_LIMIT:,} characters, this one {len(self.note):,}",
+                "say it in fewer words, and name where the rest is",
+            )
+        return self
+
+    @property
+    def name_fields(self) -> dict[str, str]:
+        """Where the name comes from, as a record has it."""
+        return {"by_from": self.by_from} if self.by_from else {}
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Origin of the name and the note, as a record has them; what is empty is left out."""
+        return {**self.name_fields, **({"note": self.note} if self.note else {})}
+
+
+def persons_name(
+    named: str | None, account: str, configured: Callable[[], str]
+) -> tuple[str, str | None]:
+    """(who says so, where that name comes from unless the caller ``named`` it).
+
+    It is the ``configured`` one of git, else the ``account``'s. Raises :class:`InputError` for a
+    name that cannot be shown in a line.
+    """
+    if named is not None:
+        if not named.strip() or not named.isprintable() or len(named) > NAME_LIMIT:
+            raise at_key("--by", named).invalid(
+                "--by is empty, too long or cannot be shown in a line",
+                f"say who approves or confirms, in at most {NAME_LIMIT} printable characters",
+            )
+        return named, None
+    name = configured().strip()
+    if name and name.isprintable() and len(name) <= NAME_LIMIT:
+        return name, "git user.name"
+    return account, "account"
