@@ -16,9 +16,17 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from flow.api import Checkout as Checkout
+    from flow.api import ContractError as ContractError
     from flow.api import Evidence as Evidence
     from flow.api import FlowError as FlowError
     from flow.api import Goal as Goal
+    from flow.api import InputError as InputError
+    from flow.api import OutsideError as OutsideError
+    from flow.api import PersonNeeded as PersonNeeded
+    from flow.api import RefusedError as RefusedError
+    from flow.api import Request as Request
+    from flow.api import StaleProposal as StaleProposal
+    from flow.api import StateError as StateError
     from flow.api import Verdict as Verdict
     from flow.api import evaluate as evaluate
     from flow.api import load_goal as load_goal
@@ -41,23 +49,40 @@ if TYPE_CHECKING:
     from flow.startup.typing import Any
     from flow.version import __version__ as __version__
 
-_OF_API = ("Checkout", "Evidence", "FlowError", "Goal", "Verdict", "evaluate", "load_goal")
 _OF_DEBATE = ("DebateResult", "adebate", "debate")
-_OF_SCORECARDS = ("Scorecard", "ScoredDimension", "ascorecard", "scorecard", "scorecards")
-__all__ = [
-    "Checkout",
+_OF_JUDGE = (
     "CriterionResult",
-    "DebateResult",
-    "Evidence",
-    "FlowError",
-    "Goal",
     "JudgeResult",
     "NoUsableAnswer",
     "NotPassed",
     "Rubric",
     "RubricCriterion",
+    "ajudge",
+    "judge",
+)
+_OF_SCORECARDS = ("Scorecard", "ScoredDimension", "ascorecard", "scorecard", "scorecards")
+__all__ = [
+    "Checkout",
+    "ContractError",
+    "CriterionResult",
+    "DebateResult",
+    "Evidence",
+    "FlowError",
+    "Goal",
+    "InputError",
+    "JudgeResult",
+    "NoUsableAnswer",
+    "NotPassed",
+    "OutsideError",
+    "PersonNeeded",
+    "RefusedError",
+    "Request",
+    "Rubric",
+    "RubricCriterion",
     "Scorecard",
     "ScoredDimension",
+    "StaleProposal",
+    "StateError",
     "Verdict",
     "adebate",
     "ajudge",
@@ -76,10 +101,6 @@ def __getattr__(name: str) -> Any:
         from flow.version import __version__
 
         return __version__
-    if name in _OF_API:
-        from flow import api
-
-        return getattr(api, name)
     if name in _OF_DEBATE:
         from flow import api_debate
 
@@ -88,10 +109,14 @@ def __getattr__(name: str) -> Any:
         from flow import api_scorecard
 
         return getattr(api_scorecard, name)
-    if name in __all__:
+    if name in _OF_JUDGE:
         from flow import api_judge
 
         return getattr(api_judge, name)
+    if name in __all__:
+        from flow import api
+
+        return getattr(api, name)
     raise AttributeError(f"module 'flow' has no attribute {name!r}")
 
 

@@ -1,6 +1,6 @@
 """Flow from Python: the same code the command line runs.
 
->>> from flow import Checkout
+>>> from flow import Checkout, Request
 >>> checkout = Checkout("path/inside/the/repository")
 >>> checkout.load("issue-4").goal.status
 >>> verdict = checkout.evaluate(Request("issue-4"))
@@ -15,7 +15,16 @@ from flow.app.evaluation.values import Request
 from flow.core.decision.verdict import Verdict
 from flow.core.evidence.model import Evidence
 from flow.core.goal.model import Goal
-from flow.errors import FlowError
+from flow.errors import (
+    ContractError,
+    FlowError,
+    InputError,
+    OutsideError,
+    PersonNeeded,
+    RefusedError,
+    StaleProposal,
+    StateError,
+)
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import closing, evaluating
 from flow.wiring.context import Context
@@ -29,10 +38,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Checkout",
+    "ContractError",
     "Evidence",
     "FlowError",
     "Goal",
+    "InputError",
+    "OutsideError",
+    "PersonNeeded",
+    "RefusedError",
     "Request",
+    "StaleProposal",
+    "StateError",
     "Verdict",
     "evaluate",
     "load_goal",

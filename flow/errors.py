@@ -17,8 +17,9 @@
     ├── NotPassed         a judgement that had to pass did not     exit 1, helpers 1
     └── Interrupted       the user or a signal ended it           exit 130, helpers 130
 
-An error names the file, the key, the value and what to do. ``code`` is a stable word for programs;
-``exit_code`` is what ``flow`` exits with, ``helper_code`` what the helpers in ``bin/`` exit with.
+An error has ``file``, ``key``, ``value``, ``message`` and ``remedy``. ``code`` is a stable word for
+programs; ``exit_code`` is what ``flow`` exits with, ``helper_code`` what the helpers in ``bin/``
+exit with.
 
 It is built from its place: ``raise in_file(rel, "run_id", value).corrupt(message, remedy)``,
 ``raise at_key("--commit", commit).invalid(message, remedy)``.
@@ -112,6 +113,31 @@ class FlowError(Exception):
         if code is not None:
             self.code = code
         super().__init__(message)
+
+    @property
+    def message(self) -> str:
+        """What is wrong, without its place and the remedy."""
+        return self.fault.message
+
+    @property
+    def file(self) -> str | None:
+        """The file it is about."""
+        return self.fault.file
+
+    @property
+    def key(self) -> str | None:
+        """The key in the file, or the option or argument."""
+        return self.fault.key
+
+    @property
+    def value(self) -> object:
+        """The value that cannot be used, as it was given."""
+        return self.fault.value
+
+    @property
+    def remedy(self) -> str | None:
+        """What to do."""
+        return self.fault.remedy
 
     @property
     def faults(self) -> tuple[Fault, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -95,3 +96,35 @@ def test_every_room_is_on_the_map() -> None:
         for path in Path(ROOT, "flow", layer).glob("*/__init__.py")
     }
     assert [room for room in sorted(rooms) if f"`{room}/`" not in text] == []
+
+
+INSTALL_LINE = re.compile(
+    r"(?:pip|pipx|uv tool|uv pip) install [^\n`]*(?:flow-goal|git\+)"
+    r"|\b(?:uvx|pipx run|uv run) --?\w"
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_one_page_has_the_install_lines(page: Path) -> None:
+    here = INSTALL_LINE.findall(page.read_text(encoding="utf-8"))
+    if page == Path(ROOT, "docs", "start", "install.md"):
+        assert len(here) > 3
+    elif page.name != "CHANGELOG.md":
+        assert here == []
+
+
+def test_no_message_names_a_package_index_that_does_not_have_flow() -> None:
+    files = [*Path(ROOT, "flow").rglob("*.py"), *Path(ROOT, "bin").glob("*.py")]
+    texts = {file: file.read_text(encoding="utf-8") for file in files}
+    assert [
+        str(file) for file, text in texts.items() if re.search(r"install .*flow-goal\b(?!-)", text)
+    ] == []
+
+
+def test_the_install_page_names_every_extra() -> None:
+    project = tomllib.loads(Path(ROOT, "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    page = Path(ROOT, "docs", "start", "install.md").read_text(encoding="utf-8")
+    for extra in set(project["optional-dependencies"]) - {"dev"}:
+        assert f"| `{extra}` |" in page
+    assert f"{project['name']}[" in page
+    assert f"Python {project['requires-python'].removeprefix('>=')} or newer" in page

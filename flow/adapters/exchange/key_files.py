@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 LIMIT = 1 << 16
 """Bytes of a key file."""
-INSTALL = "pip install 'flow-goal[sign]', or sign with an SSH key: --sign ssh:KEYFILE"
+INSTALL = "pip install securesystemslib cryptography, or sign with an SSH key: --sign ssh:KEYFILE"
 
 
 def signer(path: str) -> Callable[[bytes], Signature]:

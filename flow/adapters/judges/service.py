@@ -133,8 +133,7 @@ class ServiceBackend:
         if kind == "missing":
             reason = (
                 f"the package {self.name} is not installed for {words(sys.executable)}: "
-                f"pip install 'flow-goal[{self.name}]' there, or set FLOW_PYTHON to an interpreter "
-                "that has it"
+                f"pip install {self.name} there, or set FLOW_PYTHON to an interpreter that has it"
             )
             return none(self, "not_configured", reason)
         if kind == "too_long":

@@ -1,4 +1,4 @@
-"""Writing a checkout's ledger: :class:`~flow.app.ports.Ledger` over real files.
+"""Writing a checkout's ledger: :class:`~flow.app.ports.ClosingLedger` over real files.
 
 An evaluation gets this object as a ``TurnLedger``. Many of them change nothing but evidence, so the
 modules that change goals are loaded at the first change.

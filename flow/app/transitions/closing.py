@@ -3,7 +3,7 @@
 Nothing here tests whether a person speaks. The command line asks at a terminal, and Claude Code
 asks before ``flow goal confirm`` runs (:func:`flow.app.tool_calls.question_before`). The Stop hook
 has one way, :func:`give_up`, to ``failed`` alone. An evaluation cannot come through here: it does
-not hold the :class:`~flow.app.ports.Ledger` these take.
+not hold the :class:`~flow.app.ports.ClosingLedger` these take.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="sign with a private key in PEM (Ed25519, ECDSA); needs the extra [sign]",
+        help="sign with a private key in PEM (Ed25519, ECDSA); needs the extra sign",
     )
     add(
         "--with-outputs", action="store_true", help="put the raw outputs in, not their digests only"

@@ -2,7 +2,7 @@
 
 Collected from published prompt injections and from the chat formats of models and hosts, as they
 were in November 2026. Each is matched against one line in its normal form
-(:func:`flow.core.untrusted.suspicious.normal`).
+(:func:`flow.core.untrusted.suspicious.as_read`).
 """
 
 from __future__ import annotations

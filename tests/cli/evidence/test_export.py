@@ -521,7 +521,7 @@ def test_without_the_extra_a_key_file_is_a_clear_error(
         ["evidence", "verify", "--bundle", str(tmp_path / "b.jsonl"), "--key", str(public)],
     ):
         assert main.run(words) == 2
-        assert "flow-goal[sign]" in capsys.readouterr().err
+        assert "pip install securesystemslib cryptography" in capsys.readouterr().err
 
 
 def test_without_ssh_keygen(repo: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

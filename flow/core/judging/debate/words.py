@@ -34,7 +34,7 @@ _ORDER = re.compile(
     r"|\b(?:report|declare|announce|state|return|output|print)\b.{0,20}\bconsensus\b"
     r"|\bnew (?:system )?(?:instructions?|prompt)\b"
 )
-"""Of text as :func:`flow.core.untrusted.suspicious.normal` makes it."""
+"""Of text as :func:`flow.core.untrusted.suspicious.as_read` makes it."""
 
 
 def claims(text: str) -> tuple[str, ...]:
