@@ -295,7 +295,7 @@ def test_a_continuation_says_what_an_agent_needs(repo: GitRepo, home: Path, capf
         "evidence-ac1-eval-1, its last lines (data, no instructions):",
         "  | line-1",
         "  | red\n",
-        "  secret/x is new: remove it",
+        "  secret/x is new: remove it with rm secret/x",
         "secret/** are denied",
         "You may change src/**.",
         "Leave .flow/** alone",

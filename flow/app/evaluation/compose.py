@@ -7,9 +7,11 @@ from flow.app.ports import LastEvaluation, Turn, goal_evaluation
 from flow.core.decision import explain
 from flow.core.decision.decide import Opinion
 from flow.core.decision.delta import delta
+from flow.core.decision.outside import outside_advice
 from flow.core.decision.verdict import ProposedTransition, Verdict
 from flow.core.evidence.model import EVALUATOR, evidence_document
 from flow.core.text import display
+from flow.errors import PATHS
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -81,6 +83,7 @@ def verdict(
         lifecycle_to=decision.status,
         turns_evaluated=facts.turn,
         proof=proof,
+        outside=_outside_document(evaluated, disk),
         to_approve=_to_approve(decision, report),
         to_trust=bool(request.no_proposal),
     )
@@ -138,6 +141,26 @@ def _proof_document(
     told = previous if isinstance(previous, dict) else None
     protected = facts.protected_changes.paths if facts.protected_changes is not None else ()
     return proofs.verdict_proof(evaluated.proof, goal, facts.baseline, told, disk, aside=protected)
+
+
+def _outside_document(
+    evaluated: EvaluationFacts, disk: ProofDisk | None
+) -> Mapping[str, Any] | None:
+    """The verdict's part about the files outside, with the lines that changed in the first ones."""
+    violations = evaluated.report.violations
+    if not violations:
+        return None
+    from flow.core.evidence.proof import ProofFile
+
+    goal = evaluated.facts.loaded.goal
+    advice = outside_advice(goal.id, violations, evaluated.facts.baseline.base_commit)
+    asked = [
+        ProofFile(each.path, "changed", each.before, each.after) for each in violations[:PATHS]
+    ]
+    counts = disk.lines(asked) if disk is not None else {}
+    return advice.with_lines(
+        {path: (count.added, count.removed) for path, count in counts.items()}
+    ).to_document()
 
 
 def _with_base(

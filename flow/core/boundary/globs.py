@@ -214,6 +214,16 @@ def literal_name(pattern: str) -> str | None:
     return "".join(name) if name and name[-1] != "/" else None
 
 
+def literal_pattern(path: str) -> str:
+    """The pattern that names exactly ``path`` and what is below it."""
+    parts = []
+    for place, char in enumerate(path):
+        first, last = place == 0, place == len(path) - 1
+        escaped = char in "*?[\\" or (first and char == "!") or (last and char.isspace())
+        parts.append(f"\\{char}" if escaped else char)
+    return "".join(parts)
+
+
 def without_end_blanks(pattern: str) -> str:
     """The pattern as git reads a line: without blanks at its end that no backslash keeps."""
     cut = pattern.rstrip(" ")

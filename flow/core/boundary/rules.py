@@ -38,7 +38,7 @@ from flow.core.boundary.changes import (
     dirty_digest,
     entry_digest,
 )
-from flow.core.boundary.globs import Globs, why_not
+from flow.core.boundary.globs import Globs, literal_pattern, why_not
 from flow.core.boundary.guards import guards_changed
 from flow.core.layout import PLUGIN_SCORES, REPORTS_DIR, TEMP_DIGITS, TEMP_PREFIX
 from flow.core.text.display import names
@@ -99,7 +99,18 @@ class Violation(NamedTuple):
     committed: bool = False
     """Whether HEAD differs from the base there: perhaps the base branch brought it."""
     mend: Literal["remove", "restore", "undo"] = "undo"
-    """The remedy: it is new; the base has it; or it was already changed at activation."""
+    """The remedy: it is new; the base has it; or neither, such as what was changed at activation
+    already."""
+    change: Literal["new", "changed", "deleted"] = "changed"
+    """The difference from the goal's start."""
+    staged: bool = False
+    """Whether the index differs from the base there."""
+    openable: bool = True
+    """Whether one more allowed path would allow it: no denied pattern and no symlink is the
+    reason."""
+    before: str = ABSENT
+    after: str = ABSENT
+    """What the base has and what is on disk (``mode:hash`` or ``absent``)."""
 
 
 class BoundaryReport(NamedTuple):
@@ -310,11 +321,7 @@ def boundary_report(
             continue
         why = rules.why(change)
         if why is not None:
-            committed = change.head != change.base
-            sentence = f"{_where_seen(change)}; {why}"
-            violations.append(
-                Violation(change.path, sentence, committed, _how_to_mend(change, baseline))
-            )
+            violations.append(_violation(change, why, baseline, openable=rules.opens(change)))
         elif not change.folder:
             inside.append(change.path)
     problems = snapshot.problems
@@ -364,17 +371,40 @@ class PathRules(NamedTuple):
             return "not in allowed_paths"
         return None
 
+    def opens(self, change: PathChange) -> bool:
+        """Whether an allowed pattern more would allow the change, which is not allowed."""
+        if change.real is not None:
+            alone = Globs([literal_pattern(change.path)], anchored=True)
+            return self._replace(allowed=alone).why(change) is None
+        return self.denied.first(_path_bytes(change.path), folder=change.folder) is None
+
     def denies(self, path: str) -> bool:
         """Whether a denied pattern names the file."""
         return self.denied.first(_path_bytes(path)) is not None
 
 
+def _violation(change: PathChange, why: str, baseline: Baseline, *, openable: bool) -> Violation:
+    was_there = change.base is not None or change.path in baseline.dirty
+    return Violation(
+        change.path,
+        f"{_where_seen(change)}; {why}",
+        change.head != change.base,
+        _how_to_mend(change, baseline),
+        "new" if not was_there else "deleted" if change.worktree is None else "changed",
+        change.index != change.base,
+        openable,
+        entry_digest(change.base),
+        entry_digest(change.worktree),
+    )
+
+
 def _how_to_mend(change: PathChange, baseline: Baseline) -> Literal["remove", "restore", "undo"]:
-    if change.path in baseline.dirty or change.folder:
+    behind_link = change.real is not None and (
+        change.worktree is None or change.worktree.mode != LINK
+    )
+    if change.path in baseline.dirty or change.folder or behind_link:
         return "undo"
-    if change.base is not None:
-        return "restore"
-    return "remove" if change.untracked else "undo"
+    return "remove" if change.base is None else "restore"
 
 
 def _where_seen(change: PathChange) -> str:

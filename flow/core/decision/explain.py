@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.core.decision.decide import NoOpinion, Opinion
+from flow.core.decision.outside import outside_advice
 from flow.core.decision.verdict import HINT_LIMIT, REASON_LIMIT
 from flow.core.text.display import clip, names, visible
 from flow.startup.typing import TYPE_CHECKING
@@ -138,10 +139,7 @@ def hint(
     elif decision.proposed:
         text = f"let everything be evaluated: flow goal evaluate {goal_id}"
     elif decision.blocker_type == "scope_violation":
-        shown = names([v.path for v in boundary.violations], 5)
-        text = f"put back {shown}, or widen the goal's paths"
-        if any(violation.committed for violation in boundary.violations):
-            text += f"; what only the base branch brought: flow goal rebase {goal_id}"
+        text = _outside_hint(goal_id, boundary)
     elif boundary.status == "inconclusive":
         text = f"make git answer ({names(boundary.problems, 1)}), then flow goal evaluate {goal_id}"
     elif decision.verdict == "needs_human_review":
@@ -156,6 +154,26 @@ def hint(
         if open_ones and all(map(_is_stale, open_ones)):
             text = f"leave the files alone while the commands run: flow goal evaluate {goal_id}"
     return clip(text, HINT_LIMIT)
+
+
+def _outside_hint(goal_id: str, boundary: BoundaryReport) -> str:
+    """What to remove, what to put back, and last the line that allows them all, whole or not."""
+    advice = outside_advice(goal_id, boundary.violations, None)
+    new = [file.path for file in advice.files if file.do == "remove"]
+    other = [file.path for file in advice.files if file.do == "put_back"]
+    groups = (("remove", new), ("put back", other))
+    steps = ", ".join(f"{verb} {names(paths, 5)}" for verb, paths in groups if paths)
+    if any(file.committed for file in advice.files):
+        steps += f"; what only the base branch brought: flow goal rebase {goal_id}"
+    if advice.not_opened and advice.amend:
+        steps += f"; {names(advice.not_opened, 3)} cannot be allowed by a path"
+    whole = ", with whole folders" if advice.folders else ""
+    edit = f"flow goal amend {goal_id} --edit"
+    for start, line in ((steps, advice.amend), (steps, edit), ("put them back", edit)):
+        text = f"{start}; or a person allows them{whole if line != edit else ''}: {line}"
+        if line and len(text) <= HINT_LIMIT:
+            break
+    return text
 
 
 def _persons_line(

@@ -109,13 +109,15 @@ class Verdict(NamedTuple):
     """The files that the commands rest on and that changed since the goal began."""
     to_approve: tuple[str, ...] = ()
     """Changes that a person must approve first for ``achieved``: ``guards``, ``protected``."""
+    outside: Mapping[str, Any] | None = None
+    """What to do about the files outside the goal's paths; None where there are none."""
     to_trust: bool = False
     """Whether nothing is proposed until a person trusts the contract, which was only named."""
 
     def to_document(self) -> dict[str, Any]:
         """The verdict as one JSON object (``last-verdict.json``, ``--json``)."""
         proposed = self.proposed_transition
-        return {
+        document = {
             "goal_id": self.goal_id,
             "run_id": self.run_id,
             "verdict": self.verdict,
@@ -139,6 +141,9 @@ class Verdict(NamedTuple):
             "recorded_at": self.recorded_at,
             "proof": dict(self.proof) if self.proof is not None else None,
         }
+        if self.outside is not None:
+            document["outside"] = dict(self.outside)
+        return document
 
 
 def next_act(verdict: Verdict) -> Act:

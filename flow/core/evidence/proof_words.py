@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 import re
 
-from flow.core.boundary.globs import Globs, why_not
+from flow.core.boundary.globs import Globs, literal_pattern, why_not
 from flow.core.evidence.proof_tables import (
     ECOSYSTEMS,
     EXAMINERS,
@@ -82,11 +82,6 @@ def watched(
     return Watched(patterns[:MOST_PATTERNS], len(patterns) > MOST_PATTERNS)
 
 
-def literal(path: str) -> str:
-    """The pattern that names exactly ``path`` and what is below it."""
-    return re.sub(r"([*?\[\\])", r"\\\1", path)
-
-
 class _ProofFinder:
     """Collects the patterns of one goal."""
 
@@ -152,7 +147,7 @@ class _ProofFinder:
             if runner or posixpath.basename(path) in TEST_FOLDERS:
                 self._tests(path, tools)
             if posixpath.basename(path) in TEST_FOLDERS or _below_tests(path):
-                self.patterns.append(literal(path))
+                self.patterns.append(literal_pattern(path))
         tests = [path for path in files if _test_like(path)]
         scripts = [path for path in files if not _one_test(path)]
         own = name in PROJECT_RUNNERS or (bool(scripts) and _runs_scripts(name))
@@ -259,14 +254,14 @@ class _ProofFinder:
 
     def _file(self, path: str) -> None:
         plain = not _folder_glob(path) or self._disk.kind(path) == "file"
-        self.patterns.append(literal(path) if plain else path)
+        self.patterns.append(literal_pattern(path) if plain else path)
         real = self._disk.real(path)
         if real is not None:
-            self.patterns.append(literal(real))
+            self.patterns.append(literal_pattern(real))
 
     def _tests(self, folder: str, tools: Iterable[str]) -> None:
         """Add the test files that a runner finds by itself below ``folder``."""
-        start = "" if folder == "." else f"{literal(folder)}/"
+        start = "" if folder == "." else f"{literal_pattern(folder)}/"
         for tool in tools:
             self.patterns += [f"{start}**/{name}" for name in ECOSYSTEMS[tool].tests]
 
@@ -280,7 +275,7 @@ class _ProofFinder:
                 place = posixpath.dirname(place)
             chain["."] = None
         for place in chain:
-            prefix = "" if place == "." else f"{literal(place)}/"
+            prefix = "" if place == "." else f"{literal_pattern(place)}/"
             for tool in tools:
                 self.settings += [prefix + name for name in ECOSYSTEMS[tool].settings]
 
@@ -292,7 +287,7 @@ class _ProofFinder:
             places.append(posixpath.dirname(posixpath.dirname(path)))
         for place in dict.fromkeys(map(posixpath.normpath, places)):
             if place != "." and self._disk.kind(posixpath.join(place, "pyvenv.cfg")) == "file":
-                start = literal(place)
+                start = literal_pattern(place)
                 self.patterns += [f"{start}/lib/*/site-packages/{name}" for name in SITE]
                 self.patterns.append(f"{start}/pyvenv.cfg")
 

@@ -7,6 +7,7 @@ visible, labelled, and bounded. ``flow goal status`` has the rest.
 from __future__ import annotations
 
 from flow.core.decision import explain
+from flow.core.decision.outside import outside_file
 from flow.core.layout import sidecar_of
 from flow.core.stop.continuation_judge import judged_blocks
 from flow.core.stop.hosts import MARK
@@ -14,7 +15,7 @@ from flow.core.text import display
 from flow.core.text.display import clip, visible
 from flow.core.text.fit import TAIL_CHARACTERS, CuttableBlock, as_many, cut_to, fitting, last_lines
 from flow.core.text.plain_output import plain_lines
-from flow.core.text.shell_quote import as_flow_runs, shell_word
+from flow.core.text.shell_quote import as_flow_runs
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from flow.core.boundary.rules import Violation
     from flow.core.decision.decide import Opinion
+    from flow.core.decision.outside import OutsideFile
     from flow.core.decision.verdict import CriterionResult, Verdict
     from flow.core.goal.model import Criterion, Goal
     from flow.core.stop.policy import LoopLimit, StopStep
@@ -222,25 +224,24 @@ def _violations(goal: Goal, violations: Sequence[Violation]) -> list[str]:
     if not violations:
         return []
     allowed = f" ({display.names(goal.allowed_paths, 10)})" if goal.allowed_paths else ""
-    lines = [f"Outside the goal's paths{allowed}, put back as they were:"]
-    lines += [f"  {_mend_line(each, goal.base_commit)}" for each in violations[:_VIOLATIONS]]
+    lines = [f"Outside the goal's paths{allowed}:"]
+    files = [outside_file(each, goal.base_commit) for each in violations[:_VIOLATIONS]]
+    lines += [f"  {_mend_line(file)}" for file in files]
     if len(violations) > _VIOLATIONS:
         rest = len(violations) - _VIOLATIONS
         lines.append(f"  and {rest:,} more: flow verdict show {goal.id} --json")
     return lines
 
 
-def _mend_line(violation: Violation, base: str | None) -> str:
-    path, word = clip(visible(violation.path), 200), shell_word(violation.path)
-    if len(word) > 300:
+def _mend_line(file: OutsideFile) -> str:
+    path = clip(visible(file.path), 200)
+    end = ", then commit that" if file.committed else ""
+    how = f" with {file.command}{end}" if file.command else ""
+    if file.do == "remove":
+        return f"{path} is new: remove it{how}"
+    if not how:
         return f"{path}: put it back as it was when the goal began"
-    if violation.mend == "remove":
-        return f"{path} is new: remove it"
-    if violation.mend == "restore" and base is not None:
-        end = ", then commit that" if violation.committed else ""
-        restore = f"git restore -s {base[:12]} -SW -- {word}"
-        return f"{path} was changed: put it back with {restore}{end}"
-    return f"{path}: put it back as it was when the goal began"
+    return f"{path} was {file.change}: put it back{how}"
 
 
 def _undecided(waiting: Sequence[CriterionResult]) -> list[str]:
@@ -280,7 +281,7 @@ def _what_to_do(goal: Goal, shown: Sequence[CriterionResult], judged: bool) -> l
     elif ids:
         work = f"Work on {_some_names(ids)}, then stop; Flow runs the commands again."
     else:
-        work = "Put those files back, then stop; Flow looks again."
+        work = "Do that, then stop; Flow looks again."
     pause = f'flow goal pause {goal.id} --reason "..."'
     return [work, f"If you cannot, say why: {pause}  A person reads it, and nothing is lost."]
 

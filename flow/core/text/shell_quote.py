@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from flow.core.text.display import visible
 
+_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+,./-")
+"""Characters that no shell takes for anything but themselves."""
+
 
 def shell_word(text: str) -> str:
     """``text`` in single quotes; with ``$'...'`` where it holds what a line cannot show.
@@ -14,6 +17,11 @@ def shell_word(text: str) -> str:
     if visible(text) == text:
         return "'" + text.replace("'", "'\\''") + "'"
     return "$'" + "".join(map(_escaped, text)) + "'"
+
+
+def shell_argument(text: str) -> str:
+    """As :func:`shell_word`, but as it is where every shell takes it for itself."""
+    return text if text and _PLAIN.issuperset(text) else shell_word(text)
 
 
 def _escaped(char: str) -> str:

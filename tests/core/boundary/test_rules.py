@@ -262,9 +262,12 @@ def _ignored(oracle: Path, line: str, names: list[str]) -> set[str]:
 def test_denied_beats_allowed() -> None:
     report = judge(edited("src/secrets/x"), allowed=("src/**",), denied=("secrets/**",))
     assert report.status == "outside"
-    assert report.violations == (
-        b.Violation("src/secrets/x", "changed on disk; denied by 'secrets/**'", mend="restore"),
+    (violation,) = report.violations
+    assert (violation.path, violation.why) == (
+        "src/secrets/x",
+        "changed on disk; denied by 'secrets/**'",
     )
+    assert (violation.mend, violation.change, violation.openable) == ("restore", "changed", False)
 
 
 @pytest.mark.parametrize(

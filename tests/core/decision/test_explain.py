@@ -290,12 +290,15 @@ HINTS: list[tuple[str, dict[str, Any], str]] = [
     (
         "a violation",
         {"d": OUTSIDE, "rows": [OPEN], "boundary": VIOLATED},
-        "put back a\\x1b, b, or widen the goal's paths",
+        (
+            "put back a\\x1b, b; or a person allows them: "
+            "flow goal amend g --allow $'a\\033' --allow b"
+        ),
     ),
     (
         "a violation that is committed",
         {"d": OUTSIDE, "rows": [OPEN], "boundary": COMMITTED},
-        f"put back c, or widen the goal's paths; {REBASE}",
+        f"put back c; {REBASE}; or a person allows them: flow goal amend g --allow c",
     ),
     (
         "git that cannot answer",
@@ -454,7 +457,26 @@ def test_an_attempt_in_a_verdict_is_reported_all_the_same() -> None:
 
 def test_five_violations_at_most_are_named() -> None:
     many = VIOLATED._replace(violations=tuple(Violation(str(n), "") for n in range(6)))
-    assert next_step(OUTSIDE, boundary=many).startswith("put back 0, 1, 2, 3, 4 and 1 more, or")
+    text = next_step(OUTSIDE, boundary=many)
+    assert text.startswith("put back 0, 1, 2, 3, 4 and 1 more; or a person")
+    assert text.endswith(" ".join(f"--allow {n}" for n in range(6)))
+
+
+def test_the_line_to_amend_stands_whole_or_not_at_all() -> None:
+    new = [Violation(f"{'d' * 60}/{n}", "", mend="remove", change="new") for n in range(8)]
+    text = next_step(OUTSIDE, boundary=VIOLATED._replace(violations=tuple(new)))
+    assert text.startswith("remove ")
+    assert text.endswith("; or a person allows them: flow goal amend g --edit")
+    long = tuple(Violation("p" * 600, "") for _ in range(3))
+    text = next_step(OUTSIDE, boundary=VIOLATED._replace(violations=long))
+    assert text == "put them back; or a person allows them: flow goal amend g --edit"
+    many = tuple(Violation(f"d/{n}", "") for n in range(9))
+    text = next_step(OUTSIDE, boundary=VIOLATED._replace(violations=many))
+    assert text.endswith("allows them, with whole folders: flow goal amend g --allow 'd/**'")
+    denied = (Violation("k", "", openable=False), Violation("a", ""))
+    text = next_step(OUTSIDE, boundary=VIOLATED._replace(violations=denied))
+    assert "k cannot be allowed by a path" in text
+    assert text.endswith("flow goal amend g --allow a")
 
 
 @pytest.mark.parametrize("judge", [Opinion("achieved", 1, "r", "x" * 900), None])

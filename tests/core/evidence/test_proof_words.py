@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from flow.adapters.attribution.proof_files import _simple_commands
-from flow.core.boundary.globs import literal_name
+from flow.core.boundary.globs import literal_name, literal_pattern
 from flow.core.evidence.proof import Patterns
-from flow.core.evidence.proof_words import MOST_PATTERNS, literal, watched
+from flow.core.evidence.proof_words import MOST_PATTERNS, watched
 
 TREE = {
     "Makefile", "run.sh", "ci/test.sh", "tests/test_x.py", "tests/sub/test_y.py", "src/app.py",
@@ -152,9 +152,9 @@ def test_patterns_are_bounded_and_that_is_said() -> None:
 
 def test_a_literal_pattern_names_its_path() -> None:
     for path in ("a/b.py", "we[i]rd*.py", "back\\slash", "q?"):
-        assert literal_name(literal(path)) == path
-        assert Patterns([literal(path)]).first(path.encode()) is not None
-        assert Patterns([literal(path)]).first(f"{path}/below".encode()) is not None
+        assert literal_name(literal_pattern(path)) == path
+        assert Patterns([literal_pattern(path)]).first(path.encode()) is not None
+        assert Patterns([literal_pattern(path)]).first(f"{path}/below".encode()) is not None
     assert literal_name("a/*.py") is None
     assert Patterns(["a/b"]).enters(b"a")
     assert not Patterns([])

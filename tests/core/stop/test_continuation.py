@@ -269,19 +269,19 @@ def test_only_the_judges_own_hint_is_signed_as_its() -> None:
 
 def test_files_outside_its_paths() -> None:
     outside = (
-        Violation("a\n", "untracked; not allowed", False, "remove"),
+        Violation("a\n", "untracked; not allowed", False, "remove", "new"),
         Violation("it's", "changed on disk; not allowed", False, "restore"),
-        Violation("c", "committed; not allowed", True, "restore"),
+        Violation("c", "committed; not allowed", True, "restore", "deleted"),
         Violation("d", "changed on disk; not allowed", False, "undo"),
     )
     text = say(verdict(), violations=outside)
     assert "4 files are outside its paths." in text
-    assert "Outside the goal's paths (src/**), put back as they were:" in text
-    assert "  a\\n is new: remove it" in text
-    assert "put it back with git restore -s 4b7e09d2c1a8 -SW -- 'it'\\''s'" in text
-    assert "git restore -s 4b7e09d2c1a8 -SW -- 'c', then commit that" in text
+    assert "Outside the goal's paths (src/**):" in text
+    assert "  a\\n is new: remove it with rm $'a\\n'" in text
+    assert "  it's was changed: put it back with git restore -s 4b7e09d2 'it'\\''s'" in text
+    assert "  c was deleted: put it back with git restore -s 4b7e09d2 -SW c, then commit" in text
     assert "  d: put it back as it was when the goal began" in text
-    assert "Put those files back, then stop; Flow looks again." in text
+    assert "Do that, then stop; Flow looks again." in text
     again = say(verdict(), violations=outside, equal=1)
     assert "why those files are still changed" in again
 
