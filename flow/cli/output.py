@@ -61,6 +61,10 @@ class Output:
         """Lines that a renderer made, for whoever is watching: with their colours, as they are."""
         self._write(sys.stderr, "".join(f"{line}\n" for line in lines))
 
+    def prompt(self, text: str) -> None:
+        """What a renderer made, without a line's end: the answer, or a result, stands behind it."""
+        self._write(sys.stderr, text)
+
     @property
     def columns(self) -> int:
         """How wide the terminal is that questions are asked at."""

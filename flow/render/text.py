@@ -311,19 +311,6 @@ def outline(value: object, depth: int = 0) -> list[str]:
     return lines
 
 
-def created(document: Document) -> list[str]:
-    """``flow goal create``."""
-    lines = [
-        f"goal {document['goal_id']} is {document['status']}",
-        field("file", show(document["file"])),
-    ]
-    if document["run_id"]:
-        lines.append(field("run", f".flow/runs/{document['run_id']}/"))
-    if document["status"] != "draft":
-        lines.append(field("base", show(document["base_commit"])[:12]))
-    return [*lines, field("next", document["next"])]
-
-
 def evidence_list(document: Document, paint: Paint) -> list[str]:
     """``flow evidence list``."""
     every = f"flow evidence list --run-id {document['run_id']} --json"

@@ -8,14 +8,15 @@ from flow.adapters.attribution.command_checks import syntax_faults
 from flow.adapters.baseline.pinned import commits_outside
 from flow.adapters.contracts import formats
 from flow.adapters.fs import clock
+from flow.adapters.setup.completed import read_handed_in
 from flow.adapters.setup.editor_schema import publish_schema
 from flow.app.transitions import create
 from flow.app.transitions.beside import refuse_beside_active
-from flow.core.drafting.completing import HEAD, Surroundings, completion
+from flow.core.drafting.completing import Surroundings
 from flow.core.drafting.draft import new_document
 from flow.core.goal import ids
 from flow.core.text.display import visible
-from flow.errors import ContractError, FlowError
+from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.pinning import Pinning, about_commands, record_trust
 from flow.wiring.running import run_checks
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from flow.app.transitions.create import Created, Outside
     from flow.core.boundary.changes import Baseline
-    from flow.core.drafting.completing import Completion
     from flow.core.drafting.draft import Words
     from flow.core.goal.model import Goal
     from flow.wiring.context import Context
@@ -51,43 +51,6 @@ def surroundings(context: Context) -> Surroundings:
     return Surroundings(repo, context.branch(), clock.now())
 
 
-def read_handed_in(context: Context, text: str, file: str) -> create.Parsed:
-    """A goal text, completed with what Flow writes itself where it lacks that.
-
-    Raises :class:`ContractError` with every fault that is left.
-    """
-    try:
-        return _read_goal(text, file)
-    except ContractError as error:
-        try:
-            document = formats.parse_yaml(text.encode("utf-8", "surrogateescape"), file=file)
-            added = completion(document, surroundings(context))
-            whole = formats.edit(_with_head(text, added, file), added.changes, file=file)
-        except FlowError:
-            raise error from None  # its own faults say more
-        if whole == text:
-            raise
-    parsed = _read_goal(whole, file)
-    told = (f"{file}: {warning}" for warning in added.warnings)
-    return parsed._replace(warnings=(*told, *parsed.warnings))
-
-
-def _with_head(text: str, added: Completion, file: str) -> str:
-    """``text`` with what says its format on top, where it can stand there: it is read first."""
-    head = {path[0]: value for path, value in added.changes if path[0] in HEAD}
-    try:
-        above = formats.dump_yaml(head) + text if head else text
-        formats.parse_yaml(above.encode("utf-8", "surrogateescape"), file=file)
-    except FlowError:
-        return text
-    return above
-
-
-def _read_goal(text: str, file: str) -> create.Parsed:
-    goal, warnings = formats.read_goal(text.encode("utf-8", "surrogateescape"), file=file)
-    return create.Parsed(text, goal, warnings)
-
-
 def create_goal(
     context: Context,
     text: str,
@@ -106,7 +69,7 @@ def create_goal(
     pinning = Pinning(context)
 
     def parse(written: str, file: str) -> create.Parsed:
-        parsed = read_handed_in(context, written, file)
+        parsed = create.Parsed(*read_handed_in(written, file, lambda: surroundings(context)))
         if not (parsed.goal.status == "draft" if as_draft is None else as_draft):
             refuse_beside_active(context, parsed.goal.id, line)
         return parsed

@@ -11,6 +11,7 @@ from flow.adapters.fs import clock
 from flow.adapters.journal.store import journal_path
 from flow.adapters.ledger.reader import rubric_digests
 from flow.adapters.rubrics import score_files
+from flow.adapters.setup.project import missing_protected
 from flow.app.transitions.create import denied_journal
 from flow.core.evidence import proof
 from flow.core.goal.model import contract
@@ -39,6 +40,7 @@ def about_commands(context: Context, goal: Goal) -> list[str]:
     return [
         *missing_programs(goal, context.environ, context.top),
         *denied_journal(journal, WorkingTree(context).denied(goal)),
+        *missing_protected(context.top, goal.protected_paths),
         *command_warnings(goal, Attributor(context.top)),
     ]
 

@@ -63,7 +63,7 @@ def test_1_doctor_has_findings(work: GitRepo) -> None:
         (["goal", "create", "--file", "absent.yaml"], "not_found"),
         (["goal", "create", "--file", "src"], "unreadable"),
         (["goal", "create", "greet", "--outcome", "o", "--criterion", "AC1: x :: true"], "exists"),
-        (["goal", "create", "other", "--outcome", "o"], "invalid_input"),
+        (["goal", "create", "other", "--outcome", "o"], "usage"),
         (["goal", "create", "other", "--from", "nope"], "not_found"),
         (["goal", "evaluate", "greet", "--trust-digest", "0" * 64], "other_contract"),
         (["evidence", "show", "nope"], "not_found"),

@@ -143,7 +143,7 @@ def base_commit(repo: Repo, ref: str | None) -> str:
     if head is None:
         config = repository.read_regular(os.path.join(repo.common_dir or "", "config")) or b""
         return repository.EMPTY_TREES[64 if b"sha256" in config.lower() else 40]
-    name, other = (ref, _named_commit(repo, ref, head)) if ref is not None else _default(repo)
+    name, other = (ref, _named_commit(repo, ref, head)) if ref is not None else default_base(repo)
     if other is None:
         raise at_key("scope.base", name).invalid(
             f"{name!r} names no commit",
@@ -164,7 +164,8 @@ def base_commit(repo: Repo, ref: str | None) -> str:
     return commits[0]
 
 
-def _default(repo: Repo) -> tuple[str, str | None]:
+def default_base(repo: Repo) -> tuple[str, str | None]:
+    """The name that a base has where none is named, and its commit."""
     for name in (git_names.remote_default(repo), "refs/heads/main", "refs/heads/master"):
         commit = repository.read_ref(repo, name) if name else None
         if name and commit:

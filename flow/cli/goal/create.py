@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import shlex
 
+from flow.adapters.baseline import pinned
 from flow.adapters.contracts import formats
 from flow.adapters.fs import inputs
 from flow.adapters.setup import spec_files
+from flow.app.transitions.beside import others_open
 from flow.cli.parsing import CommandSpec, usage_error, whole
+from flow.core.drafting.criteria import new_criterion
 from flow.core.drafting.draft import Words
 from flow.core.drafting.specifications import read_specification
 from flow.core.goal import ids
 from flow.core.text.display import visible
 from flow.errors import at_key
-from flow.render import text as render
+from flow.render import creating
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.context import Context
 from flow.wiring.creating import create_goal, draft_document
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
+    from flow.app.transitions.create import Created
     from flow.cli.output import Output
 
 _REPEATABLE = (
@@ -57,17 +61,29 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _create_goal(args: argparse.Namespace, out: Output) -> int:
-    if args.file is None and args.ID is None:
-        raise usage_error("name the new goal, or a --file", "flow goal create")
     if args.file is not None and (args.ID or any(getattr(args, name) for name in _WORDS)):
         raise usage_error(
             "--file holds the whole goal; leave out the id and the other words", "flow goal create"
         )
     if args.old is not None and args.from_spec is not None:
         raise usage_error("--from and --from-spec exclude each other", "flow goal create")
+    missing = _missing_options(args)
+    if missing and not (out.can_ask and not (args.old or args.from_spec)):
+        raise usage_error(
+            f"a new goal needs {', '.join(missing)}, or a --file; at a terminal it is asked for",
+            "flow goal create",
+        )
     context = Context()
     unclear: tuple[str, ...] = ()
-    if args.file is not None:
+    as_draft, told = args.draft or args.from_spec is not None, False
+    if missing:
+        from flow.cli.goal.conversation import drafted
+
+        answer = drafted(context, out, _goal_words(args), args.ID)
+        out.tell([""])
+        text, name, source = answer.text, "the new goal", "a conversation"
+        as_draft, told = as_draft or answer.as_draft, not answer.edited
+    elif args.file is not None:
         text, name = inputs.read_text(args.file, "--file"), args.file
         source = "a file"
     else:
@@ -76,21 +92,47 @@ def _create_goal(args: argparse.Namespace, out: Output) -> int:
         if args.from_spec is not None:
             words, unclear = _with_specification(words, args.from_spec)
             source = name = "a specification"
-        drafted = draft_document(context, ids.goal_id(args.ID), words, args.old)
-        text, unclear = formats.dump_yaml(drafted), _unclear_criteria(drafted, unclear)
+        document = draft_document(context, ids.goal_id(args.ID), words, args.old)
+        text, unclear = formats.dump_yaml(document), _unclear_criteria(document, unclear)
     created = create_goal(
         context,
         text,
         name,
-        as_draft=args.draft or args.from_spec is not None,
+        as_draft=as_draft,
         base=args.base,
         source=f"flow goal create: {source}",
         line=_typed_line(args),
     )
-    document = {**created.to_document(), "next": _next_step(created.goal_id, created.status)}
-    out.result(document, render.created(document))
-    out.warn((*created.warnings, *unclear))
+    begun = {"branch": context.branch(), "base": _base_name(context, created.goal_id, args.base)}
+    document = {**created.to_document(), **begun, "next": _next_step(context, created)}
+    out.result(document, creating.created(document, out.screen))
+    # Of commands that were tried, the conversation has told it.
+    out.warn((*(w for w in created.warnings if not (told and _about_criterion(w))), *unclear))
     return 0
+
+
+def _missing_options(args: argparse.Namespace) -> list[str]:
+    """What a new goal still needs, as it is called on the command line."""
+    if args.file is not None:
+        return []
+    missing = [] if args.ID else ["an ID"]
+    if args.old or args.from_spec:
+        return missing
+    missing += [] if args.outcome else ["--outcome"]
+    return missing + ([] if args.criterion or args.fuzzy else ["--criterion (or --fuzzy)"])
+
+
+def _about_criterion(warning: str) -> bool:
+    name, colon, _ = warning.partition(":")
+    return bool(colon) and ids.CRITERION_ID.fits(name)
+
+
+def _base_name(context: Context, goal_id: str, base: str | None) -> str:
+    """What the base is called, as a person calls it."""
+    named = base or context.load(goal_id).goal.base or pinned.default_base(context.repo)[0]
+    for folder in ("refs/heads/", "refs/remotes/", "refs/tags/"):
+        named = named.removeprefix(folder)
+    return named
 
 
 def _with_specification(words: Words, path: str) -> tuple[Words, tuple[str, ...]]:
@@ -108,7 +150,7 @@ def _with_specification(words: Words, path: str) -> tuple[Words, tuple[str, ...]
     outcome = words.outcome or visible(draft.outcome) or None
     texts = dict.fromkeys(visible(text) for text in draft.criteria)
     unclear = tuple(visible(text) for text in draft.unclear)
-    return words._replace(outcome=outcome, specified=tuple(texts)), unclear
+    return words._replace(outcome=outcome, more=tuple(map(new_criterion, texts))), unclear
 
 
 def _unclear_criteria(drafted: Mapping[str, Any], texts: Sequence[str]) -> tuple[str, ...]:
@@ -146,10 +188,12 @@ def _goal_words(args: argparse.Namespace) -> Words:
     )
 
 
-def _next_step(goal_id: str, status: str) -> str:
-    if status == "draft":
-        return f"complete the draft, then: flow goal activate {goal_id}"
-    return f"do the work, then: flow goal evaluate {goal_id}"
+def _next_step(context: Context, created: Created) -> str:
+    """What to do now; the goal is named where the branch has others."""
+    if created.status == "draft":
+        return f"complete the draft, then: flow goal activate {created.goal_id}"
+    named = f" {created.goal_id}" if others_open(context, created.goal_id) else ""
+    return f"do the work, then: flow goal evaluate{named}"
 
 
 COMMANDS = {

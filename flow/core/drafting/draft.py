@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.drafting.criteria import SHAPE, new_criterion, numbered, parse_criterion
+from flow.core.drafting.criteria import SHAPE, numbered, parse_criterion
 from flow.core.goal.model import API_VERSION, RESULT_FIELDS
 from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,8 +22,8 @@ class Words(NamedTuple):
     outcome: str | None = None
     criteria: tuple[str, ...] = ()
     fuzzy: tuple[str, ...] = ()
-    specified: tuple[str, ...] = ()
-    """What a specification asks for: fuzzy criteria behind the others, without an id."""
+    more: tuple[Mapping[str, Any], ...] = ()
+    """Criteria as a goal holds them, behind the others; one without an id gets one."""
     evidence: tuple[str, ...] = ()
     """``ID: pattern`` of the files that a fuzzy criterion rests on."""
     evidence_commands: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ def _constraints(old: Mapping[str, Any], words: Words) -> dict[str, Any]:
 def _criteria(words: Words) -> list[dict[str, Any]]:
     criteria = [parse_criterion(text, fuzzy=False) for text in words.criteria]
     criteria += [parse_criterion(text, fuzzy=True) for text in words.fuzzy]
-    criteria = numbered(criteria + [new_criterion(text) for text in words.specified])
+    criteria = numbered([*criteria, *words.more])
     known = {c["id"]: c for c in criteria if "verification_command" not in c}
     for text in words.evidence:
         criterion, pattern = _evidence_of(text, known, "--evidence", EVIDENCE_SHAPE)

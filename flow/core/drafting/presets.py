@@ -25,6 +25,8 @@ _PYTHON = (
     ("ruff", "The linter finds nothing", "ruff check ."),
 )
 """(tool, criterion, command): offered where ``pyproject.toml`` configures or requires the tool."""
+_AIMS = frozenset(("files", "packages", "modules"))
+"""Settings without which mypy has to be told what to check."""
 _SCRIPTS = (
     ("test", "The tests pass"),
     ("lint", "The linter finds nothing"),
@@ -87,14 +89,17 @@ def _all_offers(files: Mapping[str, str]) -> Iterator[Offer]:
 def _python_offers(text: str) -> Iterator[Offer]:
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return
     configured = document.get("tool")
     names = set(configured) if isinstance(configured, dict) else set()
     names |= {match[0].lower() for match in map(_REQUIREMENT.match, _strings(document)) if match}
+    mypy = configured.get("mypy") if isinstance(configured, dict) else None
+    aimed = isinstance(mypy, dict) and not _AIMS.isdisjoint(mypy)
     for tool, criterion, command in _PYTHON:
         if tool in names:
-            yield Offer(criterion, command, "pyproject.toml")
+            whole = " ." if tool == "mypy" and not aimed else ""
+            yield Offer(criterion, command + whole, "pyproject.toml")
 
 
 _REQUIREMENT = re.compile(r"[A-Za-z][A-Za-z0-9_-]*(?=\s*(?:[\[<>=!~;@ ]|$))")

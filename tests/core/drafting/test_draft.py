@@ -81,7 +81,9 @@ def test_a_goal_from_all_words() -> None:
 
 
 def test_what_has_no_id_gets_the_first_that_is_free() -> None:
-    words = Words("o", ("a :: x", "AC2: b :: y"), ("c",), ("d",), evidence=("AC3: docs/**",))
+    words = Words(
+        "o", ("a :: x", "AC2: b :: y"), ("c",), ({"text": "d"},), evidence=("AC3: docs/**",)
+    )
     rows = new(words)["objective"]["acceptance_criteria"]
     assert [(row["id"], row["text"]) for row in rows] == [
         ("AC1", "a"), ("AC2", "b"), ("AC3", "c"), ("AC4", "d"),

@@ -20,7 +20,7 @@ CASES = {
             "[project.optional-dependencies]\ntest = ['pytest>=8', 'ruff', 'pytest-cov']\n"
             "[dependency-groups]\ntypes = ['mypy ; python_version > \"3\"']\n"
         },
-        ["pytest -q", "mypy", "ruff check ."],
+        ["pytest -q", "mypy .", "ruff check ."],
     ),
     "a plugin is not the tool": (
         {"pyproject.toml": "[project]\ndependencies = ['pytest-cov', 'ruff-lsp']\n"},
@@ -56,6 +56,18 @@ CASES = {
         [],
     ),
     "scripts of another shape": ({"package.json": '{"scripts": {"test": ["x"], "lint": ""}}'}, []),
+    "hostile files": (
+        {
+            "pyproject.toml": "x = " + "[" * 5000,
+            "package.json": "[" * 100_000,
+            "Makefile": "test" * 100_000 + "\n" + "\t" * 100_000,
+        },
+        [],
+    ),
+    "a script that says a command in its name": (
+        {"package.json": '{"scripts": {"test; rm -rf x": "y", "lint": "rm -rf x"}}'},
+        ["npm run lint"],
+    ),
     "nothing": ({}, []),
 }
 
@@ -68,6 +80,6 @@ def test_each_kind_of_project_offers_its_own_commands(
 
 
 def test_an_offer_names_what_it_shows_and_where_it_was_read() -> None:
-    (offer,) = offers({"pyproject.toml": "[tool.mypy]\n"})
+    (offer,) = offers({"pyproject.toml": "[tool.mypy]\nfiles = ['src']\n"})
 
     assert offer == ("The types hold", "mypy", "pyproject.toml")

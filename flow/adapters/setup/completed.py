@@ -1,0 +1,59 @@
+"""Reading a goal text that somebody hands in, completed with what Flow writes itself."""
+
+from __future__ import annotations
+
+from flow.adapters.contracts import formats
+from flow.core.drafting.completing import HEAD, completion
+from flow.errors import ContractError, FlowError
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flow.core.drafting.completing import Completion, Surroundings
+    from flow.core.goal.model import Goal
+
+
+class HandedIn(NamedTuple):
+    """A goal text that was handed in, with what it means."""
+
+    text: str
+    goal: Goal
+    warnings: tuple[str, ...]
+
+
+def read_handed_in(text: str, file: str, here: Callable[[], Surroundings]) -> HandedIn:
+    """The goal of ``text``, which is completed where it lacks what Flow writes.
+
+    ``here`` is asked only then. Raises :class:`ContractError` with every fault that is left.
+    """
+    try:
+        return _read_whole(text, file)
+    except ContractError as error:
+        try:
+            document = formats.parse_yaml(text.encode("utf-8", "surrogateescape"), file=file)
+            added = completion(document, here())
+            whole = formats.edit(_with_head(text, added, file), added.changes, file=file)
+        except FlowError:
+            raise error from None  # its own faults say more
+        if whole == text:
+            raise
+    read = _read_whole(whole, file)
+    told = (f"{file}: {warning}" for warning in added.warnings)
+    return read._replace(warnings=(*told, *read.warnings))
+
+
+def _with_head(text: str, added: Completion, file: str) -> str:
+    """``text`` with what says its format on top, where it can stand there: it is read first."""
+    head = {path[0]: value for path, value in added.changes if path[0] in HEAD}
+    try:
+        above = formats.dump_yaml(head) + text if head else text
+        formats.parse_yaml(above.encode("utf-8", "surrogateescape"), file=file)
+    except FlowError:
+        return text
+    return above
+
+
+def _read_whole(text: str, file: str) -> HandedIn:
+    goal, warnings = formats.read_goal(text.encode("utf-8", "surrogateescape"), file=file)
+    return HandedIn(text, goal, warnings)

@@ -1,0 +1,1 @@
+"""How a new goal is talked through with a person. Nothing here writes."""

@@ -1,0 +1,93 @@
+"""What a person who drafts a goal is offered: a name, and paths by the tree and what is changed."""
+
+from __future__ import annotations
+
+import re
+
+from flow.startup.typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+NAME_WORDS = 4
+_NAME_LENGTH = 40
+_NOISE = frozenset(
+    (
+        "a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "does", "for", "from", "has",
+        "have", "in", "is", "it", "its", "no", "not", "of", "on", "or", "so", "that", "the",
+        "their", "there", "they", "this", "to", "true", "false", "none", "text", "was", "what",
+        "when", "where", "which", "will", "with",
+    )
+)  # fmt: skip
+"""Words that tell one goal from another badly."""
+_CODE = ("src", "lib", "app", "apps", "pkg", "cmd", "internal", "crates", "packages")
+_TESTS = ("tests", "test", "spec", "specs", "__tests__")
+MOST_PATHS = 6
+_PLAIN = re.compile(r"[\w-][\w.-]*")
+_PATH = re.compile(r"(?:(?!\.\./)[\w.-]+/)*[\w-][\w.-]*")
+
+
+def suggested_name(outcome: str, taken: Iterable[str]) -> str:
+    """A goal's id by its outcome; one that is not among ``taken``."""
+    words = re.findall(r"[a-z0-9]+", outcome[:1000].lower())
+    telling = [word for word in words if word not in _NOISE] or words or ["goal"]
+    name = "-".join(telling[:NAME_WORDS])[:_NAME_LENGTH].strip("-")
+    names = set(taken)
+    numbers = (f"{name}-{number}" for number in range(2, len(names) + 3))
+    return name if name not in names else next(free for free in numbers if free not in names)
+
+
+def suggested_paths(tracked: Iterable[str], changed: Iterable[str]) -> tuple[str, ...]:
+    """Patterns for the folders of code and tests at the top, and for what is changed already."""
+    folders: dict[str, bool] = {}
+    for path in tracked:
+        top, slash, rest = path.partition("/")
+        if slash and _PLAIN.fullmatch(top):
+            folders[top] = folders.get(top, False) or rest == "__init__.py"
+    code = [name for name in _CODE if name in folders]
+    code += [name for name, is_package in folders.items() if is_package and name not in _TESTS]
+    chosen = [f"{name}/**" for name in (*code, *(name for name in _TESTS if name in folders))]
+    for path in changed:
+        top, slash, _ = path.partition("/")
+        if _PLAIN.fullmatch(top):
+            chosen.append(f"{top}/**" if slash else top)
+    return tuple(dict.fromkeys(chosen))[:MOST_PATHS]
+
+
+def named_paths(commands: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Words of programs that look like paths in the tree: what a command may be waiting for."""
+    named: dict[str, None] = {}
+    for words in commands:
+        for word in words[1:]:
+            path = word.partition("::")[0].removeprefix("./").rstrip("/")
+            if _PATH.fullmatch(path) and ("/" in path or re.search(r"\.[A-Za-z]\w*$", path)):
+                named[path] = None
+    return tuple(named)
+
+
+def split_patterns(line: str) -> tuple[str, ...]:
+    """The patterns of a line, set apart by blanks or commas."""
+    return tuple(dict.fromkeys(re.split(r"[\s,]+", line.strip()))) if line.strip() else ()
+
+
+def typed_criterion(line: str, offers: Sequence[tuple[str, str]]) -> str:
+    """A typed line as ``text :: command``, with the letter of an offer in its place.
+
+    ``offers`` are (text, command). ``b`` is the second offer, ``b What holds`` its command under a
+    text of one's own, ``What holds :: b`` the same. A small letter that goes on as a sentence does
+    (``a test is there``) is no offer.
+    """
+    text, marker, command = line.partition(" :: ")
+    if marker:
+        offer = _offer(command.strip(), offers)
+        return f"{text} :: {offer[1]}" if offer else line
+    letter, _, rest = line.strip().partition(" ")
+    offer = _offer(letter, offers)
+    if offer is None or (rest and rest[0].islower()):
+        return line
+    return f"{rest.strip() or offer[0]} :: {offer[1]}"
+
+
+def _offer(letter: str, offers: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
+    place = "abcdefghijklmnopqrstuvwxyz".find(letter) if len(letter) == 1 else -1
+    return offers[place] if 0 <= place < len(offers) else None

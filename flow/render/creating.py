@@ -1,0 +1,139 @@
+"""The conversation of ``flow goal create``, and what it comes to, as a person reads it."""
+
+from __future__ import annotations
+
+from flow.core.drafting import questions as said
+from flow.core.text.display import names, visible
+from flow.render.screen import measure, took
+from flow.startup.typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.core.drafting.presets import Offer
+    from flow.core.drafting.questions import Notice, Question
+    from flow.render.screen import Screen
+
+MOST_FAULTS = 10
+MOST_NAMES = 8
+HEAD_LINES = 2
+"""Lines of the file that are shown before the question; ``v`` shows all."""
+PROMPT = "> "
+_IN = "  "
+
+
+def question_lines(question: Question, screen: Screen) -> tuple[list[str], str]:
+    """The lines above the answer, and the prompt that it stands behind."""
+    match question:
+        case said.AskOutcome():
+            return [screen.paint("person", "What will be true?  One sentence.")], PROMPT
+        case said.AskName(suggested):
+            return [screen.paint("person", f"Name [{suggested}]")], PROMPT
+        case said.AskCriterion(first, offers):
+            return (_criteria_head(offers, screen) if first else []), PROMPT
+        case said.AskRubric(criterion_id):
+            who = "no command: a person or a judge says so. r rubric, Enter a person"
+            return [f"{_IN}{screen.mark('unasked')} {criterion_id}  {who}"], _IN + PROMPT
+        case said.AskPaths(suggested):
+            default = ", ".join(map(visible, suggested)) or "everywhere"
+            ask = "Where may the change be?  Globs, Enter ends."
+            return ["", f"{screen.paint('person', ask)}  [{default}]"], PROMPT
+        case said.AskWrite(file, text):
+            return _file_head(file, text, screen), PROMPT
+        case said.AskEditAgain(faults):
+            lines = [screen.paint("failed", visible(fault)) for fault in faults[:MOST_FAULTS]]
+            return [*lines, screen.paint("person", "Enter edits it again, n leaves it")], PROMPT
+
+
+def _criteria_head(offers: Sequence[Offer], screen: Screen) -> list[str]:
+    ask = 'Which commands prove it?  One per line, "text :: command". Enter ends.'
+    lines = ["", screen.paint("person", ask)]
+    if offers:
+        letters = zip("abcdefghijklmnopqrstuvwxyz", offers, strict=False)
+        shown = "    ".join(f"{letter}  {visible(offer.command)}" for letter, offer in letters)
+        sources = ", ".join(dict.fromkeys(offer.file for offer in offers))
+        lines += [screen.paint("dim", f"Found here:  {shown}    ({sources})")]
+    return lines
+
+
+def _file_head(file: str, text: str, screen: Screen) -> list[str]:
+    lines = text.splitlines()
+    count = f"({len(lines)} lines, v views all)"
+    width = screen.width or 79
+    note = f"{file}, new"
+    rule = screen.plain("─" * max(width - measure(note) - 1, 2))
+    ask = "Write it and start?  y yes   e edit first   d as a draft   Enter no"
+    return [
+        "",
+        f"{screen.paint('dim', rule)} {note}",
+        *map(visible, lines[:HEAD_LINES]),
+        "..." + screen.paint("dim", count.rjust(max(width - 3, len(count) + 1))),
+        "",
+        screen.paint("person", ask),
+    ]
+
+
+def notice_lines(notice: Notice, screen: Screen) -> list[str]:
+    """The lines of what is told between the questions; none of what is only passing."""
+    match notice:
+        case said.Tried(criterion_id, trial):
+            return [_trial_line(criterion_id, trial, screen)]
+        case said.Refused(why, remedy):
+            lines = [screen.paint("failed", _IN + visible(why))]
+            return [*lines, screen.paint("dim", _IN + visible(remedy))] if remedy else lines
+        case said.Noted(text):
+            return [screen.paint("undecided", _IN + visible(text))]
+        case said.ChangedAlready(changed, denied):
+            there = names(changed, MOST_NAMES) if changed else "nothing"
+            line = f"Changed there already: {there}."
+            if denied:
+                line += f"   Denied by your settings: {names(denied, MOST_NAMES)}"
+            return [screen.paint("dim", line)]
+        case said.WholeFile(text):
+            return [visible(line) for line in text.splitlines()]
+        case _:
+            return []
+
+
+def running_line(criterion_id: str, screen: Screen) -> str:
+    """What stands where the result will stand, while a command is being tried."""
+    return f"{_IN}{screen.mark('running')} {criterion_id}  runs, Ctrl-C leaves"
+
+
+def _trial_line(criterion_id: str, trial: said.Trial, screen: Screen) -> str:
+    mark, text = _trial_words(trial)
+    left = f"{_IN}{screen.mark(mark)} {criterion_id}  "
+    plain = len(_IN) + 2 + len(criterion_id) + 2
+    time = took(trial.seconds)
+    shown = screen.cut(visible(text), max((screen.width or 79) - plain - len(time) - 2, 20))
+    space = " " * max((screen.width or 79) - plain - measure(shown) - len(time), 2)
+    return f"{left}{shown}{space}{screen.paint('dim', time)}"
+
+
+def _trial_words(trial: said.Trial) -> tuple[str, str]:
+    if trial.outcome == "passed":
+        return "proved", f"{trial.result}, is green already: it shows that nothing breaks"
+    if trial.missing:
+        return "unasked", f"nothing to run yet: {trial.missing} is not there"
+    if trial.outcome == "failed":
+        return "failed", f"{trial.result}, is red: the work can turn it green"
+    return "undecided", f"{trial.result}: {trial.reason}" if trial.reason else trial.result
+
+
+def created(document: Mapping[str, Any], screen: Screen) -> list[str]:
+    """``flow goal create``."""
+    draft = document["status"] == "draft"
+    name = screen.paint("bold", document["goal_id"])
+    mark = screen.mark("unasked" if draft else "proved")
+    where = f" on branch {visible(document['branch'])}" if document["branch"] else ""
+    base = " ".join(map(visible, filter(None, (document["base"], _commit(document)))))
+    state = "a draft" if draft else document["status"]
+    tail = f", base {base}" if base and not draft else ""
+    return [
+        f"{mark} {name} is {state}{where}{tail}.",
+        screen.labelled("next", document["next"], width=6),
+    ]
+
+
+def _commit(document: Mapping[str, Any]) -> str:
+    return (document["base_commit"] or "")[:12]
