@@ -13,11 +13,15 @@ from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.evaluation.values import ClosingContext
+    from flow.app.ports import Records
     from flow.core.evidence.freshness import Freshness
     from flow.core.evidence.model import Evidence
+    from flow.core.goal.model import Goal
+
+    Events = Callable[[str, str], tuple[Sequence[Mapping[str, Any]], Sequence[str]]]
 
 
 class RecordPort(ViewPort, Protocol):
@@ -29,26 +33,21 @@ class RecordPort(ViewPort, Protocol):
     def previous_verdict(self, run_id: str) -> Mapping[str, Any] | None:
         """The newest verdict of a run; None where there is none that Flow would write."""
 
-    def events(
-        self, run_id: str, goal_id: str
-    ) -> tuple[Sequence[Mapping[str, Any]], Sequence[str]]:
-        """The events of a goal in a run, and what could not be read."""
-
 
 def history(port: RecordPort, goal_id: str) -> dict[str, Any]:
     """Every event of the goal's run."""
-    return overview.history(port.records, port.events, goal_id)
+    return events_of(port.records, port.events, goal_id)
 
 
 def inspect(port: RecordPort, goal_id: str) -> dict[str, Any]:
     """The contract as read and the evidence of its run."""
-    document = overview.inspect(port.records, goal_id, partial(freshness, port))
+    document = contract_and_evidence(port.records, goal_id, partial(freshness, port))
     loaded = port.load(goal_id)
     by_hand = closed_by_hand(port, loaded)
     told = [told_by_hand(loaded.goal)] if by_hand else []
     warnings = [*document["warnings"], *told]
     proof = proofs.shown_now(port.closing_context(), loaded.goal)
-    document["document"] = overview.with_newest_results(loaded.goal, newest(port, loaded.goal))
+    document["document"] = with_newest_results(loaded.goal, newest(port, loaded.goal))
     return {**document, "proof": proof, "closed_by_hand": by_hand, "warnings": warnings}
 
 
@@ -69,7 +68,7 @@ def report(port: RecordPort, goal_id: str) -> dict[str, Any]:
             end = port.output_end(rel)
         fresh = overview.fresh_fields(stands.get(found.id))
         shown = {"output_end": end.decode("utf-8", "replace"), **fresh}
-        rows.append({**overview.evidence_row(found), **shown})
+        rows.append({**evidence_row(found), **shown})
     return {
         "status": stand,
         "verdict": port.previous_verdict(run_id) if run_id is not None else None,
@@ -111,3 +110,81 @@ def _present(port: RecordPort, context: ClosingContext, goal_id: str) -> Current
         return CurrentFiles(context, port.load(goal_id))
     except FlowError:
         return None
+
+
+def events_of(records: Records, events: Events, goal_id: str) -> dict[str, Any]:
+    """Every event of the goal's run, in order."""
+    goal = records.goal(goal_id).goal
+    if goal.run_id is None:
+        return {"goal_id": goal.id, "run_id": None, "events": [], "warnings": []}
+    recorded, warnings = events(goal.run_id, goal.id)
+    return {
+        "goal_id": goal.id,
+        "run_id": goal.run_id,
+        "events": [dict(event) for event in recorded],
+        "warnings": list(warnings),
+    }
+
+
+def contract_and_evidence(
+    records: Records, goal_id: str, stand: Callable[[Sequence[Evidence]], Mapping[str, Freshness]]
+) -> dict[str, Any]:
+    """The contract as read, and the evidence behind each criterion.
+
+    ``stand`` says by its id how each piece of evidence stands to the files now.
+    """
+    loaded = records.goal(goal_id)
+    goal = loaded.goal
+    evidence: Sequence[Evidence] = ()
+    warnings: Sequence[str] = ()
+    if goal.run_id is not None:
+        evidence, warnings = records.evidence(goal.run_id)
+    evidence = [e for e in evidence if e.goal == goal.id]
+    stands = stand(evidence)
+    return {
+        "goal_id": goal.id,
+        "file": loaded.file,
+        "contract": loaded.contract,
+        "document": dict(goal.document),
+        "run": layout.run_dir(goal.run_id) if goal.run_id else None,
+        "evidence": [
+            {**evidence_row(e), **overview.fresh_fields(stands.get(e.id))} for e in evidence
+        ],
+        "warnings": [*loaded.warnings, *warnings],
+    }
+
+
+def with_newest_results(goal: Goal, newest: Goal) -> dict[str, Any]:
+    """The goal's document with the results of its newest turn in the place of older ones."""
+    document = dict(goal.document)
+    if newest is goal:
+        return document
+    lifecycle = {**document["lifecycle"], "turns_evaluated": newest.turns_evaluated}
+    if newest.last_evaluation is not None:
+        lifecycle["last_evaluation"] = dict(newest.last_evaluation)
+    rows = []
+    for row, old, new in zip(
+        document["objective"]["acceptance_criteria"], goal.criteria, newest.criteria, strict=True
+    ):
+        keys = ("evidence_ref", "last_evaluated_at", "last_result")
+        rows.append(row if old == new else {**row, **{key: getattr(new, key) for key in keys}})
+    objective = {**document["objective"], "acceptance_criteria": rows}
+    return {**document, "objective": objective, "lifecycle": lifecycle}
+
+
+def evidence_row(evidence: Evidence) -> dict[str, Any]:
+    """One sidecar, as lists and pages show it."""
+    return {
+        "id": evidence.id,
+        "goal": evidence.goal,
+        "type": evidence.type,
+        "created_at": evidence.created_at,
+        "command": evidence.command,
+        "outcome": evidence.outcome,
+        "exit_code": evidence.exit_code,
+        "proves": list(evidence.proves),
+        "output_ref": evidence.output_ref,
+        "created_by": evidence.document["metadata"].get("created_by"),
+        "limitations": list(evidence.limitations),
+        "tree": evidence.subject.get("tree"),
+    }

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from flow.app import overview
+from flow.app.persons_acts import persons_acts
 from flow.app.ports import Records
 from flow.core.goal.lifecycle import TERMINAL
+from flow.core.goal.model import NO_BRANCH
+from flow.core.stop import past
 from flow.core.stop.turns import with_turn
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
     from flow.app.transitions.remembered import RememberedGoals
     from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.model import Goal
+
+MOST_TURNS = 1000
+"""Turns that a document names; the newest."""
 
 
 class ViewRecords(Records, Protocol):
@@ -62,6 +68,14 @@ class ViewPort(Protocol):
     def base_runs(self, goal: Goal) -> Mapping[str, BaseRun]:
         """What is on record about a goal's commands and base as they are now (red first)."""
 
+    def events(
+        self, run_id: str, goal_id: str, *, leave_out: str | None = None
+    ) -> tuple[Sequence[Mapping[str, Any]], Sequence[str]]:
+        """The events of a goal in a run, but those of a type, and what could not be read."""
+
+    def written_since(self, paths: Sequence[str], at: str) -> Sequence[str]:
+        """The files among ``paths`` that were written after a moment, by their time stamps."""
+
     def is_run_known(self, run_id: str) -> bool:
         """Whether the state folder keeps anything of a run."""
 
@@ -93,7 +107,15 @@ def status(port: ViewPort, goal_id: str) -> dict[str, Any]:
     pending = port.is_pending(goal_id)
     goal_now = newest(port, loaded.goal)
     context, trusted = port.closing_context(), port.trusted(loaded)
-    document = overview.status(context, loaded, trusted, pending, goal_now)
+    events = told_events(port, loaded.goal)
+    turns = past.past_turns(events)
+    document = overview.status(
+        context, loaded, trusted, pending, goal_now, turns[-1] if turns else None
+    )
+    document["turns"] = [turn.to_document() for turn in turns[-MOST_TURNS:]]
+    document |= persons_acts(port.records, loaded.goal, events)
+    document["here"] = is_here(loaded.goal, port.branch())
+    _name_moved_files(port, document)
     by_hand = document["closed_by_hand"] = closed_by_hand(port, loaded)
     told = [told_by_hand(loaded.goal)] if by_hand else []
     document["warnings"] += [*port.troubles, *told]
@@ -103,6 +125,30 @@ def status(port: ViewPort, goal_id: str) -> dict[str, Any]:
         document["next"] = f"flow goal resume {loaded.goal.id}"
     runs = port.base_runs(loaded.goal)
     return overview.with_base(document, loaded.goal, runs) if runs else document
+
+
+def told_events(port: ViewPort, goal: Goal) -> Sequence[Mapping[str, Any]]:
+    """The events of a goal that people are told of; none where they cannot be read."""
+    if goal.run_id is None:
+        return ()
+    try:
+        return port.events(goal.run_id, goal.id, leave_out="evidence")[0]
+    except FlowError:  # flow goal history says why
+        return ()
+
+
+def is_here(goal: Goal, branch: str | None) -> bool:
+    """Whether a goal belongs to the branch that is checked out."""
+    return branch is None or goal.branch in (branch, NO_BRANCH)
+
+
+def _name_moved_files(port: ViewPort, document: dict[str, Any]) -> None:
+    """Add the files that were written since the last turn, where the files moved."""
+    files, turns = document["files"], document["turns"]
+    if files is not None:
+        moved = files["changed"] if files["moved"] else []
+        at = turns[-1]["at"] if turns else ""
+        files["moved_paths"] = list(port.written_since(moved, at)) if moved and at else []
 
 
 def listing(port: ViewPort) -> dict[str, Any]:

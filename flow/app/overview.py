@@ -1,28 +1,25 @@
-"""What ``status``, ``list``, ``history`` and ``inspect`` say: the record, read and laid out."""
+"""Which goal is meant, and where it stands: what ``status`` and ``list`` say."""
 
 from __future__ import annotations
 
 from flow.app.evaluation.current_files import CurrentFiles
 from flow.app.transitions import closing as transitions_closing
-from flow.core import layout
-from flow.core.goal.lifecycle import TERMINAL
+from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
 from flow.core.text import display
 from flow.errors import FlowError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from flow.app.evaluation.values import ClosingContext
-    from flow.app.ports import LoadedGoal, Records, TakeSnapshot
+    from flow.app.ports import LoadedGoal, TakeSnapshot
     from flow.core.boundary.rules import Baseline, Deciding, Snapshot
     from flow.core.evidence.freshness import Freshness
-    from flow.core.evidence.model import Evidence
     from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.model import Goal
+    from flow.core.stop.past import PastTurn
     from flow.errors import StateError
-
-    Events = Callable[[str, str], tuple[Sequence[Mapping[str, Any]], Sequence[str]]]
 
 
 def choose_goal(goals: Sequence[Goal], branch: str | None) -> Goal:
@@ -78,14 +75,17 @@ def status(
     trusted: tuple[bool, str],
     pending: bool,
     newest: Goal | None = None,
+    last_turn: PastTurn | None = None,
 ) -> dict[str, Any]:
     """Where a goal stands, why it stopped, and what to do next.
 
-    ``newest`` is the goal as of its newest turn, where its file does not have that yet.
+    ``newest`` is the goal as of its newest turn, where its file does not have that yet;
+    ``last_turn`` is that turn's event.
     """
     goal = loaded.goal
     newest = newest or goal
     context = context._replace(snapshot=_once_per_baseline(context.snapshot))
+    present = CurrentFiles(context, loaded)
     protected = proposal = None
     if goal.status not in TERMINAL:
         proposal = _shown_proposal(context, loaded)
@@ -103,7 +103,8 @@ def status(
         "base_commit": goal.base_commit,
         "turns_evaluated": newest.turns_evaluated,
         "last_evaluation": dict(newest.last_evaluation) if newest.last_evaluation else None,
-        "criteria": _criterion_rows(context, loaded, newest),
+        "criteria": _criterion_rows(present, loaded, newest),
+        "files": _changed_files(present, goal, last_turn),
         "trusted": trusted[0],
         "trust": trusted[1],
         "contract": loaded.contract,
@@ -129,10 +130,9 @@ def _shown_proposal(context: ClosingContext, loaded: LoadedGoal) -> dict[str, An
 
 
 def _criterion_rows(
-    context: ClosingContext, loaded: LoadedGoal, newest: Goal
+    present: CurrentFiles, loaded: LoadedGoal, newest: Goal
 ) -> list[dict[str, Any]]:
     """Each criterion's newest result, and for an open goal whether its evidence is fresh."""
-    present = CurrentFiles(context, loaded)
     is_open = loaded.goal.status not in TERMINAL  # what a closed goal rested on stays what it was
     return [
         {
@@ -150,6 +150,28 @@ def _criterion_rows(
         }
         for c in newest.criteria
     ]
+
+
+def _changed_files(
+    present: CurrentFiles, goal: Goal, last_turn: PastTurn | None
+) -> dict[str, Any] | None:
+    """The changed files of an open goal against its paths; None where nobody can say.
+
+    ``moved`` says whether they are others than at the last turn, None: unknown.
+    """
+    if goal.status not in NON_TERMINAL or goal.run_id is None:
+        return None
+    report = present.report
+    if report is None:
+        return None
+    outside = [violation.path for violation in report.violations]
+    then, now = last_turn.tree if last_turn is not None else None, present.subject.tree
+    return {
+        "changed": [*report.inside, *outside],
+        "outside": outside,
+        "moved": None if then is None or now is None else then != now,
+        "problems": list(report.problems),
+    }
 
 
 def _once_per_baseline(look: TakeSnapshot) -> TakeSnapshot:
@@ -241,80 +263,4 @@ def list_row(goal: Goal) -> dict[str, Any]:
         "turns_evaluated": goal.turns_evaluated,
         "last_result": last.get("result"),
         "outcome": goal.outcome,
-    }
-
-
-def history(records: Records, events: Events, goal_id: str) -> dict[str, Any]:
-    """Every event of the goal's run, in order."""
-    goal = records.goal(goal_id).goal
-    if goal.run_id is None:
-        return {"goal_id": goal.id, "run_id": None, "events": [], "warnings": []}
-    recorded, warnings = events(goal.run_id, goal.id)
-    return {
-        "goal_id": goal.id,
-        "run_id": goal.run_id,
-        "events": [dict(event) for event in recorded],
-        "warnings": list(warnings),
-    }
-
-
-def inspect(
-    records: Records, goal_id: str, stand: Callable[[Sequence[Evidence]], Mapping[str, Freshness]]
-) -> dict[str, Any]:
-    """The contract as read, and the evidence behind each criterion.
-
-    ``stand`` says by its id how each piece of evidence stands to the files now.
-    """
-    loaded = records.goal(goal_id)
-    goal = loaded.goal
-    evidence: Sequence[Evidence] = ()
-    warnings: Sequence[str] = ()
-    if goal.run_id is not None:
-        evidence, warnings = records.evidence(goal.run_id)
-    evidence = [e for e in evidence if e.goal == goal.id]
-    stands = stand(evidence)
-    return {
-        "goal_id": goal.id,
-        "file": loaded.file,
-        "contract": loaded.contract,
-        "document": dict(goal.document),
-        "run": layout.run_dir(goal.run_id) if goal.run_id else None,
-        "evidence": [{**evidence_row(e), **fresh_fields(stands.get(e.id))} for e in evidence],
-        "warnings": [*loaded.warnings, *warnings],
-    }
-
-
-def with_newest_results(goal: Goal, newest: Goal) -> dict[str, Any]:
-    """The goal's document with the results of its newest turn in the place of older ones."""
-    document = dict(goal.document)
-    if newest is goal:
-        return document
-    lifecycle = {**document["lifecycle"], "turns_evaluated": newest.turns_evaluated}
-    if newest.last_evaluation is not None:
-        lifecycle["last_evaluation"] = dict(newest.last_evaluation)
-    rows = []
-    for row, old, new in zip(
-        document["objective"]["acceptance_criteria"], goal.criteria, newest.criteria, strict=True
-    ):
-        keys = ("evidence_ref", "last_evaluated_at", "last_result")
-        rows.append(row if old == new else {**row, **{key: getattr(new, key) for key in keys}})
-    objective = {**document["objective"], "acceptance_criteria": rows}
-    return {**document, "objective": objective, "lifecycle": lifecycle}
-
-
-def evidence_row(evidence: Evidence) -> dict[str, Any]:
-    """One sidecar, as lists and pages show it."""
-    return {
-        "id": evidence.id,
-        "goal": evidence.goal,
-        "type": evidence.type,
-        "created_at": evidence.created_at,
-        "command": evidence.command,
-        "outcome": evidence.outcome,
-        "exit_code": evidence.exit_code,
-        "proves": list(evidence.proves),
-        "output_ref": evidence.output_ref,
-        "created_by": evidence.document["metadata"].get("created_by"),
-        "limitations": list(evidence.limitations),
-        "tree": evidence.subject.get("tree"),
     }

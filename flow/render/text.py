@@ -95,69 +95,6 @@ def table(
     return lines
 
 
-def status(document: Document, paint: Paint) -> list[str]:
-    """``flow goal status``."""
-    word = document["status"]
-    lines = [
-        f"goal {document['goal_id']}: {paint(STYLE.get(word, ''), with_hand(document))}",
-        field("outcome", show(document["outcome"])),
-        field("branch", show(document["branch"])),
-        field("turns", str(document["turns_evaluated"])),
-    ]
-    if document["run_id"]:
-        lines.append(field("run", f".flow/runs/{document['run_id']}/"))
-    if document["base_commit"]:
-        lines.append(field("base", document["base_commit"][:12]))
-    every = f"flow goal status {document['goal_id']} --json"
-    lines += ["", *_criteria(document["criteria"], paint, every), ""]
-    lines += _stale_lines(document["criteria"], paint)
-    lines += label_block("red first", [show(text) for text in document.get("red_first") or ()])
-    last = document["last_evaluation"]
-    if last:
-        lines.append(field("last result", f"{show(last.get('result'))} at {show(last.get('at'))}"))
-        lines.append(field("because", show(last.get("reason"))))
-    if not document["trusted"] and word not in ("draft", "achieved", "failed", "cancelled"):
-        lines.append(field("not trusted", show(document["trust"])))
-    proposal = document["proposal"]
-    if proposal:
-        if proposal["live"]:
-            lines.append(field("proposed", paint("proved", show(proposal["to"]))))
-        else:
-            lines.append(field("proposed", f"{show(proposal['to'])}, but it is stale"))
-            lines += [field("", visible(reason)) for reason in proposal["moved"]]
-    if document.get("paused"):
-        lines.append(field("paused", paused(document["paused"])))
-    if document.get("protected_changes"):
-        changes = document["protected_changes"]
-        word = "approved" if changes["approved"] else paint("undecided", "not approved")
-        lines.append(field("protected", f"changed ({word}): {show(changes['sentence'])}"))
-    if document.get("sent_to_judge"):
-        lines.append(field("sent", _sent_line(document["sent_to_judge"])))
-    if document["unfinished_write"]:
-        lines.append(field("unfinished", "a write was interrupted; the next command finishes it"))
-    lines.append(field("next", show(document["next"])))
-    return lines
-
-
-def _sent_line(sent: Document) -> str:
-    """The sources that a judge was sent."""
-    pieces = [f"{show(piece['source'])} ({show(piece['what'])})" for piece in sent["given"]]
-    judges = ", ".join(map(show, sent["judges"]))
-    return f"to {judges} at {show(sent['at'])}: {names(pieces, 8, str(sent['evidence']))}"
-
-
-def _stale_lines(criteria: Sequence[Document], paint: Paint) -> list[str]:
-    """Evidence that does not count any more, by reason."""
-    ids_by_reason: dict[tuple[str, ...], list[str]] = {}
-    for criterion in criteria:
-        if criterion.get("fresh") is False:
-            ids_by_reason.setdefault(tuple(criterion["why_stale"]), []).append(criterion["id"])
-    head = paint("undecided", "stale") + " " * (LABEL - len("stale"))
-    return [
-        f"{head} {names(ids, PATHS)}: {why_stale(words)}" for words, ids in ids_by_reason.items()
-    ]
-
-
 def why_stale(reasons: Sequence[str]) -> str:
     """Why evidence is not fresh."""
     return ", ".join(WORDS[reason] for reason in reasons)  # type: ignore[index]
@@ -168,16 +105,6 @@ def open_first(rows: Sequence[Document]) -> list[Document]:
     if len(rows) > PATHS:
         rows = sorted(rows, key=lambda row: row.get("status") == "pass")
     return list(rows[:PATHS])
-
-
-def _criteria(criteria: Sequence[Document], paint: Paint, every: str) -> list[str]:
-    rows = [("id", "status", "last result", "text")]
-    for c in open_first(criteria):
-        text = clip(show(c["text"]), 2 * WIDTH)
-        text += " (fuzzy)" if c["fuzzy"] else ""
-        text += " (optional)" if not c["must_pass"] else ""
-        rows.append((c["id"], c["status"], show(c["last_result"]), text))
-    return [*table(rows, paint), *_ending_lines(len(criteria), every)]
 
 
 def _newest_rows(rows: Sequence[Document], at: str) -> list[Document]:

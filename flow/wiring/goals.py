@@ -92,12 +92,18 @@ class Goals:
         return open_goals.run_of(self.load(goal_id).goal)
 
     def events(
-        self, run_id: str, goal_id: str
+        self, run_id: str, goal_id: str, *, leave_out: str | None = None
     ) -> tuple[Sequence[Mapping[str, Any]], Sequence[str]]:
-        """The events of a goal in a run, and what could not be read."""
+        """The events of a goal in a run, but those of a type, and what could not be read."""
         from flow.adapters.chain import event_log
 
-        return event_log.read(self.top, run_id, goal_id)
+        return event_log.read(self.top, run_id, goal_id, leave_out=leave_out)
+
+    def written_since(self, paths: Sequence[str], at: str) -> Sequence[str]:
+        """The files among ``paths`` that were written after a moment, by their time stamps."""
+        from flow.adapters.worktree.written import written_since
+
+        return written_since(self.top, paths, at)
 
     def closing_on_record(self, loaded: LoadedGoal, run_id: str) -> bool:
         """Whether this user's state folder knows how the goal got its final status."""

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.app import overview
+from flow.app import goal_record, overview
+from flow.app.evaluation.current_files import CurrentFiles
 from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import Request
 from flow.core.evidence.freshness import Freshness
 from flow.core.goal.lifecycle import STATUSES, TERMINAL
 from flow.core.goal.model import Goal, goal_from_document
+from flow.core.stop.past import PastTurn
 from flow.errors import InputError, StateError
 from tests.app.fakes import BASE, NOW, Reading, World, changed, criterion, goal_document
 
@@ -128,6 +130,7 @@ def test_everything_a_person_asks_about_a_goal() -> None:
                 "why_stale": [],
             },
         ],
+        "files": {"changed": [], "outside": [], "moved": None, "problems": []},
         "trusted": True,
         "trust": "why",
         "contract": world.goal("issue-4").contract,
@@ -170,6 +173,42 @@ def test_a_proposal_on_another_branch_says_so_instead_of_failing() -> None:
     said = status(world)
     assert said["proposal"]["live"] is False
     assert "other" in said["proposal"]["moved"][0]
+
+
+@pytest.mark.parametrize(("tree", "moved"), [(None, None), ("the same", False), ("another", True)])
+def test_the_changed_files_and_whether_they_moved_since_the_last_turn(
+    tree: str | None, moved: bool | None
+) -> None:
+    world = World(goal_document())
+    world.changes = (changed("src/a.py"), changed("docs/b.md"))
+    desk, loaded = world.desk(), world.goal("issue-4")
+    if tree == "the same":
+        tree = CurrentFiles(desk, loaded).subject.tree
+    last = PastTurn(3, NOW, "not_achieved", tree=tree)
+    said = overview.status(desk, loaded, (True, ""), pending=False, last_turn=last)
+    assert said["files"] == {
+        "changed": ["src/a.py", "docs/b.md"],
+        "outside": ["docs/b.md"],
+        "moved": moved,
+        "problems": [],
+    }
+
+
+def test_files_that_git_cannot_tell_are_no_files_inside() -> None:
+    world = World(goal_document())
+    world.changes, world.problems = (changed("src/a.py"),), ("a merge is under way",)
+    said = status(world)
+    assert said["files"] == {
+        "changed": [],
+        "outside": [],
+        "moved": None,
+        "problems": ["a merge is under way"],
+    }
+
+
+@pytest.mark.parametrize("state", ["draft", *sorted(TERMINAL)])
+def test_a_goal_that_is_not_under_way_has_no_changed_files(state: str) -> None:
+    assert status(World(goal_document(status=state)))["files"] is None
 
 
 @pytest.mark.parametrize("closed", sorted(TERMINAL))
@@ -227,14 +266,14 @@ def test_the_history_is_the_events_of_the_goals_run() -> None:
         return [{"type": "x", "run": run_id, "goal": goal_id}], ["line 3 is torn"]
 
     world = World(goal_document())
-    assert overview.history(world, events, "issue-4") == {  # type: ignore[arg-type]
+    assert goal_record.events_of(world, events, "issue-4") == {  # type: ignore[arg-type]
         "goal_id": "issue-4",
         "run_id": "run-1",
         "events": [{"type": "x", "run": "run-1", "goal": "issue-4"}],
         "warnings": ["line 3 is torn"],
     }
     del world.document["scope"]["run_id"]
-    assert overview.history(world, events, "issue-4") == {  # type: ignore[arg-type]
+    assert goal_record.events_of(world, events, "issue-4") == {  # type: ignore[arg-type]
         "goal_id": "issue-4",
         "run_id": None,
         "events": [],
@@ -252,7 +291,7 @@ def test_inspect_shows_the_contract_and_the_evidence_of_this_goal() -> None:
     evaluate(Request("issue-4"), world.tools())
     other = next(iter(world.evidence.values()))
     world.evidence["elsewhere"] = other._replace(goal="issue-5")
-    said = overview.inspect(Reading(world), "issue-4", stale)  # type: ignore[arg-type]
+    said = goal_record.contract_and_evidence(Reading(world), "issue-4", stale)  # type: ignore[arg-type]
     subject = other.document["evidence"]["subject"]
     assert said == {
         "goal_id": "issue-4",
@@ -286,5 +325,5 @@ def test_inspecting_a_goal_without_a_run_shows_no_evidence() -> None:
     world = World(goal_document())
     del world.document["scope"]["run_id"]
     world.unreadable = ("never asked",)
-    said = overview.inspect(Reading(world), "issue-4", stale)  # type: ignore[arg-type]
+    said = goal_record.contract_and_evidence(Reading(world), "issue-4", stale)  # type: ignore[arg-type]
     assert (said["run"], said["evidence"], said["warnings"]) == (None, [], [])

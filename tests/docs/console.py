@@ -36,6 +36,7 @@ USER = "you"
 VOLATILE = (
     (re.compile(r"\b[0-9a-f]{12,64}\b(?:\.\.\.)?"), "<digest>"),
     (re.compile(r"\bSHA256:[A-Za-z0-9+/]{43}"), "<fingerprint>"),
+    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"), "<time>"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:?\d\d:?\d\dZ"), "<time>"),
     (re.compile(r"\d{4}-\d\d-\d\d"), "<date>"),
     (re.compile(r"\b\d{8}-\d{6}(?:-\d+)?\b"), "<stamp>"),

@@ -18,7 +18,7 @@ def test_after_the_last_goal_status_shows_that_one_and_not_the_example(repo: Git
     repo.commit("flow")
     scene.create(repo)
     assert scene.flow(repo, "goal", "clear", "greet", "--yes").status == 0
-    assert "goal greet: cancelled" in scene.flow(repo, "goal", "status").stdout
+    assert "greet  cancelled" in scene.flow(repo, "goal", "status").stdout
 
 
 @pytest.mark.parametrize("way", ["command", "helper"])

@@ -526,7 +526,7 @@ def test_closed_by_hand_is_told_wherever_the_goal_is_shown(status: str, work: Gi
     to_status(status)(work)
     shown = f"{status} (closed by hand)"
     assert shown in scene.flow(work, "goal", "list").stdout
-    assert shown in scene.flow(work, "goal", "status", "greet").stdout
+    assert f"greet  {status}, closed by hand" in scene.flow(work, "goal", "status").stdout
     assert "by hand" in scene.flow(work, "goal", "inspect", "greet").stdout
     page = scene.flow(work, "report", "greet").stdout
     assert f"<title>greet: {shown}</title>" in page

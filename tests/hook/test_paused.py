@@ -34,8 +34,9 @@ def test_the_reason_is_shown_everywhere(
     by = json.loads(scene.flow(repo, "goal", "status", "--json").stdout)["paused"]["by"]
     who = "the agent" if env else by
     status = scene.flow(repo, "goal", "status", "greet")
-    assert "(paused)" in status.stdout
-    assert f'by {who}: "{SHOWN}' in status.stdout
+    assert status.stdout.startswith("◐ greet  paused  ")
+    assert f"paused     {who}, " in status.stdout
+    assert f"“{SHOWN[:-1]}”" in status.stdout
     assert "flow goal resume greet" in status.stdout
     listed = scene.flow(repo, "goal", "list").stdout
     assert "waiting_for_user (paused)" in listed
@@ -74,7 +75,9 @@ def test_one_that_waits_for_a_person_is_not_called_paused(
     assert "paused" not in scene.flow(repo, "goal", "status", "greet").stdout
     # Somebody may say why all the same.
     paused(repo, "--reason", "a person looks first", **AGENT)
-    assert 'by the agent: "a person looks' in scene.flow(repo, "goal", "status", "greet").stdout
+    status = scene.flow(repo, "goal", "status", "greet").stdout
+    assert "paused     the agent, " in status
+    assert "“a person looks first”" in status
 
 
 def test_a_blocked_goal_can_be_set_aside(repo: GitRepo, home: Path, capfd: Capture) -> None:

@@ -52,7 +52,7 @@ def test_the_file_stays_quiet_and_everything_shows_the_newest_turn(
     assert status["last_evaluation"]["at"] == events(turned)[-1]["at"]
     text = scene.flow(turned, "goal", "status", "greet").stdout
     assert "stale" not in text
-    assert "turns       5" in text
+    assert "turns      ✗✗✗✗✗   5, the last at a stop of the agent, " in text
     (listed,) = shown(turned, "goal", "list")["goals"]
     assert listed["turns_evaluated"] == 5
     document = shown(turned, "goal", "inspect", "greet")["document"]

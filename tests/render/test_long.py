@@ -13,6 +13,8 @@ from flow.core.text.display import names
 from flow.errors import ALL, FEW, PATHS
 from flow.render import baseline, judgement, page, text, verdict
 from flow.render.confirming import HOOK_LINES, LEFT_BEHIND, MOST_ROWS, for_hook
+from flow.render.screen import Screen
+from flow.render.status import status_lines
 from tests.render.test_confirming import at_terminal, question
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ def criteria() -> list[dict[str, Any]]:
             "text": LONG,
             "status": "fail" if number == MANY - 1 else "pass",
             "last_result": "exit 0",
+            "last_evaluated_at": "",
             "outcome": "passed",
             "result": "exit 0",
             "exit_code": 0,
@@ -70,7 +73,13 @@ STATUS: dict[str, Any] = {
     "status": "active",
     "outcome": "o",
     "branch": "b",
+    "here": True,
     "turns_evaluated": 1,
+    "turns": [],
+    "files": None,
+    "paused": None,
+    "approvals": [],
+    "closed": None,
     "run_id": "r",
     "base_commit": "c",
     "criteria": criteria(),
@@ -107,7 +116,7 @@ GOAL = {
     "outcome": LONG,
 }
 LISTS: dict[str, tuple[Callable[[], Sequence[str]], str, int]] = {
-    "status": (lambda: text.status(STATUS, plain), "flow goal status g --json", PATHS),
+    "status": (lambda: status_lines(STATUS, Screen()), "flow goal status g --json", PATHS),
     "list": (
         lambda: text.goal_list(
             {"goals": [{"goal_id": f"g{number}", **GOAL} for number in range(MANY)]}, plain
@@ -241,8 +250,8 @@ def test_of_many_criteria_those_that_did_not_pass_are_shown(name: str) -> None:
 
 def test_a_short_list_is_whole_and_in_its_order() -> None:
     rows = {**STATUS, "criteria": criteria()[-PATHS:]}
-    lines = text.status(rows, plain)
-    shown = [line.split()[0] for line in lines if line.startswith("  AC")]
+    lines = status_lines(rows, Screen())
+    shown = [line.split()[1] for line in lines if line[1:4] == " AC"]
     assert shown == [row["id"] for row in rows["criteria"]]
     assert "more:" not in "\n".join(lines)
 

@@ -14,59 +14,9 @@ def plain(style: str, word: str) -> str:
     return word
 
 
-def criterion(**more: object) -> dict[str, object]:
-    return {
-        "id": "AC1",
-        "text": "it works",
-        "status": "pending",
-        "must_pass": True,
-        "fuzzy": False,
-        "last_result": None,
-        "evidence_ref": None,
-        "last_evaluated_at": None,
-        **more,
-    }
-
-
-def status(**more: object) -> dict[str, object]:
-    return {
-        "goal_id": "g",
-        "status": "active",
-        "outcome": "done",
-        "branch": "main",
-        "issue": None,
-        "run_id": "r",
-        "base_commit": "0123456789abcdef",
-        "turns_evaluated": 2,
-        "last_evaluation": {"result": "fail", "reason": "AC1", "at": "2026-01-01T00:00:00Z"},
-        "criteria": [criterion()],
-        "trusted": True,
-        "trust": "trusted",
-        "contract": "c" * 64,
-        "proposal": None,
-        "unfinished_write": False,
-        "warnings": [],
-        "next": "flow goal evaluate g",
-        **more,
-    }
-
-
 @pytest.mark.parametrize(
     "lines",
     [
-        text.status(
-            status(
-                outcome=HOSTILE,
-                branch=HOSTILE,
-                last_evaluation={"result": HOSTILE, "reason": HOSTILE, "at": HOSTILE},
-                criteria=[criterion(text=HOSTILE, last_result=HOSTILE)],
-                trusted=False,
-                trust=HOSTILE,
-                proposal={"live": False, "to": HOSTILE, "moved": [HOSTILE]},
-                next=HOSTILE,
-            ),
-            plain,
-        ),
         text.goal_list(
             {
                 "goals": [
@@ -139,35 +89,6 @@ def status(**more: object) -> dict[str, object]:
 def test_no_foreign_text_moves_the_terminal(lines: list[str]) -> None:
     for line in lines:
         assert not [mark for mark in MARKS if mark in line], line
-
-
-def test_status_says_why_it_stopped_and_what_to_do() -> None:
-    shown = "\n".join(text.status(status(), plain))
-    assert "goal g: active" in shown
-    assert "because     AC1" in shown
-    assert shown.endswith("next        flow goal evaluate g")
-
-
-def test_status_shows_a_stale_proposal_as_stale() -> None:
-    stale = {"live": False, "to": "achieved", "moved": ["the contract was changed"]}
-    shown = "\n".join(text.status(status(proposal=stale), plain))
-    assert "achieved, but it is stale" in shown
-    assert "the contract was changed" in shown
-    live = {"live": True, "to": "achieved", "moved": []}
-    assert "stale" not in "\n".join(text.status(status(proposal=live), plain))
-
-
-@pytest.mark.parametrize(("state", "said"), [("active", True), ("draft", False), ("failed", False)])
-def test_status_says_where_a_goal_is_not_trusted(state: str, said: bool) -> None:
-    lines = text.status(status(status=state, trusted=False, trust="changed since"), plain)
-    assert any("not trusted" in line for line in lines) is said
-
-
-def test_marks_of_fuzzy_and_optional_criteria() -> None:
-    rows = [criterion(fuzzy=True), criterion(id="AC2", must_pass=False)]
-    shown = "\n".join(text.status(status(criteria=rows), plain))
-    assert "it works (fuzzy)" in shown
-    assert "it works (optional)" in shown
 
 
 def test_a_table_is_aligned_and_colour_changes_no_column() -> None:

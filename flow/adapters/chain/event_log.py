@@ -94,9 +94,13 @@ def text(event: Event) -> bytes:
 
 
 def read(
-    root: str, run_id: str, goal_id: str | None = None
+    root: str, run_id: str, goal_id: str | None = None, *, leave_out: str | None = None
 ) -> tuple[tuple[Event, ...], tuple[str, ...]]:
-    """The run's events in order, only those of ``goal_id`` where it is given, and warnings."""
+    """The run's events in order, only those of ``goal_id`` where it is given, and warnings.
+
+    Events of the type ``leave_out`` are passed over unread.
+    """
+    unread = _needle("type", leave_out) if leave_out is not None else None
     rel = layout.events_file(run_id)
     data = files.read_end(root, rel, limit=READ_LIMIT + 1)
     events: list[Event] = []
@@ -109,6 +113,8 @@ def read(
     if lines.pop():
         warnings.append(f"{rel}: ends in half a line, which is skipped")
     for number, line in enumerate(lines, 1):
+        if unread is not None and unread in line:
+            continue
         event = lenient_json.mapping(line)
         if event is None:
             if len(warnings) < _WARNINGS_LIMIT:
@@ -126,8 +132,7 @@ def newest(
 
     Searched from the end, so that what was written lately is found at once.
     """
-    needle = json.dumps({field: value}, separators=(",", ":"))[1:-1].encode("ascii")
-    for line in backwards(root, layout.events_file(run_id), needle):
+    for line in backwards(root, layout.events_file(run_id), _needle(field, value)):
         event = lenient_json.mapping(line)
         if event is not None and event.get(field) == value and accept(event):
             return event
@@ -136,8 +141,7 @@ def newest(
 
 def of_type(root: str, run_id: str, type: str) -> list[Event]:
     """Every event of this type, oldest first."""
-    needle = json.dumps({"type": type}, separators=(",", ":"))[1:-1].encode("ascii")
-    lines = backwards(root, layout.events_file(run_id), needle)
+    lines = backwards(root, layout.events_file(run_id), _needle("type", type))
     events = [event for event in map(lenient_json.mapping, lines) if event is not None]
     return [event for event in reversed(events) if event.get("type") == type]
 
@@ -171,6 +175,11 @@ def last_hash(root: str, run_id: str) -> tuple[int, str]:
 def holds(root: str, run_id: str, seq: int, digest: str) -> bool:
     """Whether the event with this ``seq`` has this ``hash``. Searched from the end."""
     return newest(root, run_id, "hash", digest, lambda event: _seq(event) == seq) is not None
+
+
+def _needle(field: str, value: str) -> bytes:
+    """The bytes that stand in the line of each event with this text field."""
+    return json.dumps({field: value}, separators=(",", ":"))[1:-1].encode("ascii")
 
 
 def _last(root: str, run_id: str) -> tuple[Event, bytes]:

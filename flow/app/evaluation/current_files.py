@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from flow.app.evaluation.goal_rules import own_files
 from flow.app.evaluation.observing import subject_of
+from flow.core.boundary import rules as bounds
 from flow.core.evidence.freshness import Freshness, freshness
 from flow.core.evidence.imported import without_reports
 from flow.core.evidence.model import Subject
@@ -12,7 +14,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import LoadedGoal
-    from flow.core.boundary.changes import Baseline, Snapshot
+    from flow.core.boundary.rules import Baseline, BoundaryReport, Snapshot
     from flow.core.evidence.freshness import StaleReason
     from flow.core.evidence.model import Evidence
 
@@ -32,6 +34,21 @@ class CurrentFiles:
         if self._subject is None:
             self._subject = self._take_subject()
         return self._subject
+
+    @property
+    def report(self) -> BoundaryReport | None:
+        """The change set against the goal's paths; None where nobody could look."""
+        _ = self.subject
+        if self._observed is None:
+            return None
+        (snapshot, baseline), goal = self._observed, self._loaded.goal
+        return bounds.boundary_report(
+            snapshot,
+            baseline,
+            allowed=goal.allowed_paths,
+            denied=(*goal.denied_paths, *self._context.denied_paths),
+            own_files=own_files(goal, baseline),
+        )
 
     def _take_subject(self) -> Subject:
         context, goal = self._context, self._loaded.goal

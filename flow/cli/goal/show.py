@@ -5,6 +5,7 @@ from __future__ import annotations
 from flow.app import goal_views
 from flow.cli.parsing import CommandSpec, goal_argument, nothing, plain
 from flow.render import text
+from flow.render.status import status_lines
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
@@ -22,7 +23,7 @@ def _optional_goal(parser: argparse.ArgumentParser) -> None:
 def _show_status(args: argparse.Namespace, out: Output) -> int:
     goals = Goals(Context())
     document = goal_views.status(goals, goal_views.choose(goals, args.ID))
-    out.result(document, text.status(document, out.paint))
+    out.result(document, status_lines(document, out.screen))
     out.warn(document["warnings"])
     return 0
 

@@ -164,3 +164,13 @@ def test_parallel_appends_tear_no_line_and_share_no_number(root):
     found, warnings = event_log.read(root, "r1")
     assert warnings == ()
     assert [event["seq"] for event in found] == list(range(1, 241))
+
+
+def test_events_of_a_type_can_be_left_out_unread(root):
+    for kind in ("created", "evidence", "evidence-discounted", "evaluated"):
+        add(root, kind, text='"type":"evidence"', evidence_type="evidence")
+    put(root, files.read_bytes(root, FILE) + b'{"type":"torn\n')
+    told, warnings = event_log.read(root, "r1", leave_out="evidence")
+    assert [event["type"] for event in told] == ["created", "evidence-discounted", "evaluated"]
+    assert len(warnings) == 1, "a line that is no event is still told"
+    assert len(event_log.read(root, "r1")[0]) == 4

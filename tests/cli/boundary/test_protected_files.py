@@ -201,7 +201,7 @@ def test_the_status_shows_it(work: GitRepo) -> None:
     assert (shown["count"], shown["approved"]) == (1, False)
     assert "approve greet protected" in document["next"]
     text = flow(work, "goal", "status", "greet").stdout
-    assert "protected   changed (not approved): tests/test_add.py (modified)" in text
+    assert "protected  changed, not approved: tests/test_add.py (modified)" in text
     approve(work, "--yes")
     document = flow(work, "goal", "status", "greet", "--json").json
     assert (document["protected_changes"]["approved"], "evaluate" in document["next"]) == (

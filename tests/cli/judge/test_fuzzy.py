@@ -320,7 +320,7 @@ def test_status_says_what_was_sent(repo: GitRepo, judge: GoalJudge) -> None:
     assert sent["judges"] == ["command"]
     assert [piece["criteria"] for piece in sent["given"]] == [["AC2"], ["AC1", "AC2"]]
     text = scene.flow(repo, "goal", "status", "greet").stdout
-    assert "sent        to command at " in text
+    assert "sent       to command, " in text
     assert "src/greet.txt (changed file)" in text
 
 
