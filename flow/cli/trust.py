@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from flow.app import goal_views
+from flow.cli import defaults
 from flow.cli.parsing import CommandSpec, goal_argument, nothing, usage_error, yes_argument
 from flow.core.goal import ids
+from flow.core.layout import DEFAULTS
 from flow.core.text import display
 from flow.errors import PersonNeeded
 from flow.render import text
@@ -25,6 +27,18 @@ UNTRUSTED = PersonNeeded.exit_code
 def _goal_or_file(parser: argparse.ArgumentParser) -> None:
     goal_argument(parser, optional=True)
     parser.add_argument("--goal-file", metavar="F", help="a goal file instead of a goal's id")
+    _defaults_argument(parser)
+
+
+def _defaults_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        defaults.OPTION, action="store_true", help=f"{DEFAULTS}, which every new goal gets"
+    )
+
+
+def _revoke_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("ID", nargs="?", help="the goal")
+    _defaults_argument(parser)
 
 
 def _record_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,8 +57,16 @@ def _named_contract(
     return ids.goal_id(goal_views.choose(Goals(context), args.ID)), None
 
 
+def _refuse_both(args: argparse.Namespace, prog: str) -> None:
+    if args.defaults and (args.ID is not None or getattr(args, "goal_file", None) is not None):
+        raise usage_error(f"name the goal or {defaults.OPTION}, not both", prog)
+
+
 def _record_trust(args: argparse.Namespace, out: Output) -> int:
     context = Context()
+    if args.defaults:
+        _refuse_both(args, "flow trust record")
+        return defaults.record_defaults(context, out, yes=args.yes)
     trusting = Trusting(context)
     goal_id, goal_file = _named_contract(context, args, "flow trust record")
     name = goal_id or goal_file or ""
@@ -77,6 +99,9 @@ def _record_trust(args: argparse.Namespace, out: Output) -> int:
 
 def _check_trust(args: argparse.Namespace, out: Output) -> int:
     context = Context()
+    if args.defaults:
+        _refuse_both(args, "flow trust check")
+        return defaults.check_defaults(context, out)
     trusting = Trusting(context)
     goal_id, goal_file = _named_contract(context, args, "flow trust check")
     trusted, reason, digest = trusting.check(goal_id, goal_file)
@@ -98,6 +123,11 @@ def _list_trust(_args: argparse.Namespace, out: Output) -> int:
 
 
 def _revoke_trust(args: argparse.Namespace, out: Output) -> int:
+    _refuse_both(args, "flow trust revoke")
+    if args.defaults:
+        return defaults.revoke_defaults(Context(), out)
+    if args.ID is None:
+        raise usage_error("name the goal, or --defaults", "flow trust revoke")
     goal_id = ids.goal_id(args.ID)
     revoked = Trusting(Context()).revoke(goal_id, "flow trust revoke")
     state = "is not trusted any more" if revoked else "was not trusted"
@@ -118,7 +148,7 @@ _TABLE = {
         "exit status: 0 yes, 4 no",
     ),
     "list": CommandSpec("the goals of this repository that are trusted", nothing, _list_trust),
-    "revoke": CommandSpec("end the trust in a goal", goal_argument, _revoke_trust),
+    "revoke": CommandSpec("end the trust in a goal", _revoke_arguments, _revoke_trust),
 }
 COMMANDS = {name: command.help for name, command in _TABLE.items()}
 

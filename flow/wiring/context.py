@@ -236,6 +236,12 @@ class Context:
             return True, "--trust-digest names this contract"
         return trusted(self.settings.settings, self.trust_ledger, loaded.goal.id, loaded.contract)
 
+    def knows_defaults(self, digest: str) -> bool:
+        """Whether the user trusts the repository's file of defaults as it is."""
+        from flow.adapters.user_state.trust import defaults_known
+
+        return defaults_known(self.settings.settings, self.trust_ledger, digest)
+
     @once
     def own_record(self) -> OwnRecord:
         """The files that Flow wrote into this repository, as the user's state folder knows them."""

@@ -9,11 +9,13 @@ from flow.adapters.baseline.pinned import commits_outside
 from flow.adapters.contracts import formats
 from flow.adapters.fs import clock
 from flow.adapters.setup.completed import read_handed_in
+from flow.adapters.setup.defaults_file import read_defaults
 from flow.adapters.setup.editor_schema import publish_schema
 from flow.app.transitions import create
 from flow.app.transitions.beside import refuse_beside_active
 from flow.core.drafting.completing import Surroundings
-from flow.core.drafting.draft import new_document
+from flow.core.drafting.defaults import not_trusted
+from flow.core.drafting.draft import NO_DEFAULTS, new_document
 from flow.core.goal import ids
 from flow.core.text.display import visible
 from flow.errors import FlowError
@@ -42,6 +44,7 @@ def draft_document(
         here=surroundings(context),
         author=context.who,
         old=context.load(from_goal).goal.document if from_goal is not None else None,
+        defaults=read_defaults(context.top) or NO_DEFAULTS,
     )
 
 
@@ -67,9 +70,13 @@ def create_goal(
     types where an agent's shell may not.
     """
     pinning = Pinning(context)
+    defaults = read_defaults(context.top)
+    known = defaults is None or context.knows_defaults(defaults.digest)
 
     def parse(written: str, file: str) -> create.Parsed:
-        parsed = create.Parsed(*read_handed_in(written, file, lambda: surroundings(context)))
+        parsed = create.Parsed(
+            *read_handed_in(written, file, lambda: surroundings(context), defaults)
+        )
         if not (parsed.goal.status == "draft" if as_draft is None else as_draft):
             refuse_beside_active(context, parsed.goal.id, line)
         return parsed
@@ -80,16 +87,18 @@ def create_goal(
         pin=pinning.pin,
         outside=lambda goal, baseline: _outside(context, goal, baseline),
         write=context.ledger.create_goal,
-        trust=lambda goal, how: record_trust(context, goal, how),
+        trust=lambda goal, how: record_trust(context, goal, how) if known else None,
         branch=context.branch,
         about_commands=lambda goal: about_commands(context, goal),
         syntax_faults=lambda goal: syntax_faults(goal, name, context.environ, context.top),
-        run_checks=lambda checks: run_checks(context, checks),
+        run_checks=lambda checks: run_checks(context, checks) if known else (),
     )
     created = create.create_goal(
         tools, text, name, as_draft=as_draft, base=base, source=source, now=clock.now()
     )
-    return created._replace(warnings=(*created.warnings, *_schema_written(context)))
+    untrusted = () if known or created.status == "draft" else (not_trusted(created.goal_id),)
+    told = (*created.warnings, *untrusted, *_schema_written(context))
+    return created._replace(warnings=told)
 
 
 def _schema_written(context: Context) -> tuple[str, ...]:

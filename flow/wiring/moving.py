@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from flow.adapters.fs import clock
 from flow.adapters.git.run import user_config
+from flow.adapters.setup.defaults_file import read_defaults
 from flow.app.evaluation import protected_files
 from flow.app.transitions import create, moves
 from flow.app.transitions.beside import refuse_beside_active
 from flow.app.transitions.persons_word import PersonsWord, persons_name
+from flow.core.drafting.defaults import not_trusted
+from flow.core.drafting.draft import NO_DEFAULTS
 from flow.core.goal import ids
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
@@ -38,13 +41,18 @@ def persons_word(context: Context, named: str | None, note: str = "") -> Persons
 def activate(context: Context, goal_id: str) -> LoadedGoal:
     """``draft → active``: pins the base, records trust."""
     refuse_beside_active(context, ids.goal_id(goal_id), f"flow goal activate {goal_id}")
-    return moves.activate(
-        closing_context(context),
-        goal_id,
-        Pinning(context).pin,
-        lambda loaded, how: record_trust(context, loaded.goal, how),
-        clock.now(),
-    )
+    defaults = read_defaults(context.top) or NO_DEFAULTS
+    unknown = () if context.knows_defaults(defaults.digest) else defaults.digests
+
+    def trust(loaded: LoadedGoal, how: str) -> None:
+        if not any(criterion.digest in unknown for criterion in loaded.goal.criteria):
+            record_trust(context, loaded.goal, how)
+
+    pin = Pinning(context).pin
+    after = moves.activate(closing_context(context), goal_id, pin, trust, clock.now())
+    if context.trusted(after)[0]:
+        return after
+    return after._replace(warnings=(*after.warnings, not_trusted(goal_id)))
 
 
 def pause(context: Context, goal_id: str, reason: str) -> LoadedGoal:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from flow.adapters.contracts import formats
+from flow.adapters.setup.defaults_file import with_defaults
 from flow.core.drafting.completing import HEAD, completion
 from flow.errors import ContractError, FlowError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from flow.core.drafting.completing import Completion, Surroundings
+    from flow.core.drafting.defaults import GoalDefaults
     from flow.core.goal.model import Goal
 
 
@@ -22,17 +24,32 @@ class HandedIn(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def read_handed_in(text: str, file: str, here: Callable[[], Surroundings]) -> HandedIn:
-    """The goal of ``text``, which is completed where it lacks what Flow writes.
+def read_handed_in(
+    text: str,
+    file: str,
+    here: Callable[[], Surroundings],
+    defaults: GoalDefaults | None = None,
+) -> HandedIn:
+    """The goal of ``text``, which is completed where it lacks what Flow writes, with ``defaults``.
 
     ``here`` is asked only then. Raises :class:`ContractError` with every fault that is left.
     """
+    read = _completed(text, file, here, () if defaults is None else defaults.ids)
+    if defaults is None:
+        return read
+    whole = with_defaults(read.text, defaults, file)
+    return read if whole == read.text else _read_whole(whole, file)._replace(warnings=read.warnings)
+
+
+def _completed(
+    text: str, file: str, here: Callable[[], Surroundings], taken: Iterable[str]
+) -> HandedIn:
     try:
         return _read_whole(text, file)
     except ContractError as error:
         try:
             document = formats.parse_yaml(text.encode("utf-8", "surrogateescape"), file=file)
-            added = completion(document, here())
+            added = completion(document, here(), taken)
             whole = formats.edit(_with_head(text, added, file), added.changes, file=file)
         except FlowError:
             raise error from None  # its own faults say more

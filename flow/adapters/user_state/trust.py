@@ -27,6 +27,7 @@ from flow.adapters.fs.state_folder import (
 )
 from flow.adapters.git.trees import repo_key
 from flow.core.goal import ids
+from flow.core.layout import DEFAULTS
 from flow.errors import RefusedError, StorageError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -95,7 +96,7 @@ class TrustLedger:
 
     def newest(self, goal_id: str) -> TrustEntry | None:
         """The line that decides for the goal; None where there is none."""
-        return next(self._backwards(ids.goal_id(goal_id)), None)
+        return next(self._backwards(_subject(goal_id)), None)
 
     def history(self, goal_id: str) -> tuple[TrustEntry, ...]:
         """Every line that records trust in the goal, newest first."""
@@ -111,7 +112,7 @@ class TrustLedger:
         return next(self._records(goal_id), None)
 
     def _records(self, goal_id: str) -> Iterator[TrustEntry]:
-        entries = self._backwards(ids.goal_id(goal_id))
+        entries = self._backwards(_subject(goal_id))
         return (entry for entry in entries if entry.action == "record")
 
     def record(
@@ -123,7 +124,7 @@ class TrustLedger:
         """
         if not re.fullmatch(_DIGEST, digest):
             raise at_key("digest", digest).invalid("not a SHA-256 digest")
-        goal_id = ids.goal_id(goal_id)
+        goal_id = _subject(goal_id)
         self._guard()
         ensure_state_dir(self._dir)
         with locks.exclusive(self._dir, LOCK, quick=True):
@@ -134,7 +135,7 @@ class TrustLedger:
 
     def revoke(self, goal_id: str, *, now: str, how: str) -> bool:
         """End the trust in a goal. False, and nothing written, where there was none."""
-        goal_id = ids.goal_id(goal_id)
+        goal_id = _subject(goal_id)
         if not self._usable():
             return False
         with locks.exclusive(self._dir, LOCK, quick=True):
@@ -237,6 +238,21 @@ class TrustLedger:
         if not all(text is None or isinstance(text, str) for text in speaker):
             return entry._replace(said_from=None, agent=None, agent_session=None)
         return entry
+
+
+def _subject(name: str) -> str:
+    """What a line is about: a goal's id, or the file of defaults, which no goal can be called."""
+    return name if name == DEFAULTS else ids.goal_id(name)
+
+
+def defaults_known(settings: Settings, ledger: TrustLedger, digest: str) -> bool:
+    """Whether the user trusts the file of defaults as it is; a ledger in doubt knows nothing."""
+    if settings.execute_verification_commands:
+        return True
+    try:
+        return ledger.check(DEFAULTS, digest)
+    except (RefusedError, StorageError):
+        return False
 
 
 def trusted(settings: Settings, ledger: TrustLedger, goal_id: str, digest: str) -> tuple[bool, str]:

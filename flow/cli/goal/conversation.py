@@ -11,6 +11,7 @@ from flow.adapters.process.editor import edited_by_hand
 from flow.adapters.rubrics.rubric_files import RubricFolder
 from flow.adapters.setup import project
 from flow.adapters.setup.completed import read_handed_in
+from flow.adapters.setup.defaults_file import read_defaults, with_defaults
 from flow.app.drafting.conversation import converse
 from flow.app.ports import Check
 from flow.cli.output import screen_of
@@ -18,6 +19,7 @@ from flow.core import layout
 from flow.core.boundary.globs import Globs
 from flow.core.boundary.rules import check_patterns
 from flow.core.drafting.completing import with_schema_line
+from flow.core.drafting.draft import NO_DEFAULTS
 from flow.core.drafting.proposals import named_paths, suggested_paths
 from flow.core.drafting.questions import Trial, TrialBegan
 from flow.core.goal import ids
@@ -87,6 +89,7 @@ class _CheckoutProject:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._attributor = Attributor(context.top)
+        self._defaults = read_defaults(context.top) or NO_DEFAULTS
 
     def offers(self) -> Sequence[Offer]:
         return project.project_offers(self._context.top)
@@ -99,7 +102,7 @@ class _CheckoutProject:
             raise at_key("ID", name).invalid(f"goal {name} exists already", "use another name")
 
     def taken(self) -> Sequence[str]:
-        return ()
+        return self._defaults.ids
 
     def check_command(self, criterion: dict[str, Any]) -> None:
         context = self._context
@@ -151,7 +154,8 @@ class _CheckoutProject:
     def text(self, goal_id: str, words: Words) -> tuple[str, str]:
         document = draft_document(self._context, goal_id, words)
         document["lifecycle"]["status"] = "active"
-        return layout.goal_file(goal_id), with_schema_line(formats.dump_yaml(document))
+        text = with_defaults(formats.dump_yaml(document), self._defaults, NAME)
+        return layout.goal_file(goal_id), with_schema_line(text)
 
     def edited(self, text: str) -> str:
         return edited_by_hand(text, "goal.yaml", self._context.environ)
@@ -159,7 +163,7 @@ class _CheckoutProject:
     def faults(self, text: str) -> Sequence[str]:
         context = self._context
         try:
-            goal = read_handed_in(text, NAME, lambda: surroundings(context)).goal
+            goal = read_handed_in(text, NAME, lambda: surroundings(context), self._defaults).goal
         except FlowError as error:
             return [str(fault) for fault in error.faults]
         try:

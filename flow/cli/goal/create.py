@@ -9,6 +9,7 @@ from flow.adapters.contracts import formats
 from flow.adapters.fs import inputs
 from flow.adapters.setup import spec_files
 from flow.app.transitions.beside import others_open
+from flow.cli.defaults import accept_defaults
 from flow.cli.parsing import CommandSpec, usage_error, whole
 from flow.core.drafting.criteria import new_criterion
 from flow.core.drafting.draft import Words
@@ -76,6 +77,8 @@ def _create_goal(args: argparse.Namespace, out: Output) -> int:
     context = Context()
     unclear: tuple[str, ...] = ()
     as_draft, told = args.draft or args.from_spec is not None, False
+    if not as_draft:
+        accept_defaults(context, out)
     if missing:
         from flow.cli.goal.conversation import drafted
 

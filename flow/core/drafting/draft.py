@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.core.drafting.criteria import SHAPE, numbered, parse_criterion
+from flow.core.drafting.defaults import GoalDefaults
 from flow.core.goal.model import API_VERSION, RESULT_FIELDS
 from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     from flow.core.drafting.completing import Surroundings
 
+NO_DEFAULTS = GoalDefaults()
 EVIDENCE_SHAPE = "write 'AC2: docs/**', with the id of a --fuzzy criterion"
 COLLECT_SHAPE = "write 'AC2: command', with the id of a --fuzzy criterion"
 
@@ -41,14 +43,18 @@ def new_document(
     here: Surroundings,
     author: str,
     old: Mapping[str, Any] | None = None,
+    defaults: GoalDefaults = NO_DEFAULTS,
 ) -> dict[str, Any]:
-    """A draft goal document from words, on top of ``old`` where there is one (``--from``)."""
-    criteria = _criteria(words)
+    """A draft goal document from words, on top of ``old`` where there is one (``--from``).
+
+    ``defaults`` are what it will get besides.
+    """
+    criteria = _criteria(words, defaults.ids)
     base = _copied(old) if old is not None else {}
     scope: dict[str, Any] = {**base.get("scope", {}), **here.scope}
     if words.issue is not None:
         scope["issue"] = words.issue
-    fuzzy = any("verification_command" not in c for c in criteria)
+    fuzzy = defaults.fuzzy or any("verification_command" not in c for c in criteria)
     constraints = _constraints(base.get("constraints", {}), words)
     document = {
         "apiVersion": API_VERSION,
@@ -93,10 +99,10 @@ def _constraints(old: Mapping[str, Any], words: Words) -> dict[str, Any]:
     return constraints
 
 
-def _criteria(words: Words) -> list[dict[str, Any]]:
+def _criteria(words: Words, taken: Sequence[str]) -> list[dict[str, Any]]:
     criteria = [parse_criterion(text, fuzzy=False) for text in words.criteria]
     criteria += [parse_criterion(text, fuzzy=True) for text in words.fuzzy]
-    criteria = numbered([*criteria, *words.more])
+    criteria = numbered([*criteria, *words.more], taken)
     known = {c["id"]: c for c in criteria if "verification_command" not in c}
     for text in words.evidence:
         criterion, pattern = _evidence_of(text, known, "--evidence", EVIDENCE_SHAPE)

@@ -1,0 +1,143 @@
+"""What every new goal of a repository gets: ``.flow/defaults.goal.yaml`` (SPEC 12, 17.1)."""
+
+from __future__ import annotations
+
+from flow.core.goal.model import RESULT_FIELDS, canonical_digest
+from flow.core.layout import DEFAULTS
+from flow.errors import ContractError, in_file
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from flow.core.drafting.completing import Edit
+    from flow.errors import Fault
+
+PATH_KEYS = ("denied_paths", "protected_paths")
+KEYS = ("criteria", *PATH_KEYS)
+_CRITERIA = ("objective", "acceptance_criteria")
+
+
+class GoalDefaults(NamedTuple):
+    """The file's content, checked."""
+
+    criteria: tuple[Mapping[str, Any], ...] = ()
+    denied_paths: tuple[str, ...] = ()
+    protected_paths: tuple[str, ...] = ()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The criteria's ids."""
+        return tuple(criterion["id"] for criterion in self.criteria)
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """The criteria's digests, as a goal's criterion has one."""
+        return tuple(canonical_digest(_asked(criterion)) for criterion in self.criteria)
+
+    @property
+    def fuzzy(self) -> bool:
+        """Whether no command proves one of the criteria."""
+        return any("verification_command" not in criterion for criterion in self.criteria)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over all of it: what a user trusts."""
+        return canonical_digest(self.to_document())
+
+    def to_document(self) -> dict[str, Any]:
+        """As the trust ledger holds it."""
+        return {key: list(getattr(self, key)) for key in KEYS if getattr(self, key)}
+
+
+def not_trusted(goal_id: str) -> str:
+    """What to say of a goal that holds defaults which the user has not trusted."""
+    return (
+        f"goal {goal_id} is not trusted, and nothing of it was run: this user does not know "
+        f"{DEFAULTS} as it is (read it, then: flow trust record --defaults, and flow trust record "
+        f"{goal_id})"
+    )
+
+
+def as_goal(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A goal that has the file's values and nothing else, for the checks that goals have."""
+    rows = document.get("criteria")
+    listed = [
+        {"status": "pending", **row} if isinstance(row, dict) else row
+        for row in (rows if isinstance(rows, list) else [])
+    ]
+    needed = {"id": "DEFAULTS0", "text": "x", "status": "pending", "must_pass": True}
+    return {
+        "apiVersion": "flow.synapti.ai/v1",
+        "kind": "FlowGoal",
+        "metadata": {"id": "defaults", "created_at": "2026-01-01T00:00:00Z"},
+        "scope": {"repo": "x", "branch": "x"},
+        "objective": {
+            "outcome": "x",
+            "acceptance_criteria": [*listed, needed]
+            if rows is None or isinstance(rows, list)
+            else rows,
+        },
+        "constraints": {key: document[key] for key in PATH_KEYS if key in document},
+        "evaluator": {"type": "hybrid"},
+        "lifecycle": {"status": "draft"},
+    }
+
+
+def shape_faults(document: Mapping[str, Any]) -> Iterator[Fault]:
+    """What a goal would take and this file may not hold."""
+    for key in document:
+        if key not in KEYS:
+            known = ", ".join(KEYS)
+            yield in_file(DEFAULTS, key).fault("is not a known key", f"the keys are {known}")
+    rows = document.get("criteria")
+    for place, row in enumerate(rows if isinstance(rows, list) else ()):
+        for key in RESULT_FIELDS if isinstance(row, dict) else ():
+            if row.get(key, "pending") != "pending":
+                yield in_file(DEFAULTS, f"criteria[{place}].{key}", row[key]).fault(
+                    "is a result, which only an evaluation writes", "take it out"
+                )
+
+
+def own_place(text: str) -> str:
+    """A key of :func:`as_goal`, or a message that names one, as the file calls it."""
+    return text.replace("objective.acceptance_criteria", "criteria").removeprefix("constraints.")
+
+
+def taken_over(document: Mapping[str, Any], defaults: GoalDefaults, file: str) -> list[Edit]:
+    """The changes by which a goal that fits its schema gets the defaults.
+
+    What it has already, it keeps as it is. Raises :class:`ContractError` naming both places where
+    it uses the id of a default for something else.
+    """
+    rows = document["objective"]["acceptance_criteria"]
+    places = {row["id"]: place for place, row in enumerate(rows)}
+    changes: list[Edit] = []
+    faults = []
+    for place, criterion in enumerate(defaults.criteria):
+        there = places.get(criterion["id"])
+        if there is None:
+            path = (*_CRITERIA, len(rows) + len(changes))
+            changes.append((path, {**criterion, "status": "pending"}))
+        elif _asked(rows[there]) != _asked(criterion):
+            faults.append(
+                in_file(file, f"objective.acceptance_criteria[{there}].id", criterion["id"]).fault(
+                    f"{criterion['id']} is the id of criteria[{place}] in {DEFAULTS} too",
+                    "leave the id out, and the criterion is numbered",
+                )
+            )
+    if faults:
+        raise ContractError(faults)
+    return [*changes, *_paths_added(document.get("constraints") or {}, defaults)]
+
+
+def _asked(criterion: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in criterion.items() if key not in RESULT_FIELDS}
+
+
+def _paths_added(constraints: Mapping[str, Any], defaults: GoalDefaults) -> Iterator[Edit]:
+    for key in PATH_KEYS:
+        there = list(constraints.get(key) or ())
+        missing = [path for path in getattr(defaults, key) if path not in there]
+        if missing:
+            yield ("constraints", key), [*there, *missing]
