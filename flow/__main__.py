@@ -38,7 +38,8 @@ def _own_signals() -> None:
 
 def run(words: list[str]) -> int:
     """Run these words, in whatever process this is; returns the exit status."""
-    if words[:1] == ["hook"] or words[:2] == ["--json", "hook"]:
+    hook = words[:1] == ["hook"] or words[:2] == ["--json", "hook"]
+    if hook and "pre-push" not in words[1:3]:
         from flow.hook import run as run_hook
 
         return run_hook(words[words.index("hook") + 1 :])

@@ -42,6 +42,7 @@ USAGE = """\
 usage: flow hook stop [--host claude|codex|gemini|cursor] [-- TEXT]
        flow hook judge [-- TEXT]
        flow hook pre-tool-use
+       flow hook pre-push
 
 Called by an agent's host, with the host's JSON on standard input (TEXT is what was read of it
 already). Exits with 0, always; stop and judge print one JSON object.
@@ -51,7 +52,9 @@ pre-tool-use
        prints a question for a person before a call of a tool that only a person may allow; nothing
        for any other (Claude Code)
 judge  with judge.autoJudge: tells what was scored since the last stop, and has the skills' runs
-       that ended scored in a process of their own; it lets every agent stop (Claude Code)"""
+       that ended scored in a process of their own; it lets every agent stop (Claude Code)
+pre-push
+       for git: exits with 0 where this branch's goal is achieved or none has begun"""
 
 
 class _TooLate(BaseException):

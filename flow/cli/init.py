@@ -1,44 +1,179 @@
-"""``flow init``: make a repository ready for goals."""
+"""``flow init``: make a repository ready for goals, at a terminal as a conversation."""
 
 from __future__ import annotations
 
 import os
 
 from flow.adapters.setup import init as setup_init
-from flow.cli.parsing import CommandSpec
+from flow.adapters.setup.set_up_place import SetUpPlace
+from flow.adapters.setup.settings_edit import settings_place
+from flow.adapters.setup.undo import undo, what_stays
+from flow.cli.parsing import CommandSpec, usage_error
+from flow.core.setting_keys import ENFORCEMENT, STOP_HOOK
+from flow.core.setting_values import loosens
 from flow.core.stop.hosts import HOSTS
+from flow.errors import FlowError, PersonNeeded
+from flow.render import setup as render
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
+    from typing import TypeVar
 
+    from flow.adapters.setup.init import Done, InitRequest
     from flow.cli.output import Output
+
+    _Choice = TypeVar("_Choice", bound=str)
+
+GIT_HOOKS = ("pre-push",)
+LEVELS = ENFORCEMENT[1:]
+"""The levels that a person is asked about; ``off`` needs no setting up."""
+TRIES = 5
+"""Answers to one question, after which nothing was chosen."""
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "--host",
         choices=HOSTS,
         help="the program that runs your agent: add the Stop hook to its file in this repository",
     )
+    add(
+        "--enforcement",
+        choices=LEVELS,
+        help="what happens when the agent stops and the goal is not done: you are told, it goes "
+        "on until the commands pass, or until a judge agrees, too",
+    )
+    add("--git-hook", choices=GIT_HOOKS, help="check the goal before each push")
+    add(
+        "--private",
+        action="store_true",
+        help="keep all of Flow's files out of the repository: by .git/info/exclude, and in your "
+        "own settings",
+    )
+    add("--undo", action="store_true", help="take out what flow init put in")
 
 
 def _run_init(args: argparse.Namespace, out: Output) -> int:
-    done = setup_init.init(os.getcwd(), args.host, out.environ)
+    place = SetUpPlace(os.getcwd(), out.environ)
+    if args.undo:
+        if args.host or args.enforcement or args.git_hook or args.private:
+            raise usage_error("--undo goes with no other option", "flow init", key="--undo")
+        return _undo(place, out)
+    request = _request(args, place, out)
+    _refuse_agent(place, request, out)
+    done = setup_init.init(place, request)
     document = {
         "top": done.top,
         "git": done.no_git is None,
-        "steps": [step._asdict() for step in done.steps],
+        "steps": [{"file": step.file, "did": step.did} for step in done.steps],
         "hook": None if done.hook is None else done.hook._asdict(),
+        "private": request.private,
         "next": done.next,
     }
-    width = max(len(step.file) for step in done.steps)
-    lines = [f"{step.file:<{width}}  {step.did}" for step in done.steps]
-    out.result(document, [*lines, f"next: {done.next}"])
-    if done.hook is not None and not out.json:
+    out.result(document, _lines(done, request, out))
+    if done.hook is not None and not out.json and not out.can_ask:
         out.say(*(f"flow: note: {note}" for note in done.hook.notes))
     if done.no_git is not None:
         out.warn([f"{done.no_git}: {setup_init.NO_GIT}"])
+    return 0
+
+
+def _lines(done: Done, request: InitRequest, out: Output) -> list[str]:
+    if out.can_ask:
+        notes = done.hook.notes if done.hook is not None else ()
+        return render.set_up(done.steps, notes, done.next, out.screen, private=request.private)
+    width = max(len(step.file) for step in done.steps)
+    lines = [f"{step.file:<{width}}  {step.did}" for step in done.steps]
+    if request.private:
+        lines.append(f"private: {render.PRIVATE}")
+    return [*lines, f"next: {done.next}"]
+
+
+def _request(args: argparse.Namespace, place: SetUpPlace, out: Output) -> InitRequest:
+    """What is wanted: by the options, and at a terminal by a person's answers."""
+    request = setup_init.InitRequest(
+        args.host, args.enforcement, args.git_hook is not None, args.private
+    )
+    host, enforcement, git_hook = setup_init.unasked(place)
+    if not out.can_ask:
+        if args.enforcement and not args.host and host and not setup_init.plugin_in(place):
+            raise usage_error(
+                "no agent's hook is set up here that could keep it working: name the agent",
+                "flow init",
+                key="--host",
+            )
+        return request
+    if host and args.host is None and not setup_init.plugin_in(place):
+        request = request._replace(host=_chosen(out, *render.HOST_QUESTION, HOSTS))
+    works = request.host is not None or not host or setup_init.plugin_in(place)
+    if enforcement and args.enforcement is None and works:
+        level = _chosen(out, *render.ENFORCEMENT_QUESTION, LEVELS) or "warn"
+        request = request._replace(enforcement=level, asked=True)
+    if git_hook and not request.git_hook:
+        out.tell([render.PUSH_QUESTION])
+        request = request._replace(git_hook=out.ask(">") in ("y", "yes"))
+    return request._replace(example=False)
+
+
+def _chosen(
+    out: Output, question: str, choices: tuple[str, ...], values: Sequence[_Choice]
+) -> _Choice | None:
+    """The value that a person chooses by its number or name; None for Enter."""
+    out.tell([question, *choices])
+    for _ in range(TRIES):
+        answer = out.ask(">")
+        if not answer:
+            break
+        for number, value in enumerate(values, 1):
+            if answer in (str(number), value):
+                return value
+        out.say(f"a number from 1 to {len(values)}, or Enter")
+    return None
+
+
+def _refuse_agent(place: SetUpPlace, request: InitRequest, out: Output) -> None:
+    """Raise :class:`PersonNeeded` where an agent's shell would loosen the user's own settings."""
+    from flow.adapters.process.speaker import current_speaker
+    from flow.core.setting_keys import KEYS
+
+    if not request.private or request.enforcement is None:
+        return
+    before = place.settings.settings.stop_hook_enforcement
+    agent = current_speaker(out.environ).said_from == "agent"
+    if agent and loosens(KEYS[STOP_HOOK], before, request.enforcement):
+        raise PersonNeeded(
+            f"{before} is in force, and this is an agent's shell",
+            code="agent_sets_own",
+            key="--enforcement",
+            remedy="a person, at a terminal: flow init --private "
+            f"--enforcement {request.enforcement}",
+        )
+
+
+def _undo(place: SetUpPlace, out: Output) -> int:
+    if place.record is None or place.state_dir is None:
+        raise usage_error(
+            "the state folder cannot be used, so nobody knows what flow init put in", "flow init"
+        )
+    try:
+        own = settings_place("user", place.home, place.top, here=True)
+    except FlowError:
+        own = None
+    repo = place.repo if place.common_dir is not None else None
+    steps = undo(repo, place.top, place.record, place.own_record, own, place.state_dir)
+    stays = list(what_stays(place.top))
+    document = {
+        "top": place.top,
+        "steps": [{"file": step.file, "did": step.did} for step in steps],
+        "stays": stays,
+    }
+    width = max((len(step.file) for step in steps), default=0)
+    lines = [f"{step.file:<{width}}  {step.did}" for step in steps]
+    lines = lines or ["nothing that flow init put in is on record here"]
+    out.result(document, [*lines, *(f"stays: {what}" for what in stays)])
     return 0
 
 
@@ -48,9 +183,12 @@ COMMAND = CommandSpec(
     _run_init,
     "Writes .flow/goals/ with an example, the goal schema for editors, lines in .gitignore and\n"
     ".gitattributes, and rules in .claude/settings.json that make Claude Code ask a person before\n"
-    "it confirms, approves, amends, clears or trusts. What is there already stays as it is.\n\n"
+    "it confirms, approves, amends, clears or trusts. What is there already stays as it is. At a\n"
+    "terminal it asks which agent works here, whether it is kept working, and about pushes.\n\n"
     "--host also adds the Stop hook: hooks.Stop of .claude/settings.json (claude; not where the\n"
     "plugin is enabled, which brings it) or of .codex/hooks.json (codex), hooks.AfterAgent of\n"
-    ".gemini/settings.json (gemini), hooks.stop of .cursor/hooks.json (cursor). An entry that\n"
-    "runs the hook already stays; no entry of your own is changed.",
+    ".gemini/settings.json (gemini), hooks.stop of .cursor/hooks.json (cursor); for claude also\n"
+    "the status line, where none is there. An entry that runs the hook already stays; no entry of\n"
+    "your own is changed.\n\n"
+    "--undo takes out what is as Flow wrote it, and says what it leaves.",
 )

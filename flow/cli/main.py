@@ -89,7 +89,7 @@ def _run(words: Sequence[str], out: Output) -> int:
 
         out.result({"version": __version__}, [f"flow {__version__}"])
         return 0
-    _require_known(words[0], COMMANDS, "flow")
+    _require_known(words[0], {**COMMANDS, **ELSEWHERE}, "flow")
     module = import_module(f"flow.cli.{words[0]}")
     if not hasattr(module, "COMMANDS"):
         return _call_command(f"flow {words[0]}", module.COMMAND, words[1:], out)

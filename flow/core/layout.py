@@ -19,6 +19,30 @@ PLUGIN_RUBRICS = "skills/judge/rubrics"
 JOURNAL_DIR = ".decisions"
 REPORTS_DIR = ".specs/reports"
 """Judges' reports in debates, unless ``judge.reportsDir`` says otherwise."""
+SETTINGS_LOCAL = ".claude/settings.flow.local.json"
+SETTINGS_PROJECT = ".claude/settings.flow.json"
+HOST_FILES = {
+    "claude": ".claude/settings.json",
+    "codex": ".codex/hooks.json",
+    "gemini": ".gemini/settings.json",
+    "cursor": ".cursor/hooks.json",
+}
+"""Where the program that runs an agent reads its hooks from."""
+CLAUDE_LOCAL = ".claude/settings.local.json"
+"""Claude Code's file for one person alone."""
+SET_UP_FILES = frozenset(
+    (
+        ".gitignore",
+        ".gitattributes",
+        *HOST_FILES.values(),
+        CLAUDE_LOCAL,
+        SETTINGS_LOCAL,
+        SETTINGS_PROJECT,
+    )
+)
+"""The files outside ``.flow/`` that ``flow init`` writes to."""
+HOOK_FILES = SET_UP_FILES - {".gitignore", ".gitattributes"}
+"""Those that turn the Stop hook on or off."""
 LOCKS = f"{RUNS}/.locks"
 PENDING = f"{RUNS}/.pending"
 WORK = f"{RUNS}/.work"

@@ -17,7 +17,7 @@ from flow.core.setting_keys import (
     STRICTNESS,
     near_keys,
 )
-from flow.core.setting_values import shown_value, usable_value, value_faults
+from flow.core.setting_values import loosens, shown_value, usable_value, value_faults
 from flow.errors import ContractError, Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -332,6 +332,40 @@ def _pinned_values(pinned: Mapping[str, str] | None) -> dict[str, Any] | None:
         if name in KEYS and KEYS[name].kind.fits(value):
             found[name] = value
     return found
+
+
+def only_tightens(before: Any, after: Any, own: Mapping[str, Any]) -> bool:
+    """Whether a checkout's settings file ``after`` differs from ``before`` by what is stricter.
+
+    ``before`` is None where there was none; ``own`` is what the user alone says of each key.
+    """
+    faults: list[Fault] = []
+    was, now = (
+        dict(_layer_values(Layer("", document, own=False), faults))
+        for document in ({} if before is None else before, after)
+    )
+    defaults = Settings()
+    for name in {*was, *now}:
+        key = KEYS.get(name)
+        if name in was and name in now and _same_value(was[name], now[name]):
+            continue
+        if key is None or name not in now or not key.kind.fits(now[name]):
+            return False
+        if key.rule not in ("stricter", "union"):
+            return False
+        known = [own[name], _plain_value(_get_field(defaults, key.field)), was.get(name)]
+        if key.rule == "union":
+            known = [was.get(name, [])]
+        if any(loosens(key, value, now[name]) for value in known if value is not None):
+            return False
+    return not faults
+
+
+def _same_value(one: Any, other: Any) -> bool:
+    """Equal as JSON; 1 and true are two values."""
+    import json
+
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def config_rows(loaded: LoadedSettings) -> tuple[ConfigRow, ...]:

@@ -6,11 +6,13 @@ import os
 
 from flow.adapters.fs import clock
 from flow.adapters.ledger.own_marks import marked
+from flow.adapters.ledger.set_up_marks import guards_without_set_up, marked_set_up
 from flow.adapters.worktree import change_set
 from flow.app.evaluation.baselines import recorded_baseline
 from flow.app.evaluation.values import ClosingContext, RecordedBaseline
 from flow.core.layout import PLUGIN_SCORES, SCORES
-from flow.startup.typing import TYPE_CHECKING
+from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING, Any
 from flow.version import __version__
 
 if TYPE_CHECKING:
@@ -87,11 +89,24 @@ class WorkingTree:
         taken = change_set.snapshot(
             self._repo, baseline, denied, cache_dir=cache_dir, deciding=deciding
         )
-        return taken._replace(changes=self.marked(taken.changes, baseline))
+        guards = guards_without_set_up(taken.guards, baseline.guards, self._context.own_record)
+        return taken._replace(changes=self.marked(taken.changes, baseline), guards=guards)
 
     def marked(self, changes: Sequence[PathChange], baseline: Baseline) -> tuple[PathChange, ...]:
         """The changes, with which of them only have a name that Flow gives its files."""
-        return marked(self._repo, changes, baseline, self._context.own_record)
+        record = self._context.own_record
+        changes = marked(self._repo, changes, baseline, record)
+        return marked_set_up(self._repo, changes, baseline, record, self._own_values)
+
+    def _own_values(self) -> Mapping[str, Any] | None:
+        """Each setting as the user alone says it; None where that cannot be read."""
+        from flow.adapters.user_state.settings import load
+        from flow.core.settings import config_rows
+
+        try:
+            return {row.key: row.value for row in config_rows(load(None, self._context.home))}
+        except FlowError:
+            return None
 
     def widened(self, baseline: Baseline, base: str) -> tuple[Baseline, bool]:
         """The baseline moved to another base, and whether its range contains the pinned one."""

@@ -28,6 +28,10 @@ EVENTS = {"claude": "Stop", "codex": "Stop", "gemini": "AfterAgent", "cursor": "
 LIMITS = {"claude": 330, "codex": 330, "gemini": 330_000, "cursor": 330}
 
 
+MINE = {"type": "command", "command": "mine"}
+"""A status line of the user's own."""
+
+
 def command(host: str) -> str:
     return f"flow hook stop --host {host}"
 
@@ -97,7 +101,7 @@ def test_the_hook_is_written(repo: GitRepo, host: str) -> None:
         "command": command(host),
     }
     assert list(read(repo, host)) == {
-        "claude": ["permissions", "hooks"],
+        "claude": ["permissions", "hooks", "statusLine"],
         "cursor": ["version", "hooks"],
     }.get(host, ["hooks"])
     assert read(repo, "claude")["permissions"]["ask"] == list(setup_init.ASK_RULES)
@@ -157,6 +161,7 @@ def test_everything_else_stays(
     there = dict(OTHERS)
     if host == "claude":
         there["permissions"] = {"ask": list(setup_init.ASK_RULES), "allow": ["Bash(ls)"]}
+        there["statusLine"] = MINE
     before = json.dumps(there, indent=indent) + ending
     ready.write(FILES[host], before)
     init(ready, host)
@@ -198,7 +203,7 @@ def test_an_entry_of_the_users_own_stays_and_none_is_added(
 ) -> None:
     own = document(host, {"command": text.format(host=host), "timeout": 5})
     if host == "claude":
-        own["permissions"] = {"ask": list(setup_init.ASK_RULES)}
+        own |= {"permissions": {"ask": list(setup_init.ASK_RULES)}, "statusLine": MINE}
     before = json.dumps(own)
     ready.write(FILES[host], before)
     assert "an entry of your own runs it" in did(init(ready, host), host)
@@ -225,7 +230,7 @@ def test_an_entry_of_flow_for_another_host_is_corrected(
 
 def test_claude_code_needs_no_host_in_the_command(ready: GitRepo) -> None:
     own = document("claude", entry("claude", command="flow hook stop"))
-    own["permissions"] = {"ask": list(setup_init.ASK_RULES)}
+    own |= {"permissions": {"ask": list(setup_init.ASK_RULES)}, "statusLine": MINE}
     ready.write(FILES["claude"], json.dumps(own))
     assert did(init(ready, "claude"), "claude") == "is as it should be"
 

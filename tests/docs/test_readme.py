@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from tests.support import ROOT
 
 README = Path(ROOT, "README.md").read_text(encoding="utf-8")
 COMMAND_LINE = Path(ROOT, "docs/cli.md").read_text(encoding="utf-8")
-HOOKS = Path(ROOT, "docs/hooks.md").read_text(encoding="utf-8")
 
 
 DOCS = [str(page.relative_to(Path(ROOT, "docs"))) for page in Path(ROOT, "docs").rglob("*.md")]
@@ -109,25 +107,3 @@ def test_a_page_is_titled_by_its_readers_question_and_listed_by_it(page: str) ->
 def test_no_line_of_a_users_page_is_too_long_for_an_editor(page: str) -> None:
     text = re.sub(r"^```.*?^```", "", Path(ROOT, page).read_text("utf-8"), flags=re.S | re.M)
     assert [line for line in text.split("\n") if len(line) > 120 and line[0] not in "|<"] == []
-
-
-@pytest.mark.needs_tool("sh")
-@pytest.mark.parametrize(
-    ("active", "evaluated", "status"),
-    [(0, 0, 0), (0, 1, 1), (0, 4, 4), (1, 9, 0), (3, 9, 3), (None, 9, 127)],
-    ids=["achieved", "failed", "a person", "no goal", "several", "no helpers"],
-)
-def test_the_hook_before_a_push_lets_nothing_else_through(
-    active: int | None, evaluated: int, status: int, tmp_path: Path
-) -> None:
-    (script,) = re.findall(r"```sh\n(#!/bin/sh\n.*?)```", HOOKS, re.S)
-    programs = {"flow": f"exit {evaluated}"}
-    if active is not None:
-        programs["flow-active-goal.sh"] = f"echo greet; exit {active}"
-    for name, text in programs.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
-        (tmp_path / name).chmod(0o755)
-    done = subprocess.run(
-        ["/bin/sh", "-c", script], env={"PATH": str(tmp_path)}, capture_output=True, check=False
-    )
-    assert done.returncode == status

@@ -207,7 +207,7 @@ def _examine_paths(report: DoctorReport, checkout: ExaminedCheckout) -> None:
 
 def _ignored(report: DoctorReport, checkout: ExaminedCheckout) -> None:
     with report.noting("it should keep run folders out of commits"):
-        if not setup_init.ignores_runs(checkout.top):
+        if not setup_init.ignores_runs(checkout.top, checkout.repo.common_dir):
             report.found(
                 f".gitignore has no line {setup_init.IGNORED}",
                 "evidence and locks of your runs would be committed",

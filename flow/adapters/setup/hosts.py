@@ -19,6 +19,7 @@ import re
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files
 from flow.adapters.process.tool import find_program
+from flow.core import layout
 from flow.core.stop.hosts import event_name
 from flow.core.text.display import visible
 from flow.errors import FlowError
@@ -30,15 +31,11 @@ if TYPE_CHECKING:
     from flow.adapters.contracts.text import Path
     from flow.adapters.setup.json import JsonFile
 
-CLAUDE = ".claude/settings.json"
-FILES = {
-    "claude": CLAUDE,
-    "codex": ".codex/hooks.json",
-    "gemini": ".gemini/settings.json",
-    "cursor": ".cursor/hooks.json",
-}
+FILES = layout.HOST_FILES
+CLAUDE = FILES["claude"]
 SECONDS = 330
 """What a host gives the hook, which ends by itself before (SPEC 6)."""
+STATUS_LINE = "flow statusline"
 PLUGIN = "flow"
 """The plugin's name: it is ``flow@`` and the name of a marketplace in Claude Code's settings."""
 
@@ -73,7 +70,7 @@ def add_hook(target: JsonFile, host: str, top: str, environ: Mapping[str, str]) 
     event = event_name(host)
     entries = list(_starting_it(target, event))
     ours = next((path for path, text in entries if _OURS.fullmatch(text.strip())), None)
-    plugin = _plugin_settings(top, environ) if host == "claude" else None
+    plugin = plugin_settings(top, environ) if host == "claude" else None
     notes = _host_notes(target, host, environ, written=not plugin)
     if plugin and entries:
         did = ""
@@ -93,6 +90,24 @@ def add_hook(target: JsonFile, host: str, top: str, environ: Mapping[str, str]) 
     if len(entries) > 1:
         notes.append(f"{len(entries)} entries of hooks.{event} run the Stop hook: keep one")
     return Hook(host, target.name, event, command(host), tuple(notes)), did
+
+
+def has_hook(target: JsonFile, host: str) -> bool:
+    """Whether the host's file starts the Stop hook."""
+    return any(True for _ in _starting_it(target, event_name(host)))
+
+
+def add_status_line(target: JsonFile, top: str, environ: Mapping[str, str]) -> str:
+    """Enter ``flow statusline`` into Claude Code's settings where no file has a status line."""
+    files_read = [
+        document
+        for root, name in _settings_places(top, environ)
+        if isinstance(document := _document(root, name), dict)
+    ]
+    if "statusLine" in target.value(()) or any("statusLine" in each for each in files_read):
+        return ""
+    target.add((), "statusLine", {"type": "command", "command": STATUS_LINE})
+    return f"added the status line: {STATUS_LINE}"
 
 
 def _hook_entry(host: str) -> dict[str, Any]:
@@ -192,21 +207,14 @@ def _host_notes(
     return notes
 
 
-def _plugin_settings(top: str, environ: Mapping[str, str]) -> str | None:
+def plugin_settings(top: str, environ: Mapping[str, str]) -> str | None:
     """The settings file of Claude Code that enables the plugin; None where none does.
 
     A file that cannot be read says nothing. The checkout's local file wins over the checkout's,
     and that one over the user's own.
     """
-    home = environ.get("HOME", "")
-    own = environ.get("CLAUDE_CONFIG_DIR") or (f"{home}/.claude" if home else "")
-    places = [(top, ".claude/settings.local.json"), (top, CLAUDE)]
-    if os.path.isabs(own):
-        # Dotfiles are often symlinks into a folder of their own.
-        folder, name = os.path.split(os.path.realpath(f"{own}/settings.json"))
-        places.append((folder, name))
     said: dict[str, tuple[str, bool]] = {}
-    for root, name in places:
+    for root, name in _settings_places(top, environ):
         shown = name if root == top else "your own settings.json"
         for plugin, enabled in _enabled(root, name).items():
             if isinstance(plugin, str) and plugin.startswith(f"{PLUGIN}@"):
@@ -214,12 +222,29 @@ def _plugin_settings(top: str, environ: Mapping[str, str]) -> str | None:
     return next((shown for shown, enabled in said.values() if enabled), None)
 
 
-def _enabled(root: str, name: str) -> dict[Any, Any]:
+def _settings_places(top: str, environ: Mapping[str, str]) -> list[tuple[str, str]]:
+    """(folder, file below it) of Claude Code's settings, the one that wins first."""
+    home = environ.get("HOME", "")
+    own = environ.get("CLAUDE_CONFIG_DIR") or (f"{home}/.claude" if home else "")
+    places = [(top, layout.CLAUDE_LOCAL), (top, CLAUDE)]
+    if os.path.isabs(own):
+        # Dotfiles are often symlinks into a folder of their own.
+        folder, name = os.path.split(os.path.realpath(f"{own}/settings.json"))
+        places.append((folder, name))
+    return places
+
+
+def _document(root: str, name: str) -> Any:
+    """The JSON of a file; None where it is absent or cannot be read."""
     try:
         data = files.read_optional(root, name)
-        document = formats.parse_json(data, file=name) if data is not None else {}
+        return formats.parse_json(data, file=name) if data is not None else None
     except FlowError:
-        return {}
+        return None
+
+
+def _enabled(root: str, name: str) -> dict[Any, Any]:
+    document = _document(root, name)
     plugins = document.get("enabledPlugins") if isinstance(document, dict) else None
     return plugins if isinstance(plugins, dict) else {}
 

@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 from flow.adapters.contracts import formats, schemas
 from flow.adapters.fs import clock, files
-from flow.adapters.git.repository import current_branch, find_repo, refusal
-from flow.adapters.setup.editor_schema import SCHEMA
-from flow.adapters.setup.hosts import FILES, add_hook
+from flow.adapters.git.repository import current_branch
+from flow.adapters.git.run import git
+from flow.adapters.ledger.set_up_marks import PRE_PUSH
+from flow.adapters.setup import git_hook, hosts, settings_edit
+from flow.adapters.setup.example_goal import EXAMPLE, example
+from flow.adapters.setup.file_edits import (
+    AS_IT_SHOULD_BE,
+    EXCLUDE,
+    FileEdit,
+    InitStep,
+    edited_json,
+    lines_added,
+)
 from flow.adapters.setup.json import JsonFile
+from flow.adapters.setup.own_program import own_program
 from flow.core import layout
 from flow.core.goal.model import NO_BRANCH
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.setting_keys import KEYS, STOP_HOOK
+from flow.core.settings import DEFAULT
+from flow.errors import FlowError, at_key, in_file
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from flow.adapters.setup.git_hook import GitHookPlan
     from flow.adapters.setup.hosts import Hook
+    from flow.adapters.setup.set_up_place import SetUpPlace
+    from flow.core.setting_keys import StopHookEnforcement
 
-EXAMPLE = "example"
-CLAUDE = FILES["claude"]
+SCHEMA = ".flow/goal.schema.json"
+CLAUDE = hosts.CLAUDE
 IGNORED = f"{layout.RUNS}/"
 ATTRIBUTES = f"{layout.GOALS}/*{layout.GOAL_SUFFIX} text eol=lf"
 NO_GIT = (
@@ -57,11 +73,16 @@ ASK_RULES: tuple[str, ...] = (
 """What Claude Code asks a person before it runs: the doors that need a person's word."""
 
 
-class InitStep(NamedTuple):
-    """One file, and what was done with it."""
+class InitRequest(NamedTuple):
+    """What a person wants set up. ``host`` None: no hook; ``enforcement`` None: as it is."""
 
-    file: str
-    did: str
+    host: str | None = None
+    enforcement: StopHookEnforcement | None = None
+    git_hook: bool = False
+    private: bool = False
+    example: bool = True
+    asked: bool = False
+    """Whether a person was asked about ``enforcement``."""
 
 
 class Done(NamedTuple):
@@ -72,122 +93,263 @@ class Done(NamedTuple):
     steps: tuple[InitStep, ...]
     next: str
     hook: Hook | None = None
+    git_line: str = ""
+    """The line that a person adds to a hook of their own."""
 
 
-class _Write(NamedTuple):
-    file: str
-    text: str
-    new: bool
-    did: str
+def init(place: SetUpPlace, request: InitRequest) -> Done:
+    """Make the checkout ready.
 
-
-def init(cwd: str, host: str | None = None, environ: Mapping[str, str] | None = None) -> Done:
-    """Make the repository around ``cwd`` ready; without one, ``cwd`` itself.
-
-    ``host`` is one of ``stop_host.HOSTS``, which gets the Stop hook, or None. ``environ`` (``PATH``
-    and ``HOME`` are read) says whether it can start it and has it already. Reads everything first,
-    so that a broken file is refused before anything is written. Raises :class:`ContractError` for
-    a broken settings file, :class:`RefusedError` for a symlink.
+    Reads everything first, so that a broken file is refused before anything is written. Raises
+    :class:`ContractError` for a broken settings file, :class:`RefusedError` for a symlink.
     """
-    repo = find_repo(os.path.abspath(cwd))
-    top = repo.top if repo is not None else os.path.abspath(cwd)
-    no_git = refusal(repo) if repo is not None else "there is no git repository here"
-    hook, hosts = _set_up_hosts(top, host, environ or {})
-    plans = [
-        _line_added(top, ".gitignore", IGNORED, _ignored_already),
-        _line_added(top, ".gitattributes", ATTRIBUTES, lambda lines: ATTRIBUTES in lines),
-        *hosts,
-        _schema_copied(top),
-    ]
-    ids = files.names(top, layout.GOALS, suffix=layout.GOAL_SUFFIX, limit=1000)
-    goal_file = layout.goal_file(EXAMPLE)
+    hook, plans = _set_up_hosts(place, request)
+    lines = _excluded(place, request) if request.private else _lines(place)
+    plans = [*lines, *plans]
+    git_plan = _plan_git_hook(place) if request.git_hook else None
+    plans.append(_schema_copied(place.top))
+    ids = files.names(place.top, layout.GOALS, suffix=layout.GOAL_SUFFIX, limit=1000)
     if ids:
         plans.append(InitStep(layout.GOALS + "/", f"is there; goal files in it: {len(ids)}"))
-    else:
-        branch = (current_branch(repo) if repo is not None else None) or NO_BRANCH
-        text = example(os.path.basename(top) or "repository", branch, clock.now())
-        formats.read_goal(text.encode("utf-8"), file=goal_file)
-        plans.append(_Write(goal_file, text, True, "made: a draft to look at and change"))
-    steps = tuple(_carry_out(top, plan) for plan in plans)
-    next_step = f"read {goal_file}, or: flow goal create --help"
-    return Done(top, no_git, steps, "flow goal list" if ids else next_step, hook)
+    elif request.example:
+        plans.append(_example_goal(place))
+    steps = [_carry_out(place, plan) for plan in plans]
+    if git_plan is not None:
+        steps.append(_carry_out_hook(place, git_plan))
+    setting = _set_here(place, request, steps)
+    edits = [plan for plan in plans if isinstance(plan, FileEdit)]
+    if place.record is not None and (edits or setting or request.asked):
+        place.record.add(edits, setting, asked=request.asked)
+    next_step = f"read {layout.goal_file(EXAMPLE)}, or: flow goal create --help"
+    return Done(
+        place.top,
+        place.no_git,
+        tuple(steps),
+        "flow goal list" if ids else next_step if request.example else "flow goal create",
+        hook,
+        git_plan.line if git_plan is not None else "",
+    )
+
+
+def unasked(place: SetUpPlace) -> tuple[bool, bool, bool]:
+    """Whether host, enforcement and git hook are still open questions here."""
+    known = place.record.read() if place.record is not None else {}
+    host = not any(_has_hook(place.top, name) for name in layout.HOST_FILES)
+    enforcement = place.settings.origins[STOP_HOOK] == DEFAULT and known.get("asked") is not True
+    pushes = place.common_dir is not None and place.repo is not None
+    hook = pushes and place.repo is not None and git_hook.installed_hook(place.repo) is None
+    return host, enforcement, hook
+
+
+def plugin_in(place: SetUpPlace) -> bool:
+    """Whether Claude Code's plugin, which brings the Stop hook, is enabled here."""
+    return hosts.plugin_settings(place.top, place.environ) is not None
+
+
+def _has_hook(top: str, host: str) -> bool:
+    names = {layout.HOST_FILES[host], *((layout.CLAUDE_LOCAL,) if host == "claude" else ())}
+    try:
+        return any(hosts.has_hook(JsonFile(top, name), host) for name in names)
+    except FlowError:
+        return False
+
+
+def _lines(place: SetUpPlace) -> list[InitStep | FileEdit]:
+    journals = f"{place.settings.settings.journal_dir}/*.md merge=union"
+    return [
+        lines_added(place.top, ".gitignore", (IGNORED,), lambda _, lines: _ignored_already(lines)),
+        lines_added(
+            place.top, ".gitattributes", (ATTRIBUTES, journals), lambda line, lines: line in lines
+        ),
+    ]
+
+
+def _excluded(place: SetUpPlace, request: InitRequest) -> list[InitStep | FileEdit]:
+    """Keep all of Flow's files out of the repository, for its own copy of git alone."""
+    if place.common_dir is None:
+        raise at_key("--private").invalid(
+            f"{place.no_git}, so there is no .git/{EXCLUDE} to write to", "make git work here"
+        )
+    wanted = [
+        ".flow/",
+        f"{place.settings.settings.journal_dir}/",
+        layout.SETTINGS_LOCAL,
+        layout.CLAUDE_LOCAL,
+    ]
+    if request.host not in (None, "claude"):
+        wanted.append(layout.HOST_FILES[request.host])
+    lines = tuple(f"/{path}" for path in wanted)
+    return [
+        lines_added(place.common_dir, EXCLUDE, lines, lambda line, there: line in there, git=True)
+    ]
 
 
 def _set_up_hosts(
-    top: str, host: str | None, environ: Mapping[str, str]
-) -> tuple[Hook | None, list[InitStep | _Write]]:
-    """The rules for Claude Code and the hook for ``host``, each file once."""
-    settings = JsonFile(top, CLAUDE)
-    did = {CLAUDE: [_ask_rules(settings)]}
-    targets = {CLAUDE: settings}
+    place: SetUpPlace, request: InitRequest
+) -> tuple[Hook | None, list[InitStep | FileEdit]]:
+    """The rules for Claude Code, the hook for the host, and the enforcement; each file once."""
+    top, host = place.top, request.host
+    claude = layout.CLAUDE_LOCAL if request.private else CLAUDE
+    targets: dict[str, JsonFile] = {}
+    did: dict[str, list[str]] = {}
+    short: dict[str, list[str]] = {}
+    if not request.private or host == "claude":
+        targets[claude] = settings = JsonFile(top, claude)
+        rules, short[claude] = _ask_rules(settings)
+        did[claude] = [rules]
     hook = None
     if host is not None:
-        name = FILES[host]
-        target = targets.setdefault(name, settings if name == CLAUDE else JsonFile(top, name))
-        hook, done = add_hook(target, host, top, environ)
+        name = claude if host == "claude" else layout.HOST_FILES[host]
+        if request.private and name != claude:
+            _refuse_tracked(place, name)
+        target = targets.setdefault(name, targets[name] if name in targets else JsonFile(top, name))
+        hook, done = hosts.add_hook(target, host, top, place.environ)
         did.setdefault(name, []).append(done)
-    return hook, [_edited_file(target, did[name]) for name, target in targets.items()]
+        level = f', "{request.enforcement}"' if request.enforcement else ""
+        if done.startswith("added"):
+            short.setdefault(name, []).insert(0, f"+ {hook.event} hook{level}")
+        if host == "claude" and (line := hosts.add_status_line(target, top, place.environ)):
+            did[name].append(line)
+            short[name].append("+ status line")
+    if request.enforcement is not None and not request.private:
+        target = targets[layout.SETTINGS_PROJECT] = JsonFile(top, layout.SETTINGS_PROJECT)
+        line = _enforced(target, request.enforcement)
+        did[target.name] = [line]
+        short[target.name] = [f'+ stopHookEnforcement "{request.enforcement}"']
+    edits = [
+        edited_json(top, target, did[name], short.get(name, [])) for name, target in targets.items()
+    ]
+    return hook, edits
 
 
-def _edited_file(target: JsonFile, did: list[str]) -> InitStep | _Write:
-    said = "; ".join(part for part in did if part) or "is as it should be"
-    if not target.changed:
-        return InitStep(target.name, said)
-    return _Write(target.name, target.data().decode("utf-8"), target.new, said)
+def _refuse_tracked(place: SetUpPlace, name: str) -> None:
+    if place.repo is not None and git(place.repo, "ls-files", "-z", "--", name):
+        raise in_file(name).refused(
+            "is part of the repository, so --private cannot keep a hook in it out of it",
+            "leave --host away, or use flow init without --private",
+        )
 
 
-def _carry_out(top: str, plan: InitStep | _Write) -> InitStep:
+def _enforced(target: JsonFile, enforcement: StopHookEnforcement) -> str:
+    """Write ``stopHookEnforcement`` into the checkout's settings, unless it is there."""
+    path = tuple(STOP_HOOK.split("."))
+    section = target.part(path[:-1], dict) or {}
+    if path[-1] in section:
+        if section[path[-1]] == enforcement:
+            return ""
+        return (
+            f"says {section[path[-1]]!r} already; to change it: "
+            f"flow config set stopHookEnforcement {enforcement} --project"
+        )
+    settings_edit.set_member(target, path, enforcement)
+    return f"stopHookEnforcement is {enforcement} here"
+
+
+def _set_here(
+    place: SetUpPlace, request: InitRequest, steps: list[InitStep]
+) -> tuple[str, str] | None:
+    """Write the enforcement into the user's own file, for this checkout alone (``--private``)."""
+    if not request.private or request.enforcement is None or place.state_dir is None:
+        return None
+    file = settings_edit.settings_place("user", place.home, place.top, here=True)
+    key = KEYS[STOP_HOOK]
+    before = settings_edit.read_setting(file, key)
+    if before is not settings_edit.ABSENT:
+        steps.append(InitStep(file.shown, f"says {before!r} for this checkout already"))
+        return None
+    settings_edit.write_setting(file, key, request.enforcement, place.state_dir)
+    did = f"stopHookEnforcement is {request.enforcement} for this checkout"
+    steps.append(
+        InitStep(file.shown, did, (f'+ stopHookEnforcement "{request.enforcement}", here',))
+    )
+    return STOP_HOOK, request.enforcement
+
+
+def _plan_git_hook(place: SetUpPlace) -> GitHookPlan:
+    if place.repo is None or place.common_dir is None:
+        raise at_key("--git-hook").invalid(f"{place.no_git}", "make git work here (git init)")
+    program = own_program(place.environ)
+    if program is None:
+        raise at_key("--git-hook").invalid(
+            "the command flow is not to be found, so no hook could start it",
+            "install the package, or call bin/flow of a checkout",
+        )
+    return git_hook.plan_hook(place.repo, program)
+
+
+def _carry_out_hook(place: SetUpPlace, plan: GitHookPlan) -> InitStep:
+    if plan.data and place.repo is not None:
+        if place.own_record is not None:
+            before, after = git_hook.guard_digests(place.repo, plan)
+            place.own_record.guard(PRE_PUSH, before, after)
+        git_hook.write_hook(place.repo, plan)
+    short = {"new": "new", "chained": "new, after yours", "renewed": "renewed"}.get(plan.state)
+    return InitStep(plan.shown, plan.did, (short,) if short else ())
+
+
+def renew_git_hook(place: SetUpPlace) -> InitStep:
+    """Write the path of ``flow`` as it is now into Flow's hook."""
+    return _carry_out_hook(place, _plan_git_hook(place))
+
+
+def ignore_runs(place: SetUpPlace) -> InitStep:
+    """Add the line that keeps run folders out of commits."""
+    plan = _lines(place)[0]
+    step = _carry_out(place, plan)
+    if place.record is not None and isinstance(plan, FileEdit):
+        place.record.add([plan], None, asked=False)
+    return step
+
+
+def _carry_out(place: SetUpPlace, plan: InitStep | FileEdit) -> InitStep:
     if isinstance(plan, InitStep):
         return plan
-    data = plan.text.encode("utf-8", "surrogateescape")
-    if plan.new:
-        files.publish_new(top, plan.file, data)
-    else:
-        files.replace(top, plan.file, data)
-    return InitStep(plan.file, plan.did)
-
-
-def _line_added(top: str, file: str, line: str, there: Any) -> InitStep | _Write:
-    """Add a line to a file of lines, unless it says so already."""
-    data = files.read_optional(top, file)
-    if data is None:
-        return _Write(file, f"{line}\n", True, f"made, with the line {line}")
-    text = data.decode("utf-8", "surrogateescape")
-    if there([part.strip() for part in text.split("\n")]):
-        return InitStep(file, "is as it should be")
-    newline = "\r\n" if "\r\n" in text else "\n"
-    gap = "" if not text or text.endswith("\n") else newline
-    return _Write(file, f"{text}{gap}{line}{newline}", False, f"added the line {line}")
+    plan.write(place.own_record)
+    return plan.step
 
 
 def _ignored_already(lines: Sequence[str]) -> bool:
-    return any(line.removeprefix("/").rstrip("/*") == layout.RUNS for line in lines)
+    return any(line.removeprefix("/").rstrip("/*") in (layout.RUNS, ".flow") for line in lines)
 
 
-def ignores_runs(top: str) -> bool:
-    """Whether the checkout's ``.gitignore`` keeps run folders out of commits."""
-    data = files.read_optional(top, ".gitignore") or b""
-    return _ignored_already([line.strip() for line in data.decode("utf-8", "replace").split("\n")])
+def ignores_runs(top: str, common_dir: str | None = None) -> bool:
+    """Whether ``.gitignore`` or ``.git/info/exclude`` keeps run folders out of commits."""
+    places = [(top, ".gitignore"), *([(common_dir, EXCLUDE)] if common_dir else [])]
+    for root, name in places:
+        data = files.read_optional(root, name) or b""
+        if _ignored_already([line.strip() for line in data.decode("utf-8", "replace").split("\n")]):
+            return True
+    return False
 
 
-def _schema_copied(top: str) -> InitStep | _Write:
-    """The goal schema, for editors."""
+def _schema_copied(top: str) -> InitStep | FileEdit:
+    """The goal schema, for editors: a copy, since an installation's path belongs to one machine."""
     data = files.read_optional(top, SCHEMA)
-    text = schemas.text("goal")
+    text = schemas.text("goal").encode("utf-8")
     if data is None:
-        return _Write(SCHEMA, text, True, "made: editors read it for help with goal files")
-    if data == text.encode("utf-8"):
-        return InitStep(SCHEMA, "is as it should be")
+        did = "made: editors read it for help with goal files"
+        return FileEdit(top, SCHEMA, None, text, did, ("new, for your editor",))
+    if data == text:
+        return InitStep(SCHEMA, AS_IT_SHOULD_BE)
     return InitStep(
         SCHEMA, f"differs from this version's; to renew it: flow schema goal > {SCHEMA}"
     )
 
 
-def _ask_rules(target: JsonFile) -> str:
-    """Add the rules that make Claude Code ask a person; says what was done."""
+def _example_goal(place: SetUpPlace) -> FileEdit:
+    branch = (current_branch(place.repo) if place.repo is not None else None) or NO_BRANCH
+    text = example(os.path.basename(place.top) or "repository", branch, clock.now())
+    data, file = text.encode("utf-8"), layout.goal_file(EXAMPLE)
+    formats.read_goal(data, file=file)
+    did = "made: a draft to look at and change"
+    return FileEdit(place.top, file, None, data, did, ("new, a draft to look at and change",))
+
+
+def _ask_rules(target: JsonFile) -> tuple[str, list[str]]:
+    """Add the rules that make Claude Code ask a person; what was done, long and short."""
     missing = _missing(target)
     if not missing:
-        return ""
+        return "", []
     if target.part(("permissions",), dict) is None:
         target.add((), "permissions", {"ask": missing})
     elif target.part(("permissions", "ask"), list) is None:
@@ -195,67 +357,20 @@ def _ask_rules(target: JsonFile) -> str:
     else:
         target.append(("permissions", "ask"), missing)
     asked = "before it confirms, approves, amends, cancels or trusts"
-    return f"added {len(missing)} rules: Claude Code will ask you {asked}"
+    short = [
+        f"+ {len(missing)} rules: Claude Code will ask you before",
+        "  it confirms, approves, amends, cancels or",
+        "  trusts",
+    ]
+    return f"added {len(missing)} rules: Claude Code will ask you {asked}", short
 
 
 def missing_ask_rules(top: str) -> list[str]:
     """The rules of :data:`ASK_RULES` that Claude Code's settings of the checkout lack."""
-    return _missing(JsonFile(top, CLAUDE))
+    local = _missing(JsonFile(top, layout.CLAUDE_LOCAL))
+    return [rule for rule in _missing(JsonFile(top, CLAUDE)) if rule in local]
 
 
 def _missing(target: JsonFile) -> list[str]:
     there = target.part(("permissions", "ask"), list) or ()
     return [rule for rule in ASK_RULES if rule not in there]
-
-
-def example(repo: str, branch: str, now: str) -> str:
-    """A goal file that explains itself; every value is valid, and its status is ``draft``."""
-    quoted = {"REPO": repo, "BRANCH": branch, "NOW": now}
-    text = _EXAMPLE
-    for name, value in quoted.items():
-        text = text.replace(f"@{name}@", json.dumps(value, ensure_ascii=True))
-    return text
-
-
-_EXAMPLE = """\
-# yaml-language-server: $schema=../goal.schema.json
-#
-# A goal: what is to be true, the commands that prove it, and the paths that may be touched.
-# This one is a draft. Change it, then start it:   flow goal activate example
-# Look at where it stands:                         flow goal status example
-# Run its commands:                                flow goal evaluate example
-# Throw it away:                                   flow goal clear example
-apiVersion: flow.synapti.ai/v1
-kind: FlowGoal
-metadata:
-  id: example              # the file is named after it
-  created_at: @NOW@
-scope:
-  repo: @REPO@
-  branch: @BRANCH@  # it is evaluated on this branch only
-objective:
-  outcome: "The README says how to start"
-  acceptance_criteria:
-    - id: AC1
-      text: "There is a README with something in it"
-      verification_command: "test -s README.md"    # exit 0 proves it, nothing else does
-      must_pass: true
-      status: pending      # Flow writes this, with evidence_ref and last_result
-      limitations:
-        - "Says nothing about what the README says"
-    - id: AC2              # without a command it is fuzzy: a person approves it
-      text: "A newcomer finds the first step without asking"
-      must_pass: true
-      status: pending
-constraints:
-  allowed_paths:           # gitignore patterns from the top level; empty: every path
-    - "README.md"
-    - "docs/**"
-  denied_paths:            # these win over allowed_paths
-    - "**/.env"
-evaluator:
-  type: hybrid             # commands first; what they cannot prove needs a judge or a person
-lifecycle:
-  status: draft            # active once it is started; only a person closes it
-  turns_evaluated: 0
-"""

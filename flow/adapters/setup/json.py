@@ -24,6 +24,14 @@ _WHITE = " \t\n\r"
 _DECODER = json.JSONDecoder()
 
 
+class Added(NamedTuple):
+    """A member (with its ``key``) or an item (None) that was put in at the end of ``path``."""
+
+    path: Path
+    key: str | None
+    value: Any
+
+
 class JsonFile:
     """A JSON file whose top level is an object, absent ones taken for an empty one.
 
@@ -38,6 +46,9 @@ class JsonFile:
         self.text = "{}\n" if data is None else data.decode("utf-8", "replace")
         self._document = {} if data is None else _parsed(data, name)
         self._before = self.text
+        self.before = data
+        self.added: list[Added] = []
+        """What :meth:`add` and :meth:`append` put in."""
         self.part((), dict)
 
     @property
@@ -67,11 +78,13 @@ class JsonFile:
         """Put a new member at the end of the object at ``path``."""
         self._at(path)[key] = value
         self.text = _inserted(self.text, path, [(key, value)])
+        self.added.append(Added(path, key, value))
 
     def append(self, path: Path, values: Sequence[Any]) -> None:
         """Put ``values`` at the end of the list at ``path``."""
         self._at(path).extend(values)
         self.text = _inserted(self.text, path, [(None, value) for value in values])
+        self.added += [Added(path, None, value) for value in values]
 
     def put(self, path: Path, value: Any) -> None:
         """Replace the value at ``path``, which is there."""

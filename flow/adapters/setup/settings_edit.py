@@ -101,7 +101,7 @@ def write_setting(place: SettingsPlace, key: Key, value: Any, state_dir: str) ->
         if value is ABSENT:
             _unset(target, path)
         else:
-            _set(target, path, value)
+            set_member(target, path, value)
         if target.changed and target.new:
             files.publish_new(place.root, place.file, target.data())
         elif target.changed:
@@ -129,7 +129,8 @@ def _value(target: JsonFile, path: tuple[str, ...]) -> Any:
     return ABSENT if section is None else section.get(path[-1], ABSENT)
 
 
-def _set(target: JsonFile, path: tuple[str, ...], value: Any) -> None:
+def set_member(target: JsonFile, path: tuple[str, ...], value: Any) -> None:
+    """Set the value at ``path``, with the objects on the way to it."""
     if _value(target, path) is not ABSENT:
         target.put(path, value)
         return
@@ -142,13 +143,12 @@ def _set(target: JsonFile, path: tuple[str, ...], value: Any) -> None:
 
 
 def _unset(target: JsonFile, path: tuple[str, ...]) -> None:
-    if _value(target, path) is ABSENT:
-        return
-    target.remove(path)
-    section = path[:-1]
-    while section and not target.value(section):
-        target.remove(section)
-        section = section[:-1]
+    if _value(target, path) is not ABSENT:
+        target.remove(path)
+        section = path[:-1]
+        while section and not target.value(section):
+            target.remove(section)
+            section = section[:-1]
 
 
 @contextmanager

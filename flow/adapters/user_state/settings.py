@@ -12,6 +12,7 @@ import os
 import stat
 
 from flow.adapters.fs import files
+from flow.core import layout
 from flow.core.settings import Layer, LoadedSettings, merge_layers
 from flow.errors import ContractError, Fault, RefusedError, StorageError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["JUDGE_CONFIG", "LOCAL", "OWN", "PROJECT", "LoadedSettings", "load"]
 
-LOCAL = ".claude/settings.flow.local.json"
-PROJECT = ".claude/settings.flow.json"
+LOCAL, PROJECT = layout.SETTINGS_LOCAL, layout.SETTINGS_PROJECT
 OWN = "~/.claude/settings.flow.json"
 JUDGE_CONFIG = "judge-config.json"
 """At the top level: ``{"autoJudge": true}``."""

@@ -1,4 +1,4 @@
-"""The record of journals, reports and scorecards that Flow wrote (SPEC 17.11).
+"""The record of journals, reports, scorecards and set-up files that Flow wrote (SPEC 17.11).
 
 It lies in the user's state folder. Anybody can give a file such a name, so content counts: before
 Flow writes one, a line about its new content is added to a small file about that path. Of a journal
@@ -76,7 +76,16 @@ class OwnRecord:
 
     def file(self, rel: str, data: bytes) -> None:
         """Record the content that a report or scorecard is about to have."""
-        self._add(rel, WrittenFile("-", FLOW_BEGAN, _blob_names(data)))
+        self._add(rel, WrittenFile("-", FLOW_BEGAN, blob_names(data)))
+
+    def set_up(self, rel: str, before: bytes | None, after: bytes) -> None:
+        """Record that ``flow init`` is about to turn a file's content into ``after``."""
+        earlier = () if before is None else blob_names(before)
+        self._add(rel, WrittenFile("-", FLOW_BEGAN, (*blob_names(after), *earlier)))
+
+    def guard(self, name: str, before: str | None, after: str) -> None:
+        """Record that ``flow init`` is about to turn the guard with one digest into another."""
+        self._add(f"guard {name}", WrittenFile(after, before or FLOW_BEGAN))
 
     def journal(self, rel: str, old: bytes | None, new: bytes) -> None:
         """Record that a journal is about to hold ``new`` in the place of ``old``.
@@ -92,11 +101,11 @@ class OwnRecord:
         same = [row for row in rows if row.front == front_digest(before)]
         by_flow = [row for row in rows if row.origin == FLOW_BEGAN]
         if old is None:
-            row = WrittenFile(front_digest(after), FLOW_BEGAN, _blob_names(new))
+            row = WrittenFile(front_digest(after), FLOW_BEGAN, blob_names(new))
         elif same or not by_flow:
             origins = [row.origin for row in same] or [front_digest(before)]
             origin = FLOW_BEGAN if FLOW_BEGAN in origins else origins[-1]
-            row = WrittenFile(front_digest(after), origin, _blob_names(new))
+            row = WrittenFile(front_digest(after), origin, blob_names(new))
         elif after.startswith(before):
             row = WrittenFile(front_digest(after[len(before) :], by_flow[-1].front), FLOW_BEGAN)
         else:
@@ -136,7 +145,8 @@ def front_digest(front: bytes, before: str = NO_FRONT) -> str:
     return state.hex()
 
 
-def _blob_names(data: bytes) -> tuple[str, ...]:
+def blob_names(data: bytes) -> tuple[str, ...]:
+    """git's ids of a file with this content, one for each of :data:`ALGORITHMS`."""
     head = b"blob %d\0" % len(data)
     names = []
     for algorithm in ALGORITHMS:

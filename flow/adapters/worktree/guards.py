@@ -65,10 +65,10 @@ def guards(repo: Repo) -> dict[str, str]:
             data = repository.read_regular(os.path.join(place, "info", name))
             if data is not None:
                 digests[f"{prefix}info/{name}"] = sha256(data).hexdigest()
-    hooks_path = _hooks_path(repo)
-    if hooks_path is not None:
-        digests["core.hooksPath"] = hooks_path
-        folder = os.path.join(repo.top, os.path.expanduser(hooks_path))
+    elsewhere = hooks_path(repo)
+    if elsewhere is not None:
+        digests["core.hooksPath"] = elsewhere
+        folder = os.path.join(repo.top, os.path.expanduser(elsewhere))
         digests.update(_hook_digests(folder, "core.hooksPath"))
     replaced = _replace_refs(repo)
     if replaced:
@@ -106,11 +106,17 @@ def _hook_digests(folder: str, name: str) -> Iterator[tuple[str, str]]:
         path = os.path.join(folder, entry)
         if entry.endswith(".sample") or os.path.isdir(path):
             continue
-        data = repository.read_regular(path)
-        mode = "x" if os.access(path, os.X_OK) else "-"
-        link = os.readlink(path) if os.path.islink(path) else ""
-        text = f"{mode} {link} ".encode("utf-8", "surrogateescape") + (data or b"")
-        yield f"{name}/{entry}", sha256(text).hexdigest()
+        yield f"{name}/{entry}", hook_digest(path)
+
+
+def hook_digest(path: str | None, data: bytes | None = None) -> str:
+    """The guard's digest of the hook at ``path``, or of a program that holds ``data``."""
+    if path is None:
+        return sha256(b"x  " + (data or b"")).hexdigest()
+    mode = "x" if os.access(path, os.X_OK) else "-"
+    link = os.readlink(path) if os.path.islink(path) else ""
+    text = f"{mode} {link} ".encode("utf-8", "surrogateescape")
+    return sha256(text + (repository.read_regular(path) or b"")).hexdigest()
 
 
 def _beside_hooks(folder: str) -> Iterator[tuple[str, str]]:
@@ -135,7 +141,7 @@ def _beside_hooks(folder: str) -> Iterator[tuple[str, str]]:
             yield f"hooks, beside: {os.path.relpath(path, folder)}", sha256(data).hexdigest()
 
 
-def _hooks_path(repo: Repo) -> str | None:
+def hooks_path(repo: Repo) -> str | None:
     """``core.hooksPath`` as it is in force.
 
     git is asked only where a configuration file mentions it, or includes another file; names of

@@ -50,6 +50,10 @@ class PathChange(NamedTuple):
     not the base's; ``unrecorded`` where that is unknown, of an intact journal that still holds the
     base's content.
     """
+    set_up: bool = False
+    """Whether Flow's own set-up wrote each state that is not the base's, or it is a settings file
+    of Flow's that only tightens.
+    """
 
     @property
     def untracked(self) -> bool:

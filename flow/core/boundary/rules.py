@@ -144,7 +144,8 @@ class OwnFiles:
     The content must be recorded as Flow's (``PathChange.foreign``); without any record this goal's
     own journal counts, which is ``journal``, else that of ``issue``, else a day's. Flow writes
     regular files that are no programs, and removes none that was committed; a ``denied`` path, or
-    one behind a symlink, is a change like any other.
+    one behind a symlink, is a change like any other. The same holds for the files of Flow's set-up
+    (``PathChange.set_up``), whatever their names.
     """
 
     def __init__(
@@ -172,7 +173,7 @@ class OwnFiles:
             return self.named(change)
         entries = (change.base, change.head, change.index, change.worktree)
         return (
-            self.named(change.path)
+            (change.set_up or self.named(change.path))
             and change.real is None
             and not (change.worktree is None and change.base is not None)
             and all(entry is None or entry.mode == REGULAR for entry in entries)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from flow.core.decision import explain
 from flow.core.decision.outside import outside_file
-from flow.core.layout import sidecar_of
+from flow.core.layout import HOOK_FILES, sidecar_of
 from flow.core.stop.continuation_judge import judged_blocks
 from flow.core.stop.hosts import MARK
 from flow.core.text import display
@@ -237,6 +237,11 @@ def _mend_line(file: OutsideFile) -> str:
     path = clip(visible(file.path), 200)
     end = ", then commit that" if file.committed else ""
     how = f" with {file.command}{end}" if file.command else ""
+    if file.path in HOOK_FILES:
+        return (
+            f"{path} decides about this hook: do not remove it. Take back what you changed in it; "
+            "what you did not change is for a person: name it when you stop"
+        )
     if file.do == "remove":
         return f"{path} is new: remove it{how}"
     if not how:

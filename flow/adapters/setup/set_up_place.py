@@ -1,0 +1,68 @@
+"""The checkout that ``flow init`` works on, and what the user's state folder knows of it."""
+
+from __future__ import annotations
+
+import os
+
+from flow.adapters.fs.state_folder import ensure_state_dir, state_dir
+from flow.adapters.git.repository import find_repo, refusal
+from flow.adapters.git.trees import repo_key, shared_dir
+from flow.adapters.setup.undo import SetUpRecord
+from flow.adapters.user_state import settings
+from flow.adapters.user_state.written_files import OwnRecord
+from flow.errors import FlowError
+from flow.startup.once import once
+from flow.startup.typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.adapters.user_state.settings import LoadedSettings
+
+
+class SetUpPlace:
+    """The repository around ``cwd``; without one, ``cwd`` itself."""
+
+    def __init__(self, cwd: str, environ: Mapping[str, str]) -> None:
+        self.environ = environ
+        self.repo = find_repo(os.path.abspath(cwd))
+        self.top = self.repo.top if self.repo is not None else os.path.abspath(cwd)
+        self.no_git = (
+            refusal(self.repo) if self.repo is not None else "there is no git repository here"
+        )
+        """Why git cannot be used here, or None."""
+        self.home = environ.get("HOME") or None
+
+    @property
+    def common_dir(self) -> str | None:
+        """The git directory that linked worktrees share; None where git cannot be used."""
+        return self.repo.common_dir if self.repo is not None and self.no_git is None else None
+
+    @once
+    def state_dir(self) -> str | None:
+        """The user's state folder; None where that cannot be used."""
+        try:
+            folder = state_dir(self.environ, self.home, self.top, self.common_dir)
+            ensure_state_dir(folder)
+        except FlowError:
+            return None
+        return folder
+
+    @once
+    def own_record(self) -> OwnRecord | None:
+        """The files that Flow wrote into this repository; None without a state folder."""
+        folder = self.state_dir
+        if folder is None or self.repo is None:
+            return None
+        key = repo_key(shared_dir(self.repo), self.top)
+        return OwnRecord(lambda: (folder, key))
+
+    @once
+    def record(self) -> SetUpRecord | None:
+        """What was put into this checkout; None without a state folder."""
+        return SetUpRecord(self.state_dir, self.top) if self.state_dir is not None else None
+
+    @once
+    def settings(self) -> LoadedSettings:
+        """The settings in force; what cannot be read is left out."""
+        return settings.load_lenient(self.top, self.home)[0]

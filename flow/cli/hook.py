@@ -1,0 +1,101 @@
+"""``flow hook pre-push``: git's hook before a push, which fails closed.
+
+What an agent's host calls (``flow hook stop`` and its like) is ``flow.hook``.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from flow.app.open_goals import read_all
+from flow.app.transitions.beside import others_open
+from flow.cli.parsing import CommandSpec, Parser
+from flow.core.goal.lifecycle import TERMINAL
+from flow.core.stop.lost_goals import belongs_to_branch
+from flow.errors import StateError
+from flow.startup.typing import TYPE_CHECKING
+from flow.wiring.context import Context
+
+if TYPE_CHECKING:
+    import argparse
+
+    from flow.cli.output import Output
+    from flow.core.goal.model import Goal
+
+INPUT_LIMIT = 1 << 20
+UNCHECKED = "to push without this check: git push --no-verify"
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("REMOTE", nargs="?", help="the remote's name, as git gives it")
+    parser.add_argument("URL", nargs="?", help="its address; neither is looked at")
+
+
+def _only_deletes(text: str) -> bool:
+    """Whether git's lines about the push only delete; without any there is something to check."""
+    rows = [line.split() for line in text.splitlines() if line.strip()]
+    return bool(rows) and all(len(row) == 4 and not row[1].strip("0") for row in rows)
+
+
+def _check_push(_: argparse.Namespace, out: Output) -> int:
+    stream = sys.stdin
+    if stream is not None and not stream.isatty() and _only_deletes(stream.read(INPUT_LIMIT)):
+        return 0
+    context = Context()
+    goal = _goal_of_branch(context)
+    if goal is None:
+        return 0
+    if context.remembered.paused(goal) is not None:
+        raise StateError(
+            f"goal {goal.id} is paused, so nobody says whether it is achieved",
+            code="paused",
+            remedy=f"flow goal resume {goal.id}, then push again; {UNCHECKED}",
+        )
+    from flow.cli.goal.evaluate import COMMANDS as EVALUATE
+
+    command = EVALUATE["evaluate"]
+    words = [goal.id, "--no-input", "--trigger", "command"]
+    status = command.run(Parser("flow goal evaluate", command).parse(words), out)
+    if status != 0:
+        out.say(f"flow: goal {goal.id} is not achieved, so the push stops")
+    return status
+
+
+def _goal_of_branch(context: Context) -> Goal | None:
+    """The one goal of this branch that has begun and is not closed; None where there is none.
+
+    Raises :class:`StateError` for several, for one that is gone, and for one that cannot be read.
+    """
+    loaded, _ = read_all(context.records)
+    branch = context.branch()
+    here = [
+        each.goal
+        for each in loaded.values()
+        if each.goal.status not in (*TERMINAL, "draft") and belongs_to_branch(each.goal, branch)
+    ]
+    goals = others_open(context, "")
+    if len(goals) > len(here) or len(here) > 1:
+        raise StateError(
+            f"which goal is this push about? On this branch: {'; '.join(goals[:10])}",
+            code="several_goals",
+            remedy=f"close all but one, or put back what is missing; {UNCHECKED}",
+        )
+    return here[0] if here else None
+
+
+_TABLE = {
+    "pre-push": CommandSpec(
+        "check this branch's goal before a push; git's hook calls it",
+        _arguments,
+        _check_push,
+        "`flow init --git-hook pre-push` installs the hook. Where no goal of the branch has begun\n"
+        "the push goes on; with several, a paused one, one that cannot be read, or after any\n"
+        "error it stops. It looks at the files as they lie there, not at the commits of the push.",
+    )
+}
+COMMANDS = {name: command.help for name, command in _TABLE.items()}
+
+
+def load(name: str) -> CommandSpec:
+    """The command ``name`` of this group."""
+    return _TABLE[name]

@@ -1,0 +1,197 @@
+"""``flow init --undo`` takes out what init put in; ``--private`` keeps it out of the repository."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support import scene
+from tests.support.scene import flow
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support import GitRepo, Ran
+
+CLAUDE, PROJECT = ".claude/settings.json", ".claude/settings.flow.json"
+ALL = ("--host", "claude", "--enforcement", "block", "--git-hook", "pre-push")
+EXCLUDE = ".git/info/exclude"
+
+
+def tree(path: Path) -> dict[str, bytes]:
+    """Every file but git's own data, and those of git that init writes."""
+    return {
+        str(file.relative_to(path)): file.read_bytes()
+        for file in path.rglob("*")
+        if file.is_file()
+        and (".git/" not in str(file) or "/hooks/pre-push" in str(file) or "/exclude" in str(file))
+        and not str(file).endswith(".sample")
+    }
+
+
+def init(repo: GitRepo, *words: str) -> Ran:
+    done = flow(repo, "init", *words, "--json")
+    assert done.status == 0, done
+    return done
+
+
+def steps(done: Ran) -> dict[str, str]:
+    return {step["file"]: step["did"] for step in done.json["steps"]}
+
+
+THERE = {
+    ".gitignore": "build/\n",
+    ".gitattributes": "*.png binary",
+    CLAUDE: '{\n  "model": "x",\n  "hooks": {\n  },\n  "permissions": {"ask": ["Bash(rm:*)"]}\n}',
+    PROJECT: '{"flow": {"goals": {"jobs": 2}}}\r\n',
+    ".codex/hooks.json": '{"hooks": {"Stop": []}}\n',
+}
+
+
+@pytest.mark.parametrize("there", [{}, THERE], ids=["nothing", "files"])
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [()],
+        [ALL],
+        [(), ALL, ("--host", "codex")],
+        [("--private", *ALL)],
+        [("--private",), ("--private", "--host", "gemini")],
+    ],
+    ids=lambda calls: " + ".join(" ".join(words) for words in calls),
+)
+def test_undo_leaves_everything_as_it_was(
+    repo: GitRepo, home: Path, there: dict[str, str], calls: list[tuple[str, ...]]
+) -> None:
+    scene.start(repo)
+    repo.commit("files", **there)
+    repo.write(EXCLUDE, "# mine\nnotes\n")
+    before = tree(repo.path)
+    for words in calls:
+        init(repo, *words)
+    assert tree(repo.path) != before
+    assert flow(repo, "init", "--undo").status == 0
+    assert tree(repo.path) == before
+    assert not (repo.path / ".flow").exists()
+    own = home / ".claude/settings.flow.json"
+    assert not own.exists() or json.loads(own.read_text()) == {}
+
+
+def test_undo_takes_out_only_what_is_as_flow_wrote_it(repo: GitRepo) -> None:
+    scene.start(repo)
+    init(repo, *ALL)
+    settings = json.loads(repo.read(CLAUDE))
+    settings["permissions"]["ask"] = ["Bash(mine)", *settings["permissions"]["ask"][1:]]
+    settings["statusLine"]["command"] = "mine"
+    settings["model"] = "x"
+    repo.write(CLAUDE, json.dumps(settings))
+    repo.write(".gitignore", "mine\n" + repo.read(".gitignore"))
+    repo.write(".git/hooks/pre-push", repo.read(".git/hooks/pre-push") + "true\n", mode=0o755)
+    repo.write(".flow/goal.schema.json", "{}")
+    done = flow(repo, "init", "--undo", "--json")
+    assert done.status == 0, done
+    assert json.loads(repo.read(CLAUDE)) == {
+        "permissions": {"ask": ["Bash(mine)"]},
+        "statusLine": {"type": "command", "command": "mine"},
+        "model": "x",
+    }
+    assert repo.read(".gitignore") == "mine\n.flow/runs/\n"  # it was there before init
+    assert not (repo.path / PROJECT).exists()
+    said = steps(done)
+    assert "what was changed since stays" in said[CLAUDE]
+    for file in (".git/hooks/pre-push", ".flow/goal.schema.json"):
+        assert said[file] == "left: it was changed since Flow wrote it"
+        assert (repo.path / file).exists()
+
+
+def test_undo_says_what_stays(repo: GitRepo) -> None:
+    scene.start(repo)
+    init(repo)
+    scene.create(repo)
+    done = flow(repo, "init", "--undo", "--json")
+    stays = " ".join(done.json["stays"])
+    assert ".flow/goals/ with 1 goal" in stays
+    assert ".decisions/" in stays
+    assert scene.status(repo) == "active"
+
+
+def test_undo_twice_and_where_nothing_is_on_record(repo: GitRepo) -> None:
+    scene.start(repo)
+    assert "nothing" in flow(repo, "init", "--undo").stdout
+    init(repo)
+    flow(repo, "init", "--undo")
+    before = tree(repo.path)
+    assert flow(repo, "init", "--undo").status == 0
+    assert tree(repo.path) == before
+
+
+def test_a_line_that_was_there_before_stays(repo: GitRepo) -> None:
+    scene.start(repo)  # its .gitignore has the line already
+    init(repo)
+    flow(repo, "init", "--undo")
+    assert repo.read(".gitignore") == ".flow/runs/\n"
+
+
+def test_undo_goes_with_nothing_else(repo: GitRepo) -> None:
+    assert flow(repo, "init", "--undo", "--host", "claude").status == 2
+
+
+# --- private ------------------------------------------------------------------------------------
+
+
+def test_private_leaves_no_trace_in_the_repository(repo: GitRepo, home: Path) -> None:
+    repo.commit("start", **{"src/greet.txt": "give me that\n"})
+    done = flow(repo, "init", "--private", *ALL)
+    assert done.status == 0, done
+    assert done.stdout.splitlines()[-2].startswith("private: ")
+    scene.create(repo)
+    scene.meet(repo)
+    assert repo.git("status", "--porcelain").split() == ["M", "src/greet.txt"]
+    assert scene.confirm(repo).status == 0
+    repo.git("add", "-A")
+    assert repo.git("diff", "--cached", "--name-only").split() == ["src/greet.txt"]
+    entry = json.loads((home / ".claude/settings.flow.json").read_text())["flow"]["checkouts"]
+    assert entry == {str(repo.path): {"goals": {"stopHookEnforcement": "block"}}}
+    assert "flow hook stop" in repo.read(".claude/settings.local.json")
+    assert flow(repo, "doctor", "--json").json["findings"] == []
+
+
+def test_private_after_a_goal_began_is_no_changed_guard(repo: GitRepo) -> None:
+    repo.commit("start", **{"src/greet.txt": "give me that\n"})
+    scene.create(repo)
+    init(repo, "--private", *ALL)
+    scene.meet(repo)
+    assert scene.confirm(repo).status == 0
+
+
+def test_another_line_there_is_a_changed_guard(repo: GitRepo) -> None:
+    scene.create(scene.start(repo))
+    init(repo, "--private")
+    repo.write(EXCLUDE, repo.read(EXCLUDE) + "src/hidden\n")
+    scene.meet(repo)
+    assert flow(repo, "goal", "evaluate", "greet").status == 4
+
+
+def test_private_does_not_change_a_file_of_the_repository(repo: GitRepo) -> None:
+    repo.commit("start", **{".codex/hooks.json": "{}\n"})
+    done = flow(repo, "init", "--private", "--host", "codex", "--json")
+    assert (done.status, done.json["error"]["file"]) == (2, ".codex/hooks.json")
+    assert repo.git("status", "--porcelain") == ""
+
+
+def test_private_needs_git(repo: GitRepo, tmp_path: Path) -> None:
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    done = flow(repo, "init", "--private", "--json", cwd=folder)
+    assert (done.status, done.json["error"]["key"]) == (2, "--private")
+
+
+def test_an_agents_shell_does_not_loosen_by_it(repo: GitRepo) -> None:
+    scene.start(repo)
+    flow(repo, "config", "set", "stopHookEnforcement", "block", "--user")
+    words = ("init", "--private", "--host", "claude", "--enforcement", "warn", "--json")
+    done = flow(repo, *words, env={"CLAUDECODE": "1"})
+    assert (done.status, done.json["error"]["code"]) == (4, "agent_sets_own")
+    assert not (repo.path / ".claude").exists()
