@@ -113,7 +113,7 @@ class Recorder(stage.Stage):
     """A stage on which nothing depends on the machine or the moment."""
 
     def __init__(self, folder: str, tell: Callable[[str], None]) -> None:
-        super().__init__(folder, tell=tell, ask=None)
+        super().__init__(folder, tell=tell)
         self.env = {
             **{name: self.env[name] for name in ("HOME", "FLOW_STATE_DIR", "PATH")},
             "GIT_DEFAULT_HASH": "sha1",
@@ -167,7 +167,7 @@ class Recorder(stage.Stage):
 def make(folder: str, tell: Callable[[str], None] = lambda _: None) -> dict[str, bytes]:
     """Name → content of each file of the record; ``folder`` is empty and may stay behind."""
     recorder = Recorder(folder, tell)
-    demo.play_story(recorder, everything=True)
+    demo.play_story(recorder, judged=True, waiting=True)
     if recorder.differences:
         raise SystemExit("\n".join(["not as told:", *recorder.differences]))
     return recorder.files

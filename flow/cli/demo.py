@@ -27,10 +27,11 @@ DIFFERED = 5
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``flow demo``."""
     parser.add_argument(
-        "--all",
+        "--judge",
         action="store_true",
-        help="play the chapters, too, in which a judge scores a goal and one waits",
+        help="play the chapters, too, in which judges are asked",
     )
+    parser.add_argument("--all", action="store_true", help="play all chapters, the longest form")
     parser.add_argument("--keep", action="store_true", help="keep the folder and print where it is")
 
 
@@ -38,8 +39,8 @@ def run(options: argparse.Namespace, out: Output) -> int:
     """Play the story; returns the exit status."""
     folder = _temporary_folder()
     try:
-        stage = Stage(folder, tell=_make_teller(out), ask=_make_asker(out))
-        play_story(stage, everything=options.all)
+        stage = Stage(folder, tell=_make_teller(out), at_terminal=out.can_ask, paint=out.paint)
+        play_story(stage, judged=options.judge or options.all, waiting=options.all, opinions=True)
     finally:
         if not options.keep:
             shutil.rmtree(folder, ignore_errors=True)
@@ -52,21 +53,31 @@ COMMAND = CommandSpec(
     "play the example end to end, in a temporary repository",
     arguments,
     run,
-    "One goal is achieved, one fails honestly, one leaves its paths and is blocked. --all adds a\n"
-    "hybrid goal that a judge scores by a rubric, and one that waits for a person. The\n"
+    "One goal is achieved, after a proof had gone stale; one fails honestly, and has a command\n"
+    "that could not fail; one leaves its paths and is blocked. --judge adds a goal that a judge\n"
+    "scores by a rubric, a scorecard and a debate, with replies that a person wrote. The\n"
     "repository has a home folder and a trust ledger of its own. Exit status 0: as told; else 5.",
 )
 
 
-def play_story(stage: Stage, *, everything: bool = False) -> None:
-    """The story, from top to bottom; with ``everything`` the last two chapters, too."""
+def play_story(
+    stage: Stage, *, judged: bool = False, waiting: bool = False, opinions: bool = False
+) -> None:
+    """The story, from top to bottom.
+
+    ``judged`` adds the goal that a judge scores, ``opinions`` a scorecard and a debate to that, and
+    ``waiting`` a goal that waits for a person.
+    """
     stage.set_up()
     _achieved(stage, "count-lines")
     _show_failing(stage, "unique-words")
     _blocked(stage, "hyphens")
-    if everything:
+    if judged:
         stage.commit("Both halves count")
         _show_judged(stage, "usage-page")
+        if opinions:
+            _show_opinions(stage)
+    if waiting:
         _show_waiting(stage, "unique-words")
 
 
@@ -77,39 +88,39 @@ def _achieved(stage: Stage, goal: str) -> None:
     stage.flow("goal", "create", "--file", f"goals/{goal}.goal.yaml")
     stage.say("Nothing is done yet, and Flow finds that out by running the commands.")
     stage.flow("goal", "evaluate", goal, expected=1)
-    stage.say("Now somebody does the work.")
+    stage.say("Somebody does the work.")
     stage.change(goal)
     stage.flow("goal", "evaluate", goal)
-    status = stage.status(goal)
-    stage.expect(status["status"] == "active", f"{goal} is active until a person confirms")
-    stage.say("What the commands printed is on disk, with a record of each run beside it.")
-    stage.listing(f".flow/runs/{status['run_id']}")
-    proposal = status["proposal"]
-    if stage.expect(proposal is not None and proposal["live"], f"{goal} has a live proposal"):
-        stage.say("All is proved, and the goal is still active: only a person closes it.")
-        if _close_proposed(stage, goal, proposal["proposal_id"]):
-            stage.say("The proposal worked once; it does not work again.")
-            stage.flow("goal", "confirm", goal, "--proposal", proposal["proposal_id"], expected=2)
-    stage.say("The journal tells the whole story.")
-    stage.show(".decisions/issue-1.md")
+    stage.say("All is proved, and only a person closes it. Before that, one more edit: the proof")
+    stage.tell("was about other files, so it is stale, and nothing can be confirmed.")
+    stage.append("wordcount/__init__.py", "# one more line")
+    stale = stage.status(goal)["proposal"]
+    if not stage.expect(stale is not None, f"{goal} has a proposal"):
+        return
+    stage.expect(not stale["live"], f"the proposal for {goal} is stale")
+    digits = stale["proposal_id"][:12]
+    stage.flow("goal", "confirm", goal, "--proposal", digits, expected=2)
+    stage.flow("goal", "evaluate", goal)
+    stage.expect(stage.status(goal)["status"] == "active", f"{goal} is active until a yes")
+    done = stage.confirm(goal)
+    stage.closed(goal, "achieved" if done else "active")
     stage.commit("Count lines")
-    stage.git("switch", "-q", "main", shown=True)
-    stage.git("merge", "-q", goal, shown=True)
+    stage.git("switch", "-q", "main")
+    stage.git("merge", "-q", goal)
 
 
 def _show_failing(stage: Stage, goal: str) -> None:
     stage.title("2. A goal that fails honestly")
     stage.switch(goal, "main")
     stage.flow("goal", "create", "--file", f"goals/{goal}.goal.yaml")
-    stage.say(
-        "Somebody does the work and says that it is done. The exit status says that it is not."
-    )
+    stage.say("Somebody says that it is done. One exit status says that it is not, and one command")
+    stage.tell("ends in `|| true`, so that it could not fail, and proves nothing.")
     stage.change(goal)
     stage.flow("goal", "evaluate", goal, expected=1)
     status = stage.status(goal)
     stage.expect(status["proposal"] is None, f"nothing is proposed for {goal}")
-    stage.say("What the command printed is the evidence.")
-    stage.flow("evidence", "show", "evidence-ac2-eval-1")
+    reason = str((status["last_evaluation"] or {}).get("reason"))
+    stage.expect("AC3 (masked: " in reason, f"AC3 of {goal} is masked")
     stage.closed(goal, "active")
     stage.commit("Done: count different words")
 
@@ -118,9 +129,7 @@ def _blocked(stage: Stage, goal: str) -> None:
     stage.title("3. A goal that leaves its paths")
     stage.switch(goal, "main")
     stage.flow("goal", "create", "--file", f"goals/{goal}.goal.yaml")
-    stage.say(
-        "This time the commands pass, because the test they run was changed along with the code."
-    )
+    stage.say("The commands pass, because the test they run was changed along with the code.")
     stage.change(goal)
     stage.flow("goal", "evaluate", goal, expected=3)
     status = stage.status(goal)
@@ -143,27 +152,27 @@ def _show_judged(stage: Stage, goal: str) -> None:
     stage.flow("goal", "evaluate", goal)
     proposal = stage.status(goal)["proposal"]
     if stage.expect(proposal is not None and proposal["live"], f"{goal} has a live proposal"):
-        _close_proposed(stage, goal, proposal["proposal_id"])
+        done = stage.confirm(goal)
+        stage.closed(goal, "achieved" if done else "active")
     stage.commit("A page that tells how to count words")
 
 
+def _show_opinions(stage: Stage) -> None:
+    session = os.path.join(stage.folder, "judge", "session.md")
+    stage.title("5. How well did the agent work?")
+    stage.flow("judge", "scorecard", "docs", "--file", session)
+    stage.title("6. What do two judges make of the page?")
+    task = "A page from which a newcomer learns to count words"
+    words = ("--criteria", "complete:1,plain:1", "--judges", "2", "--rounds", "1")
+    stage.flow("judge", "debate", "--solution", "docs/usage.md", "--task", task, *words)
+
+
 def _show_waiting(stage: Stage, goal: str) -> None:
-    stage.title("5. A goal that waits for a person")
-    stage.git("switch", "-q", goal, shown=True)
+    stage.title("A goal that waits for a person")
+    stage.git("switch", "-q", goal)
     stage.say("The work waits for an answer that only a person can give.")
     stage.flow("goal", "pause", goal, "--reason", "Issue 2: are polish and Polish one word?")
     stage.closed(goal, "waiting_for_user")
-
-
-def _close_proposed(stage: Stage, goal: str, proposal_id: str) -> bool:
-    """Confirm what is proposed on a person's word; returns whether they gave it."""
-    if not stage.confirmed(f"Is {goal} achieved?"):
-        stage.say("Then it stays active, and the proposal stays open.")
-        stage.closed(goal, "active")
-        return False
-    stage.flow("goal", "confirm", goal, "--proposal", proposal_id)
-    stage.closed(goal, "achieved")
-    return True
 
 
 def _temporary_folder() -> str:
@@ -182,12 +191,6 @@ def _make_teller(out: Output) -> Callable[[str], None]:
             out.text(text)
 
     return tell
-
-
-def _make_asker(out: Output) -> Callable[[str], bool] | None:
-    if not out.can_ask:
-        return None
-    return lambda question: out.ask(f"{question} [y/N]") in ("y", "yes")
 
 
 def _closing_words(stage: Stage, folder: str | None) -> list[str]:

@@ -12,6 +12,7 @@ import shlex
 import shutil
 import sys
 
+from flow.adapters.process.editor import run_in_foreground
 from flow.adapters.process.environment import clean_environment
 from flow.adapters.process.tool import run_tool
 from flow.errors import GitError, OutsideError, StorageError, in_file
@@ -39,18 +40,27 @@ class Stage:
     """The temporary repository, and what has been run in it so far."""
 
     def __init__(
-        self, folder: str, *, tell: Callable[[str], None], ask: Callable[[str], bool] | None
+        self,
+        folder: str,
+        *,
+        tell: Callable[[str], None],
+        at_terminal: bool = False,
+        paint: Callable[[str, str], str] = lambda _, text: text,
     ) -> None:
         self.folder = folder
         self.project = os.path.join(folder, "project")
         self.tell = tell
-        self.ask = ask
+        self.at_terminal = at_terminal
+        """Whether Flow's commands have this terminal themselves: they colour, and can ask."""
+        self._paint = paint
         self.confirmed_by: str | None = None
         self.steps: list[dict[str, Any]] = []
         self.goals: dict[str, str] = {}
         self.differences: list[str] = []
         self.env = _environment(folder)
-        if ask is None:  # nobody confirms, so the journal must not name the person who is logged in
+        if (
+            not at_terminal
+        ):  # nobody confirms, so the journal must not name the person who is logged in
             self.env.update(USER="flow-demo", LOGNAME="flow-demo")
 
     def set_up(self) -> None:
@@ -73,15 +83,14 @@ class Stage:
                 f"the example cannot be copied: {error}",
                 "make room there, or set TMPDIR to another folder",
             ) from error
-        self.title("A small project in a repository of its own")
-        self.say(f"It is in {self.project}; so are its home folder and trust ledger.")
+        self.say(f"A small project, with a home folder of its own: {self.project}")
         self.git("init", "-q", "--template=")
         self.git("symbolic-ref", "HEAD", "refs/heads/main")
         self.commit("A program that counts words")
 
     def title(self, text: str) -> None:
         """A new chapter."""
-        self.tell(f"\n== {text} ==")
+        self.tell("\n" + self._paint("bold", f"== {text} =="))
 
     def say(self, text: str) -> None:
         """One sentence of the story."""
@@ -89,13 +98,46 @@ class Stage:
 
     def flow(self, *arguments: str, expected: int = 0) -> None:
         """Run a Flow command as a user would type it, show what it says, check its exit status."""
+        shown = self._typed(arguments)
+        if self.at_terminal:
+            status = self._run_here(arguments, asks=False)
+        else:
+            result = self._start_flow(arguments, merged=True)
+            self._print_output(result.stdout)
+            status = result.status
+        if status:
+            self.tell(self._paint("dim", f"[exit {status}]"))
+        self.steps.append({"command": shown, "exit_code": status, "told": expected})
+        self.expect(status == expected, f"{shown}: exit {expected}, not {status}")
+
+    def _typed(self, arguments: tuple[str, ...]) -> str:
         shown = _typed_command("flow", arguments)
-        self.tell(f"\n  $ {shown}")
-        result = self._start_flow(arguments, merged=True)
-        self._print_output(result.stdout)
-        self.tell(f"  [exit {result.status}]")
-        self.steps.append({"command": shown, "exit_code": result.status, "told": expected})
-        self.expect(result.status == expected, f"{shown}: exit {expected}, not {result.status}")
+        self.tell("\n" + self._paint("bold", f"$ {shown}"))
+        return shown
+
+    def _run_here(self, arguments: tuple[str, ...], *, asks: bool) -> int:
+        """Run a Flow command on this terminal; without ``asks`` it cannot ask."""
+        stdin = "" if asks else " </dev/null"
+        script = f'cd "$1" && shift && exec "$@"{stdin}'
+        argv = ("sh", "-c", script, "sh", self.project, *self._program(), *arguments)
+        return run_in_foreground(argv, self.env)
+
+    def confirm(self, goal: str) -> bool:
+        """Have ``goal`` confirmed as proposed; returns whether it is.
+
+        At a terminal the person who watches is asked; elsewhere the demo does it, and says so.
+        """
+        if self.at_terminal:
+            self.confirmed_by = "person"
+            shown = self._typed(("goal", "confirm", goal))
+            status = self._run_here(("goal", "confirm", goal), asks=True)
+            self.steps.append({"command": shown, "exit_code": status, "told": 0})
+            return bool(self.status(goal)["status"] == "achieved")
+        self.confirmed_by = "demo"
+        self.say("Nobody can be asked here, so this is confirmed by the demo on your behalf.")
+        proposal = self.status(goal)["proposal"] or {"proposal_id": "none"}
+        self.flow("goal", "confirm", goal, "--proposal", proposal["proposal_id"][:12])
+        return True
 
     def status(self, goal: str) -> dict[str, Any]:
         """What ``flow goal status --json`` says."""
@@ -115,7 +157,7 @@ class Stage:
     def git(self, *arguments: str, shown: bool = False) -> None:
         """Run git in the project."""
         if shown:
-            self.tell(f"\n  $ {_typed_command('git', arguments)}")
+            self.tell("\n" + self._paint("bold", f"$ {_typed_command('git', arguments)}"))
         # No hooks, templates or signatures of the user's: this is the demo's own repository.
         plain = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
         result = run_tool(
@@ -129,13 +171,12 @@ class Stage:
 
     def switch(self, branch: str, *start: str) -> None:
         """Make a branch and switch to it."""
-        self.git("switch", "-q", "-c", branch, *start, shown=True)
+        self.git("switch", "-q", "-c", branch, *start)
 
     def commit(self, message: str) -> None:
         """Commit everything, as nobody in particular."""
         self.git("add", "-A")
         who = ("-c", "user.name=demo", "-c", "user.email=demo@example.invalid")
-        self.tell(f"\n  $ git add -A && {_typed_command('git', ('commit', '-q', '-m', message))}")
         self.git(*who, "commit", "-q", "-m", message)
 
     def change(self, goal: str) -> None:
@@ -148,7 +189,7 @@ class Stage:
                 target = os.path.join(self.project, relative)
                 os.makedirs(os.path.dirname(target), exist_ok=True)
                 shutil.copyfile(path, target)
-                self.tell(f"  (changed: {relative})")
+                self.tell(f"(changed: {relative})")
 
     def judge(self) -> None:
         """Make the example's stand-in for a model the judge of the demo's own settings."""
@@ -160,37 +201,11 @@ class Stage:
         with open(os.path.join(folder, "settings.flow.json"), "w", encoding="utf-8") as file:
             json.dump(settings, file)
 
-    def listing(self, relative: str) -> None:
-        """Show the files below a folder of the project."""
-        self.tell(f"\n  $ find {relative} -type f")
-        top = os.path.join(self.project, relative)
-        paths = [
-            os.path.relpath(os.path.join(parent, name), self.project)
-            for parent, _, names in os.walk(top)
-            for name in names
-        ]
-        for path in sorted(paths):
-            self.tell(f"  {path}")
-        sidecars = [path for path in paths if path.endswith(".evidence.yaml")]
-        self.expect(bool(sidecars), f"there is evidence in {relative}")
-
-    def show(self, relative: str) -> None:
-        """Show a file of the project."""
-        self.tell(f"\n  $ cat {relative}")
-        try:
-            with open(os.path.join(self.project, relative), "rb") as file:
-                self._print_output(file.read())
-        except OSError as error:
-            self.expect(False, f"{relative} can be read ({error.strerror})")
-
-    def confirmed(self, question: str) -> bool:
-        """A person's answer; without one to ask, the demo's own, which it says plainly."""
-        if self.ask is None:
-            self.confirmed_by = "demo"
-            self.say("Nobody can be asked here, so this is confirmed by the demo on your behalf.")
-            return True
-        self.confirmed_by = "person"
-        return self.ask(question)
+    def append(self, relative: str, text: str) -> None:
+        """Add a line to a file of the project, as somebody else would."""
+        with open(os.path.join(self.project, relative), "a", encoding="utf-8") as file:
+            file.write(f"{text}\n")
+        self.tell(f"(changed: {relative})")
 
     def closed(self, goal: str, expected: str) -> None:
         """Check the status of ``goal`` at the end of its chapter, and show it."""
@@ -203,7 +218,7 @@ class Stage:
         """Note a difference from what the story tells."""
         if not as_told:
             self.differences.append(claim)
-            self.tell(f"  NOT AS TOLD: {claim}")
+            self.tell(f"NOT AS TOLD: {claim}")
         return as_told
 
     def report(self) -> dict[str, Any]:
@@ -231,7 +246,7 @@ class Stage:
 
     def _print_output(self, output: bytes) -> None:
         for line in output.decode("utf-8", "replace").rstrip("\n").split("\n") if output else ():
-            self.tell(f"  {line}".rstrip())
+            self.tell(line.rstrip())
 
 
 def example_folder() -> str:

@@ -55,7 +55,7 @@ def copy(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_what_is_tracked_is_what_the_script_makes(tmp_path: Path) -> None:
-    """The story is played to its end, ``flow demo --all``, in a folder of another name."""
+    """The story of the four goals is played to its end in a folder of another name."""
     (folder := tmp_path / "another place").mkdir()
     made = make_example.make(str(folder))
     assert sorted(made) == sorted(FILES), AGAIN

@@ -34,7 +34,7 @@ def edited_by_hand(text: str, name: str, environ: Mapping[str, str]) -> str:
         path = os.path.join(folder, name)
         with open(path, "x", encoding="utf-8", newline="") as file:
             file.write(text)
-        status = _foreground(("sh", "-c", f'{command} "$@"', command, path), environ)
+        status = run_in_foreground(("sh", "-c", f'{command} "$@"', command, path), environ)
         if status != 0:
             raise OutsideError(
                 f"the editor ended with status {status}",
@@ -51,8 +51,11 @@ def edited_by_hand(text: str, name: str, environ: Mapping[str, str]) -> str:
             ) from error
 
 
-def _foreground(argv: tuple[str, ...], environ: Mapping[str, str]) -> int:
-    """Run a program on this terminal; Ctrl-C there is the program's alone."""
+def run_in_foreground(argv: tuple[str, ...], environ: Mapping[str, str]) -> int:
+    """Run a shell on this terminal; returns its exit status. Ctrl-C there is the program's alone.
+
+    ``argv`` begins with ``sh``.
+    """
     numbers = (signal.SIGINT, signal.SIGQUIT)
     before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
     try:
