@@ -187,7 +187,8 @@ STYLE = """\
 .w{fill:#fff;stroke:#e4e5ea}text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;\
 fill:#1a1b1f;white-space:pre}.b{font-weight:700}.d{fill:#5a5d68}.r{fill:#b8232c}.g{fill:#12703a}\
 .y{fill:#805300}.m{fill:#7532a6}.c{fill:#0a57a8}
-@media (prefers-color-scheme:dark){.w{fill:#101114;stroke:#2a2c33}text{fill:#e7e8ec}.d{fill:#a2a6b2}\
+@media (prefers-color-scheme:dark){.w{fill:#101114;stroke:#2a2c33}text{fill:#e7e8ec}\
+.d{fill:#a2a6b2}\
 .r{fill:#ff8a84}.g{fill:#5ccb8d}.y{fill:#e3b14e}.m{fill:#cfa4f3}.c{fill:#82beff}}
 """
 
@@ -201,8 +202,8 @@ def draw(lines: list[list[Cell]], title: str) -> str:
     texts = [_row(line, TOP - 10 + HEIGHT * number) for number, line in enumerate(lines)]
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
-            f'aria-label="{escape(title)}">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"',
+            f'  role="img" aria-label="{escape(title)}">',
             f"<title>{escape(title)}</title>",
             f"<style>{STYLE}</style>",
             f'<rect class="w" x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="10"/>',

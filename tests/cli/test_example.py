@@ -221,7 +221,7 @@ def test_it_is_small() -> None:
 
 
 def test_the_demo_plays_with_these_files(tmp_path: Path) -> None:
-    there = stage.Stage(str(tmp_path / "demo"), tell=lambda _: None, ask=None)
+    there = stage.Stage(str(tmp_path / "demo"), tell=lambda _: None)
     assert stage.example_folder() == str(EXAMPLE)
     there.set_up()
     project = Path(there.project)
