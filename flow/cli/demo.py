@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from flow.cli.output import Output
 
+PAGE = os.path.join("docs", "usage.md")
+"""The page that the last goal of the story is about."""
 DIFFERED = 5
 """The exit status where something did not go as told."""
 
@@ -164,7 +166,7 @@ def _show_opinions(stage: Stage) -> None:
     stage.title("6. What do two judges make of the page?")
     task = "A page from which a newcomer learns to count words"
     words = ("--criteria", "complete:1,plain:1", "--judges", "2", "--rounds", "1")
-    stage.flow("judge", "debate", "--solution", "docs/usage.md", "--task", task, *words)
+    stage.flow("judge", "debate", "--solution", PAGE, "--task", task, *words)
 
 
 def _show_waiting(stage: Stage, goal: str) -> None:
