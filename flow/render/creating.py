@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flow.core.drafting import questions as said
 from flow.core.text.display import names, visible
+from flow.render.columns import wrap
 from flow.render.screen import measure, took
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 MOST_FAULTS = 10
 MOST_NAMES = 8
+MOST_LINES = 10
+"""Lines of one message."""
 HEAD_LINES = 2
 """Lines of the file that are shown before the question; ``v`` shows all."""
 PROMPT = "> "
@@ -41,7 +44,7 @@ def question_lines(question: Question, screen: Screen) -> tuple[list[str], str]:
         case said.AskWrite(file, text):
             return _file_head(file, text, screen), PROMPT
         case said.AskEditAgain(faults):
-            lines = [screen.paint("failed", visible(fault)) for fault in faults[:MOST_FAULTS]]
+            lines = [line for f in faults[:MOST_FAULTS] for line in _wrapped(f, "failed", screen)]
             return [*lines, screen.paint("person", "Enter edits it again, n leaves it")], PROMPT
 
 
@@ -50,10 +53,29 @@ def _criteria_head(offers: Sequence[Offer], screen: Screen) -> list[str]:
     lines = ["", screen.paint("person", ask)]
     if offers:
         letters = zip("abcdefghijklmnopqrstuvwxyz", offers, strict=False)
-        shown = "    ".join(f"{letter}  {visible(offer.command)}" for letter, offer in letters)
+        shown = [f"{letter}  {visible(offer.command)}" for letter, offer in letters]
         sources = ", ".join(dict.fromkeys(offer.file for offer in offers))
-        lines += [screen.paint("dim", f"Found here:  {shown}    ({sources})")]
+        found = _filled("Found here:  ", [*shown, f"({sources})"], screen)
+        lines += [screen.paint("dim", line) for line in found]
     return lines
+
+
+def _filled(label: str, items: Sequence[str], screen: Screen) -> list[str]:
+    """The items in as few lines as they fit, four blanks between them, below each other."""
+    lines = [label]
+    for item in items:
+        begun = lines[-1].strip() not in ("", label.strip())
+        joined = f"{lines[-1]}{'    ' if begun else ''}{item}"
+        if begun and measure(joined) > (screen.width or 79):
+            joined = " " * len(label) + item
+            lines.append("")
+        lines[-1] = joined
+    return lines
+
+
+def _wrapped(text: str, style: str, screen: Screen, *, indent: str = _IN) -> list[str]:
+    lines = wrap(visible(text), (screen.width or 79) - len(indent), MOST_LINES, screen.plain("…"))
+    return [screen.paint(style, indent + line) for line in lines]
 
 
 def _file_head(file: str, text: str, screen: Screen) -> list[str]:
@@ -79,16 +101,16 @@ def notice_lines(notice: Notice, screen: Screen) -> list[str]:
         case said.Tried(criterion_id, trial):
             return [_trial_line(criterion_id, trial, screen)]
         case said.Refused(why, remedy):
-            lines = [screen.paint("failed", _IN + visible(why))]
-            return [*lines, screen.paint("dim", _IN + visible(remedy))] if remedy else lines
+            lines = _wrapped(why, "failed", screen)
+            return [*lines, *_wrapped(remedy, "dim", screen)] if remedy else lines
         case said.Noted(text):
-            return [screen.paint("undecided", _IN + visible(text))]
+            return _wrapped(text, "undecided", screen)
         case said.ChangedAlready(changed, denied):
             there = names(changed, MOST_NAMES) if changed else "nothing"
             line = f"Changed there already: {there}."
             if denied:
                 line += f"   Denied by your settings: {names(denied, MOST_NAMES)}"
-            return [screen.paint("dim", line)]
+            return _wrapped(line, "dim", screen, indent="")
         case said.WholeFile(text):
             return [visible(line) for line in text.splitlines()]
         case _:

@@ -73,6 +73,12 @@ def test_the_questions() -> None:
     lines, prompt = question_lines(said.AskCriterion(True, offers), SCREEN)
     assert prompt == "> "
     assert lines[-1] == "Found here:  a  pytest -q    b  make\\x1b    (pyproject.toml, Makefile)"
+    many = [Offer("t", f"npm run check-{n}", "package.json") for n in range(9)]
+    lines, _ = question_lines(said.AskCriterion(True, many), SCREEN)
+    assert lines[2].startswith("Found here:  a  npm run check-0    b  ")
+    assert lines[3].startswith(" " * 13 + "d  npm run check-3    e  ")
+    assert lines[-1] == " " * 13 + "(package.json)"
+    assert all(len(line) < 80 for line in lines)
     assert question_lines(said.AskCriterion(True, ()), SCREEN)[0][-1].endswith("Enter ends.")
     assert question_lines(said.AskCriterion(False, offers), SCREEN) == ([], "> ")
     assert question_lines(said.AskName("a-b"), SCREEN) == (["Name [a-b]"], "> ")
@@ -102,6 +108,9 @@ def test_what_is_told_between() -> None:
     assert notice_lines(said.Refused("no\x1b", ""), SCREEN) == ["  no\\x1b"]
     assert notice_lines(said.Refused("no", "so"), SCREEN) == ["  no", "  so"]
     assert notice_lines(said.Noted("masked"), SCREEN) == ["  masked"]
+    long = said.Noted("word " * 30), said.Refused("word " * 30, "word " * 30)
+    lines = [line for one in long for line in notice_lines(one, SCREEN)]
+    assert all(line.startswith("  word") and len(line) < 80 for line in lines)
     assert notice_lines(said.ChangedAlready((), ()), SCREEN) == ["Changed there already: nothing."]
     assert notice_lines(said.ChangedAlready(("a\x1b", "b"), ("*.key", ".env*")), SCREEN) == [
         "Changed there already: a\\x1b, b.   Denied by your settings: *.key, .env*"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 
 from flow.adapters.baseline import pinned
@@ -13,6 +14,7 @@ from flow.cli.defaults import accept_defaults
 from flow.cli.parsing import CommandSpec, usage_error, whole
 from flow.core.drafting.criteria import new_criterion
 from flow.core.drafting.draft import Words
+from flow.core.drafting.proposals import suggested_name
 from flow.core.drafting.specifications import read_specification
 from flow.core.goal import ids
 from flow.core.text.display import visible
@@ -92,10 +94,12 @@ def _create_goal(args: argparse.Namespace, out: Output) -> int:
     else:
         name = "the command line"
         words, source = _goal_words(args), f"goal {args.old}" if args.old else name
+        goal_id = args.ID
         if args.from_spec is not None:
             words, unclear = _with_specification(words, args.from_spec)
             source = name = "a specification"
-        document = draft_document(context, ids.goal_id(args.ID), words, args.old)
+            goal_id = goal_id or _name_of_specification(context, words, args.from_spec)
+        document = draft_document(context, ids.goal_id(goal_id), words, args.old)
         text, unclear = formats.dump_yaml(document), _unclear_criteria(document, unclear)
     created = create_goal(
         context,
@@ -118,7 +122,7 @@ def _missing_options(args: argparse.Namespace) -> list[str]:
     """What a new goal still needs, as it is called on the command line."""
     if args.file is not None:
         return []
-    missing = [] if args.ID else ["an ID"]
+    missing = [] if args.ID or args.from_spec else ["an ID"]
     if args.old or args.from_spec:
         return missing
     missing += [] if args.outcome else ["--outcome"]
@@ -154,6 +158,16 @@ def _with_specification(words: Words, path: str) -> tuple[Words, tuple[str, ...]
     texts = dict.fromkeys(visible(text) for text in draft.criteria)
     unclear = tuple(visible(text) for text in draft.unclear)
     return words._replace(outcome=outcome, more=tuple(map(new_criterion, texts))), unclear
+
+
+def _name_of_specification(context: Context, words: Words, path: str) -> str:
+    """An id for the goal: the folder's name without its number, else by the outcome."""
+    folder = os.path.basename(os.path.abspath(path)) if os.path.isdir(path) else ""
+    name = folder.lower().lstrip("0123456789-_ ").replace("_", "-")
+    taken = context.records.goal_ids()
+    if ids.GOAL_ID.fits(name) and name not in taken:
+        return name
+    return suggested_name(words.outcome or name, taken)
 
 
 def _unclear_criteria(drafted: Mapping[str, Any], texts: Sequence[str]) -> tuple[str, ...]:

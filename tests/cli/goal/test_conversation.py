@@ -155,7 +155,6 @@ def test_leaving_writes_nothing(work: GitRepo, leave: str) -> None:
         (("x", "--criterion", "a :: b"), "--outcome"),
         (("--outcome", "o", "--fuzzy", "a"), "an ID"),
         (("--from", "x"), "an ID"),
-        (("--from-spec", "x"), "an ID"),
     ],
 )
 def test_off_a_terminal_the_missing_options_are_named(

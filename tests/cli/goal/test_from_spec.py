@@ -112,3 +112,27 @@ def test_it_goes_with_no_other_origin(repo: GitRepo, more: tuple[str, str]) -> N
     scene.start(repo).write("spec.md", SPEC_KIT)
     name = () if more[0] == "--file" else ("strict",)
     assert scene.flow(repo, "goal", "create", *name, "--from-spec", "spec.md", *more).status == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("specs/003-strict_dates", "strict-dates"),
+        ("specs/003-Strict dates", "strict-dates"),
+        ("specs/003-taken", "strict-dates"),
+        ("specs/003-strict_dates/spec.md", "strict-dates"),
+    ],
+)
+def test_without_an_id_the_goal_is_named_after_the_folder_or_the_outcome(
+    repo: GitRepo, path: str, name: str
+) -> None:
+    scene.create(scene.start(repo), "taken")
+    folder = path.removesuffix("/spec.md")
+    repo.write(f"{folder}/spec.md", SPEC_KIT)
+    done = scene.flow(repo, "goal", "create", "--from-spec", path)
+    assert done.status == 0, done
+    assert done.stdout == (
+        f"○ {name} is a draft on branch main.\n"
+        f"next   complete the draft, then: flow goal activate {name}\n"
+    )
+    assert scene.goal_file(repo, name).startswith("# yaml-language-server: $schema=")
