@@ -44,7 +44,8 @@ def _run_gc(args: argparse.Namespace, out: Output) -> int:
     plan = collecting.plan_gc(context, args.older_than, args.keep)
     document = plan.to_document(dry_run=args.dry_run)
     if args.dry_run or not plan.runs:
-        out.result(document, chain.collected(document))
+        again = f"flow gc --older-than {args.older_than} --keep {args.keep}"
+        out.result(document, chain.collected(document, out.screen, again))
         out.warn(plan.warnings)
         return 0
     out.warn(plan.warnings)
@@ -56,7 +57,7 @@ def _run_gc(args: argparse.Namespace, out: Output) -> int:
         how="flow gc --yes",
     )
     done = collecting.do_gc(context, plan).to_document(dry_run=False)
-    out.result(done, chain.collected(done))
+    out.result(done, chain.collected(done, out.screen, ""))
     return 0
 
 

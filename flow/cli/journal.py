@@ -6,7 +6,7 @@ from flow.adapters.journal.store import metadata_from_pairs
 from flow.app import goal_views
 from flow.cli.parsing import CommandSpec, plain, usage_error, whole
 from flow.core.text import display
-from flow.render import text
+from flow.render import records
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import journals
 from flow.wiring.context import Context
@@ -37,7 +37,7 @@ def _record_entry(args: argparse.Namespace, out: Output) -> int:
     pairs = [pair for group in args.metadata or () for pair in group]
     path = journals.record_entry(Context(), args.issue, args.type, metadata_from_pairs(pairs))
     document = {"issue": args.issue, "type": args.type, "path": path}
-    out.result(document, [f"recorded in {display.visible(path)}"])
+    out.result(document, [f"{out.screen.mark('proved')} recorded in {display.visible(path)}"])
     return 0
 
 
@@ -55,7 +55,7 @@ def _show_journal(args: argparse.Namespace, out: Output) -> int:
         goal_id = goal_views.choose(Goals(context))
     path, journal = journals.read_journal(context, args.issue, goal_id)
     document = {"file": path, **plain(journal._asdict())}
-    out.result(document, text.journal(document))
+    out.result(document, records.journal(document, out.screen))
     out.warn(journal.warnings)
     return 0
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from flow.app import goal_views
 from flow.cli import defaults
 from flow.cli.parsing import CommandSpec, goal_argument, nothing, usage_error, yes_argument
@@ -9,7 +11,7 @@ from flow.core.goal import ids
 from flow.core.layout import DEFAULTS
 from flow.core.text import display
 from flow.errors import PersonNeeded
-from flow.render import text
+from flow.render import records
 from flow.render.contract_change import contract_change
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.context import Context
@@ -82,19 +84,30 @@ def _record_trust(args: argparse.Namespace, out: Output) -> int:
         "was_trusted": trusted,
     }
     if trusted:
-        out.result(document, [f"{display.visible(name)} is trusted already: {reason}"])
+        out.result(
+            document,
+            [f"{out.screen.mark('proved')} {display.visible(name)} is trusted already: {reason}"],
+        )
         return 0
     head = "what differs in its contract from what you trusted last (all, if nothing was)"
     out.tell(contract_change(name, head, difference, document["changes"], out.screen))
     out.need_yes(
         f"Let Flow run the commands of {name} as you?",
         yes=args.yes,
-        how=f"flow trust record {goal_id or f'--goal-file {goal_file}'} --yes",
+        how=f"{_record_line(goal_id, goal_file)} --yes",
     )
     recorded = trusting.record(goal_id, goal_file, how="flow trust record")
     shown = display.visible(name)
-    out.result({**document, "digest": recorded}, [f"{shown} is trusted (contract {recorded[:12]})"])
+    out.result(
+        {**document, "digest": recorded},
+        [f"{out.screen.mark('proved')} {shown} is trusted (contract {recorded[:12]})"],
+    )
     return 0
+
+
+def _record_line(goal_id: str | None, goal_file: str | None) -> str:
+    """What is typed to trust the contract."""
+    return shlex.join(["flow", "trust", "record", goal_id or f"--goal-file={goal_file}"])
 
 
 def _check_trust(args: argparse.Namespace, out: Output) -> int:
@@ -106,17 +119,16 @@ def _check_trust(args: argparse.Namespace, out: Output) -> int:
     goal_id, goal_file = _named_contract(context, args, "flow trust check")
     trusted, reason, digest = trusting.check(goal_id, goal_file)
     name = goal_id or goal_file or ""
-    word = "is trusted" if trusted else "is not trusted"
+    document = {"goal": name, "trusted": trusted, "why": reason, "digest": digest}
     out.result(
-        {"goal": name, "trusted": trusted, "why": reason, "digest": digest},
-        [f"{display.visible(name)} {word}: {reason}", f"contract {digest}"],
+        document, records.trust_check(document, _record_line(goal_id, goal_file), out.screen)
     )
     return 0 if trusted else UNTRUSTED
 
 
 def _list_trust(_args: argparse.Namespace, out: Output) -> int:
     entries = Trusting(Context()).standing()
-    out.result({"trusted": entries}, text.trust_list(entries))
+    out.result({"trusted": entries}, records.trust_list(entries, out.screen))
     if not entries:
         out.say("no goal of this repository is trusted")
     return 0
@@ -131,7 +143,10 @@ def _revoke_trust(args: argparse.Namespace, out: Output) -> int:
     goal_id = ids.goal_id(args.ID)
     revoked = Trusting(Context()).revoke(goal_id, "flow trust revoke")
     state = "is not trusted any more" if revoked else "was not trusted"
-    out.result({"goal": goal_id, "revoked": revoked}, [f"{goal_id} {state}"])
+    out.result(
+        {"goal": goal_id, "revoked": revoked},
+        [f"{out.screen.mark('proved' if revoked else 'unasked')} {goal_id} {state}"],
+    )
     return 0
 
 

@@ -1,55 +1,74 @@
-"""``flow evidence verify`` and ``flow gc`` for a terminal."""
+"""``flow evidence verify`` and ``flow gc``: what still stands on record, and what was dropped."""
 
 from __future__ import annotations
 
 from flow.core.text.display import visible
+from flow.render.screen import Column, Screen, Styled, lines_of, mark_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    Paint = Callable[[str, str], str]
+    from collections.abc import Mapping
 
 
-def verified(document: Mapping[str, Any], paint: Paint) -> Iterator[str]:
+def verified(document: Mapping[str, Any], screen: Screen) -> list[str]:
     """A line for each run, its findings below it."""
-    for run in document["runs"]:
-        bad = bool(run["findings"])
-        mark = paint("failed", "broken") if bad else paint("proved", "intact")
-        head = run["head"] or "no entry yet"
-        entries = run["entries"]
-        count = f", {entries} entr{'y' if entries == 1 else 'ies'}, head {head}" if entries else ""
-        yield f"{mark}  {visible(run['run_id'])}{count}"
-        for finding in run["findings"]:
-            yield _finding(finding, paint)
-        if run["more"]:
-            yield f"  and {run['more']} more"
-        for note in run["notes"]:
-            yield f"  note: {visible(note)}"
-    for finding in document["findings"]:
-        yield _finding(finding, paint)
-    if not document["runs"] and not document["findings"]:
-        yield "there is no run yet"
+    runs, findings = document["runs"], document["findings"]
+    if not runs and not findings:
+        return ["there is no run yet"]
+    lines: list[str] = []
+    for run in runs:
+        lines += _run(run, screen)
+    lines += [_finding(finding, screen) for finding in findings]
+    broken = sum(bool(run["findings"]) for run in runs)
+    total = f"{broken} of {len(runs)} runs broken" if broken else f"{len(runs)} runs intact"
+    return lines_of(lines, [total] if len(runs) > 1 else [])
 
 
-def _finding(finding: Mapping[str, Any], paint: Paint) -> str:
-    kind = finding["kind"].replace("_", " ")
-    return f"  {paint('bad', kind)}: {visible(finding['file'])}: {visible(finding['message'])}"
+def _run(run: Mapping[str, Any], screen: Screen) -> list[str]:
+    bad = bool(run["findings"])
+    meaning, word = ("failed", "broken") if bad else ("proved", "intact")
+    entries = run["entries"]
+    count = f"{entries} entr{'y' if entries == 1 else 'ies'}, head {run['head'] or 'none yet'}"
+    first = f"{screen.mark(meaning)} {screen.paint(meaning, word)}  {visible(run['run_id'])}"
+    lines = [f"{first}  {screen.paint('dim', count)}" if entries else first]
+    lines += [_finding(finding, screen) for finding in run["findings"]]
+    lines += [f"  and {run['more']} more"] if run["more"] else []
+    return lines + [f"  {screen.paint('dim', f'note: {visible(note)}')}" for note in run["notes"]]
 
 
-def collected(document: Mapping[str, Any]) -> Iterator[str]:
-    """The outputs that ``flow gc`` dropped, or would drop."""
-    verb = "would drop" if document["dry_run"] else "dropped"
-    for run in document["runs"]:
-        yield (
-            f"{verb} {run['outputs']} output{'' if run['outputs'] == 1 else 's'} "
-            f"({size(run['bytes'])}) of {visible(run['run_id'])}: {visible(run['why'])}"
-        )
-    total = document["outputs"]
+def _finding(finding: Mapping[str, Any], screen: Screen) -> str:
+    kind = screen.paint("failed", finding["kind"].replace("_", " "))
+    return f"  {kind}: {visible(finding['file'])}: {visible(finding['message'])}"
+
+
+def collected(document: Mapping[str, Any], screen: Screen, next_step: str) -> list[str]:
+    """The outputs that ``flow gc`` dropped, or would drop; ``next_step`` is typed to do it."""
     if not document["runs"]:
-        yield "nothing to drop"
-        return
-    yield f"{verb} {total} output{'' if total == 1 else 's'}, {size(document['bytes'])} in all"
+        return ["nothing to drop"]
+    would = document["dry_run"]
+    rows: list[list[str | Styled]] = [
+        [
+            mark_of("unasked" if would else "proved"),
+            visible(run["run_id"]),
+            _outputs(run["outputs"]),
+            size(run["bytes"]),
+            Styled(visible(run["why"]), "dim"),
+        ]
+        for run in document["runs"]
+    ]
+    columns = (Column(), Column(), Column(right=True), Column(right=True), Column(cut=True))
+    total = f"{_outputs(document['outputs'])}, {size(document['bytes'])}"
+    return lines_of(
+        screen.table(columns, rows),
+        [
+            f"{'would drop' if would else 'dropped'} {total} in all",
+            *([screen.labelled("next", next_step, "person")] if would else []),
+        ],
+    )
+
+
+def _outputs(count: int) -> str:
+    return f"{count} output{'' if count == 1 else 's'}"
 
 
 def size(count: int) -> str:

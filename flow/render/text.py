@@ -10,7 +10,7 @@ import json
 from flow.core.evidence.freshness import WORDS
 from flow.core.stop.pause import Pause
 from flow.core.text.display import clip, names, visible
-from flow.errors import ALL, FEW, PATHS, cut_list, more_than
+from flow.errors import FEW, PATHS, cut_list, more_than
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def open_first(rows: Sequence[Document]) -> list[Document]:
     return list(rows[:PATHS])
 
 
-def _newest_rows(rows: Sequence[Document], at: str) -> list[Document]:
+def newest_rows(rows: Sequence[Document], at: str) -> list[Document]:
     """The rows to show; of many, the newest by the time stamp ``at``."""
     if len(rows) > PATHS:
         rows = sorted(rows, key=lambda row: str(row[at]))
@@ -238,17 +238,11 @@ def outline(value: object, depth: int = 0) -> list[str]:
     return lines
 
 
-def evidence_list(document: Document, paint: Paint) -> list[str]:
-    """``flow evidence list``."""
-    every = f"flow evidence list --run-id {document['run_id']} --json"
-    return [f"run {document['run_id']}", *_evidence_table(document["evidence"], paint, every)]
-
-
 def _evidence_table(evidence: Sequence[Document], paint: Paint, every: str) -> list[str]:
     """The newest evidence; ``every`` shows all."""
     if not evidence:
         return ["  no evidence yet"]
-    count, evidence = len(evidence), _newest_rows(evidence, "created_at")
+    count, evidence = len(evidence), newest_rows(evidence, "created_at")
     rows: list[tuple[str, ...]] = [("evidence", "type", "proves", "outcome", "exit", "at")]
     rows += [
         (
@@ -279,46 +273,13 @@ def evidence_show(document: Document) -> list[str]:
     lines += ["", "output:"]
     if document["output_left_out"]:
         lines.append(f"  ... {document['output_left_out']} bytes before this")
-    return lines + [f"  {visible(line)}" for line in _text_lines(document["output"])]
+    return lines + [f"  {visible(line)}" for line in text_lines(document["output"])]
 
 
-def _text_lines(text: str) -> list[str]:
+def text_lines(text: str) -> list[str]:
     """The lines of ``text``; only a newline ends one."""
     parts = text.split("\n")
     return parts[:-1] if parts and not parts[-1] else parts
-
-
-def journal(document: Document) -> list[str]:
-    """``flow journal show``: the front matter, the newest artifacts, the text."""
-    front = outline(document["front"]) if document["front"] else []
-    lines = [show(document["file"]), *_clipped(front, FIELDS, NARROW)]
-    for artifact in document["artifacts"][-FEW:]:
-        head = f"{show(artifact.get('captured_at'))}  {show(artifact.get('type'))}"
-        rest = {k: v for k, v in artifact.items() if k not in ("type", "captured_at", "key")}
-        lines += ["", head, *(_clipped(outline(rest, 1), FIELDS, NARROW) if rest else [])]
-    more = more_than(len(document["artifacts"]), ALL, FEW)
-    lines += ["", *more] if more else []
-    if document["body"].strip():
-        body = [visible(line) for line in _text_lines(document["body"].strip("\n"))]
-        lines += ["", *_clipped(body, PATHS, WIDTH)]
-    return lines
-
-
-def _clipped(lines: Sequence[str], most: int, width: int) -> list[str]:
-    """The first lines of a part of a journal, each cut, and how many more there are."""
-    return [clip(line, width) for line in cut_list(lines, ALL, most)]
-
-
-def trust_list(entries: Sequence[Document]) -> list[str]:
-    """``flow trust list``."""
-    if not entries:
-        return []
-    rows = [("goal", "contract", "trusted at", "how")]
-    rows += [
-        (show(e["goal_id"]), show(e["digest"])[:12], show(e["at"]), show(e["how"]))
-        for e in _newest_rows(entries, "at")
-    ]
-    return [*table(rows, indent=""), *more_than(len(entries), "flow trust list --json")]
 
 
 def settings(rows: Sequence[Document]) -> list[str]:

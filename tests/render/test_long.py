@@ -11,7 +11,7 @@ from flow.core.decision.confirming import ContractStep, CriterionProof
 from flow.core.evidence.proof import LineCount, ProofChange, ProofFile
 from flow.core.text.display import names
 from flow.errors import ALL, FEW, PATHS
-from flow.render import baseline, judgement, page, text, verdict
+from flow.render import baseline, judgement, page, records, text, verdict
 from flow.render.confirming import HOOK_LINES, LEFT_BEHIND, MOST_ROWS, for_hook
 from flow.render.screen import Screen
 from flow.render.status import status_lines
@@ -139,12 +139,12 @@ LISTS: dict[str, tuple[Callable[[], Sequence[str]], str, int]] = {
     ),
     "inspect": (lambda: text.inspect(INSPECT, plain), "flow goal inspect g --json", PATHS),
     "evidence": (
-        lambda: text.evidence_list({"run_id": "r", "evidence": evidence()}, plain),
+        lambda: records.evidence_list({"run_id": "r", "evidence": evidence()}, Screen()),
         "flow evidence list --run-id r --json",
         PATHS,
     ),
     "artifacts": (
-        lambda: text.journal(
+        lambda: records.journal(
             {
                 "file": "f",
                 "front": None,
@@ -153,21 +153,23 @@ LISTS: dict[str, tuple[Callable[[], Sequence[str]], str, int]] = {
                     for number in range(MANY)
                 ],
                 "body": "",
-            }
+            },
+            Screen(),
         ),
         ALL,
         FEW,
     ),
     "journal's text": (
-        lambda: text.journal(
-            {"file": "f", "front": None, "artifacts": [], "body": f"{LONG}\n" * MANY}
+        lambda: records.journal(
+            {"file": "f", "front": None, "artifacts": [], "body": f"{LONG}\n" * MANY}, Screen()
         ),
         ALL,
         PATHS,
     ),
     "trust": (
-        lambda: text.trust_list(
-            [{"goal_id": f"g{n}", "digest": "d" * 64, "at": "at", "how": "h"} for n in range(MANY)]
+        lambda: records.trust_list(
+            [{"goal_id": f"g{n}", "digest": "d" * 64, "at": "at", "how": "h"} for n in range(MANY)],
+            Screen(),
         ),
         "flow trust list --json",
         PATHS,

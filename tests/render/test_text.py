@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from flow.render import text
+from flow.render import records, text
+from flow.render.screen import Screen
 
 HOSTILE = "a\x1b[31mred\x07\u202eb\nsecond\tline\x9b2J"
 MARKS = ("\x1b", "\x07", "\u202e", "\n", "\t", "\x9b")
@@ -50,7 +51,7 @@ def plain(style: str, word: str) -> str:
         ),
         text.outline({HOSTILE: [HOSTILE, {"k": HOSTILE}]}),
         text.evidence_show({"id": HOSTILE, "output": HOSTILE, "output_left_out": 3}),
-        text.evidence_list(
+        records.evidence_list(
             {
                 "run_id": "r",
                 "evidence": [
@@ -64,17 +65,20 @@ def plain(style: str, word: str) -> str:
                     }
                 ],
             },
-            plain,
+            Screen(),
         ),
-        text.journal(
+        records.journal(
             {
                 "file": HOSTILE,
                 "front": {HOSTILE: HOSTILE},
                 "artifacts": [{"type": HOSTILE, "captured_at": HOSTILE, "reason": HOSTILE}],
                 "body": HOSTILE,
-            }
+            },
+            Screen(),
         ),
-        text.trust_list([{"goal_id": HOSTILE, "digest": HOSTILE, "at": HOSTILE, "how": HOSTILE}]),
+        records.trust_list(
+            [{"goal_id": HOSTILE, "digest": HOSTILE, "at": HOSTILE, "how": HOSTILE}], Screen()
+        ),
         text.settings([{"key": "k", "value": [HOSTILE], "origin": HOSTILE}]),
         text.doctor(
             {

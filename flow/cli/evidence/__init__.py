@@ -15,7 +15,7 @@ from flow.core.goal import ids
 from flow.core.text import display
 from flow.core.text.near import did_you_mean
 from flow.errors import at_key
-from flow.render import text
+from flow.render import records, text
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
@@ -46,7 +46,7 @@ def _record_evidence(args: argparse.Namespace, out: Output) -> int:
     path, warnings = record_evidence(Context(), run_id, data, args.evidence_file, args.raw_output)
     out.result(
         {"run_id": run_id, "path": path, "warnings": list(warnings)},
-        [f"recorded {display.visible(path)}"],
+        [f"{out.screen.mark('proved')} recorded {display.visible(path)}"],
     )
     out.warn(warnings)
     return 0
@@ -78,7 +78,7 @@ def _list_evidence(args: argparse.Namespace, out: Output) -> int:
         for e in sidecars
     ]
     document = {"run_id": run_id, "evidence": rows, "warnings": list(warnings)}
-    out.result(document, text.evidence_list(document, out.paint))
+    out.result(document, records.evidence_list(document, out.screen))
     out.warn(warnings)
     return 0
 

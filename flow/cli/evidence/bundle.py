@@ -86,6 +86,7 @@ def _statement_row(statement: Mapping[str, Any]) -> dict[str, Any]:
 
 def _bundle_lines(document: Mapping[str, Any], out: Output) -> list[str]:
     status = f" ({document['status']})" if document["status"] else ""
+    screen = out.screen
     lines = [f"goal        {document['goal_id'] or 'unknown'}{status}"]
     for row in document["statements"]:
         parts = [row["type"], row["result"] or "", ", ".join(row["criteria"])]
@@ -95,7 +96,7 @@ def _bundle_lines(document: Mapping[str, Any], out: Output) -> list[str]:
         lines.append(f"  {shown}")
     lines += [f"signed by   {signer}" for signer in document["signers"]]
     lines += [f"note        {note}" for note in document["notes"]]
-    lines += [f"{out.paint('failed', 'finding')}     {finding}" for finding in document["findings"]]
+    lines += [f"{screen.paint('failed', 'finding')}     {text}" for text in document["findings"]]
     count = len(document["findings"])
     verdict = f"{count} finding{'s' if count > 1 else ''}" if count else "the bundle holds together"
-    return [*lines, verdict]
+    return [*lines, f"{screen.mark('failed' if count else 'proved')} {verdict}"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 
 from flow.adapters.exchange import dsse
 from flow.app import goal_views
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import argparse
 
     from flow.cli.output import Output
+    from flow.render.screen import Screen
     from flow.wiring.exporting import Exported
 
 PROG = "flow evidence export"
@@ -93,7 +95,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     else:
         if to_stdout:
             document["envelopes"] = [dsse.document(envelope) for envelope in exported.envelopes]
-        out.result(document, _export_lines(document, args.output))
+        out.result(document, _export_lines(document, args.output, out.screen))
     out.warn(document["warnings"])
     return 0
 
@@ -127,8 +129,8 @@ def _document(exported: Exported, output: str | None) -> dict[str, Any]:
     }
 
 
-def _export_lines(document: dict[str, Any], output: str) -> list[str]:
-    lines = [f"wrote {visible(output)}"]
+def _export_lines(document: dict[str, Any], output: str, screen: Screen) -> list[str]:
+    lines = [f"{screen.mark('proved')} wrote {visible(output)}"]
     for statement in document["statements"]:
         predicate = statement["predicate"]
         if "result" in predicate:
@@ -139,7 +141,8 @@ def _export_lines(document: dict[str, Any], output: str) -> list[str]:
         else:
             lines.append(f"  evidence record       {len(statement['subject'])} files")
     lines += [f"  signed by             {visible(key)}" for key in document["signed_by"]]
-    return lines
+    check = shlex.join(["flow", "evidence", "verify", "--bundle", output])
+    return [*lines, "", screen.labelled("next", visible(check), "person")]
 
 
 def _lies_in(top: str, path: str) -> bool:

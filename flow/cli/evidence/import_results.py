@@ -77,7 +77,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         "warnings": warnings,
     }
     lines = [
-        f"recorded {visible(done.path)}",
+        f"{out.screen.mark('proved')} recorded {visible(done.path)}",
         f"  {evidence.type}  {evidence.outcome}: {visible(str(document['result']))}",
         f"  commit {visible(done.commit[:12])}, {word}; it decides nothing",
     ]

@@ -85,7 +85,7 @@ def _verify_runs(args: argparse.Namespace, out: Output) -> int:
     if args.yes:
         raise usage_error("--yes answers the question of --forget", prog)
     document = context.verification.verify(run_id, args.against, context.records.goal_ids())
-    out.result(plain(document), chain.verified(document, out.paint))
+    out.result(plain(document), chain.verified(document, out.screen))
     out.warn(document["warnings"])
     return FINDINGS if document["broken"] else 0
 

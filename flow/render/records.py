@@ -1,0 +1,120 @@
+"""What is on record, as lists: evidence, journals, trust. Pure; foreign text is made visible."""
+
+from __future__ import annotations
+
+from flow.core.text.display import clip, names, visible
+from flow.errors import ALL, FEW, PATHS, cut_list, more_than
+from flow.render.screen import MEANING, Column, Screen, Styled, lines_of, mark_of
+from flow.render.text import (
+    FIELDS,
+    NARROW,
+    WIDTH,
+    newest_rows,
+    outline,
+    show,
+    text_lines,
+    why_stale,
+)
+from flow.startup.typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.render.text import Document
+
+_EVIDENCE = (
+    Column(),
+    Column("evidence"),
+    Column("proves"),
+    Column("type", spare=True),
+    Column("result"),
+    Column("stale", cut=True),
+    Column("at", right=True),
+)
+
+
+def evidence_list(document: Document, screen: Screen) -> list[str]:
+    """``flow evidence list``: a row for each, the newest last."""
+    run_id, evidence = document["run_id"], document["evidence"]
+    title = screen.paint("bold", f"run {show(run_id)}")
+    if not evidence:
+        return [f"{title}  no evidence yet"]
+    rows = newest_rows(evidence, "created_at")
+    more = more_than(len(evidence), f"flow evidence list --run-id {run_id} --json")
+    newest = f"flow evidence show {show(rows[-1]['id'])} --run-id {run_id}"
+    return lines_of(
+        [f"{title}  {len(evidence):,} piece{'' if len(evidence) == 1 else 's'} of evidence"],
+        [*screen.table(_EVIDENCE, [_evidence_row(row, screen) for row in rows]), *more],
+        [screen.labelled("newest", newest, "person")],
+    )
+
+
+def _evidence_row(row: Document, screen: Screen) -> list[str | Styled]:
+    reasons = row.get("why_stale", ())
+    stale = why_stale(reasons) if set(reasons) - {"unstamped"} else ""
+    result = show(row["outcome"])
+    if row["exit_code"] is not None:
+        result = f"exit {show(row['exit_code'])}"
+    meaning = "undecided" if stale else MEANING.get(str(row["outcome"]), "unasked")
+    return [
+        mark_of(meaning),
+        show(row["id"]),
+        names(row["proves"], 5),
+        Styled(show(row["type"]).replace("_", " "), "dim"),
+        result,
+        Styled(f"stale: {stale}" if stale else "", "undecided"),
+        Styled(screen.at(str(row["created_at"])), "dim"),
+    ]
+
+
+def journal(document: Document, screen: Screen) -> list[str]:
+    """``flow journal show``: the front matter, the newest artifacts, the text."""
+    artifacts, body = document["artifacts"], document["body"]
+    front = outline(document["front"]) if document["front"] else []
+    head = screen.paint("bold", show(document["file"]))
+    lines = [head, *_clipped(front, FIELDS, NARROW)]
+    for artifact in artifacts[-FEW:]:
+        at = screen.at(str(artifact.get("captured_at") or ""))
+        kind = screen.paint("bold", show(artifact.get("type")))
+        rest = {k: v for k, v in artifact.items() if k not in ("type", "captured_at", "key")}
+        fields = _clipped(outline(rest, 1), FIELDS, NARROW) if rest else []
+        lines += ["", f"{screen.paint('dim', at)}  {kind}", *fields]
+    text = [visible(line) for line in text_lines(body.strip("\n"))] if body.strip() else []
+    return lines_of(lines, more_than(len(artifacts), ALL, FEW), _clipped(text, PATHS, WIDTH))
+
+
+def _clipped(lines: Sequence[str], most: int, width: int) -> list[str]:
+    """The first lines of a part of a journal, each cut, and how many more there are."""
+    return [clip(line, width) for line in cut_list(lines, ALL, most)]
+
+
+def trust_list(entries: Sequence[Document], screen: Screen) -> list[str]:
+    """``flow trust list``: the contracts that may run here, the newest last."""
+    if not entries:
+        return []
+    columns = (Column(), Column("goal"), Column("contract"), Column("how", cut=True), Column("at"))
+    rows: list[list[str | Styled]] = [
+        [
+            mark_of("proved"),
+            show(entry["goal_id"]),
+            Styled(f"contract {show(entry['digest'])[:12]}", "dim"),
+            show(entry["how"]),
+            Styled(screen.at(str(entry["at"])), "dim"),
+        ]
+        for entry in newest_rows(entries, "at")
+    ]
+    return [*screen.table(columns, rows), *more_than(len(entries), "flow trust list --json")]
+
+
+def trust_check(document: Document, next_step: str, screen: Screen) -> list[str]:
+    """``flow trust check``: whether the commands may run here, and what to do if not."""
+    trusted = document["trusted"]
+    word = "is trusted" if trusted else "is not trusted"
+    head = screen.head("proved" if trusted else "undecided", str(document["goal"]), word)
+    return lines_of(
+        [f"{head}: {show(document['why'])}"],
+        [
+            screen.labelled("contract", show(document["digest"])),
+            *([] if trusted else [screen.labelled("next", next_step, "person")]),
+        ],
+    )
