@@ -220,3 +220,23 @@ def closed_lines(
     else:
         return lines
     return [*lines, screen.labelled("next", next_step, "person", width=NEXT)]
+
+
+def approved_lines(document: Mapping[str, Any], screen: Screen) -> list[str]:
+    """What stands after an approval, from what ``--json`` prints."""
+    goal_id, about = visible(document["goal_id"]), visible(document["criterion_id"])
+    source = f" ({document['by_from']})" if document["by_from"] else ""
+    who = f"{visible(document['by'])}{source}"
+    lines = [
+        f"{screen.mark('proved')} {about} of {goal_id} is approved by {who}.",
+        f"  {screen.quote(clip(document['note'], TEXT))}",
+    ]
+    if document["proposal"]:
+        to = document["proposal"]["to"]
+        lines.append(
+            f"{screen.mark('proved')} {goal_id}  {to}, as proposed: all evidence is fresh, "
+            "nothing was run again."
+        )
+    else:
+        lines += screen.wrapped("  not yet", visible(document["not_proposed"]))
+    return [*lines, screen.labelled("next", visible(document["next"]), "person", width=NEXT)]

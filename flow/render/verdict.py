@@ -78,7 +78,8 @@ def _results(results: Sequence[Document], paint: Paint, every: str, *, because: 
                 show(row.get("criterion_id")),
                 show(row.get("status")),
                 show(row.get("outcome")),
-                "-" if code is None else f"exit {show(code)}",
+                ("-" if code is None else f"exit {show(code)}")
+                + (", reused" if row.get("reused") else ""),
                 _sidecar_name(row.get("evidence_ref")),
             )
         )

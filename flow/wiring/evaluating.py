@@ -9,7 +9,13 @@ from flow.adapters.fs import clock, locks
 from flow.adapters.ledger import measuring
 from flow.app.evaluation import baselines
 from flow.app.evaluation import evaluate as evaluation
-from flow.app.evaluation.values import Evaluated, EvaluationLimits, EvaluationTools, Listener
+from flow.app.evaluation.values import (
+    Evaluated,
+    EvaluationLimits,
+    EvaluationTools,
+    Listener,
+    Request,
+)
 from flow.core import layout
 from flow.core.goal import ids
 from flow.errors import FlowError
@@ -18,9 +24,9 @@ from flow.version import __version__
 from flow.wiring.working_tree import WorkingTree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from flow.app.evaluation.values import BaseTools, JudgeCase, RecordedBaseline, Request
+    from flow.app.evaluation.values import BaseTools, JudgeCase, RecordedBaseline
     from flow.app.ports import Check, LoadedGoal, Watch
     from flow.core.decision.decide import NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict
@@ -90,6 +96,45 @@ def examine(
         finally:
             context.run_record.abort(goal_id)
         return evaluated
+
+
+def newest_evidence(context: Context, goal_id: str) -> Mapping[str, str]:
+    """Criterion id → path of its newest sidecar, as the Stop hook's counters have it.
+
+    Only what to try first: whether it counts is decided where it is reused.
+    """
+    from flow.adapters.ledger import loop_counters
+
+    run_id = _run_of(context, ids.goal_id(goal_id))
+    return loop_counters.read(context.top, run_id, goal_id).evidence if run_id else {}
+
+
+def propose_from_fresh(context: Context, goal_id: str) -> tuple[Evaluated, tuple[str, ...]]:
+    """Evaluate a goal by fresh evidence alone: nothing runs, no judge is asked.
+
+    Where it is achieved so, that is a turn like any other, with its proposal; else nothing is
+    written. Returns warnings, too.
+    """
+    request = Request(
+        goal_id,
+        trigger="command",
+        no_judge=True,
+        reuse=newest_evidence(context, goal_id),
+        quiet=True,
+        only_fresh=True,
+    )
+    with alone(context, ids.goal_id(goal_id)):
+        evaluated = examine(context, request)
+        verdict = evaluated.verdict
+        if verdict.proposed_transition is None:
+            return evaluated, ()
+        from flow.wiring.verdicts import record_verdict
+
+        try:
+            recorded = record_verdict(context, verdict.to_document(), verdict.run_id, "command")
+        except FlowError as error:
+            return evaluated, (f"the proposal stands, but its verdict could not be kept: {error}",)
+    return evaluated, recorded[1]
 
 
 @contextmanager

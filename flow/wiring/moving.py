@@ -12,6 +12,7 @@ from flow.app.transitions.persons_word import PersonsWord, persons_name
 from flow.core.drafting.defaults import not_trusted
 from flow.core.drafting.draft import NO_DEFAULTS
 from flow.core.goal import ids
+from flow.core.stop.pause import PAUSED_STATUS
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
 from flow.version import __version__
@@ -67,9 +68,16 @@ def shift(context: Context, goal_id: str, to: NonTerminal, reason: str) -> Loade
 
 
 def approve(context: Context, goal_id: str, about: str, word: PersonsWord) -> str:
-    """Record a person's word for a criterion, ``guards`` or ``protected``; returns its path."""
+    """Record a person's word for a criterion, ``guards`` or ``protected``; returns its path.
+
+    A goal that waited for a person goes on.
+    """
     closing, now = closing_context(context), clock.now()
-    return moves.approve(closing, ids.goal_id(goal_id), about, word, now, __version__)
+    goal_id = ids.goal_id(goal_id)
+    path = moves.approve(closing, goal_id, about, word, now, __version__)
+    if context.load(goal_id).goal.status == PAUSED_STATUS:
+        moves.shift_status(closing, goal_id, "active", f"resumed: {about} was approved")
+    return path
 
 
 def protected_changes(context: Context, goal_id: str) -> Difference | None:

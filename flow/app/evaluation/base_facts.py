@@ -27,7 +27,8 @@ def look_up_base(
     goal = facts.loaded.goal
     rows = tools.base_runs(goal)
     facts = facts._replace(base_runs=rows)
-    if not goal.tdd_required or request.dry_run or tools.base_tools is None:
+    runs_nothing = request.dry_run or request.only_fresh
+    if not goal.tdd_required or runs_nothing or tools.base_tools is None:
         return facts
     missing = tuple(c for c in wanted_criteria(goal, only) if c.id not in rows)
     if not missing:

@@ -36,6 +36,7 @@ def verdict(
     results, base_warnings = _with_base(facts, results)
     required = frozenset(c.id for c in goal.criteria if c.must_pass)
     unhindered = facts.proposable and not request.no_proposal
+    unhindered = unhindered and not evaluated.measurement.not_fresh
     may_propose = not request.only and not request.dry_run and unhindered
     reason = explain.reason(
         decision,
@@ -97,7 +98,9 @@ def _remarks(evaluated: EvaluationFacts, request: Request, *, may_propose: bool)
     if evaluated.report.rewritten:
         names = display.names(evaluated.report.rewritten, 5)
         remarks.append(f"written to while the commands ran, now as before: {names}")
-    if evaluated.decision.proposed and not may_propose:
+    if evaluated.measurement.not_fresh:
+        remarks.append(f"no fresh evidence of {display.names(evaluated.measurement.not_fresh)}")
+    elif evaluated.decision.proposed and not may_propose:
         remarks.append("nothing is proposed: " + _why_no_proposal(request))
     return remarks
 
@@ -238,11 +241,18 @@ def turn(
             "reason": verdict.reason,
             "passing": [m.criterion_id for m in evaluated.measured if m.passing],
             "subject": facts.subject.to_document(),
+            **_reused(evaluated),
             "proposal_id": proposal["proposal_id"] if proposal else None,
         },
         proposal=proposal,
         scope={} if goal.run_id == facts.run_id else {"run_id": facts.run_id},
     )
+
+
+def _reused(evaluated: EvaluationFacts) -> dict[str, list[str]]:
+    """The criteria that fresh evidence stood for, where there are any."""
+    reused = evaluated.measurement.reused
+    return {"reused": list(reused)} if reused else {}
 
 
 def violations(evaluated: EvaluationFacts, at: str) -> dict[str, Any]:

@@ -148,11 +148,14 @@ def _record(
     verdict: Verdict, evaluated: EvaluationFacts, request: Request, tools: EvaluationTools
 ) -> tuple[Verdict, bool]:
     """Step 7: the verdict as it is recorded, and whether it was written to the goal's file."""
-    if not request.dry_run and not (request.quiet and _unchanged(verdict, evaluated)):
+    withheld = request.only_fresh and verdict.proposed_transition is None
+    written_before = request.quiet and _unchanged(verdict, evaluated)
+    if not request.dry_run and not withheld and not written_before:
         return _write_turn(verdict, evaluated, tools), True
     if verdict.proposed_transition is not None:
         verdict = _repropose(verdict, evaluated, tools)
-    turn = evaluated.facts.turn - 1 if request.dry_run else evaluated.facts.turn
+    uncounted = request.dry_run or withheld
+    turn = evaluated.facts.turn - 1 if uncounted else evaluated.facts.turn
     status = evaluated.facts.loaded.goal.status
     return verdict._replace(lifecycle_to=status, turns_evaluated=turn), False
 

@@ -38,12 +38,16 @@ def run(
 ) -> Measurements:
     """Run the commands; each one's evidence is on disk before the next result is handled.
 
-    With ``request.reuse`` only those whose evidence does not fit the files any more. With
+    With ``request.reuse`` only those whose evidence does not fit the files any more, with
+    ``request.only_fresh`` none. With
     ``tools.seconds_left`` those known to be fast go first, and what does not fit is left out.
     """
     criteria, reused, seconds = _planned_runs(facts, request, only, tools)
     runs = _CommandRuns(facts, request, tools, seconds)
     runs.rows.update(reused)
+    not_fresh: tuple[str, ...] = ()
+    if request.only_fresh:
+        not_fresh, criteria = tuple(criterion.id for criterion in criteria), []
     if criteria:
         runs.run(criteria)
     return Measurements(
@@ -52,6 +56,7 @@ def run(
         goal_touched=any(change.startswith("goal ") for change in runs.touched),
         reused=tuple(reused),
         out_of_time=tuple(runs.waiting),
+        not_fresh=not_fresh,
     )
 
 

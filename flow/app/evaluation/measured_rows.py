@@ -93,6 +93,7 @@ def results(
                 reason=criterion.last_result or "" if fact.approved else reason,
                 text=criterion.text,
                 command=criterion.verification_command,
+                reused=criterion.id in measurement.reused,
             )
         )
     return tuple(rows)

@@ -64,6 +64,9 @@ class Request(NamedTuple):
     """``BACKEND[:MODEL]``: ask this judge instead of what settings and goal name."""
     use_recorded_opinion: bool = False
     """Whether a recorded opinion of the same files stands for a new one."""
+    only_fresh: bool = False
+    """Run nothing: a criterion without fresh evidence stays open, and nothing is written but a
+    proposal. With ``reuse``."""
     no_proposal: str = ""
     """Why nothing may be proposed, whatever the result; empty where it may."""
 
@@ -184,6 +187,8 @@ class Measurements(NamedTuple):
     """Criteria whose evidence still fits the files, so that nothing was run for them."""
     out_of_time: tuple[str, ...] = ()
     """Criteria that the caller's time was too short for."""
+    not_fresh: tuple[str, ...] = ()
+    """Criteria that would have to run, and did not: only fresh evidence was asked for."""
 
 
 class BaseRequest(NamedTuple):

@@ -52,12 +52,13 @@ def closing_word(context: Context, by: str | None, note: str | None, out: Output
 def show_closed(context: Context, closed: Closed, out: Output) -> int:
     """Show a goal that was closed on a person's word, and what comes next."""
     to_commit = closed.status == "achieved" and closing.anything_to_commit(context, closed.goal_id)
-    document = {**closed.to_document(), **_said_from(context)}
+    document = {**closed.to_document(), **said_from(context)}
     out.result(document, closed_lines(document, out.screen, to_commit=to_commit))
     return 0
 
 
-def _said_from(context: Context) -> dict[str, str]:
+def said_from(context: Context) -> dict[str, str]:
+    """From where the command comes, as a document has it."""
     return {} if context.speaker is None else context.speaker.fields()
 
 

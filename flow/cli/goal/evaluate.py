@@ -55,6 +55,11 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         type=whole(1, 1000, "a number of runs"),
         help="run each command K times; runs that disagree are inconclusive",
     )
+    add(
+        "--reuse",
+        action="store_true",
+        help="let fresh evidence of Flow's own stand for a run, as at a stop",
+    )
     add("--no-judge", action="store_true", help="ask no judge")
     add(
         "--judge-backend",
@@ -77,6 +82,8 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
         raise usage_error("--confirm and --no-input exclude each other", "flow goal evaluate")
     if args.no_judge and args.judge_backend is not None:
         raise usage_error("--no-judge and --judge-backend exclude each other", "flow goal evaluate")
+    if args.reuse and (args.repeat is not None or args.run_id is not None):
+        raise usage_error("--reuse excludes --repeat and --run-id", "flow goal evaluate")
     if args.confirm and (args.only is not None or args.dry_run):
         raise usage_error(
             "--only and --dry-run propose nothing that --confirm could confirm",
@@ -100,6 +107,9 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
         judge_backend=args.judge_backend,
         dry_run=args.dry_run,
     )
+    if args.reuse:
+        newest = evaluating.newest_evidence(context, request.goal_id)
+        request = request._replace(reuse=newest, use_recorded_opinion=True)
     if args.confirm:
         _need_terminal(context, request.goal_id)
     records = not (args.no_record or args.dry_run)
@@ -133,6 +143,7 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
         proposed = proposed._replace(proposal_id=question.proposal_id)
         if answer in CONFIRM:
             return _close_proposed(context, verdict, proposed, "flow goal evaluate, asked", out)
+        request = request._replace(reuse=None)  # who asks for it again wants it run
         if answer not in AGAIN:
             out.say(
                 "nothing was confirmed; the proposal stays live while nothing moves:",

@@ -9,23 +9,26 @@ from flow.cli.goal.confirming import (
     CONFIRM,
     ask_person,
     closing_word,
+    said_from,
     show_closed,
     unnamed_proposal,
 )
 from flow.cli.goal.which import DRAFTS, STOPPED, goal_to_act_on
 from flow.cli.parsing import CommandSpec, Parser, goal_argument, yes_argument
-from flow.core.goal.lifecycle import check_move
-from flow.core.text import display
-from flow.errors import PersonNeeded
-from flow.startup.typing import TYPE_CHECKING
-from flow.wiring import closing, moving
+from flow.core.goal.lifecycle import TERMINAL, check_move
+from flow.errors import FlowError, PersonNeeded
+from flow.render.confirm_screen import approved_lines
+from flow.startup.typing import TYPE_CHECKING, Any
+from flow.wiring import closing, evaluating, moving
 from flow.wiring.context import Context
 
 if TYPE_CHECKING:
     import argparse
 
     from flow.app.ports import LoadedGoal
+    from flow.app.transitions.persons_word import PersonsWord
     from flow.cli.output import Output
+    from flow.core.goal.model import Goal
 
 
 def _show_moved(out: Output, loaded: LoadedGoal, state: str, next_step: str) -> int:
@@ -122,36 +125,89 @@ def _cancel_goal(args: argparse.Namespace, out: Output) -> int:
 
 def _approve(args: argparse.Namespace, out: Output) -> int:
     context = Context()
-    word = moving.persons_word(context, args.by, args.note)
+    word = moving.persons_word(context, args.by, args.note or "")
     goal = context.load(goal_to_act_on(context, args)).goal
-    criterion = goal.criterion(args.AC)
-    if args.AC == GUARDS:
-        approved = "hooks and git settings, as they are now, belong here"
-    elif args.AC == PROTECTED and (changed := moving.protected_changes(context, goal.id)):
-        approved = "the protected files, as they are now, prove what the goal means"
-        out.say(*(f"  {file.kind}: {file.path}" for file in changed.files))
-    elif criterion is not None and criterion.fuzzy:
-        approved = f"{criterion.id} is proved, as the files are now: {criterion.text}"
-    else:
-        approved = ""  # refused below: nobody is asked what cannot be done
+    paused = context.remembered.paused(goal)
+    approved, files = _what_is_approved(context, goal, args.AC)
     if approved:
-        out.say(approved, f"  {word.by} says: {word.note}")
+        out.say(approved, *files)
+    if not word.note.strip():
+        word = _word_with_note(context, args, out)
+    if approved:
+        out.say(f"  {word.by} says: {word.note}")
         out.need_yes(
             f"Approve {args.AC} of goal {goal.id}?",
             yes=args.yes,
             how=f"flow goal approve {goal.id} {args.AC} --by NAME --note TEXT --yes",
         )
     path = moving.approve(context, goal.id, args.AC, word)
-    document = {"goal_id": goal.id, "criterion_id": args.AC, "by": word.by, "evidence_ref": path}
-    out.result(
-        document,
-        [
-            f"{display.visible(args.AC)} of goal {goal.id} is approved",
-            f"evidence: {path}",
-            f"next: flow goal evaluate {goal.id}",
-        ],
-    )
+    if paused is not None:
+        out.say(f"{goal.id} was {paused.sentence()}; this approval resumes it")
+    proposed, warnings = _proposed_after_approval(context, goal.id, out.can_ask)
+    document = {
+        "goal_id": goal.id,
+        "criterion_id": args.AC,
+        **word._asdict(),
+        **said_from(context),
+        "evidence_ref": path,
+        "status": context.load(goal.id).goal.status,
+        **proposed,
+        "warnings": list(warnings),
+    }
+    out.result(document, approved_lines(document, out.screen))
+    out.warn(warnings)
     return 0
+
+
+def _what_is_approved(context: Context, goal: Goal, about: str) -> tuple[str, list[str]]:
+    """What a person says yes to, and its files; empty where it is refused later.
+
+    Nobody is asked what cannot be done.
+    """
+    criterion = goal.criterion(about)
+    if goal.status in TERMINAL or goal.status == "draft":
+        return "", []
+    if about == GUARDS:
+        return "hooks and git settings, as they are now, belong here", []
+    if about == PROTECTED and (changed := moving.protected_changes(context, goal.id)):
+        listed = [f"  {file.kind}: {file.path}" for file in changed.files]
+        return "the protected files, as they are now, prove what the goal means", listed
+    if criterion is not None and criterion.fuzzy:
+        return f"{criterion.id} is proved, as the files are now: {criterion.text}", []
+    return "", []
+
+
+def _word_with_note(context: Context, args: argparse.Namespace, out: Output) -> PersonsWord:
+    """The word with what a person says at a terminal; the approval itself refuses an empty one."""
+    if args.note is None and out.can_ask:
+        args.note = out.ask_line("On what grounds?")
+    return moving.persons_word(context, args.by, args.note or "")
+
+
+def _proposed_after_approval(
+    context: Context, goal_id: str, at_terminal: bool
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """What the approval, which is recorded, led to, and warnings.
+
+    That is a proposal, or why there is none, and what comes next.
+    """
+    try:
+        (verdict, facts), warnings = evaluating.propose_from_fresh(context, goal_id)
+    except FlowError as error:
+        next_step = f"flow goal evaluate {goal_id} --reuse"
+        return {"proposal": None, "not_proposed": str(error), "next": next_step}, ()
+    proposed = verdict.proposed_transition
+    if proposed is not None:
+        named = "" if at_terminal else f" --proposal {proposed.proposal_id[:12]}"
+        shown = {"proposal_id": proposed.proposal_id, "to": proposed.to, "reason": proposed.reason}
+        next_step = f"flow goal confirm {verdict.goal_id}{named}"
+        return {"proposal": shown, "not_proposed": None, "next": next_step}, warnings
+    not_fresh = facts is not None and facts.measurement.not_fresh
+    run_again = f"flow goal evaluate {verdict.goal_id} --reuse"
+    next_step = verdict.next_step_hint
+    if not_fresh and not verdict.path_violations:
+        next_step = run_again
+    return {"proposal": None, "not_proposed": verdict.reason, "next": next_step}, warnings
 
 
 def _rebase_goal(args: argparse.Namespace, out: Output) -> int:
@@ -194,10 +250,10 @@ def _confirm_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reason", metavar="T", help="why, in place of the proposal's reason")
 
 
-def _word_arguments(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
+def _word_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--by", metavar="NAME", help="who says so (default: git's user.name)")
-    note = "on what grounds" if required else "your words, for the record"
-    parser.add_argument("--note", metavar="TEXT", required=required, help=note)
+    note = "your words, for the record (asked for at a terminal)"
+    parser.add_argument("--note", metavar="TEXT", help=note)
 
 
 def _clear_arguments(parser: argparse.ArgumentParser) -> None:
@@ -208,7 +264,7 @@ def _clear_arguments(parser: argparse.ArgumentParser) -> None:
 def _approve_arguments(parser: argparse.ArgumentParser) -> None:
     goal_argument(parser, optional=True)
     parser.add_argument("AC", help="a fuzzy criterion, or: guards, protected (what changed there)")
-    _word_arguments(parser, required=True)
+    _word_arguments(parser)
     yes_argument(parser)
 
 

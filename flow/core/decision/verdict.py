@@ -47,6 +47,8 @@ class CriterionResult(NamedTuple):
     """The criterion's text in the goal."""
     command: str | None = None
     """Its verification command; None where the goal has none."""
+    reused: bool = False
+    """Whether fresh evidence stood for a run."""
 
     def to_document(self) -> dict[str, Any]:
         """Its row in the verdict; text and command in at most ``REASON_LIMIT`` characters."""
@@ -63,6 +65,8 @@ class CriterionResult(NamedTuple):
         }
         if self.base is not None:
             document["base"] = self.base
+        if self.reused:
+            document["reused"] = True
         return document
 
 

@@ -204,7 +204,7 @@ def test_the_status_shows_it(work: GitRepo) -> None:
     assert "protected  changed, not approved: tests/test_add.py (modified)" in text
     approve(work, "--yes")
     document = flow(work, "goal", "status", "greet", "--json").json
-    assert (document["protected_changes"]["approved"], "evaluate" in document["next"]) == (
+    assert (document["protected_changes"]["approved"], "confirm" in document["next"]) == (
         True,
         True,
     )

@@ -130,7 +130,7 @@ def test_the_defaults_of_a_row() -> None:
 
 
 def test_the_document_of_a_row_is_in_the_order_in_which_it_is_read() -> None:
-    row = CriterionResult("AC1", "pass", "passed", base={"outcome": "failed"})
+    row = CriterionResult("AC1", "pass", "passed", base={"outcome": "failed"}, reused=True)
     assert list(row.to_document()) == [
         "criterion_id",
         "text",
@@ -142,7 +142,9 @@ def test_the_document_of_a_row_is_in_the_order_in_which_it_is_read() -> None:
         "limitations",
         "reason",
         "base",
+        "reused",
     ]
+    assert "reused" not in row._replace(reused=False).to_document()
     assert set(row.to_document()) == set(CriterionResult._fields)
 
 
