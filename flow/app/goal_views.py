@@ -120,7 +120,7 @@ def status(port: ViewPort, goal_id: str) -> dict[str, Any]:
     told = [told_by_hand(loaded.goal)] if by_hand else []
     document["warnings"] += [*port.troubles, *told]
     document["sent_to_judge"] = _sent_to_judge(port, loaded.goal)
-    document["paused"] = _shown_pause(port, loaded.goal)
+    document["paused"] = shown_pause(port, loaded.goal)
     if document["paused"] is not None:
         document["next"] = f"flow goal resume {loaded.goal.id}"
     runs = port.base_runs(loaded.goal)
@@ -149,23 +149,6 @@ def _name_moved_files(port: ViewPort, document: dict[str, Any]) -> None:
         moved = files["changed"] if files["moved"] else []
         at = turns[-1]["at"] if turns else ""
         files["moved_paths"] = list(port.written_since(moved, at)) if moved and at else []
-
-
-def listing(port: ViewPort) -> dict[str, Any]:
-    """One row for each goal, and the goals that cannot be read, by name."""
-    goals, broken = port.goals()
-    known = port.remembered.left_open()  # what Flow closed is not among them, so few are looked at
-    return {
-        "goals": [
-            {
-                **overview.list_row(newest(port, goal)),
-                "paused": _shown_pause(port, goal),
-                "closed_by_hand": goal.id in known and closed_by_hand(port, port.load(goal.id)),
-            }
-            for goal in goals
-        ],
-        "unreadable": [error.to_dict() for error in broken],
-    }
 
 
 def closed_by_hand(port: ViewPort, loaded: LoadedGoal) -> bool:
@@ -213,7 +196,8 @@ def _sent_to_judge(port: ViewPort, goal: Goal) -> dict[str, Any] | None:
     }
 
 
-def _shown_pause(port: ViewPort, goal: Goal) -> dict[str, Any] | None:
+def shown_pause(port: ViewPort, goal: Goal) -> dict[str, Any] | None:
+    """Who paused a goal, when and why; None where it is not paused."""
     pause = port.remembered.paused(goal)
     return pause.to_document() if pause is not None else None
 

@@ -30,7 +30,7 @@ def choose_goal(goals: Sequence[Goal], branch: str | None) -> Goal:
     here = [g for g in goals if branch is None or g.branch == branch]
     open_ones = [g for g in here if g.status not in TERMINAL]
     begun = [g for g in open_ones if g.status != "draft"]
-    ended = max((_touched(g) for g in here if g.status in TERMINAL), default="")
+    ended = max((touched(g) for g in here if g.status in TERMINAL), default="")
     drafts = [g for g in open_ones if g.status == "draft" and g.created_at > ended]
     active = [g for g in begun if g.status == "active"]
     candidates = active or begun or drafts or [g for g in here if g.status in TERMINAL]
@@ -41,7 +41,7 @@ def choose_goal(goals: Sequence[Goal], branch: str | None) -> Goal:
         )
     if len(candidates) > 1 and candidates[0].status not in TERMINAL:
         raise _several(candidates, branch)
-    return max(candidates, key=lambda g: (_touched(g), g.created_at))
+    return max(candidates, key=lambda g: (touched(g), g.created_at))
 
 
 def choose_open(goals: Sequence[Goal], branch: str | None, states: Collection[str]) -> Goal:
@@ -63,7 +63,7 @@ def _several(candidates: Sequence[Goal], branch: str | None) -> StateError:
     )
 
 
-def _touched(goal: Goal) -> str:
+def touched(goal: Goal) -> str:
     """When something was last found out about a goal; when it was made, where nothing was."""
     at = (goal.last_evaluation or {}).get("at") or ""
     return max(goal.created_at, str(at), *(c.last_evaluated_at or "" for c in goal.criteria))
@@ -88,7 +88,7 @@ def status(
     present = CurrentFiles(context, loaded)
     protected = proposal = None
     if goal.status not in TERMINAL:
-        proposal = _shown_proposal(context, loaded)
+        proposal = shown_proposal(context, loaded)
         if goal.protected_paths:
             from flow.app.evaluation import protected_files
 
@@ -116,9 +116,14 @@ def status(
     }
 
 
-def _shown_proposal(context: ClosingContext, loaded: LoadedGoal) -> dict[str, Any] | None:
+def recorded_proposal(context: ClosingContext, goal: Goal) -> Mapping[str, Any] | None:
+    """The live proposal of a goal, whatever has moved since; None where there is none."""
+    return transitions_closing.live_proposal(context.records, goal)
+
+
+def shown_proposal(context: ClosingContext, loaded: LoadedGoal) -> dict[str, Any] | None:
     """The live proposal, with what is no longer as it saw it; None where there is none."""
-    proposal = transitions_closing.live_proposal(context.records, loaded.goal)
+    proposal = recorded_proposal(context, loaded.goal)
     if proposal is None:
         return None
     try:

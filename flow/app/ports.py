@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Goal
     from flow.core.sandbox import Sandbox
     from flow.core.stop.turns import RecordedTurn
+    from flow.errors import FlowError
 
 
 class Seen(NamedTuple):
@@ -174,6 +175,14 @@ class RawOutput(NamedTuple):
     path: str
     sha256: str
     size: int
+
+
+class BranchGoals(NamedTuple):
+    """The goals of all branches, as committed, by branch; and those that cannot be read."""
+
+    branches: int
+    goals: tuple[tuple[str, Goal], ...]
+    broken: tuple[tuple[str, FlowError], ...]
 
 
 class TurnLedger(Protocol):

@@ -138,7 +138,9 @@ def seconds(text: str) -> float:
     )
 
 
-def listed(values: Sequence[str] | None, option: str, command: str) -> tuple[str, ...]:
+def listed(
+    values: Sequence[str] | None, option: str, command: str, what: str = "criterion"
+) -> tuple[str, ...]:
     """``--only AC1,AC2 --only AC3`` as one tuple, each once.
 
     An option that names nothing (an empty variable of a script) does not stand for all of them.
@@ -146,7 +148,7 @@ def listed(values: Sequence[str] | None, option: str, command: str) -> tuple[str
     parts = (part.strip() for value in values or () for part in value.split(","))
     items = tuple(dict.fromkeys(part for part in parts if part))
     if values and not items:
-        raise usage_error(f"{option} names no criterion", command)
+        raise usage_error(f"{option} names no {what}", command)
     return items
 
 

@@ -119,38 +119,6 @@ def _ending_lines(count: int, every: str, most: int = PATHS) -> list[str]:
     return [f"  {line}" for line in more_than(count, every, most)]
 
 
-def goal_list(document: Document, paint: Paint) -> list[str]:
-    """``flow goal list``."""
-    rows = [("goal", "status", "proved", "turns", "branch", "outcome")]
-    rows += [
-        (
-            goal["goal_id"],
-            with_hand(goal),
-            f"{goal['passing']}/{goal['criteria']}",
-            str(goal["turns_evaluated"]),
-            show(goal["branch"])[:100],
-            _list_outcome(goal),
-        )
-        for goal in document["goals"][:PATHS]
-    ]
-    if len(rows) == 1:
-        return []
-    every = more_than(len(document["goals"]), "flow goal list --json")
-    return [*table(rows, paint, indent=""), *every]
-
-
-def _list_outcome(goal: Document) -> str:
-    """A goal's outcome; for a paused one the reason."""
-    if not goal.get("paused"):
-        return show(goal["outcome"])[:100]
-    return clip(Pause(**goal["paused"]).sentence(), 100)
-
-
-def unreadable(errors: Sequence[Document]) -> list[str]:
-    """One line for each goal that cannot be read."""
-    return [f"{show(e['file'])}: cannot be read: {show(e['message'])}" for e in errors]
-
-
 def history(document: Document) -> list[str]:
     """``flow goal history``: a line for each of the newest events, and its reason."""
     events = document["events"]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from flow.adapters.ledger.reader import FileRecords
     from flow.adapters.user_state.checkouts import CheckoutNotes
     from flow.app.evaluation.values import ClosingContext
-    from flow.app.ports import LoadedGoal
+    from flow.app.ports import BranchGoals, LoadedGoal
     from flow.app.transitions.remembered import RememberedGoals
     from flow.core.goal.model import Goal
     from flow.wiring.context import Context
@@ -98,6 +98,12 @@ class Goals:
         from flow.adapters.chain import event_log
 
         return event_log.read(self.top, run_id, goal_id, leave_out=leave_out)
+
+    def branch_goals(self) -> BranchGoals:
+        """The goals of all branches, as committed; :class:`GitError` where git cannot answer."""
+        from flow.adapters.ledger.branch_goals import branch_goals
+
+        return branch_goals(self._context.repo, self._context.cache("parsed"))
 
     def written_since(self, paths: Sequence[str], at: str) -> Sequence[str]:
         """The files among ``paths`` that were written after a moment, by their time stamps."""

@@ -215,9 +215,9 @@ def test_an_unexpected_error_is_one_line_and_a_log(
 ) -> None:
     """A fault of Flow's own, made here by breaking a part of it."""
     code = (
-        "import sys, flow.app.goal_views\n"
-        "def broken(self): raise KeyError('a defect')\n"
-        "flow.app.goal_views.listing = broken\n"
+        "import sys, flow.app.goal_list\n"
+        "def broken(*words, **more): raise KeyError('a defect')\n"
+        "flow.app.goal_list.goal_list = broken\n"
         "from flow.cli.main import run\n"
         "sys.exit(run(sys.argv[1:]))"
     )

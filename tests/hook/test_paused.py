@@ -39,7 +39,7 @@ def test_the_reason_is_shown_everywhere(
     assert f"“{SHOWN[:-1]}”" in status.stdout
     assert "flow goal resume greet" in status.stdout
     listed = scene.flow(repo, "goal", "list").stdout
-    assert "waiting_for_user (paused)" in listed
+    assert "  paused  " in listed
     assert f'paused by {who}: "{SHOWN}' in listed
     page = tmp_path / "page.html"
     assert scene.flow(repo, "report", "greet", "--output", str(page)).status == 0

@@ -13,6 +13,7 @@ from flow.core.text.display import names
 from flow.errors import ALL, FEW, PATHS
 from flow.render import baseline, judgement, page, records, text, verdict
 from flow.render.confirming import HOOK_LINES, LEFT_BEHIND, MOST_ROWS, for_hook
+from flow.render.goal_list import goal_list_lines
 from flow.render.screen import Screen
 from flow.render.status import status_lines
 from tests.render.test_confirming import at_terminal, question
@@ -109,17 +110,24 @@ INSPECT: dict[str, Any] = {
 }
 GOAL = {
     "status": "draft",
-    "passing": 0,
-    "criteria": 1,
+    "results": [],
     "turns_evaluated": 0,
     "branch": LONG,
     "outcome": LONG,
+    "here": False,
+    "since": "",
+    "proposal": None,
+    "paused": None,
 }
 LISTS: dict[str, tuple[Callable[[], Sequence[str]], str, int]] = {
     "status": (lambda: status_lines(STATUS, Screen()), "flow goal status g --json", PATHS),
     "list": (
-        lambda: text.goal_list(
-            {"goals": [{"goal_id": f"g{number}", **GOAL} for number in range(MANY)]}, plain
+        lambda: goal_list_lines(
+            {
+                "goals": [{"goal_id": f"g{number}", **GOAL} for number in range(MANY)],
+                "branches": None,
+            },
+            Screen(),
         ),
         "flow goal list --json",
         PATHS,

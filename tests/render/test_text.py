@@ -18,23 +18,6 @@ def plain(style: str, word: str) -> str:
 @pytest.mark.parametrize(
     "lines",
     [
-        text.goal_list(
-            {
-                "goals": [
-                    {
-                        "goal_id": "g",
-                        "status": "active",
-                        "passing": 0,
-                        "criteria": 1,
-                        "turns_evaluated": 0,
-                        "branch": HOSTILE,
-                        "outcome": HOSTILE,
-                    }
-                ]
-            },
-            plain,
-        ),
-        text.unreadable([{"file": HOSTILE, "message": HOSTILE}]),
         text.history(
             {
                 "goal_id": "g",

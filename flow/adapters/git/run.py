@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 TIME_LIMIT = 60.0
 """Seconds for one git call."""
+OUTPUT_LIMIT = 256 << 20
+"""Bytes of output of one git call."""
 CHECKOUT_LIMIT = 600.0
 """Seconds for one that writes a whole tree."""
 
@@ -68,10 +70,15 @@ def git(
     *args: str,
     stdin: bytes | None = None,
     ok: Collection[int] = (0,),
+    limit: int = OUTPUT_LIMIT,
 ) -> bytes:
-    """What ``git ARGS`` prints. Raises :class:`GitError` for other states and any message."""
+    """What ``git ARGS`` prints. Raises :class:`GitError` for other states and any message.
+
+    ``limit``: more bytes of output than that are an error.
+    """
     git_dir = usable(repo)
-    result = _run((f"--git-dir={git_dir}", f"--work-tree={repo.top}", *args), repo.top, stdin)
+    words = (f"--git-dir={git_dir}", f"--work-tree={repo.top}", *args)
+    result = _run(words, repo.top, stdin, limit=limit)
     if result[0] not in ok or result[2]:
         raise failed(args[0], result)
     return result[1]
@@ -172,6 +179,7 @@ def _run(
     *,
     config: bool = True,
     timeout: float = TIME_LIMIT,
+    limit: int = OUTPUT_LIMIT,
 ) -> tuple[int, bytes, bytes]:
     from flow.adapters.process.tool import run_tool
 
@@ -182,6 +190,7 @@ def _run(
         env=environment(config=config),
         stdin=stdin,
         timeout=timeout,
+        limit=limit,
     )
     return result.status, result.stdout, result.stderr
 

@@ -15,7 +15,7 @@ COMMANDS = {
     "evaluate": "run the commands, check the paths, propose what comes next",
     "confirm": "close a goal as proposed, on a person's word",
     "status": "where a goal stands and what to do next",
-    "list": "all goals of this repository",
+    "list": "the goals of this repository, those that need you first",
     "history": "everything that happened to a goal",
     "inspect": "the contract and the evidence behind each criterion",
     "pause": "set a goal aside until it is resumed",

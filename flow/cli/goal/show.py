@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from flow.app import goal_views
-from flow.cli.parsing import CommandSpec, goal_argument, nothing, plain
+from flow.cli.parsing import CommandSpec, goal_argument, listed, plain
+from flow.core.goal.lifecycle import STATUSES
+from flow.core.text.near import did_you_mean
+from flow.errors import at_key
 from flow.render import text
 from flow.render.status import status_lines
 from flow.startup.typing import TYPE_CHECKING
@@ -28,12 +31,42 @@ def _show_status(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _list_goals(_args: argparse.Namespace, out: Output) -> int:
-    document = goal_views.listing(Goals(Context()))
-    out.result(document, text.goal_list(document, out.paint))
-    out.warn(text.unreadable(document["unreadable"]))
-    if not out.json and not document["goals"] and not document["unreadable"]:
-        out.say("no goals yet; make one: flow goal create")
+def _list_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--all-branches", action="store_true", help="also those of other branches, read from git"
+    )
+    parser.add_argument(
+        "--status",
+        action="append",
+        metavar="S",
+        help=f"only these statuses, separated by commas: {', '.join(STATUSES)}",
+    )
+    parser.add_argument(
+        "--ids", action="store_true", help="print ids only, one a line: for scripts"
+    )
+
+
+def _list_goals(args: argparse.Namespace, out: Output) -> int:
+    from flow.app.goal_list import goal_list
+    from flow.render.goal_list import goal_list_lines, none_here, unreadable_lines
+
+    statuses = listed(args.status, "--status", "flow goal list", "status")
+    for status in statuses:
+        if status not in STATUSES:
+            raise at_key("--status", status).invalid(
+                f"{status[:40]!r} is no status{did_you_mean(status, STATUSES)}",
+                f"one of {', '.join(STATUSES)}",
+                code="usage",
+            )
+    document = goal_list(Goals(Context()), all_branches=args.all_branches, statuses=statuses)
+    if args.ids:
+        out.result(document, dict.fromkeys(goal["goal_id"] for goal in document["goals"]))
+        return 0
+    out.result(document, goal_list_lines(document, out.screen))
+    out.warn(unreadable_lines(document["unreadable"]))
+    told = none_here(document) if not statuses else ""
+    if told and not out.json:
+        out.say(told)
     return 0
 
 
@@ -59,7 +92,9 @@ def _inspect(args: argparse.Namespace, out: Output) -> int:
 
 COMMANDS = {
     "status": CommandSpec("where a goal stands and what to do next", _optional_goal, _show_status),
-    "list": CommandSpec("all goals of this repository", nothing, _list_goals),
+    "list": CommandSpec(
+        "the goals of this repository, those that need you first", _list_arguments, _list_goals
+    ),
     "history": CommandSpec("everything that happened to a goal", _optional_goal, _history),
     "inspect": CommandSpec(
         "the contract and the evidence behind each criterion", _optional_goal, _inspect

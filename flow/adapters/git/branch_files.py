@@ -1,0 +1,131 @@
+"""The files of one folder on every branch, without a checkout, in two calls of git.
+
+What a branch holds is hostile: only names, modes and sizes decide what is read.
+"""
+
+from __future__ import annotations
+
+import os
+
+from flow.adapters.git import repository
+from flow.adapters.git.run import git, usable
+from flow.errors import GitError
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from flow.adapters.git.find import Repo
+
+HEADS = "refs/heads/"
+MOST_BRANCHES = 20_000
+TREES_LIMIT = 128 << 20
+CONTENTS_LIMIT = 64 << 20
+"""Bytes of all files together that are read at once; more are asked for their sizes first."""
+_TREE = "40000"
+
+
+class BranchFile(NamedTuple):
+    """A file of a folder on a branch: git's mode, and the id of its content."""
+
+    branch: str
+    name: str
+    mode: str
+    object_id: str
+
+
+def branch_heads(repo: Repo) -> dict[str, str]:
+    """Branch → commit, from git's own files where they can be read as such; sorted."""
+    common = repo.common_dir
+    if common is None or os.path.isdir(os.path.join(common, "reftable")):
+        lines = git(repo, "for-each-ref", "--format=%(objectname) %(refname)", HEADS).splitlines()
+        pairs = (os.fsdecode(line).partition(" ") for line in lines)
+        heads = {ref.removeprefix(HEADS): commit for commit, _, ref in pairs}
+    else:
+        usable(repo)
+        packed = (os.fsdecode(line) for line in repository.packed_refs(common).splitlines())
+        pairs = (line.partition(" ") for line in packed if not line.startswith(("#", "^")))
+        heads = {r.removeprefix(HEADS): c for c, _, r in pairs if r.startswith(HEADS)}
+        heads |= _loose_heads(common)
+    named = {name: commit for name, commit in sorted(heads.items()) if repository.is_id(commit)}
+    return dict(list(named.items())[:MOST_BRANCHES])
+
+
+def _loose_heads(common: str) -> dict[str, str]:
+    """The branches with a file of their own; what is in it may be no commit."""
+    top, heads = os.path.join(common, HEADS), {}
+    for folder, _, names in os.walk(top):
+        for name in names:
+            path = os.path.join(folder, name)
+            if not name.endswith(".lock"):
+                text = repository.read_regular(path) or b""
+                heads[os.path.relpath(path, top)] = text.decode("ascii", "replace").strip()
+    return heads
+
+
+def files_on_branches(repo: Repo, heads: Mapping[str, str], folder: str) -> list[BranchFile]:
+    """The entries of ``folder`` on each branch, folders left out."""
+    if not heads:
+        return []
+    asked = "".join(f"{commit}:{folder}\n" for commit in heads.values()).encode("utf-8")
+    output = git(repo, "cat-file", "--batch", stdin=asked, limit=TREES_LIMIT)
+    found: list[BranchFile] = []
+    trees = _objects(output, len(heads))
+    for (branch, commit), (kind, data) in zip(heads.items(), trees, strict=True):
+        for mode, name, object_id in _entries(data, len(commit) // 2) if kind == "tree" else ():
+            if mode != _TREE:
+                found.append(BranchFile(branch, name, mode, object_id))
+    return found
+
+
+def contents(repo: Repo, ids: Collection[str], most: int) -> dict[str, bytes]:
+    """The contents of blobs by id; what is no blob, or larger than ``most`` bytes, is left out."""
+    names = list(dict.fromkeys(ids))
+    if not names:
+        return {}
+    try:
+        return _read(repo, names, most, CONTENTS_LIMIT)
+    except GitError:  # all together they are too large: which of them are
+        rows = git(repo, "cat-file", "--batch-check", stdin=_request(names)).splitlines()
+        parts = [row.split() for row in rows]
+        small = [
+            name
+            for name, part in zip(names, parts, strict=True)
+            if part[1:2] == [b"blob"] and int(part[2]) <= most
+        ]
+        return _read(repo, small, most, CONTENTS_LIMIT * 4) if small else {}
+
+
+def _read(repo: Repo, names: Sequence[str], most: int, limit: int) -> dict[str, bytes]:
+    output = git(repo, "cat-file", "--batch", stdin=_request(names), limit=limit)
+    objects = zip(names, _objects(output, len(names)), strict=True)
+    return {name: data for name, (kind, data) in objects if kind == "blob" and len(data) <= most}
+
+
+def _request(names: Sequence[str]) -> bytes:
+    return "".join(f"{name}\n" for name in names).encode("ascii")
+
+
+def _objects(output: bytes, count: int) -> Iterator[tuple[str, bytes]]:
+    """(type, content) of each answer of ``cat-file --batch``; no type where nothing is there."""
+    at = 0
+    for _ in range(count):
+        end = output.index(b"\n", at)
+        head = output[at:end].rsplit(b" ", 2)
+        at = end + 1
+        if len(head) == 3 and head[2].isdigit():
+            size = int(head[2])
+            yield head[1].decode("ascii", "replace"), output[at : at + size]
+            at += size + 1
+        else:  # "NAME missing", and what an ambiguous name says
+            yield "", b""
+
+
+def _entries(tree: bytes, id_size: int) -> Iterator[tuple[str, str, str]]:
+    """(mode, name, id) of a tree's entries."""
+    at = 0
+    while at < len(tree):
+        nul = tree.index(b"\0", at)
+        mode, _, name = tree[at:nul].partition(b" ")
+        at = nul + 1 + id_size
+        yield mode.decode("ascii", "replace"), os.fsdecode(name), tree[nul + 1 : at].hex()

@@ -1,0 +1,61 @@
+"""The goals of all branches, as they were last committed there: read from git, no checkout."""
+
+from __future__ import annotations
+
+from flow.adapters.fs import files
+from flow.adapters.git.branch_files import branch_heads, contents, files_on_branches
+from flow.adapters.ledger.reader import parse_goal
+from flow.app.ports import BranchGoals
+from flow.core import layout
+from flow.core.goal import ids
+from flow.errors import FlowError, in_file
+from flow.startup.typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flow.adapters.git.branch_files import BranchFile
+    from flow.adapters.git.find import Repo
+    from flow.core.goal.model import Goal
+
+_REGULAR = ("100644", "100755")
+
+
+def branch_goals(repo: Repo, cache_dir: str | None = None) -> BranchGoals:
+    """Every goal that a branch holds. Raises :class:`GitError` where git cannot answer."""
+    heads = branch_heads(repo)
+    entries = [
+        entry
+        for entry in files_on_branches(repo, heads, layout.GOALS)
+        if ids.GOAL_ID.fits(entry.name.removesuffix(layout.GOAL_SUFFIX))
+        and entry.name.endswith(layout.GOAL_SUFFIX)
+    ]
+    regular = [entry.object_id for entry in entries if entry.mode in _REGULAR]
+    texts = contents(repo, regular, files.READ_LIMIT)
+    read: dict[tuple[str, str, str], Goal | FlowError] = {}
+    goals: list[tuple[str, Goal]] = []
+    broken: list[tuple[str, FlowError]] = []
+    for entry in entries:
+        key = (entry.name, entry.mode, entry.object_id)
+        if key not in read:
+            read[key] = _goal(entry, texts, cache_dir)
+            if isinstance(read[key], FlowError):
+                broken.append((entry.branch, read[key]))  # type: ignore[arg-type]
+        goal = read[key]
+        if not isinstance(goal, FlowError):
+            goals.append((entry.branch, goal))
+    return BranchGoals(len(heads), tuple(goals), tuple(broken))
+
+
+def _goal(entry: BranchFile, texts: dict[str, bytes], cache_dir: str | None) -> Goal | FlowError:
+    """The goal of an entry, or why it is none."""
+    goal_id = entry.name.removesuffix(layout.GOAL_SUFFIX)
+    file = layout.goal_file(goal_id)
+    if entry.mode not in _REGULAR:
+        return in_file(file).corrupt("is no regular file", "look at it on its branch")
+    data = texts.get(entry.object_id)
+    if data is None:
+        message = f"is larger than {files.READ_LIMIT} bytes, or not there"
+        return in_file(file).corrupt(message, "look at it on its branch")
+    try:
+        return parse_goal(data, file, expect_id=goal_id, cache_dir=cache_dir)[0]
+    except FlowError as error:
+        return error

@@ -1,0 +1,160 @@
+"""``flow goal list``: each goal once, where it stands, what needs a person first."""
+
+from __future__ import annotations
+
+from flow.app import overview
+from flow.app.goal_views import ViewPort, closed_by_hand, is_here, newest, shown_pause
+from flow.core.goal.lifecycle import TERMINAL
+from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from flow.app.evaluation.values import ClosingContext
+    from flow.app.ports import BranchGoals
+    from flow.core.goal.model import Goal
+    from flow.core.stop.lost_goals import OpenGoal
+
+_ORDER = ("waiting_for_user", "blocked", "active", "waiting_for_ci", "draft")
+"""Statuses by how much they need a person; closed goals come last."""
+
+
+class ListPort(ViewPort, Protocol):
+    """What listing goals needs of the checkout and its repository."""
+
+    def branch_goals(self) -> BranchGoals:
+        """The goals of all branches, as committed; :class:`GitError` where git cannot answer."""
+
+
+class _Copy(NamedTuple):
+    """A goal as one place has it; ``branch`` None is the checkout's own folder."""
+
+    goal: Goal
+    branch: str | None
+
+
+def goal_list(
+    port: ListPort, *, all_branches: bool = False, statuses: Collection[str] = ()
+) -> dict[str, Any]:
+    """A row for each goal, those that need a person first, and the goals that cannot be read.
+
+    Where no goal is of the branch that is checked out, ``other_branches`` counts those of others.
+    """
+    goals, broken = port.goals()
+    here = port.branch()
+    unreadable = [error.to_dict() for error in broken]
+    found, other = [_Copy(goal, None) for goal in goals], None
+    branches = None
+    if all_branches:
+        elsewhere = port.branch_goals()
+        found = _each_once(elsewhere, goals, here)
+        known = {error["file"] for error in unreadable}
+        unreadable += _unreadable_there(elsewhere, known)
+        branches = elsewhere.branches
+    elif here is not None and not broken and not any(is_here(goal, here) for goal in goals):
+        other = _own_goals(port, here)
+    context, left_open = port.closing_context(), port.remembered.left_open()
+    rows = [
+        _row(port, context, copy, left_open)
+        for copy in found
+        if not statuses or copy.goal.status in statuses
+    ]
+    return {
+        "branch": here,
+        "goals": sorted(rows, key=_urgency),
+        "unreadable": unreadable,
+        "branches": branches,
+        "other_branches": other,
+    }
+
+
+def _each_once(elsewhere: BranchGoals, goals: Iterable[Goal], here: str | None) -> list[_Copy]:
+    """One copy of each goal: where its branch is checked out, else where its branch has it."""
+    copies = [_Copy(goal, None) for goal in goals]
+    copies += [_Copy(goal, branch) for branch, goal in elsewhere.goals]
+    best: dict[tuple[str, str], _Copy] = {}
+    for copy in copies:
+        key = (copy.goal.id, copy.goal.branch)
+        if key not in best or _rank(copy, here) > _rank(best[key], here):
+            best[key] = copy
+    return list(best.values())
+
+
+def _rank(copy: _Copy, here: str | None) -> tuple[bool, bool, bool, str]:
+    checked_out = copy.branch is None
+    return (
+        checked_out and is_here(copy.goal, here),
+        copy.branch == copy.goal.branch,
+        checked_out,
+        overview.touched(copy.goal),
+    )
+
+
+def _unreadable_there(elsewhere: BranchGoals, known: Collection[object]) -> list[dict[str, Any]]:
+    rows = []
+    for branch, error in elsewhere.broken:
+        row = error.to_dict()
+        if row["file"] not in known:
+            rows.append({**row, "file": f"{branch}:{row['file']}"})
+    return rows
+
+
+def _own_goals(port: ListPort, here: str) -> dict[str, int]:
+    """How many goals each other branch has of its own; nothing where git cannot say."""
+    try:
+        pairs = port.branch_goals().goals
+    except FlowError:
+        return {}
+    counts: dict[str, int] = {}
+    for branch, goal in pairs:
+        if branch == goal.branch and branch != here:
+            counts[branch] = counts.get(branch, 0) + 1
+    return counts
+
+
+def _row(
+    port: ListPort, context: ClosingContext, copy: _Copy, left_open: Mapping[str, OpenGoal]
+) -> dict[str, Any]:
+    goal = newest(port, copy.goal)
+    pause = shown_pause(port, copy.goal)
+    in_checkout = copy.branch is None
+    by_hand = in_checkout and goal.id in left_open and closed_by_hand(port, port.load(goal.id))
+    return {
+        **overview.list_row(goal),
+        "here": in_checkout and is_here(goal, port.branch()),
+        "from_git": copy.branch,
+        "since": max(overview.touched(goal), pause["at"] if pause else ""),
+        "results": [
+            {"id": c.id, "status": c.status, "must_pass": c.must_pass} for c in goal.criteria
+        ],
+        "proposal": _proposal(port, context, copy),
+        "paused": pause,
+        "closed_by_hand": by_hand,
+    }
+
+
+def _proposal(port: ListPort, context: ClosingContext, copy: _Copy) -> dict[str, Any] | None:
+    """What is proposed, and whether it holds as far as this checkout can tell.
+
+    Of a goal of another branch the files are not here: what is on record counts.
+    """
+    goal = copy.goal
+    if goal.status in TERMINAL or goal.status == "draft":
+        return None
+    try:
+        if copy.branch is None and is_here(goal, port.branch()):
+            shown = overview.shown_proposal(context, port.load(goal.id))
+            return shown and {"to": shown["to"], "live": shown["live"]}
+        proposal = overview.recorded_proposal(context, goal)
+    except FlowError:  # an evaluation names the fault
+        return None
+    return {"to": proposal["to"], "live": True} if proposal else None
+
+
+def _urgency(row: Mapping[str, Any]) -> tuple[object, ...]:
+    """The place of a row: what waits for a person first, and of those the newest."""
+    status, proposal = row["status"], row["proposal"]
+    waits = row["paused"] or (proposal and proposal["live"])
+    order = 0 if waits else _ORDER.index(status) if status in _ORDER else len(_ORDER)
+    return order, [-ord(char) for char in row["since"]], row["goal_id"], row["branch"]

@@ -1,0 +1,122 @@
+"""``flow goal list``: a row for each goal, what needs a person first. Pure."""
+
+from __future__ import annotations
+
+from flow.core.text.display import clip, names, visible
+from flow.errors import FEW, PATHS, more_than
+from flow.render.screen import Column, Styled, mark_of
+from flow.render.standing import criterion_mark, since, standing
+from flow.startup.typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.render.screen import Screen
+
+    Document = Mapping[str, Any]
+
+WIDE = 110
+"""Columns from which on a terminal has room for outcomes."""
+MARKS = 12
+"""Criteria with a mark each; of more they are counted."""
+OUTCOME = 100
+"""Characters of an outcome off a terminal, and of a branch."""
+BRANCH = 30
+"""Characters of a branch beside an outcome."""
+
+
+def goal_list_lines(document: Document, screen: Screen) -> list[str]:
+    """The lines of ``flow goal list``; none without a goal."""
+    goals = document["goals"]
+    if not goals:
+        return []
+    with_outcome = screen.columns is None or screen.columns >= WIDE
+    columns = [
+        Column(),
+        Column("goal"),
+        Column("branch", cut=not with_outcome),
+        Column("criteria"),
+        Column("turns", right=True),
+        Column("state"),
+        *([Column("outcome", cut=True)] if with_outcome else []),
+        Column("age", right=True),
+    ]
+    rows = [_row(goal, screen, with_outcome=with_outcome) for goal in goals[:PATHS]]
+    lines = screen.table(columns, rows, heads=True)
+    every = "flow goal list" + " --all-branches" * (document["branches"] is not None) + " --json"
+    return [*lines, *more_than(len(goals), every), *_count(document, goals)]
+
+
+def _row(goal: Document, screen: Screen, *, with_outcome: bool) -> list[str | Styled]:
+    state = standing(goal)
+    longest = OUTCOME if screen.columns is None or not with_outcome else BRANCH
+    branch = "* here" if goal["here"] else clip(visible(goal["branch"]), longest)
+    words = Styled(state.words, "person") if state.words == "waits for you" else state.words
+    return [
+        mark_of(state.meaning),
+        visible(goal["goal_id"]),
+        branch,
+        _criteria(goal["results"]),
+        str(goal["turns_evaluated"]),
+        words,
+        *([_outcome(goal)] if with_outcome else []),
+        Styled(since(screen, goal["since"]), "dim"),
+    ]
+
+
+def _criteria(results: Sequence[Document]) -> str:
+    marks = [criterion_mark(row).text for row in results]
+    if len(marks) <= MARKS:
+        return "".join(marks)
+    return " ".join(f"{marks.count(mark):,}{mark}" for mark in dict.fromkeys(marks))
+
+
+def _outcome(goal: Document) -> str:
+    """A goal's outcome; for a paused one who paused it, and why."""
+    pause = goal["paused"]
+    if not pause:
+        return clip(visible(goal["outcome"]), OUTCOME)
+    from flow.core.stop.pause import Pause
+
+    return clip(Pause(**pause).sentence(), OUTCOME)
+
+
+def _count(document: Document, goals: Sequence[Document]) -> list[str]:
+    """How many there are, and how many of them are as their branch was last committed."""
+    if document["branches"] is None:
+        return []
+    from_git = sum(1 for goal in goals if goal["from_git"] is not None)
+    count, branches = len(goals), len({goal["branch"] for goal in goals})
+    told = f"{count:,} goal{'s' * (count != 1)} on {branches:,} branch{'es' * (branches != 1)}"
+    if from_git:
+        word = "was" if from_git == 1 else "were"
+        told += f"; {from_git:,} {word} read from git, as last committed there"
+    return ["", f"{told}."]
+
+
+def none_here(document: Document) -> str:
+    """Where goals are if not on this branch; empty where this branch has some."""
+    other = document["other_branches"]
+    if other is None:
+        return "" if document["goals"] or document["unreadable"] else _NONE
+    branch, count = visible(document["branch"]), sum(other.values())
+    if not count:
+        return "" if document["goals"] or document["unreadable"] else _NONE
+    goals = f"{count:,} goal{'s' * (count != 1)} on {_branches(other)}"
+    return f"no goal on {branch}; {goals}: flow goal list --all-branches"
+
+
+_NONE = "no goals yet; make one: flow goal create"
+
+
+def _branches(other: Mapping[str, int]) -> str:
+    if len(other) <= 3:
+        return names(list(other), FEW)
+    return f"{len(other):,} other branches"
+
+
+def unreadable_lines(errors: Sequence[Document]) -> list[str]:
+    """One line for each goal that cannot be read."""
+    return [
+        f"{visible(str(e['file']))}: cannot be read: {visible(str(e['message']))}" for e in errors
+    ]

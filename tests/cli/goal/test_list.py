@@ -1,0 +1,185 @@
+"""``flow goal list`` of real goals: on this branch, on others, and only some of them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from flow.core.goal.lifecycle import STATUSES
+from tests.support import scene
+from tests.support.scene import flow
+
+if TYPE_CHECKING:
+    from tests.support import GitRepo
+
+ALL = ("goal", "list", "--all-branches")
+
+
+def branch_with(repo: GitRepo, goal: str, *words: str, **more: Any) -> None:
+    """A branch of the goal's name with the goal, committed there."""
+    repo.git("switch", "-q", "-c", goal, "main")
+    scene.create(repo, goal, *words, **more)
+    repo.commit(goal)
+
+
+@pytest.fixture
+def branches(repo: GitRepo) -> GitRepo:
+    """Goals ``one`` (a proposal), ``two`` (blocked), ``three`` (a draft), and ``main``."""
+    scene.start(repo)
+    repo.git("branch", "-q", "-M", "main")
+    branch_with(repo, "one")
+    scene.propose(repo, "one")
+    repo.commit("met")
+    branch_with(repo, "two")
+    repo.write("out.txt", "x")
+    assert flow(repo, "goal", "evaluate").status == 3
+    (repo.path / "out.txt").unlink()
+    repo.commit("blocked")
+    branch_with(repo, "three", "--draft")
+    repo.git("switch", "-q", "main")
+    return repo
+
+
+def rows(repo: GitRepo, *words: str) -> list[tuple[Any, ...]]:
+    goals = flow(repo, *(words or ALL), "--json").json["goals"]
+    return [(g["goal_id"], g["status"], g["here"], g["from_git"]) for g in goals]
+
+
+def test_all_branches_are_read_without_a_checkout(branches: GitRepo) -> None:
+    before = branches.git("status", "--porcelain"), branches.git("rev-parse", "HEAD")
+    assert rows(branches) == [
+        ("one", "active", False, "one"),
+        ("two", "blocked", False, "two"),
+        ("three", "draft", False, "three"),
+    ]
+    told = flow(branches, *ALL).stdout
+    assert told.endswith(
+        "\n3 goals on 3 branches; 3 were read from git, as last committed there.\n"
+    )
+    assert "waits for you" in told.splitlines()[1], "its proposal is on record here"
+    assert before == (branches.git("status", "--porcelain"), branches.git("rev-parse", "HEAD"))
+
+
+def test_a_goal_stands_where_its_branch_is_checked_out(branches: GitRepo) -> None:
+    branches.git("switch", "-q", "two")
+    branches.git("checkout", "-q", "one", "--", ".flow/goals/one.goal.yaml")
+    branches.commit("two branches hold goal one now")
+    assert flow(branches, "goal", "pause", "two", "--reason", "later").status == 0
+    assert sorted(rows(branches)) == [
+        ("one", "active", False, "one"),
+        ("three", "draft", False, "three"),
+        ("two", "waiting_for_user", True, None),  # as it is, not as committed
+    ]
+    assert "* here" in flow(branches, *ALL).stdout
+
+
+def test_where_this_branch_has_none_the_others_are_named(branches: GitRepo) -> None:
+    done = flow(branches, "goal", "list")
+    assert (done.status, done.stdout) == (0, "")
+    assert done.stderr == (
+        "no goal on main; 3 goals on one, three, two: flow goal list --all-branches\n"
+    )
+    assert flow(branches, "goal", "list", "--json").json["other_branches"] == {
+        "one": 1,
+        "three": 1,
+        "two": 1,
+    }
+    branches.git("switch", "-q", "two")
+    done = flow(branches, "goal", "list")
+    assert "no goal" not in done.stderr
+    assert flow(branches, "goal", "list", "--json").json["other_branches"] is None
+
+
+def test_without_any_goal_that_is_said(repo: GitRepo) -> None:
+    scene.start(repo)
+    done = flow(repo, "goal", "list")
+    assert done.stderr == "no goals yet; make one: flow goal create\n"
+    assert flow(repo, *ALL).status == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "ids"),
+    [
+        ((), ["one", "two", "three"]),
+        (("--status", "draft"), ["three"]),
+        (("--status", "draft,blocked"), ["two", "three"]),
+        (("--status", "draft", "--status", "active"), ["one", "three"]),
+        (("--status", "achieved"), []),
+    ],
+)
+def test_only_some_statuses_and_only_ids(
+    branches: GitRepo, words: tuple[str, ...], ids: list[str]
+) -> None:
+    done = flow(branches, *ALL, "--ids", *words)
+    assert (done.status, done.stdout, done.stderr) == (0, "".join(f"{i}\n" for i in ids), "")
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [("achived", "did you mean achieved?"), ("x", f"one of {', '.join(STATUSES)}"), ("", "status")],
+)
+def test_a_status_that_is_none_is_answered_with_the_nearest(
+    repo: GitRepo, word: str, said: str
+) -> None:
+    scene.start(repo)
+    done = flow(repo, "goal", "list", "--status", word)
+    assert done.status == 2
+    assert said in done.stderr
+
+
+def test_what_a_branch_holds_and_is_no_goal_is_a_row_and_no_error(branches: GitRepo) -> None:
+    branches.git("switch", "-q", "-c", "evil", "main")
+    folder = branches.path / ".flow/goals"
+    folder.mkdir(parents=True)
+    os.symlink("/etc/passwd", folder / "link.goal.yaml")
+    (folder / "large.goal.yaml").write_bytes(b"#" * (2 << 20))
+    (folder / "broken.goal.yaml").write_text("{: nothing\x1b[31m")
+    (folder / "one.goal.yaml").write_text("apiVersion: no")
+    (folder / "no id!.goal.yaml").write_text("x")
+    (folder / "below").mkdir()
+    (folder / "below/deep.goal.yaml").write_text("x")
+    branches.commit("evil")
+    branches.git("branch", "-q", "evil-too")
+    branches.git("switch", "-q", "main")
+    done = flow(branches, *ALL)
+    assert done.status == 0
+    assert [row[0] for row in rows(branches)] == ["one", "two", "three"]
+    told = done.stderr.splitlines()
+    assert len(told) == 4, "each once, however many branches have it"
+    for line, file in zip(told, ("broken", "large", "link", "one"), strict=True):
+        assert line.startswith(f"flow: warning: evil:.flow/goals/{file}.goal.yaml: cannot be read")
+        assert "\x1b" not in line
+    assert flow(branches, *ALL, "--ids").stderr == ""
+
+
+def test_a_proposal_that_does_not_hold_any_more_does_not_wait(repo: GitRepo) -> None:
+    scene.create(scene.start(repo))
+    scene.propose(repo)
+    assert "waits for you" in flow(repo, "goal", "list").stdout
+    repo.write("src/greet.txt", "please, please\n")
+    assert "working" in flow(repo, "goal", "list").stdout
+    [row] = flow(repo, "goal", "list", "--json").json["goals"]
+    assert row["proposal"] == {"to": "achieved", "live": False}
+
+
+def test_those_that_need_a_person_come_first_and_closed_ones_last(repo: GitRepo) -> None:
+    scene.start(repo)
+    for goal in ("closed", "paused", "drafted", "works"):
+        scene.create(repo, goal, *["--draft"] * (goal == "drafted"))
+        if goal == "closed":
+            assert flow(repo, "goal", "clear", goal, "--yes").status == 0
+        if goal == "paused":
+            assert flow(repo, "goal", "pause", goal, "--reason", "later").status == 0
+    shown = [row[0] for row in rows(repo, "goal", "list")]
+    assert shown == ["paused", "works", "drafted", "closed"]
+
+
+def test_outside_git_all_branches_is_an_error_with_a_remedy(tmp_path: Any, repo: GitRepo) -> None:
+    plain = tmp_path / "plain"
+    (plain / ".flow/goals").mkdir(parents=True)
+    assert flow(repo, "goal", "list", cwd=plain).status == 0
+    done = flow(repo, *ALL, cwd=plain)
+    assert done.status == 5
+    assert "no git repository" in done.stderr
