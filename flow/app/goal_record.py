@@ -83,6 +83,35 @@ def report(port: RecordPort, goal_id: str) -> dict[str, Any]:
     }
 
 
+def newest_of(found: Sequence[Evidence], criterion_id: str) -> Evidence | None:
+    """The newest evidence about a criterion: a run of its command, a judge's or a person's word.
+
+    Results of other tools, which count for nothing, are told only where there is nothing else.
+    """
+    own = [e for e in found if _is_about(e, criterion_id)]
+    counting = [e for e in own if e.imported is None] or own
+    return max(counting, key=lambda e: (e.created_at, _turn_of(e)), default=None)
+
+
+def _is_about(evidence: Evidence, criterion_id: str) -> bool:
+    """Whether evidence is about a criterion; one of several runs is not, the last one tells all."""
+    if criterion_id in evidence.proves:
+        return True
+    judgement = evidence.document["evidence"].get("judgement")
+    rows = [
+        row
+        for key in ("criteria", "apart")
+        for row in ((judgement.get(key) if isinstance(judgement, dict) else None) or ())
+    ]
+    return any(criterion_id in (row.get("id"), row.get("criterion_id")) for row in rows)
+
+
+def _turn_of(evidence: Evidence) -> tuple[int, ...]:
+    """The numbers in an evidence's id: the turn, and the place among those of one name."""
+    parts = evidence.id.partition("-eval-")[2].split("-")
+    return tuple(int(part) for part in parts if part.isdecimal())
+
+
 def freshness(port: RecordPort, found: Sequence[Evidence]) -> dict[str, Freshness]:
     """By its id, how each sidecar of a run stands to the files now.
 

@@ -6,12 +6,12 @@ from flow.adapters.contracts.formats import parse_json
 from flow.adapters.fs import inputs
 from flow.app import goal_views
 from flow.cli.parsing import CommandSpec, goal_argument, usage_error
+from flow.cli.verdict_screen import verdict_lines
 from flow.core.goal import ids
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.stop.turns import is_handed_in
 from flow.core.text import display
 from flow.errors import FlowError, at_key
-from flow.render import verdict as render
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
@@ -46,7 +46,8 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _show_verdict(args: argparse.Namespace, out: Output) -> int:
-    goals = Goals(Context())
+    context = Context()
+    goals = Goals(context)
     if args.run_id is not None and args.ID is not None:
         raise usage_error("name the goal or the run, not both", "flow verdict show")
     if args.run_id is not None:
@@ -64,7 +65,7 @@ def _show_verdict(args: argparse.Namespace, out: Output) -> int:
     closed = _terminal_status(goals, document.get("goal_id"))
     if closed and "do" in document:
         document = {**document, "do": "done"}
-    out.result(document, render.verdict(document, out.paint, closed=closed))
+    out.result(document, verdict_lines(context, document, args, out, closed=closed))
     return 0
 
 

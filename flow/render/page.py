@@ -142,8 +142,8 @@ def _criteria(criteria: Iterable[Document]) -> str:
 
 
 def _evidence(row: Document) -> str:
-    proves = ", ".join(row["proves"]) or "nothing"
-    facts = [row["type"], row["created_at"], f"proves {proves}"]
+    about = ", ".join(row["proves"]) or "no criterion"
+    facts = [row["type"], row["created_at"], f"about {about}"]
     if row["outcome"]:
         facts.append(str(row["outcome"]))
     limits = "".join(f"<li>{_html_text(limit)}</li>" for limit in row["limitations"])

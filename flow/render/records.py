@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _EVIDENCE = (
     Column(),
     Column("evidence"),
-    Column("proves"),
+    Column("about"),
     Column("type", spare=True),
     Column("result"),
     Column("stale", cut=True),

@@ -211,7 +211,7 @@ def _evidence_table(evidence: Sequence[Document], paint: Paint, every: str) -> l
     if not evidence:
         return ["  no evidence yet"]
     count, evidence = len(evidence), newest_rows(evidence, "created_at")
-    rows: list[tuple[str, ...]] = [("evidence", "type", "proves", "outcome", "exit", "at")]
+    rows: list[tuple[str, ...]] = [("evidence", "type", "about", "outcome", "exit", "at")]
     rows += [
         (
             show(e["id"]),
@@ -227,21 +227,6 @@ def _evidence_table(evidence: Sequence[Document], paint: Paint, every: str) -> l
         stale = [why_stale(e.get("why_stale", ())) or "-" for e in evidence]
         rows = [(*row, cell) for row, cell in zip(rows, ["stale", *stale], strict=True)]
     return [*table(rows, paint), *_ending_lines(count, every)]
-
-
-def evidence_show(document: Document) -> list[str]:
-    """``flow evidence show``: the record, then the end of the output."""
-    left_out = ("output", "fresh", "why_stale")
-    record = {key: value for key, value in document.items() if not key.startswith(left_out)}
-    lines = outline(record)
-    if document.get("fresh") is False:
-        lines.insert(0, field("stale", why_stale(document["why_stale"])))
-    if document["output"] is None:
-        return lines
-    lines += ["", "output:"]
-    if document["output_left_out"]:
-        lines.append(f"  ... {document['output_left_out']} bytes before this")
-    return lines + [f"  {visible(line)}" for line in text_lines(document["output"])]
 
 
 def text_lines(text: str) -> list[str]:

@@ -32,15 +32,16 @@ FENCE = re.compile(
 ANY = "..."
 MARK = "\x1e"
 USER = "you"
+PROPOSAL = r"[0-9a-f]{12,64}"
 
 VOLATILE = (
     (re.compile(r"\b[0-9a-f]{12,64}\b(?:\.\.\.)?"), "<digest>"),
     (re.compile(r"\bSHA256:[A-Za-z0-9+/]{43}"), "<fingerprint>"),
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"), "<time>"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:?\d\d:?\d\dZ"), "<time>"),
-    (re.compile(r"\d{4}-\d\d-\d\d"), "<date>"),
+    (re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d UTC)?"), "<date>"),
     (re.compile(r"\b\d{8}-\d{6}(?:-\d+)?\b"), "<stamp>"),
-    (re.compile(r"\b(?:\d+ min )?\d+(?:\.\d+)? ?(?:ms|s)\b"), "<duration>"),
+    (re.compile(r" *\b(?:\d+ min )?\d+(?:\.\d+)? ?(?:ms|s)\b"), " <duration>"),  # set to the right
     (re.compile(r"\b\d+\.\d+\.\d+\b"), "<version>"),
     (re.compile(r"/[\w./-]*/flow-demo-\w+"), "<folder>"),
 )
@@ -95,10 +96,10 @@ def replay(page: str, folder: Path, env: Mapping[str, str]) -> Iterator[Command]
             typed = _commands(body)
             # A proposal that the page shows is another one now.
             here = rf"\1 {proposal}" if proposal else r"\g<0>"
-            now = [re.sub(r"(--proposal) [0-9a-f]{64}", here, text) for text, _ in typed]
+            now = [re.sub(rf"(--proposal) {PROPOSAL}", here, text) for text, _ in typed]
             outputs, cwd = _bash(now, cwd, env)
             for (command, expected), ran, actual in zip(typed, now, outputs, strict=True):
-                found = re.findall(r"--proposal ([0-9a-f]{64})", actual)
+                found = re.findall(rf"--proposal ({PROPOSAL})", actual)
                 proposal = found[-1] if found else proposal
                 yield Command(line, command, expected, _placeless(actual, folder, env), ran)
         elif fence["kind"] == "pycon":

@@ -32,11 +32,11 @@ PAGE, COMMANDS, FILES, RECORD, EXCHANGE, SANDBOX = (
 )
 POINTS = {
     "Subject": "is stale: the files were changed",
-    "Vacuous": "inconclusive: AC1 (vacuous: ",
-    "Masked": "inconclusive: AC1 (masked: ",
+    "Vacuous": "── AC1  vacuous ──",
+    "Masked": "── AC1  masked ──",
     "Red first": "non_discriminating: ",
     "Protected files": "protected files changed since activation: tests/test_greet.py",
-    "Flaky": "inconclusive: AC1 (flaky: passed 1 of 2 runs, failed 1)",
+    "Flaky": "passed 1 of 2 runs, failed 1",
     "Chain": "was altered since entry 1 recorded it",
     "Secrets": "header: bWU6[masked:known_value]",
     "Export": "predicate.result is 'PASSED', and should be 'FAILED'",

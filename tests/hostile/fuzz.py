@@ -64,11 +64,12 @@ def _yaml(data: bytes) -> None:
 def _verdict(data: bytes) -> None:
     from flow.adapters.contracts import formats
     from flow.adapters.ledger import verdicts
-    from flow.render import verdict
+    from flow.render.screen import Screen
+    from flow.render.verdict.drawing import verdict
 
     document = formats.parse_json(data, file=FILE)
     stored, _ = verdicts.checked(document, run_id="r1", file=FILE)
-    verdict.verdict(stored, lambda _style, text: text)
+    verdict(stored, Screen(columns=80))
 
 
 def _json(data: bytes) -> None:

@@ -11,11 +11,12 @@ from flow.core.decision.confirming import ContractStep, CriterionProof
 from flow.core.evidence.proof import LineCount, ProofChange, ProofFile
 from flow.core.text.display import names
 from flow.errors import ALL, FEW, PATHS
-from flow.render import baseline, judgement, page, records, text, verdict
+from flow.render import baseline, judgement, page, records, text
 from flow.render.confirming import HOOK_LINES, LEFT_BEHIND, MOST_ROWS, for_hook
 from flow.render.goal_list import goal_list_lines
 from flow.render.screen import Screen
 from flow.render.status import status_lines
+from flow.render.verdict import drawing
 from tests.render.test_confirming import at_terminal, question
 
 if TYPE_CHECKING:
@@ -215,8 +216,8 @@ LISTS: dict[str, tuple[Callable[[], Sequence[str]], str, int]] = {
         PATHS,
     ),
     "verdict": (
-        lambda: verdict.verdict(
-            {"goal_id": "g", "verdict": "not_achieved", "criterion_results": criteria()}, plain
+        lambda: drawing.verdict(
+            {"goal_id": "g", "verdict": "not_achieved", "criterion_results": criteria()}, Screen()
         ),
         "flow verdict show g --json",
         PATHS,

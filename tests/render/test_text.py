@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flow.render import records, text
+from flow.render.evidence import evidence_show
 from flow.render.screen import Screen
 
 HOSTILE = "a\x1b[31mred\x07\u202eb\nsecond\tline\x9b2J"
@@ -33,7 +34,7 @@ def plain(style: str, word: str) -> str:
             }
         ),
         text.outline({HOSTILE: [HOSTILE, {"k": HOSTILE}]}),
-        text.evidence_show({"id": HOSTILE, "output": HOSTILE, "output_left_out": 3}),
+        evidence_show({"id": HOSTILE, "output": HOSTILE, "output_left_out": 3}, Screen()),
         records.evidence_list(
             {
                 "run_id": "r",
@@ -128,8 +129,8 @@ def test_doctor_counts_its_findings(count: int, end: str) -> None:
 
 
 def test_output_lines_end_at_newlines_only() -> None:
-    lines = text.evidence_show({"id": "e", "output": "a\x0cb\r\nc\n", "output_left_out": 0})
-    assert lines[-2:] == ["  a\\x0cb\\r", "  c"]
+    shown = {"id": "e", "output": "a\x0cb\r\nc\n", "output_left_out": 0}
+    assert evidence_show(shown, Screen(), "flow more")[3:5] == ["a\\x0cb", "c"]
 
 
 def test_the_history_leaves_out_what_is_for_programs() -> None:

@@ -14,6 +14,7 @@ from flow.core.decision.confirming import (
     ProvedBy,
     TrustGround,
 )
+from flow.core.decision.details import judged_figures
 from flow.core.evidence.model import GENERAL_LIMITATIONS
 from flow.core.evidence.proof import ProofChange
 from flow.core.goal.model import contract
@@ -166,16 +167,8 @@ def _proved_result(
 
 
 def _judged_result(criterion: Criterion, body: Mapping[str, Any]) -> str:
-    judgement = body.get("judgement") or {}
-    rows = [*(judgement.get("apart") or ()), *(judgement.get("criteria") or ())]
-    named = (row for row in rows if criterion.id in (row.get("criterion_id"), row.get("id")))
-    own: Mapping[str, Any] = next(named, {})
-    figures = {**judgement, **{key: value for key, value in own.items() if value is not None}}
-    names = ("score", "mean", "confidence")
-    figure = next((figures[name] for name in names if figures.get(name) is not None), None)
-    needed = figures.get("threshold")
-    text = "a judge" if figure is None else f"a judge, {figure}"
-    return f"{text}, needs {needed}" if needed is not None else text
+    figures = judged_figures(criterion.id, body.get("judgement") or {})
+    return f"a judge, {figures}" if figures else "a judge"
 
 
 def contract_steps(

@@ -15,7 +15,8 @@ from flow.core.goal import ids
 from flow.core.text import display
 from flow.core.text.near import did_you_mean
 from flow.errors import at_key
-from flow.render import records, text
+from flow.render import records
+from flow.render.evidence import evidence_show
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flow.cli.output import Output
+    from flow.core.evidence.model import Evidence
 
 TAIL = 8192
 """Bytes of an output that ``show`` prints."""
@@ -84,23 +86,17 @@ def _list_evidence(args: argparse.Namespace, out: Output) -> int:
 
 
 def _show_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("EVIDENCE", help="the evidence's id")
-    parser.add_argument("--goal", metavar="ID", help="in this goal's run")
-    parser.add_argument("--run-id", metavar="R", help="in this run (default: the branch's goal's)")
+    add = parser.add_argument
+    add("EVIDENCE", help="a criterion (AC2: its newest evidence), or the evidence's id")
+    add("--goal", metavar="ID", help="in this goal's run")
+    add("--run-id", metavar="R", help="in this run (default: the branch's goal's)")
+    add("--details", action="store_true", help="the whole record, too")
 
 
 def _show_evidence(args: argparse.Namespace, out: Output) -> int:
     goals = Goals(Context())
-    evidence_id = ids.evidence_id(ids.folded_evidence_id(args.EVIDENCE))
-    run_id = _run_of_goal(goals, args.run_id, args.goal, "flow evidence show")
-    evidence = goals.records.evidence_named(ids.run_id(run_id), evidence_id)
-    if evidence is None:
-        recorded = (sidecar.id for sidecar in goals.records.evidence(run_id)[0])
-        raise at_key("EVIDENCE", evidence_id).not_found(
-            f"run {run_id} has no usable evidence {evidence_id}"
-            f"{did_you_mean(evidence_id, recorded)}",
-            f"see what there is: flow evidence list --run-id {run_id}",
-        )
+    run_id = ids.run_id(_run_of_goal(goals, args.run_id, args.goal, "flow evidence show"))
+    evidence = _named_evidence(goals, run_id, args.EVIDENCE)
     output = _output_end(goals.top, run_id, evidence.output_ref)
     freshness = fresh_fields(goal_record.freshness(goals, [evidence]).get(evidence.id))
     document: Mapping[str, object] = {
@@ -109,8 +105,33 @@ def _show_evidence(args: argparse.Namespace, out: Output) -> int:
         **plain(evidence.document),
         **output,
     }
-    out.result(document, text.evidence_show(document))
+    typed = (("", args.EVIDENCE), ("--goal ", args.goal), ("--run-id ", args.run_id))
+    words = [f"{option}{display.visible(word)}" for option, word in typed if word is not None]
+    more = "" if args.details else " ".join(["flow evidence show", *words, "--details"])
+    out.result(document, evidence_show(document, out.screen, more))
     return 0
+
+
+def _named_evidence(goals: Goals, run_id: str, name: str) -> Evidence:
+    """The evidence with this id; of a criterion the newest one in the run."""
+    every = f"see what there is: flow evidence list --run-id {run_id}"
+    if ids.CRITERION_ID.fits(name):
+        newest = goal_record.newest_of(goals.records.evidence(run_id)[0], name)
+        if newest is None:
+            raise at_key("EVIDENCE", name).not_found(
+                f"run {run_id} has no evidence about {name} yet", every
+            )
+        return newest
+    evidence_id = ids.evidence_id(ids.folded_evidence_id(name))
+    evidence = goals.records.evidence_named(run_id, evidence_id)
+    if evidence is None:
+        recorded = (sidecar.id for sidecar in goals.records.evidence(run_id)[0])
+        raise at_key("EVIDENCE", evidence_id).not_found(
+            f"run {run_id} has no usable evidence {evidence_id}"
+            f"{did_you_mean(evidence_id, recorded)}",
+            every,
+        )
+    return evidence
 
 
 def _output_end(top: str, run_id: str, name: str | None) -> dict[str, object]:

@@ -11,9 +11,9 @@ from flow.app import goal_views
 from flow.app.evaluation.values import Listener, Request
 from flow.cli.goal.which import goal_to_act_on
 from flow.cli.parsing import CommandSpec, goal_argument, listed, seconds, usage_error, whole
+from flow.cli.verdict_screen import verdict_lines
 from flow.core.goal import ids
 from flow.errors import FlowError, at_key
-from flow.render import verdict as render
 from flow.render.progress import progress
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring import evaluating
@@ -66,6 +66,12 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         metavar="BACKEND[:MODEL]",
         help="ask this judge: claude, anthropic, openai or command (default: the setting)",
     )
+    add(
+        "--output",
+        choices=("failed", "all", "none"),
+        default="failed",
+        help="whose last lines of output are shown: those that did not pass (default), all, none",
+    )
     add("--no-record", action="store_true", help="leave last-verdict.json to the caller")
     add(
         "--dry-run",
@@ -114,6 +120,7 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
         _need_terminal(context, request.goal_id)
     records = not (args.no_record or args.dry_run)
     while True:
+        began = clock.monotonic()
         with evaluating.alone(context, request.goal_id) if records else nullcontext():
             verdict = evaluating.evaluate(
                 context, request, listener(out), trust_digest=args.trust_digest
@@ -123,7 +130,8 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
                 warnings = _record_verdict(context, document, verdict.run_id)
         if out.json:
             return _as_json(context, verdict, document, warnings, args, out)
-        out.result(document, render.verdict(document, out.paint))
+        seconds = clock.monotonic() - began
+        out.result(document, verdict_lines(context, document, args, out, seconds))
         out.warn(warnings)
         if _wants_judge(verdict, args) and (judge := _offered_judge(out)):
             refs = {r.criterion_id: r.evidence_ref for r in verdict.criterion_results}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.decision.outside import outside_advice
 from flow.core.decision.verdict import HINT_LIMIT, REASON_LIMIT
-from flow.core.text.display import clip, names, visible
+from flow.core.text.display import clip, names, some_names, visible
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,10 +34,7 @@ def reason(
         *([f"judge: {visible(judge.reason)}"] if judge is not None and judge.reason else []),
     ]
     if decision.verdict == "achieved":
-        passed = sum(1 for result in needed if result.outcome == "passed")
-        parts.append(f"{passed} of {len(needed)} {_BY_COMMANDS}")
-        if passed < len(needed):
-            parts.append(f"{len(needed) - passed} {_BY_WORD}")
+        parts += _achieved_parts(needed)
     return clip("; ".join(parts) or f"candidate {candidate}", REASON_LIMIT)
 
 
@@ -48,6 +45,27 @@ _BY_WORD = "proved by approval or judge"
 def only_counts(reason: str) -> bool:
     """Whether an achieved verdict's reason only counts criteria, which a list of them says, too."""
     return all(part.endswith((_BY_COMMANDS, _BY_WORD)) for part in reason.split("; "))
+
+
+def _achieved_parts(needed: Sequence[CriterionResult]) -> list[str]:
+    passed = sum(1 for result in needed if result.outcome == "passed")
+    parts = [f"{passed} of {len(needed)} {_BY_COMMANDS}"]
+    if passed < len(needed):
+        parts.append(f"{len(needed) - passed} {_BY_WORD}")
+    return parts
+
+
+def beside_rows(
+    reason: str, needed: Sequence[CriterionResult], violations: Sequence[str] = ()
+) -> str:
+    """A verdict's ``reason`` without what its rows and its list of paths say already.
+
+    Only what :func:`reason` wrote of exactly these is left out; any other text stays as it is.
+    """
+    outside = f"path_boundary_violation: {names(violations)} outside the goal's paths"
+    for part in (*_criterion_parts(needed), *_achieved_parts(needed), outside):
+        reason = f"; {reason}; ".replace(f"; {part}; ", "; ", 1)[2:-2]
+    return "" if reason.startswith("candidate ") and " " not in reason[10:] else reason
 
 
 def _boundary_parts(decision: Decision, boundary: BoundaryReport) -> list[str]:
@@ -149,8 +167,9 @@ def hint(
         text = quoted
     else:
         open_ones = [r for r in needed if r.status != "pass"]
-        shown = names([r.criterion_id for r in open_ones], 5)
-        text = f"{f'work on {shown}, then ' if shown else ''}flow goal evaluate {goal_id}"
+        failed = [r for r in open_ones if r.outcome == "failed" or r.status == "fail"]
+        shown = some_names([r.criterion_id for r in failed or open_ones], 5)
+        text = f"{f'work on {shown}, then: ' if shown else ''}flow goal evaluate {goal_id}"
         if open_ones and all(map(_is_stale, open_ones)):
             text = f"leave the files alone while the commands run: flow goal evaluate {goal_id}"
     return clip(text, HINT_LIMIT)

@@ -37,7 +37,9 @@ def _check(allowed: IdPattern, value: object, what: str, shape: str) -> str:
     if isinstance(value, str) and allowed.fits(value):
         return value
     raise at_key(what, value).invalid(
-        f"{value!r:.80} is not a {what}", f"use {shape}", code="invalid_id"
+        f"{value!r:.80} is not {'an' if what[0] in 'aeiou' else 'a'} {what}",
+        f"use {shape}",
+        code="invalid_id",
     )
 
 

@@ -12,7 +12,7 @@ from flow.core.layout import HOOK_FILES, sidecar_of
 from flow.core.stop.continuation_judge import judged_blocks
 from flow.core.stop.hosts import MARK
 from flow.core.text import display
-from flow.core.text.display import clip, visible
+from flow.core.text.display import clip, some_names, visible
 from flow.core.text.fit import TAIL_CHARACTERS, CuttableBlock, as_many, cut_to, fitting, last_lines
 from flow.core.text.plain_output import plain_lines
 from flow.core.text.shell_quote import as_flow_runs
@@ -124,18 +124,18 @@ def _head_lines(
     parts = []
     failed = [r.criterion_id for r in shown if r.outcome == "failed"]
     if failed:
-        parts.append(f"{_some_names(failed)} failed")
+        parts.append(f"{some_names(failed)} failed")
     if facts.violations:
         count = len(facts.violations)
         parts.append(f"{count} file{'s are' if count > 1 else ' is'} outside its paths")
     lost = [r.criterion_id for r in shown if r.outcome != "failed"]
     if lost:
-        parts.append(f"{_some_names(lost)} showed something before and nothing now")
+        parts.append(f"{some_names(lost)} showed something before and nothing now")
     if judged:
         parts.append("every command passes, and a judge finds it not achieved")
     names = [r.criterion_id for r in waiting if not _unjudged(r)]
     if names:
-        parts.append(f"{_some_names(names)} {'are' if len(names) > 1 else 'is'} undecided")
+        parts.append(f"{some_names(names)} {'are' if len(names) > 1 else 'is'} undecided")
     reason = ", ".join(parts) or clip(visible(verdict.reason), _REASON)
     head = [f"{MARK} Goal {goal.id} is not done: {reason}."]
     if step.loop.stuck_turns:
@@ -151,7 +151,7 @@ def _repeated_lines(step: StopStep, ids: Sequence[str], outside: bool) -> list[s
     since = "the last stop" if times == 1 else f"{times} stops"
     files = " No file changed either." if _nothing_moved(step) else ""
     if ids:
-        cause = f"why {_some_names(ids)} still {'fail' if len(ids) > 1 else 'fails'}"
+        cause = f"why {some_names(ids)} still {'fail' if len(ids) > 1 else 'fails'}"
     elif outside:
         cause = "why those files are still changed"
     else:
@@ -160,13 +160,6 @@ def _repeated_lines(step: StopStep, ids: Sequence[str], outside: bool) -> list[s
         f"Nothing changed in what passes since {since}.{files}",
         f"Before you edit again, say in one sentence {cause}, and try another way than before.",
     ]
-
-
-def _some_names(ids: Sequence[str], most: int = 10) -> str:
-    """``AC1 and AC2``; the first ones of many."""
-    if len(ids) > most:
-        return display.names(ids, most)
-    return " and ".join(filter(None, [", ".join(ids[:-1]), ids[-1]]))
 
 
 def _failed_block(
@@ -284,7 +277,7 @@ def _what_to_do(goal: Goal, shown: Sequence[CriterionResult], judged: bool) -> l
     if judged:
         work = "Work on what the judge misses, then stop; the judge is asked again."
     elif ids:
-        work = f"Work on {_some_names(ids)}, then stop; Flow runs the commands again."
+        work = f"Work on {some_names(ids)}, then stop; Flow runs the commands again."
     else:
         work = "Do that, then stop; Flow looks again."
     pause = f'flow goal pause {goal.id} --reason "..."'

@@ -76,3 +76,12 @@ def names(items: Sequence[str], most: int = 8, rest: str = "") -> str:
     if len(items) <= most:
         return shown
     return f"{shown} and {len(items) - most:,} more" + (f": {rest}" if rest else "")
+
+
+def some_names(items: Sequence[str], most: int = 10) -> str:
+    """``a, b and c``, for a sentence; the first ones of many."""
+    if len(items) > most:
+        return names(items, most)
+    return " and ".join(
+        filter(None, [", ".join(map(visible, items[:-1])), *map(visible, items[-1:])])
+    )

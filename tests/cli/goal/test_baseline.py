@@ -236,7 +236,7 @@ def test_it_looks_like_this(repo: GitRepo) -> None:
         r"^red first  AC1: non_discriminating: .*\nred first  AC3: on the base", shown, re.M
     )
     evaluated = flow(repo, "goal", "evaluate", "greet").stdout
-    assert re.search(r"^warning     AC1: non_discriminating: ", evaluated, re.M)
+    assert re.search(r"^warning AC1: non_discriminating: ", evaluated, re.M)
     again = flow(repo, *BASELINE).stdout
     assert re.search(r"AC1 .*green before the change \(as at \d{4}-", again)
 

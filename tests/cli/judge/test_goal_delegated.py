@@ -185,7 +185,7 @@ def test_whoever_watches_is_told_who_is_asked_what(
     assert "nothing to judge" not in done.stderr
     done = scene.flow(repo, "goal", "evaluate", "greet", "--no-input")
     assert done.status == 0, done
-    assert "verdict     achieved" in done.stdout
+    assert "achieved, as proposed" in done.stdout.splitlines()[0]
     name = "3 judges: AC2, debate" if way == DEBATE else "command: AC2, scorecard"
     assert f"judge  asks {name}\n" in done.stderr
 

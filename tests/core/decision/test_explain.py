@@ -275,12 +275,12 @@ HINTS: list[tuple[str, dict[str, Any], str]] = [
     (
         "a judge without a hint",
         {"d": NOT_YET, "rows": [OPEN], "judge": Opinion("not_achieved", 1, "r")},
-        "work on AC2, then flow goal evaluate g",
+        "work on AC2, then: flow goal evaluate g",
     ),
     (
         "a silent judge",
         {"d": NOT_YET, "rows": [OPEN], "judge": NoOpinion("none")},
-        "work on AC2, then flow goal evaluate g",
+        "work on AC2, then: flow goal evaluate g",
     ),
     (
         "a proposal",
@@ -313,7 +313,7 @@ HINTS: list[tuple[str, dict[str, Any], str]] = [
     (
         "guards do not matter to a failure",
         {"d": FAILED, "rows": [OPEN], "boundary": GUARDED},
-        "work on AC2, then flow goal evaluate g",
+        "work on AC2, then: flow goal evaluate g",
     ),
     (
         "a fuzzy criterion",
@@ -391,7 +391,7 @@ HINTS: list[tuple[str, dict[str, Any], str]] = [
     (
         "a failure comes before a fuzzy criterion",
         {"d": FAILED, "rows": [OPEN, FZ]},
-        "work on AC2, AC3, then flow goal evaluate g",
+        "work on AC2, then: flow goal evaluate g",
     ),
     (
         "a person",
@@ -405,7 +405,7 @@ HINTS: list[tuple[str, dict[str, Any], str]] = [
             "rows": [row("AC1"), OPEN, row("AC4", "failed", "fail")],
             "required": ["AC1", "AC2"],
         },
-        "work on AC2, then flow goal evaluate g",
+        "work on AC2, then: flow goal evaluate g",
     ),
     (
         "nothing is open, and nothing was run",
@@ -415,12 +415,12 @@ HINTS: list[tuple[str, dict[str, Any], str]] = [
     (
         "five at most",
         {"d": NOT_YET, "rows": [row(f"AC{n}", "failed", "fail") for n in range(7)]},
-        "work on AC0, AC1, AC2, AC3, AC4 and 2 more, then flow goal evaluate g",
+        "work on AC0, AC1, AC2, AC3, AC4 and 2 more, then: flow goal evaluate g",
     ),
     (
         "a block without a hint",
         {"d": BLOCKED, "rows": [OPEN]},
-        "work on AC2, then flow goal evaluate g",
+        "work on AC2, then: flow goal evaluate g",
     ),
 ]
 

@@ -1,0 +1,238 @@
+"""What the record says of a verdict beside itself, for its screen; nothing here decides."""
+
+from __future__ import annotations
+
+from flow.core import layout
+from flow.core.decision.details import TAIL, OutputTail, RowDetails, VerdictDetails, judged_figures
+from flow.core.decision.explain import JUDGED
+from flow.core.text.plain_output import plain_lines
+from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.app.goal_record import RecordPort
+    from flow.core.evidence.model import Evidence
+    from flow.core.goal.model import Criterion, Goal
+
+DURATION = "duration_seconds"
+NOTHING = "it printed nothing"
+
+
+class OutputEnd(NamedTuple):
+    """The end of an output as it is stored."""
+
+    data: bytes
+    lines: int
+    """The lines of all that is stored."""
+    whole: bool
+    """Whether ``data`` is all that is stored."""
+
+
+class OutputReader(Protocol):
+    """Reads what commands printed, and says what that means."""
+
+    def end(self, path: str) -> OutputEnd | None:
+        """The end of an output; None where it is not there."""
+
+    def failure(self, command: str, end: OutputEnd, exit_code: int | None) -> str:
+        """What the command's own runner says of its failure; empty where that is not sure."""
+
+    def works(self, command: str) -> str:
+        """A form of a masked command whose exit status shows a failure; empty: none is known."""
+
+
+def verdict_details(
+    port: RecordPort,
+    outputs: OutputReader,
+    document: Mapping[str, Any],
+    *,
+    seconds: float | None = None,
+    at: str = "",
+) -> VerdictDetails:
+    """The details of the verdict that ``document`` is.
+
+    ``seconds`` and ``at`` are how long the evaluation took, and when it ended.
+    """
+    goal = _goal(port, document.get("goal_id"))
+    gather = _Gathering(port, outputs, document, goal)
+    listed = document.get("criterion_results")
+    rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
+    return VerdictDetails(
+        {str(row.get("criterion_id")): gather.row(row) for row in rows},
+        seconds,
+        at or str(document.get("recorded_at") or ""),
+        goal.allowed_paths if goal is not None else (),
+    )
+
+
+def _goal(port: RecordPort, goal_id: object) -> Goal | None:
+    try:
+        return port.load(str(goal_id)).goal if goal_id else None
+    except FlowError:
+        return None
+
+
+class _Gathering:
+    """The details of one verdict's rows."""
+
+    def __init__(
+        self,
+        port: RecordPort,
+        outputs: OutputReader,
+        document: Mapping[str, Any],
+        goal: Goal | None,
+    ) -> None:
+        self._port, self._outputs, self._document, self._goal = port, outputs, document, goal
+        self._proved: frozenset[str] | None = None
+
+    def row(self, row: Mapping[str, Any]) -> RowDetails:
+        """What the record says of a criterion's row."""
+        criterion_id = str(row.get("criterion_id"))
+        criterion = self._goal.criterion(criterion_id) if self._goal is not None else None
+        run_id, evidence = self._evidence(row.get("evidence_ref"))
+        details = RowDetails(
+            required=criterion is None or criterion.must_pass,
+            way=_way(criterion),
+            proved_before=row.get("status") != "pass" and criterion_id in self._proved_before(),
+        )
+        measured = row.get("outcome") in ("passed", "failed", "inconclusive")
+        if evidence is None:
+            missing = "its output was not kept" if measured else ""
+            return details._replace(output=OutputTail(missing=missing) if missing else None)
+        body = evidence.document["evidence"]
+        if evidence.type == "human_approval":
+            by = body.get("approved_by") or body.get("by") or ""
+            return details._replace(approved_by=str(by))
+        if evidence.type == "llm_judge_report":
+            judgement = body.get("judgement") or {}
+            return details._replace(
+                judged=judged_figures(criterion_id, judgement),
+                seconds=None if self._judged_together() else _number(judgement.get(DURATION)),
+            )
+        if not measured:
+            return details
+        return self._command_row(details, row, run_id, evidence)
+
+    def _judged_together(self) -> bool:
+        """Whether a judge was asked about several criteria, so that no time is one's own."""
+        listed = self._document.get("criterion_results")
+        reasons = [str(row.get("reason")) for row in listed or () if isinstance(row, dict)]
+        return sum(reason.startswith(JUDGED) for reason in reasons) > 1
+
+    def _command_row(
+        self, details: RowDetails, row: Mapping[str, Any], run_id: str, evidence: Evidence
+    ) -> RowDetails:
+        body = evidence.document["evidence"]
+        end = self._output_end(run_id, evidence)
+        command = str(row.get("command") or evidence.command or "")
+        failed, masked = row.get("outcome") == "failed", _is_masked(row)
+        failure = ""
+        if failed and end is not None and not body.get("truncated"):
+            failure = self._outputs.failure(command, end, evidence.exit_code)
+        return details._replace(
+            seconds=self._seconds(run_id, body),
+            runs=_several_runs(body.get("repeat")),
+            failure=failure,
+            works=self._outputs.works(command) if masked else "",
+            output=_tail(end, body),
+        )
+
+    def _evidence(self, reference: object) -> tuple[str, Evidence | None]:
+        run_id, evidence_id = layout.sidecar_of(reference if isinstance(reference, str) else "")
+        try:
+            found = self._port.records.evidence_named(run_id, evidence_id) if run_id else None
+        except FlowError:
+            found = None
+        return run_id, found
+
+    def _output_end(self, run_id: str, evidence: Evidence) -> OutputEnd | None:
+        if evidence.output_ref is None:
+            return None
+        try:
+            return self._outputs.end(f"{layout.evidence_dir(run_id)}/{evidence.output_ref}")
+        except FlowError:
+            return None
+
+    def _seconds(self, run_id: str, body: Mapping[str, Any]) -> float | None:
+        """How long the command ran, all its runs together."""
+        total = _number(body.get(DURATION))
+        others = (body.get("repeat") or {}).get("others")
+        for evidence_id in others if isinstance(others, list) else ():
+            _, other = self._evidence(layout.evidence_file(run_id, str(evidence_id)))
+            took = other and _number(other.document["evidence"].get(DURATION))
+            total = None if total is None or took is None else total + took
+        return total
+
+    def _proved_before(self) -> frozenset[str]:
+        """The criteria that an earlier turn proved as they are now."""
+        if self._proved is None:
+            self._proved = frozenset(self._proved_so_far())
+        return self._proved
+
+    def _proved_so_far(self) -> set[str]:
+        run_id, goal_id = self._document.get("run_id"), self._document.get("goal_id")
+        lifecycle = self._document.get("lifecycle")
+        turn = lifecycle.get("turns_evaluated") if isinstance(lifecycle, dict) else None
+        if self._goal is None or not run_id or not isinstance(turn, int):
+            return set()
+        proved: set[str] = set()
+        try:
+            events, _ = self._port.events(str(run_id), str(goal_id))
+        except FlowError:
+            return proved
+        for event in events:
+            number = event.get("turn")
+            if isinstance(number, int) and number >= turn and event.get("type") == "evaluated":
+                break
+            if event.get("type") == "contract-amended":
+                proved -= set(map(str, event.get("criteria") or ()))
+            passing = event.get("passing")
+            if event.get("type") == "evaluated" and isinstance(passing, list):
+                proved |= set(map(str, passing))
+        return proved
+
+
+def _way(criterion: Criterion | None) -> str:
+    """How a criterion without a command is proved."""
+    if criterion is None or not criterion.fuzzy:
+        return ""
+    given = criterion.document
+    if isinstance(given.get("rubric"), str):
+        return f"rubric {given['rubric']}"
+    return next((key for key in ("scorecard", "debate") if given.get(key) is not None), "")
+
+
+def _several_runs(repeat: object) -> tuple[int, int] | None:
+    """(passed, all), where a command ran several times."""
+    if not isinstance(repeat, dict):
+        return None
+    passed, runs = repeat.get("passed"), repeat.get("runs")
+    if not isinstance(passed, int) or not isinstance(runs, int) or runs < 2:
+        return None
+    return passed, runs
+
+
+def _is_masked(row: Mapping[str, Any]) -> bool:
+    reason = row.get("reason")
+    return isinstance(reason, str) and reason.startswith("masked: ")
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _tail(end: OutputEnd | None, body: Mapping[str, Any]) -> OutputTail:
+    """The last lines of an output, or why there are none."""
+    if end is None:
+        printed = body.get("output_bytes")
+        return OutputTail(missing="its output is gone" if printed else NOTHING)
+    lines = plain_lines(end.data.decode("utf-8", "replace"))
+    if not any(line.strip() for line in lines):
+        return OutputTail(missing="it printed only blank lines" if end.data else NOTHING)
+    shown = lines[-TAIL:]
+    total = None if body.get("truncated") else max(end.lines, len(shown))
+    if end.whole and total is not None:
+        total = len(lines)
+    return OutputTail(tuple(shown), total)

@@ -1,0 +1,91 @@
+"""What a verdict's screen shows beside the verdict itself: values from the record, for people."""
+
+from __future__ import annotations
+
+from flow.core.decision.decide import CONFIDENCE_BAR
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+TAIL = 15
+"""Lines of one output that are shown."""
+
+
+class OutputTail(NamedTuple):
+    """The end of what a command printed."""
+
+    lines: tuple[str, ...] = ()
+    """Its last lines as on a screen (:func:`flow.core.text.plain_output.plain_lines`)."""
+    total: int | None = None
+    """The lines of all of it; None where some of it was not kept."""
+    missing: str = ""
+    """Why there is no line, in words; empty where there is one."""
+
+
+class RowDetails(NamedTuple):
+    """What the record says of one criterion's result."""
+
+    required: bool = True
+    way: str = ""
+    """How it is proved without a command: ``a judge, by the rubric documentation``."""
+    seconds: float | None = None
+    """How long its runs took together."""
+    runs: tuple[int, int] | None = None
+    """(passed, all) where its command ran several times."""
+    proved_before: bool = False
+    """An earlier turn proved it."""
+    judged: str = ""
+    """A judge's figure: ``0.84, needs 0.75``."""
+    approved_by: str = ""
+    failure: str = ""
+    """What its runner says of the failure: ``4 of 14 failed``."""
+    works: str = ""
+    """A form of its command whose exit status shows a failure; empty where none is known."""
+    output: OutputTail | None = None
+
+
+class VerdictDetails(NamedTuple):
+    """What the record says of a verdict."""
+
+    rows: Mapping[str, RowDetails] = {}
+    """By the criterion's id."""
+    seconds: float | None = None
+    """How long the evaluation took."""
+    at: str = ""
+    """When it ended (RFC 3339)."""
+    allowed_paths: tuple[str, ...] = ()
+
+
+NO_DETAILS = VerdictDetails()
+
+
+def judged_figures(criterion_id: str, judgement: Mapping[str, Any]) -> str:
+    """A judge's figure for a criterion: ``0.84, needs 0.75``, ``4.25 of 5``; or empty."""
+    own: dict[str, Any] = {}
+    for key in ("criteria", "rubrics", "apart"):
+        rows = judgement.get(key)
+        for row in rows if isinstance(rows, list) else ():
+            if isinstance(row, dict) and criterion_id in (row.get("criterion_id"), row.get("id")):
+                own |= {name: value for name, value in row.items() if value is not None}
+    if own.get("grade") is not None:
+        return _with_need(f"grade {own['grade']}", own.get("min_grade"))
+    if isinstance(own.get("overall"), int | float):
+        return f"{own['overall']:.2f} of 5"  # a debate's
+    figures = {**judgement, **own}
+    for name, need in (
+        ("score", own.get("threshold", own.get("passing_threshold"))),
+        ("mean", own.get("threshold")),
+        ("confidence", CONFIDENCE_BAR),
+    ):
+        if figures.get(name) is not None:
+            return _with_need(_short_number(figures[name]), need)
+    return ""
+
+
+def _with_need(figure: str, need: object) -> str:
+    return figure if need is None else f"{figure}, needs {_short_number(need)}"
+
+
+def _short_number(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

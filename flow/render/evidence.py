@@ -1,0 +1,114 @@
+"""One piece of evidence: its result, what was printed, and, if asked, the whole record. Pure."""
+
+from __future__ import annotations
+
+from flow.core.decision.details import judged_figures
+from flow.core.text.display import clip, visible
+from flow.core.text.plain_output import plain_lines
+from flow.render.screen import MEANING, lines_of, took
+from flow.render.text import outline, show, why_stale
+from flow.startup.typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.render.screen import Screen
+    from flow.render.text import Document
+
+_LABEL = 8
+_NOT_THE_RECORD = ("output", "fresh", "why_stale", "run_id")
+
+
+def evidence_show(document: Document, screen: Screen, more: str = "") -> list[str]:
+    """``flow evidence show``: the result, the output, the reason.
+
+    ``more`` is the command that shows the record, too; without one it is shown key by key.
+    """
+    body = _mapping(document.get("evidence"))
+    metadata = _mapping(document.get("metadata"))
+    record: list[str] = []
+    if not more:
+        record = outline({k: v for k, v in document.items() if k not in _NOT_THE_RECORD})
+    return lines_of(
+        [_head(document, metadata, body, screen)],
+        _output(document, body, screen),
+        record,
+        _foot(document, metadata, body, screen, more),
+    )
+
+
+def _head(
+    document: Document, metadata: Mapping[str, Any], body: Mapping[str, Any], screen: Screen
+) -> str:
+    meaning = MEANING.get(str(body.get("outcome")), "unasked")
+    words = {"failed": "failed", "passed": "passed", "inconclusive": "undecided"}.get(
+        str(body.get("outcome")), show(body.get("type")).replace("_", " ")
+    )
+    if body.get("type") == "human_approval":
+        meaning, words = "proved", "approved by a person"
+    elif body.get("type") == "path_boundary_check":
+        meaning, words = "outside", "outside its paths"
+    elif body.get("type") == "llm_judge_report":
+        figures = judged_figures(_about(body), _mapping(body.get("judgement")))
+        meaning, words = "undecided", f"a judge, {figures}" if figures else "a judge"
+    if body.get("exit_code") is not None:
+        words += f", exit {show(body['exit_code'])}"
+    if document.get("fresh") is False:
+        meaning, words = "undecided", f"{words}, stale"
+    right = []
+    if isinstance(body.get("duration_seconds"), int | float):
+        right.append(took(body["duration_seconds"]))
+    if metadata.get("created_at"):
+        right.append(screen.at(str(metadata["created_at"])))
+    name = _about(body) or str(metadata.get("id") or document.get("id") or "evidence")
+    return screen.head(meaning, clip(name, 100), words, ", ".join(right))
+
+
+def _about(body: Mapping[str, Any]) -> str:
+    """The criteria that it is about."""
+    proves = body.get("proves")
+    if isinstance(proves, list) and proves:
+        return ", ".join(map(str, proves))
+    repeat = _mapping(body.get("repeat"))
+    return str(repeat.get("criterion") or "")
+
+
+def _output(document: Document, body: Mapping[str, Any], screen: Screen) -> list[str]:
+    """What was printed, whole as far as it is here; in words where nothing is."""
+    title = visible(" ".join(str(body.get("command") or "").split()))
+    text, before = document.get("output"), document.get("output_left_out")
+    if text is None and not title:
+        return []
+    lines = plain_lines(str(text)) if text is not None else []
+    note = f"{before:,} bytes before this" if isinstance(before, int) and before else ""
+    shown = [visible(line.expandtabs(8)) for line in lines]
+    if not any(line.strip() for line in lines):
+        gone = text is None and bool(body.get("output_bytes"))
+        blank = "it printed only blank lines" if text else "it printed nothing"
+        shown = [screen.paint("dim", "its output is gone" if gone else blank)]
+    return [screen.rule(title or "output", note), *shown]
+
+
+def _foot(
+    document: Document,
+    metadata: Mapping[str, Any],
+    body: Mapping[str, Any],
+    screen: Screen,
+    more: str,
+) -> list[str]:
+    facts: list[tuple[str, str]] = []
+    if body.get("reason"):
+        facts.append(("why", show(body["reason"])))
+    if document.get("fresh") is False:
+        facts.append(("stale", why_stale(document.get("why_stale") or ())))
+    facts.append(("evidence", show(metadata.get("id") or document.get("id"))))
+    lines = [
+        line
+        for label, text in facts
+        for line in screen.wrapped(label, screen.plain(text), width=_LABEL)
+    ]
+    return [*lines, *([screen.labelled("more", more, width=_LABEL)] if more else [])]
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

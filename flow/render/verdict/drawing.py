@@ -1,0 +1,106 @@
+"""A verdict's screen: how it stands, a row for each criterion, why it failed, what to do. Pure."""
+
+from __future__ import annotations
+
+from flow.core.decision.details import NO_DETAILS
+from flow.core.text.display import clip, visible
+from flow.errors import more_than
+from flow.render.screen import Column, Styled, lines_of, mark_of, took
+from flow.render.text import open_first, show
+from flow.render.verdict.criterion_row import row_meaning, row_result
+from flow.render.verdict.next_step import foot, outside
+from flow.render.verdict.sheet import VerdictSheet
+from flow.render.verdict.why import explanations
+from flow.startup.typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.core.decision.details import VerdictDetails
+    from flow.render.screen import Screen
+    from flow.render.verdict.why import Shown
+
+WIDE = 119
+"""Columns from which on the commands stand in the table."""
+_COMMAND = 48
+"""Characters of a command in the table; a longer one would take the room of the others."""
+_TEXT = 200
+"""Characters of a criterion's text in the table."""
+_WORDS = {
+    "achieved": ("proved", "proved, nothing is proposed"),
+    "not_achieved": ("failed", "not achieved"),
+    "blocked": ("outside", "blocked"),
+    "needs_human_review": ("undecided", "waits for you"),
+}
+"""A verdict's mark and words."""
+
+
+def verdict(
+    document: Mapping[str, Any],
+    screen: Screen,
+    details: VerdictDetails = NO_DETAILS,
+    *,
+    closed: str = "",
+    named: bool = True,
+    output: Shown = "failed",
+) -> list[str]:
+    """The verdict's lines, from the document that ``last-verdict.json`` holds, or a part of it.
+
+    ``closed`` is the terminal status that the goal has had since: nothing is left to confirm then.
+    ``named``: the lines to type name the goal. ``output``: whose output is shown.
+    """
+    sheet = VerdictSheet(document, screen, details, closed, named)
+    top = [_head(sheet), *_handed_in(sheet)]
+    return lines_of(top, _table(sheet), explanations(sheet, output), outside(sheet), foot(sheet))
+
+
+def _head(sheet: VerdictSheet) -> str:
+    document = sheet.document
+    verdict = document.get("verdict")
+    meaning, words = _WORDS.get(str(verdict), ("undecided", show(verdict)))
+    if verdict == "achieved":
+        words = "achieved, as proposed" if document.get("proposed_transition") else words
+        words = sheet.closed or words
+    lifecycle = document.get("lifecycle")
+    turn = lifecycle.get("turns_evaluated") if isinstance(lifecycle, dict) else None
+    parts = [f"turn {show(turn)}"] if turn else []
+    nothing_ran = all(row.get("outcome") == "not_executed" for row in sheet.rows)
+    if sheet.details.seconds is not None and not nothing_ran:
+        parts.append(took(sheet.details.seconds))
+    if sheet.details.at:
+        parts.append(sheet.screen.at(sheet.details.at))
+    name = clip(sheet.goal_id or "verdict", 80)
+    return sheet.screen.head(meaning, name, words, ", ".join(parts))
+
+
+def _handed_in(sheet: VerdictSheet) -> list[str]:
+    """That a verdict is not one that Flow recorded."""
+    document = sheet.document
+    if not document.get("handed_in"):
+        return []
+    source = f" as {show(document['source'])}" if document.get("source") else ""
+    at = f"{show(document.get('recorded_at'))}{source}"
+    return sheet.sentence(f"handed in {at}; Flow did not record it after a run")
+
+
+def _table(sheet: VerdictSheet) -> list[str]:
+    width = sheet.screen.width
+    wide = width is not None and width >= WIDE
+    columns = [Column(), Column(), Column(cut=True), Column(spare=True), Column()]
+    columns.append(Column(right=True))
+    waits = sheet.document.get("verdict") == "needs_human_review"
+    rows: list[list[str | Styled]] = []
+    for row in open_first(sheet.rows):
+        details = sheet.of(row)
+        command = visible(str(row.get("command") or details.way))
+        rows.append(
+            [
+                mark_of(row_meaning(row)),
+                visible(str(row.get("criterion_id"))),
+                clip(visible(" ".join(str(row.get("text") or "").split())), _TEXT),
+                command if wide and len(command) <= _COMMAND else "",
+                row_result(row, details, waits=waits),
+                Styled("" if details.seconds is None else took(details.seconds), "dim"),
+            ]
+        )
+    return [*sheet.screen.table(columns, rows), *more_than(len(sheet.rows), sheet.every)]

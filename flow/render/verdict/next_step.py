@@ -1,0 +1,199 @@
+"""What to do after a verdict: files outside, remarks, warnings, the lines to type. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from flow.core.decision.explain import JUDGED, beside_rows
+from flow.core.decision.verdict import CriterionResult
+from flow.core.text.display import names, visible
+from flow.errors import PATHS, cut_list, more_than
+from flow.render.screen import Column, Styled, mark_of
+from flow.render.text import show
+from flow.render.verdict.why import is_explained
+from flow.startup.typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from flow.render.text import Document
+    from flow.render.verdict.sheet import VerdictSheet
+
+_LABEL = 6
+"""Columns of the labels, where none is longer."""
+_COMMAND = re.compile(r"\bflow (?:goal|trust|evidence) [a-z]")
+
+
+def foot(sheet: VerdictSheet) -> list[str]:
+    """Remarks and warnings, then the next step, whose line is whole."""
+    facts, steps = list(_facts(sheet)), list(_steps(sheet))
+    width = max([_LABEL, *(len(label) for label, _ in (*facts, *steps))])
+    lines = []
+    for label, text in facts:
+        wrapped = sheet.screen.wrapped(label, sheet.screen.plain(text), width=width)
+        if label == "warning":
+            wrapped[0] = sheet.screen.paint("undecided", label) + wrapped[0][len(label) :]
+        lines += wrapped
+    return [*lines, *(_step_line(sheet, label, text, width) for label, text in steps)]
+
+
+def _facts(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
+    remark = _remark(sheet)
+    if remark:
+        yield "judge" if remark.startswith(JUDGED) else "why", remark.removeprefix(JUDGED)
+    confidence = sheet.document.get("confidence")
+    if confidence not in (None, 0, 1) and not any(sheet.of(row).judged for row in sheet.rows):
+        yield "judge", f"confidence {show(confidence)}"
+    for text in cut_list([show(warning) for warning in _warnings(sheet)], sheet.every):
+        yield "warning", text
+    if sheet.closed:
+        yield "since", f"the goal is {sheet.closed}"
+    elif sheet.document.get("do") and sheet.screen.columns is None:  # an agent acts by this word
+        yield "do", show(sheet.document["do"])
+
+
+def _step_line(sheet: VerdictSheet, label: str, text: str, width: int) -> str:
+    """A step with the command on it painted, and never cut."""
+    begin = _COMMAND.search(text)
+    at = begin.start() if begin else len(text)
+    shown = sheet.screen.paint("dim", label) if label == "or" else label
+    line = f"{sheet.screen.plain(text[:at])}{sheet.person(text[at:])}"
+    return f"{shown}{' ' * (width - len(label))} {line}"
+
+
+def _steps(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
+    document, proposed = sheet.document, sheet.document.get("proposed_transition")
+    if sheet.closed:
+        return
+    if proposed:
+        line = f"flow goal confirm{sheet.name}"
+        if sheet.screen.columns is None:
+            line += f" --proposal {show(proposed.get('proposal_id'))[:12]}"
+        yield "next", line
+        return
+    if sheet.paths and _advised_files(sheet):
+        yield from _outside_steps(sheet)
+        return
+    hint = document.get("next_step_hint")
+    if not hint:
+        return
+    hint = _short(sheet, show(hint))
+    if hint.startswith(JUDGED):
+        hint = f"{hint}; then: flow goal evaluate{sheet.name}"
+    yield "next", hint
+    explained = [row for row in sheet.worst_first if is_explained(row) and sheet.of(row).output]
+    if explained:
+        yield "more", f"flow evidence show {visible(str(explained[0].get('criterion_id')))}"
+
+
+def _short(sheet: VerdictSheet, line: str) -> str:
+    """A line without the goal's id where the commands do without."""
+    if not sheet.goal_id or sheet.named:
+        return line
+    pattern = rf"(\bflow (?:goal|trust) [a-z]+) {re.escape(sheet.goal_id)}(?![\w-])"
+    return re.sub(pattern, r"\1", line)
+
+
+def _remark(sheet: VerdictSheet) -> str:
+    """What the verdict's reason says beside the rows."""
+    document = sheet.document
+    if not document.get("reason"):
+        return ""
+    needed = [_as_result(row) for row in sheet.required()]
+    remark = beside_rows(str(document["reason"]), needed, sheet.paths)
+    return show(remark) if remark else ""
+
+
+def _as_result(row: Document) -> CriterionResult:
+    code = row.get("exit_code")
+    return CriterionResult(
+        str(row.get("criterion_id")),
+        str(row.get("status")),
+        str(row.get("outcome")),
+        code if type(code) is int else None,
+        reason=str(row.get("reason") or ""),
+    )
+
+
+def _warnings(sheet: VerdictSheet) -> list[object]:
+    """The warnings that no row says."""
+    listed = sheet.document.get("warnings")
+    told = [
+        f"{row.get('criterion_id')} failed; it is not must_pass, so it does not count"
+        for row in sheet.rows
+        if not sheet.of(row).required
+    ]
+    return [text for text in listed if text not in told] if isinstance(listed, list) else []
+
+
+# --- files outside the goal's paths ---------------------------------------------------------------
+
+
+def outside(sheet: VerdictSheet) -> list[str]:
+    """The files outside, each with its remedy and the line that does it."""
+    paths, screen = sheet.paths, sheet.screen
+    if not paths:
+        return []
+    files = _advised_files(sheet)
+    count = max(len(paths), len(files))
+    allowed = names(sheet.details.allowed_paths, 8)
+    verb = "file is" if count == 1 else "files are"
+    head = f"{count:,} {verb} outside its paths{f' ({allowed})' if allowed else ''}:"
+    rows: list[list[str | Styled]] = [
+        [
+            mark_of("outside"),
+            Styled(show(file.get("path")), "outside"),
+            _change_words(file),
+            _remedy_words(file),
+        ]
+        for file in (files or [{"path": path} for path in paths])[:PATHS]
+    ]
+    lines = [f"  {line}" for line in screen.table([Column()] * 4, rows)]
+    return [*sheet.sentence(head), *lines, *more_than(count, sheet.every)]
+
+
+def _advice(sheet: VerdictSheet) -> Mapping[str, Any]:
+    """The verdict's lines to type about files outside; none of a verdict that was handed in."""
+    advice = sheet.document.get("outside")
+    return advice if isinstance(advice, dict) and not sheet.document.get("handed_in") else {}
+
+
+def _advised_files(sheet: VerdictSheet) -> list[Mapping[str, Any]]:
+    files = _advice(sheet).get("files")
+    return [file for file in files if isinstance(file, dict)] if isinstance(files, list) else []
+
+
+def _change_words(file: Mapping[str, Any]) -> str:
+    """What happened to a file: ``new``, ``+3 -1``, ``deleted``."""
+    if file.get("change") == "changed" and file.get("added") is not None:
+        return f"+{show(file['added'])} -{show(file.get('removed'))}"
+    return show(file["change"]) if file.get("change") else ""
+
+
+def _remedy_words(file: Mapping[str, Any]) -> str:
+    """``remove:   rm x``; in words where no line is sure to do it."""
+    do, command = file.get("do"), file.get("command")
+    if do not in ("remove", "put_back"):
+        return ""
+    if not command:
+        return "put it back as it was when the goal began" if do == "put_back" else "remove it"
+    end = ", then commit that" if file.get("committed") else ""
+    return f"{'remove:' if do == 'remove' else 'put back:':<9} {show(command)}{end}"
+
+
+def _outside_steps(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
+    advice, files = _advice(sheet), _advised_files(sheet)
+    acts, one = {file.get("do") for file in files}, len(files) == 1
+    if acts == {"remove"}:
+        text = f"remove {'it' if one else 'them'}"
+    elif "remove" not in acts:
+        text = f"put {'it' if one else 'them'} back"
+    else:
+        text = "remove what is new and put back the rest"
+    yield "next", f"{text}, then: flow goal evaluate{sheet.name}"
+    if any(file.get("committed") for file in files):
+        yield "or", f"what only the base branch brought: flow goal rebase{sheet.name}"
+    if advice.get("amend"):
+        yield "or", _short(sheet, show(advice["amend"]))
+        if advice.get("folders"):
+            yield "", f"this opens whole folders: {show(advice['folders'])}"

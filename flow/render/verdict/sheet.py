@@ -1,0 +1,85 @@
+"""What every part of a verdict's screen is drawn from."""
+
+from __future__ import annotations
+
+from flow.core.decision.details import RowDetails
+from flow.core.text.display import visible
+from flow.render.text import show
+from flow.render.verdict.criterion_row import row_meaning
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.core.decision.details import VerdictDetails
+    from flow.render.screen import Screen
+    from flow.render.text import Document
+
+
+class VerdictSheet(NamedTuple):
+    """A verdict's document, what the record says beside it, and where it is shown.
+
+    ``closed`` is the terminal status that the goal has had since; ``named``: the lines to type name
+    the goal.
+    """
+
+    document: Mapping[str, Any]
+    screen: Screen
+    details: VerdictDetails
+    closed: str = ""
+    named: bool = True
+
+    @property
+    def goal_id(self) -> str:
+        """The goal's id; empty where the document is only a part of a verdict."""
+        return str(self.document.get("goal_id") or "")
+
+    @property
+    def name(self) -> str:
+        """The id behind a command, with the blank before it; empty where it is left out."""
+        return f" {visible(self.goal_id)}" if self.named and self.goal_id else ""
+
+    @property
+    def every(self) -> str:
+        """The command that shows all."""
+        return f"flow verdict show{self.name} --json"
+
+    @property
+    def rows(self) -> list[Document]:
+        """The criteria's rows; none where one of them is no row."""
+        listed = self.document.get("criterion_results")
+        rows = listed if isinstance(listed, list) else []
+        return rows if all(isinstance(row, dict) for row in rows) else []
+
+    @property
+    def worst_first(self) -> list[Document]:
+        """The rows that failed, then the undecided ones, then the rest."""
+        order = ("failed", "undecided")
+        return sorted(self.rows, key=lambda row: (*order, row_meaning(row)).index(row_meaning(row)))
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths outside, made visible."""
+        listed = self.document.get("path_violations")
+        return [show(path) for path in listed] if isinstance(listed, list) else []
+
+    def of(self, row: Document) -> RowDetails:
+        """What the record says of a row."""
+        return self.details.rows.get(str(row.get("criterion_id")), RowDetails())
+
+    def required(self) -> Sequence[Document]:
+        """The rows that the verdict rests on."""
+        return [row for row in self.rows if self.of(row).required]
+
+    def person(self, line: str) -> str:
+        """A line that a person types, painted so."""
+        return self.screen.paint("person", line)
+
+    def sentence(self, text: str, most: int = 12) -> list[str]:
+        """A text across the screen, broken at blanks."""
+        text = self.screen.plain(text)
+        if self.screen.width is None:
+            return [text]
+        from flow.render.columns import wrap
+
+        return wrap(text, self.screen.width, most, self.screen.plain("…"))
