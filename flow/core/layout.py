@@ -172,10 +172,28 @@ def pending_file(goal_id: str) -> str:
     return f"{PENDING}/{goal_id}.json"
 
 
-def journal_file(issue: int | None, today: str, folder: str = JOURNAL_DIR) -> str:
-    """The journal of an issue, else of the day. ``today`` is ``YYYY-MM-DD``."""
-    name = f"issue-{issue}.md" if issue is not None else f"session-{today}.md"
+def journal_file(issue: int | None, goal_id: str, folder: str = JOURNAL_DIR) -> str:
+    """The journal of an issue, else of the goal."""
+    name = f"issue-{issue}.md" if issue is not None else f"goal-{goal_id}.md"
     return f"{folder}/{name}"
+
+
+def day_journal(today: str, folder: str = JOURNAL_DIR) -> str:
+    """The journal of what belongs to no goal that can be read. ``today`` is ``YYYY-MM-DD``."""
+    return f"{folder}/session-{today}.md"
+
+
+def journal_part(rel: str, number: int) -> str:
+    """The file in which a journal goes on: ``goal-x.md``, ``goal-x.2.md``, ``goal-x.3.md``."""
+    return rel if number < 2 else f"{rel.removesuffix('.md')}.{number}.md"
+
+
+def journal_base(rel: str) -> str:
+    """The first file of a journal, by the name of any of its parts."""
+    stem, _, number = rel.removesuffix(".md").rpartition(".")
+    plain = number.isascii() and number.isdigit() and not number.startswith("0")
+    is_part = bool(stem) and plain and number != "1" and rel.endswith(".md")
+    return f"{stem}.md" if is_part else rel
 
 
 def run_id_for(goal_id: str, now: str) -> str:

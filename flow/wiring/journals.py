@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from flow.adapters.fs import clock
+from flow.adapters.fs import clock, files
 from flow.adapters.journal import store
 from flow.app.ports import Artifact
 from flow.core import layout
+from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,9 +16,13 @@ if TYPE_CHECKING:
     from flow.wiring.context import Context
 
 
+MOST_DAYS = 10_000
+
+
 def record_entry(context: Context, issue: int, type: str, metadata: Mapping[str, Any]) -> str:
     """Append an artifact to an issue's journal; returns the path."""
-    path = layout.journal_file(issue, clock.today(), context.settings.settings.journal_dir)
+    whole = layout.journal_file(issue, "", context.settings.settings.journal_dir)
+    path = store.part_to_write(context.top, whole)
     store.append(
         context.top,
         path,
@@ -32,10 +37,35 @@ def record_entry(context: Context, issue: int, type: str, metadata: Mapping[str,
 
 
 def read_journal(context: Context, issue: int | None, goal_id: str | None) -> tuple[str, Journal]:
-    """(path, content) of an issue's or a goal's journal."""
+    """(path, content) of an issue's or a goal's journal; several parts are read as one.
+
+    Of a goal without an issue that was journalled by days, it is the newest day's that names it.
+    """
     folder = context.settings.settings.journal_dir
-    path = layout.journal_file(issue, clock.today(), folder)
     if goal_id is not None:
         goal = context.load(goal_id).goal
-        path = store.journal_path(goal.journal, goal.issue, clock.today(), folder)
-    return path, store.read(context.top, path)
+        path = store.journal_path(goal.journal, goal.issue, goal.id, folder)
+        if goal.issue is None and not files.exists(context.top, path):
+            path = _newest_day(context.top, folder, goal.id) or path
+    else:
+        path = layout.journal_file(issue, "", folder)
+    names = store.parts(context.top, path) or [path]
+    read = [store.read(context.top, name) for name in names]
+    artifacts = tuple(artifact for journal in read for artifact in journal.artifacts)
+    warnings = tuple(warning for journal in read for warning in journal.warnings)
+    body = "\n".join(journal.body for journal in read)
+    return path, read[0]._replace(artifacts=artifacts, warnings=warnings, body=body)
+
+
+def _newest_day(top: str, folder: str, goal_id: str) -> str | None:
+    """The newest day's journal with an artifact of the goal; None where none has one."""
+    names = files.names(top, folder, suffix=".md", limit=MOST_DAYS)
+    for name in sorted((name for name in names if name.startswith("session-")), reverse=True):
+        rel = f"{folder}/{name}"
+        try:
+            artifacts = store.read(top, rel).artifacts
+        except FlowError:
+            continue
+        if any(artifact.get("goal_id") == goal_id for artifact in artifacts):
+            return rel
+    return None

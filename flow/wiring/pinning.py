@@ -36,7 +36,7 @@ def record_trust(context: Context, goal: Goal, how: str) -> None:
 def about_commands(context: Context, goal: Goal) -> list[str]:
     """A warning for each command that cannot run or cannot show what it should."""
     folder = context.settings.settings.journal_dir
-    journal = journal_path(goal.journal, goal.issue, clock.today(), folder)
+    journal = journal_path(goal.journal, goal.issue, goal.id, folder)
     return [
         *missing_programs(goal, context.environ, context.top),
         *denied_journal(journal, WorkingTree(context).denied(goal)),

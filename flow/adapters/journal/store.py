@@ -10,6 +10,7 @@ cannot be read is refused by file and line, never repaired by guessing.
 from __future__ import annotations
 
 import os
+from itertools import takewhile
 
 from flow.adapters.fs import files, locks
 from flow.adapters.journal import text
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 LIMIT = 3 << 20
 """Bytes: the largest journal Flow reads or writes; thousands of evaluations."""
+
+FULL = LIMIT - (256 << 10)
+"""Bytes from which a journal goes on in its next part."""
+MOST_PARTS = 1000
 
 KEY = "key"
 """The artifact field that makes an append happen once."""
@@ -153,16 +158,31 @@ def goes_on(base: bytes | None, data: bytes, rel: str) -> bool:
 def journal_path(
     goal_journal: str | None,
     issue: int | None,
-    today: str,
+    goal_id: str,
     folder: str = layout.JOURNAL_DIR,
 ) -> str:
     """Where a goal's journal lies, relative to the top level.
 
     ``scope.journal`` where that is a Markdown file in the journal folder, else the issue's, else
-    the day's (``today``, ``YYYY-MM-DD``).
+    the goal's. A full one goes on in the next part (:func:`part_to_write`).
     """
     own = _in_folder(goal_journal, folder) if goal_journal else None
-    return own or layout.journal_file(issue, today, folder)
+    return own or layout.journal_file(issue, goal_id, folder)
+
+
+def part_to_write(root: str, rel: str) -> str:
+    """The part of the journal ``rel`` that takes the next artifact: the first that is not full."""
+    for number in range(1, MOST_PARTS):
+        part = layout.journal_part(rel, number)
+        if files.size(root, part) < FULL:
+            return part
+    return layout.journal_part(rel, MOST_PARTS)
+
+
+def parts(root: str, rel: str) -> list[str]:
+    """The parts of the journal ``rel`` that are there, the oldest first."""
+    names = (layout.journal_part(rel, number) for number in range(1, MOST_PARTS + 1))
+    return list(takewhile(lambda name: files.exists(root, name), names))
 
 
 def _in_folder(path: str, folder: str) -> str | None:
@@ -245,7 +265,7 @@ def _with_entry(
 ) -> bytes | None:
     """The journal's bytes with the entry; None where its key is there already."""
     if old is None:
-        title = f"issue {issue}" if issue is not None else now[:10]
+        title = f"issue {issue}" if issue is not None else _title(rel, now)
         fresh = text.front_matter(issue, now, branch, entry, "\n")
         return f"{fresh}\n# Decision journal: {title}\n".encode()
     parts = _split(old, rel)
@@ -271,6 +291,11 @@ def _with_entry(
         if text.same(parsed, wanted):
             return parts.opening + candidate.encode() + parts.rest
     raise broken(rel, None, "Flow finds no place to add an artifact to the front matter")
+
+
+def _title(rel: str, now: str) -> str:
+    kind, _, name = rel.rpartition("/")[2].removesuffix(".md").partition("-")
+    return f"goal {name}" if kind == "goal" else now[:10]
 
 
 class _Parts(NamedTuple):
@@ -347,5 +372,5 @@ def broken(rel: str, line: int | None, why: str, key: str | None = None) -> Refu
 
 
 def _too_large(rel: str) -> ContractError:
-    remedy = "move it away and keep it; the next artifact starts a new one"
+    remedy = "take large texts out of the artifact, or move the file away and keep it"
     return in_file(rel).corrupt(f"would be larger than {LIMIT} bytes", remedy)

@@ -176,14 +176,17 @@ class GoalChange:
         baseline = self._records.baseline(run_id)
         folder = baseline.journal_dir if baseline is not None else self._settings.journal_dir
         issue, branch = (goal.issue, goal.branch) if goal is not None else (None, None)
+        journal = (
+            journal_store.journal_path(goal.journal, issue, goal_id, folder)
+            if goal is not None
+            else layout.day_journal(now[:10], folder)
+        )
         return transaction.Intent(
             key=transaction.new_key(),
             goal_id=goal_id,
             run_id=run_id,
             at=now,
-            journal=journal_store.journal_path(
-                goal.journal if goal is not None else None, issue, now[:10], folder
-            ),
+            journal=journal_store.part_to_write(self._root, journal),
             issue=issue,
             branch=branch,
             artifact=artifact,

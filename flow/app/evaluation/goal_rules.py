@@ -34,6 +34,7 @@ def own_files(goal: Goal, baseline: Baseline) -> OwnFiles:
         goal.journal,
         goal.denied_paths,
         issue=goal.issue,
+        goal_id=goal.id,
         allowed=goal.allowed_paths,
     )
 

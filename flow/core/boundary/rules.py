@@ -40,7 +40,13 @@ from flow.core.boundary.changes import (
 )
 from flow.core.boundary.globs import Globs, literal_pattern, why_not
 from flow.core.boundary.guards import guards_changed
-from flow.core.layout import PLUGIN_SCORES, REPORTS_DIR, TEMP_DIGITS, TEMP_PREFIX
+from flow.core.layout import (
+    PLUGIN_SCORES,
+    REPORTS_DIR,
+    TEMP_DIGITS,
+    TEMP_PREFIX,
+    journal_base,
+)
 from flow.core.text.display import names
 from flow.errors import Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
@@ -142,9 +148,10 @@ class OwnFiles:
     The temporary files of a killed or running process are no change either.
     ``journal`` is the goal's ``scope.journal``; it counts where it lies in the journal folder.
     The content must be recorded as Flow's (``PathChange.foreign``); without any record this goal's
-    own journal counts, which is ``journal``, else that of ``issue``, else a day's. Flow writes
-    regular files that are no programs, and removes none that was committed; a ``denied`` path, or
-    one behind a symlink, is a change like any other. The same holds for the files of Flow's set-up
+    own journal counts, which is ``journal``, else that of ``issue``, else that of ``goal_id`` or a
+    day's, each with its parts (``….2.md``). Flow writes regular files that are no programs, and
+    removes none that was committed; a ``denied`` path, or one behind a symlink, is a change like
+    any other. The same holds for the files of Flow's set-up
     (``PathChange.set_up``), whatever their names.
     """
 
@@ -154,6 +161,7 @@ class OwnFiles:
         journal: str | None = None,
         *,
         issue: int | None = None,
+        goal_id: str | None = None,
         reports_dir: str = REPORTS_DIR,
         scores_dir: str = PLUGIN_SCORES,
         denied: Sequence[str] = (),
@@ -164,6 +172,7 @@ class OwnFiles:
         self._folder = journal_dir.strip("/") + "/"
         self._journal = journal
         self._issue = issue
+        self._goal_id = goal_id
         self._reports = {f"{REPORTS_DIR}/", f"{reports_dir.strip('/')}/"}
         self._scores = {f"{PLUGIN_SCORES}/", f"{scores_dir.strip('/')}/"}
 
@@ -189,11 +198,13 @@ class OwnFiles:
         allowed = self._allowed.first(_path_bytes(change.path)) is not None
         if change.foreign != "unrecorded" and not allowed:
             return False
+        base = journal_base(change.path)
         if self._journal is not None and self._journal.startswith(self._folder):
-            return change.path == self._journal
+            return self._journal in (change.path, base)
         if self._issue is not None:
-            return change.path == f"{self._folder}issue-{self._issue}.md"
-        return change.path.startswith(f"{self._folder}session-")
+            return base == f"{self._folder}issue-{self._issue}.md"
+        days = f"{self._folder}session-"  # where goals without an issue were journalled before
+        return base == f"{self._folder}goal-{self._goal_id}.md" or change.path.startswith(days)
 
     def named(self, path: str) -> bool:
         """Whether Flow writes files of this name, as long as it is not denied."""
@@ -212,12 +223,15 @@ class OwnFiles:
             return True
         if not name.endswith(".md"):
             return False
-        kind, _, rest = name[:-3].partition("-")
+        base = journal_base(path)
+        kind, _, rest = base[len(self._folder) : -3].partition("-")
         if kind == "issue":
             return rest.isascii() and rest.isdigit()
         if kind == "session":
             return _is_date(rest)
-        return path == self._journal
+        if kind == "goal" and _is_goal_id(rest):
+            return True
+        return self._journal in (path, base)
 
 
 def own_files(
@@ -226,6 +240,7 @@ def own_files(
     denied: Sequence[str] = (),
     *,
     issue: int | None = None,
+    goal_id: str | None = None,
     allowed: Sequence[str] = (),
 ) -> OwnFiles:
     """Flow's own files, in the folders that ``baseline`` pinned; ``denied`` is denied by now."""
@@ -233,6 +248,7 @@ def own_files(
         baseline.journal_dir,
         journal,
         issue=issue,
+        goal_id=goal_id,
         allowed=allowed,
         reports_dir=baseline.reports_dir,
         scores_dir=baseline.scores_dir,
@@ -256,6 +272,11 @@ def _is_report(name: str) -> bool:
     head, _, number = name.removesuffix(".md").rpartition(".")
     named = name.endswith(".md") and number.isascii() and number.isdigit()
     return named and len(head) > 11 and head[-11] == "-" and _is_date(head[-10:])
+
+
+def _is_goal_id(text: str) -> bool:
+    plain = text.replace("-", "")
+    return plain.isascii() and plain.isalnum() and text == text.lower() and text[:1] != "-"
 
 
 def _is_date(text: str) -> bool:

@@ -762,7 +762,7 @@ def test_read_of_a_broken_one(tmp_path: Path) -> None:
     ("own", "issue", "folder", "expected"),
     [
         (None, 4, ".decisions", ".decisions/issue-4.md"),
-        (None, None, ".decisions", ".decisions/session-2026-11-21.md"),
+        (None, None, ".decisions", ".decisions/goal-greet.md"),
         (None, 4, "docs/log", "docs/log/issue-4.md"),
         ("", 4, ".decisions", ".decisions/issue-4.md"),
         (".decisions/mine.md", 4, ".decisions", ".decisions/mine.md"),
@@ -791,12 +791,12 @@ def test_read_of_a_broken_one(tmp_path: Path) -> None:
 def test_where_a_journal_lies(
     own: str | None, issue: int | None, folder: str, expected: str
 ) -> None:
-    assert journal_store.journal_path(own, issue, "2026-11-21", folder) == expected
+    assert journal_store.journal_path(own, issue, "greet", folder) == expected
 
 
 def test_the_longest_name_works(tmp_path: Path) -> None:
     rel = ".decisions/" + "x" * 237 + ".md"
-    assert journal_store.journal_path(rel, 4, "2026-11-21") == rel
+    assert journal_store.journal_path(rel, 4, "greet") == rel
     assert add(tmp_path, rel=rel)
 
 
@@ -872,3 +872,17 @@ print(sorted(heavy & set(sys.modules)))
         timeout=LONG,
     )
     assert found.stdout == "[]\n"
+
+
+def test_a_full_journal_goes_on_in_the_next_part(tmp_path: Path) -> None:
+    rel = ".decisions/goal-greet.md"
+    assert journal_store.part_to_write(str(tmp_path), rel) == rel
+    assert add(tmp_path, rel=rel)
+    for number in (1, 2):
+        part = journal_store.part_to_write(str(tmp_path), rel)
+        assert part == (rel, ".decisions/goal-greet.2.md")[number - 1]
+        add(tmp_path, rel=part)
+        text = (tmp_path / part).read_text()
+        (tmp_path / part).write_text(text + "x" * (journal_store.FULL - len(text)))
+    assert journal_store.part_to_write(str(tmp_path), rel) == ".decisions/goal-greet.3.md"
+    assert journal_store.parts(str(tmp_path), rel) == [rel, ".decisions/goal-greet.2.md"]

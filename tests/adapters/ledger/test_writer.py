@@ -278,7 +278,7 @@ def test_the_journal_is_the_goals_own_where_it_lies_in_the_folder(tmp_path):
     text = text.replace("run_id: r1", "run_id: r2")
     made = scene.Artifact("goal-created", {"goal_id": "other", "source": "x"})
     scene.ledger(str(tmp_path)).create_goal(text, "r2", None, made, {"type": "created"})
-    assert (tmp_path / ".decisions/session-2026-03-01.md").exists()
+    assert (tmp_path / ".decisions/goal-other.md").exists()
     assert not (tmp_path / "src").exists()
 
 
