@@ -112,3 +112,34 @@ def test_no_name_comes_back_that_was_renamed() -> None:
         for name in names(ast.parse(module.read_text(encoding="utf-8"))) & gone
     }
     assert found == set()
+
+
+PLAINER = {
+    "gate": "what holds the goal back",
+    "door": "the command that closes, approves or trusts",
+    "ledger": "chain; what you trusted",
+    "digest": "SHA-256, hash",
+    "candidate": "what commands and boundary show",
+    "made_progress": "progress",
+}
+"""Words of the code for which pages for users have a plainer one; names in code spans stay."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        Path(ROOT, "README.md"),
+        *sorted(Path(ROOT, "docs").glob("*.md")),
+        *sorted(Path(ROOT, "docs", "start").glob("*.md")),
+    ],
+    ids=lambda page: page.name,
+)
+def test_pages_for_users_say_it_plainly(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.S | re.M)
+    text = re.sub(r"`[^`]+`|Flow-Ledger|--trust-digest", "", text)
+    if page.name == "glossary.md":  # says which word is not used, and what code says
+        text = re.sub(r"\*trust (?:ledger|digest)\*|Not: [^\n]*|\bretired\b", "", text)
+        text = re.sub(r'"\w+"', "", text)
+    words = set(re.findall(r"[a-z_]+", text.lower()))
+    plural = {f"{word}s" for word in PLAINER} | set(PLAINER)
+    assert words & plural == set()

@@ -53,7 +53,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="sign with a private key in PEM (Ed25519, ECDSA); needs the extra sign",
     )
     add(
-        "--with-outputs", action="store_true", help="put the raw outputs in, not their digests only"
+        "--with-outputs", action="store_true", help="put the raw outputs in, not only their SHA-256"
     )
     add("--resource-uri", metavar="URI", help="what the verification summary calls the goal")
 

@@ -80,7 +80,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--confirm", action="store_true", help="confirm what is proposed (at a terminal only)")
     add("--no-input", action="store_true", help="never ask")
-    add("--trust-digest", metavar="SHA", help="trust exactly the contract with this digest")
+    add("--trust-digest", metavar="SHA", help="trust exactly the contract with this SHA-256")
 
 
 def _refuse_contradictions(args: argparse.Namespace) -> None:
