@@ -35,8 +35,13 @@ SUBJECTS: Mapping[str, Mapping[str, Sequence[str]]] = {
 """The commands of a group by subject; a command that no subject names stands last."""
 
 EXAMPLES: Mapping[str, str] = {
-    "flow init": "flow init --host claude",
+    "flow init": """
+flow init
+flow init --host claude --enforcement block --git-hook pre-push
+flow init --private
+""",
     "flow goal create": r"""
+flow goal create
 flow goal create --file goal.yaml
 flow goal create issue-4 --outcome 'Dates are read strictly' --issue 4 \
     --criterion 'AC1: the tests pass :: pytest -q tests/dates' \
@@ -50,7 +55,7 @@ flow goal create strict-dates --from-spec specs/003-strict-dates \
     "flow goal activate": "flow goal activate issue-4",
     "flow goal evaluate": """
 flow goal evaluate
-flow goal evaluate issue-4 --only AC1,AC3
+flow goal evaluate issue-4 --only AC1,AC3 --output all
 flow goal evaluate --repeat 3
 """,
     "flow goal confirm": """
@@ -58,7 +63,10 @@ flow goal confirm
 flow goal confirm issue-4 --proposal 9f2c41d07be3
 """,
     "flow goal status": "flow goal status",
-    "flow goal list": "flow goal list",
+    "flow goal list": """
+flow goal list
+flow goal list --all-branches --status active,blocked
+""",
     "flow goal history": "flow goal history issue-4",
     "flow goal inspect": "flow goal inspect issue-4",
     "flow goal pause": "flow goal pause --reason 'the test server is down'",
@@ -87,7 +95,10 @@ flow evidence record --run-id issue-4 --evidence-file load.evidence.yaml \
     --raw-output load.txt
 """,
     "flow evidence list": "flow evidence list issue-4",
-    "flow evidence show": "flow evidence show evidence-ac1-eval-2",
+    "flow evidence show": """
+flow evidence show AC2
+flow evidence show evidence-ac1-eval-2 --details
+""",
     "flow evidence verify": """
 flow evidence verify
 flow evidence verify issue-4 --against origin/main
