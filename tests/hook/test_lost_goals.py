@@ -12,6 +12,7 @@ import pytest
 
 from flow.adapters.user_state.checkouts import CheckoutNotes
 from tests.support import GitRepo, scene
+from tests.support.effort import sizes
 from tests.support.stops import event, run_script, settings, stop
 
 if TYPE_CHECKING:
@@ -132,8 +133,14 @@ HANDS: dict[str, tuple[Callable[[GitRepo], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("hand", list(HANDS))
-@pytest.mark.parametrize("mode", MODES)
+IN_MODES = sizes(
+    short=[(hand, MODES[number % len(MODES)]) for number, hand in enumerate(HANDS)],
+    long=[(hand, mode) for hand in HANDS for mode in MODES],
+)
+"""In short each hand once, and each mode with every third."""
+
+
+@pytest.mark.parametrize(("hand", "mode"), IN_MODES)
 def test_what_a_hand_does_is_said_and_continued(
     hand: str, mode: str, work: GitRepo, home: Path, capfd: Capture
 ) -> None:

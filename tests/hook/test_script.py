@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support import ROOT, GitRepo, scene
+from tests.support.effort import sizes
 from tests.support.stops import SCRIPT, event, one_day, run_script, settings
 
 if TYPE_CHECKING:
@@ -192,13 +193,22 @@ BEFORE = {  # what stands before the event's own folder, and names another one
 }
 
 
-@pytest.mark.parametrize("script", [SCRIPT, OLDER], ids=["evaluator", "stop"])
-@pytest.mark.parametrize("before", BEFORE.values(), ids=list(BEFORE))
-@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["plain", "mark"])
+SENT = [  # by either script, without a byte-order mark and with one
+    (before, script, mark)
+    for before in BEFORE
+    for script in (SCRIPT, OLDER)
+    for mark in ("", "\ufeff")
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "script", "mark"),
+    sizes(short=[SENT[4 * row + row % 4] for row in range(len(BEFORE))], long=SENT),
+)
 def test_only_the_events_own_folder_counts(
-    before: str, mark: str, script: str, blocking: GitRepo, tmp_path: Path
+    name: str, script: str, mark: str, blocking: GitRepo, tmp_path: Path
 ) -> None:
-    own = json.dumps(event(blocking))[1:]
+    before, own = BEFORE[name], json.dumps(event(blocking))[1:]
     assert json.loads(f"{{{before}, {own}")["cwd"] == str(blocking.path)
     found = answer(f"{mark}{{{before}, {own}", tmp_path, script=script)
     assert found["decision"] == "block", found

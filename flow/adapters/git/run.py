@@ -169,7 +169,12 @@ def environment(*, config: bool = True) -> dict[str, str]:
 
 
 def _in_a_checkout(folder: str) -> bool:
-    return any(folder == top or folder.startswith(top + "/") for top in _checkouts)
+    """Whether this real path is one of the checkouts or below one, but for the root's."""
+    while folder not in _checkouts:
+        folder = os.path.dirname(folder)
+        if folder == os.sep:
+            return False
+    return True
 
 
 def _run(

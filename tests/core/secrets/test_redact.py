@@ -137,6 +137,9 @@ def test_a_border_at_any_byte_of_a_setting_changes_nothing(name: str) -> None:
         assert streamed(data + b" " * 5000, [cut])[1] == {kind: 1}, cut
 
 
+ROWS = [f"{before}{secret}{after}" for _, before, secret, after in SETTINGS.values()]
+
+
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize(
     "size",
@@ -147,12 +150,19 @@ def test_a_border_at_any_byte_of_a_setting_changes_nothing(name: str) -> None:
 )
 def test_all_of_it_in_chunks_of_a_size(size: int) -> None:
     rows = [token for _, token in TOKENS.values()]
-    rows += [f"{before}{secret}{after}" for _, before, secret, after in SETTINGS.values()]
-    data = "\n".join([*rows, *samples.ORDINARY.values()]).encode()
+    data = "\n".join([*rows, *ROWS, *samples.ORDINARY.values()]).encode()
     if size < 64:
         data = data[: 300 * size + 6000]
     whole = redact(data)
     assert streamed(data, range(size, len(data), size)) == whole
+
+
+@pytest.mark.parametrize("data", [token for _, token in TOKENS.values()] + ROWS)
+def test_a_long_text_is_searched_for_what_a_short_one_is(data: str) -> None:
+    """In a short one each anchor is looked for, in a long one those that begin with its bytes."""
+    found = redact(data.encode())
+    assert found.counts
+    assert redact(b" " * 3000 + data.encode()) == (b" " * 3000 + found.data, found.counts)
 
 
 KNOWN = {
