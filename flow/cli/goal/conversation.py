@@ -6,6 +6,7 @@ import sys
 
 from flow.adapters.attribution.attribute import Attributor
 from flow.adapters.attribution.command_checks import command_warnings, syntax_faults
+from flow.adapters.attribution.failures import RecordedOutputs
 from flow.adapters.contracts import formats
 from flow.adapters.process.editor import edited_by_hand
 from flow.adapters.rubrics.rubric_files import RubricFolder
@@ -89,6 +90,7 @@ class _CheckoutProject:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._attributor = Attributor(context.top)
+        self._outputs = RecordedOutputs(context.top, self._attributor)
         self._defaults = read_defaults(context.top) or NO_DEFAULTS
 
     def offers(self) -> Sequence[Offer]:
@@ -111,7 +113,9 @@ class _CheckoutProject:
             raise InputError(faults[0].message, remedy="type it again")
 
     def notes(self, criterion: dict[str, Any]) -> Sequence[str]:
-        return command_warnings(_goal_with(criterion), self._attributor)
+        warnings = command_warnings(_goal_with(criterion), self._attributor)
+        works = self._outputs.works(criterion["verification_command"])
+        return [f"{warning}; this can: {works}" if works else warning for warning in warnings]
 
     def attempt(self, criterion: dict[str, Any]) -> Trial:
         command = criterion["verification_command"]

@@ -20,7 +20,7 @@ from flow.core.goal import ids
 from flow.core.text.display import visible
 from flow.errors import at_key
 from flow.render import creating
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 from flow.wiring.context import Context
 from flow.wiring.creating import create_goal, draft_document
 
@@ -63,7 +63,51 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     add("--base", metavar="REF", help="count changes from here (default: where the branch began)")
 
 
+class _Given(NamedTuple):
+    """A goal's text, and where it comes from."""
+
+    text: str
+    name: str
+    """What messages call it."""
+    source: str
+    as_draft: bool
+    told: bool = False
+    """Its commands were tried before the person's eyes."""
+    unclear: tuple[str, ...] = ()
+    """Warnings of the specification that it comes from."""
+
+
 def _create_goal(args: argparse.Namespace, out: Output) -> int:
+    missing = _refuse_misfits(args, out)
+    context = Context()
+    if not (args.draft or args.from_spec):
+        accept_defaults(context, out)
+    if missing:
+        given = _talked_through(context, args, out)
+    elif args.file is not None:
+        text = inputs.read_text(args.file, "--file")
+        given = _Given(text, args.file, "a file", args.draft)
+    else:
+        given = _from_words(context, args)
+    created = create_goal(
+        context,
+        given.text,
+        given.name,
+        as_draft=given.as_draft,
+        base=args.base,
+        source=f"flow goal create: {given.source}",
+        line=_typed_line(args),
+    )
+    begun = {"branch": context.branch(), "base": _base_name(context, created.goal_id, args.base)}
+    document = {**created.to_document(), **begun, "next": _next_step(context, created)}
+    out.result(document, creating.created(document, out.screen))
+    warnings = [w for w in created.warnings if not (given.told and _about_criterion(w))]
+    out.warn((*warnings, *given.unclear))
+    return 0
+
+
+def _refuse_misfits(args: argparse.Namespace, out: Output) -> list[str]:
+    """Raise for words that do not go together; what has to be asked for at this terminal."""
     if args.file is not None and (args.ID or any(getattr(args, name) for name in _WORDS)):
         raise usage_error(
             "--file holds the whole goal; leave out the id and the other words", "flow goal create"
@@ -76,46 +120,30 @@ def _create_goal(args: argparse.Namespace, out: Output) -> int:
             f"a new goal needs {', '.join(missing)}, or a --file; at a terminal it is asked for",
             "flow goal create",
         )
-    context = Context()
-    unclear: tuple[str, ...] = ()
-    as_draft, told = args.draft or args.from_spec is not None, False
-    if not as_draft:
-        accept_defaults(context, out)
-    if missing:
-        from flow.cli.goal.conversation import drafted
+    return missing
 
-        answer = drafted(context, out, _goal_words(args), args.ID)
-        out.tell([""])
-        text, name, source = answer.text, "the new goal", "a conversation"
-        as_draft, told = as_draft or answer.as_draft, not answer.edited
-    elif args.file is not None:
-        text, name = inputs.read_text(args.file, "--file"), args.file
-        source = "a file"
-    else:
-        name = "the command line"
-        words, source = _goal_words(args), f"goal {args.old}" if args.old else name
-        goal_id = args.ID
-        if args.from_spec is not None:
-            words, unclear = _with_specification(words, args.from_spec)
-            source = name = "a specification"
-            goal_id = goal_id or _name_of_specification(context, words, args.from_spec)
-        document = draft_document(context, ids.goal_id(goal_id), words, args.old)
-        text, unclear = formats.dump_yaml(document), _unclear_criteria(document, unclear)
-    created = create_goal(
-        context,
-        text,
-        name,
-        as_draft=as_draft,
-        base=args.base,
-        source=f"flow goal create: {source}",
-        line=_typed_line(args),
-    )
-    begun = {"branch": context.branch(), "base": _base_name(context, created.goal_id, args.base)}
-    document = {**created.to_document(), **begun, "next": _next_step(context, created)}
-    out.result(document, creating.created(document, out.screen))
-    # Of commands that were tried, the conversation has told it.
-    out.warn((*(w for w in created.warnings if not (told and _about_criterion(w))), *unclear))
-    return 0
+
+def _talked_through(context: Context, args: argparse.Namespace, out: Output) -> _Given:
+    from flow.cli.goal.conversation import drafted
+
+    answer = drafted(context, out, _goal_words(args), args.ID)
+    out.tell([""])
+    as_draft = args.draft or answer.as_draft
+    return _Given(answer.text, "the new goal", "a conversation", as_draft, not answer.edited)
+
+
+def _from_words(context: Context, args: argparse.Namespace) -> _Given:
+    name = "the command line"
+    words, source = _goal_words(args), f"goal {args.old}" if args.old else name
+    goal_id, open_texts = args.ID, tuple[str, ...]()
+    if args.from_spec is not None:
+        words, open_texts = _with_specification(words, args.from_spec)
+        source = name = "a specification"
+        goal_id = goal_id or _name_of_specification(context, words, args.from_spec)
+    document = draft_document(context, ids.goal_id(goal_id), words, args.old)
+    unclear = _unclear_criteria(document, open_texts)
+    as_draft = args.draft or args.from_spec is not None
+    return _Given(formats.dump_yaml(document), name, source, as_draft, unclear=unclear)
 
 
 def _missing_options(args: argparse.Namespace) -> list[str]:
