@@ -43,6 +43,10 @@ def run(words: list[str]) -> int:
         from flow.hook import run as run_hook
 
         return run_hook(words[words.index("hook") + 1 :])
+    if words[:1] == ["statusline"] or words[:2] == ["--json", "statusline"]:
+        from flow.statusline import run as run_statusline
+
+        return run_statusline(words)
     from flow.cli.main import run as run_command
 
     return run_command(words)

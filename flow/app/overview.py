@@ -84,7 +84,7 @@ def status(
     """
     goal = loaded.goal
     newest = newest or goal
-    context = context._replace(snapshot=_once_per_baseline(context.snapshot))
+    context = looking_once(context)
     present = CurrentFiles(context, loaded)
     protected = proposal = None
     if goal.status not in TERMINAL:
@@ -177,6 +177,11 @@ def _changed_files(
         "moved": None if then is None or now is None else then != now,
         "problems": list(report.problems),
     }
+
+
+def looking_once(context: ClosingContext) -> ClosingContext:
+    """The context with one look at the files for all that is asked of the same baseline."""
+    return context._replace(snapshot=_once_per_baseline(context.snapshot))
 
 
 def _once_per_baseline(look: TakeSnapshot) -> TakeSnapshot:

@@ -40,6 +40,7 @@ COMMANDS: Mapping[str, str] = {
 
 ELSEWHERE: Mapping[str, str] = {
     "hook": "decide whether an agent may stop; for the agent's host",
+    "statusline": "one line on the branch's goal, for an agent's status bar",
 }
 """Commands that ``__main__`` starts without the command line's machinery."""
 

@@ -22,7 +22,7 @@ SUBJECTS: Mapping[str, Mapping[str, Sequence[str]]] = {
         "set up": ("init", "config", "doctor", "demo"),
         "goals and their record": ("goal", "evidence", "verdict", "journal", "report", "gc"),
         "who may say what": ("trust", "judge"),
-        "for programs": ("schema", "hook"),
+        "for programs": ("schema", "hook", "statusline"),
     },
     "flow goal": {
         "every day": DAILY,

@@ -1,0 +1,67 @@
+"""What one line of an agent's status bar says of the goals of the branch that is checked out."""
+
+from __future__ import annotations
+
+from flow.app import overview
+from flow.app.evaluation.current_files import CurrentFiles
+from flow.app.goal_views import ViewPort, is_here, newest, shown_pause, told_events
+from flow.core.goal.lifecycle import TERMINAL
+from flow.core.stop.past import past_turns
+from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from flow.core.goal.model import Goal
+
+
+def status_line(port: ViewPort) -> dict[str, Any]:
+    """``goals``: the ids of the goals under way here; of a single one also where it stands.
+
+    ``unreadable`` counts goal files that cannot be read. Runs nothing, writes nothing.
+    """
+    goals, broken = port.goals()
+    here = [goal for goal in goals if is_here(goal, port.branch()) and goal.status not in TERMINAL]
+    under_way = [goal for goal in here if goal.status != "draft"] or here
+    document = {"goals": [goal.id for goal in under_way], "unreadable": len(broken), "goal": None}
+    if len(under_way) == 1:
+        document["goal"] = _standing(port, under_way[0])
+    return document
+
+
+def _standing(port: ViewPort, goal: Goal) -> dict[str, Any]:
+    """The facts of one open goal, as far as they can be found out.
+
+    ``moved`` counts the files that changed since the last turn: None where none did, 0 where it is
+    not known which.
+    """
+    now = newest(port, goal)
+    required = [c for c in now.criteria if c.must_pass]
+    facts: dict[str, Any] = {
+        "status": goal.status,
+        "turns_evaluated": now.turns_evaluated,
+        "required": [{"id": c.id, "status": c.status, "fuzzy": c.fuzzy} for c in required],
+        "paused": shown_pause(port, goal),
+        "trusted": True,
+        "proposal": None,
+        "outside": 0,
+        "moved": None,
+    }
+    if facts["paused"] is not None or goal.status == "draft" or goal.run_id is None:
+        return facts
+    loaded = port.load(goal.id)
+    facts["trusted"] = port.trusted(loaded)[0]
+    context = overview.looking_once(port.closing_context())
+    try:
+        proposal = overview.shown_proposal(context, loaded)
+        facts["proposal"] = proposal["to"] if proposal is not None and proposal["live"] else None
+    except FlowError:  # an evaluation names the fault
+        pass
+    present = CurrentFiles(context, loaded)
+    report, turns = present.report, past_turns(told_events(port, goal))
+    if report is not None:
+        facts["outside"] = len(report.violations)
+        then = turns[-1].tree if turns else None
+        if then is not None and present.subject.tree not in (None, then):
+            changed = [*report.inside, *(violation.path for violation in report.violations)]
+            facts["moved"] = len(port.written_since(changed, turns[-1].at))
+    return facts

@@ -1,0 +1,131 @@
+"""``flow statusline``: one line on the branch's goal, for the status bar of an agent's host.
+
+The host's JSON on standard input names the folder (Claude Code: ``workspace.current_dir``, else
+``cwd``). There is always one line and the exit status is 0, whatever is broken.
+"""
+
+from __future__ import annotations
+
+import os
+from time import monotonic
+
+from flow.errors import FlowError
+from flow.startup import ctrl_c
+from flow.startup.typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+INPUT_LIMIT = 1 << 20
+"""Bytes of standard input that are read."""
+INPUT_SECONDS = 1.0
+"""How long the host may take to send them; a terminal is not waited for."""
+NO_GOAL = {"goals": [], "unreadable": 0, "goal": None}
+
+USAGE = """\
+usage: flow statusline [--json]
+
+Print one line of at most 60 columns on the goal of the branch that is checked
+out, for the status bar of an agent's host, whose JSON may come on standard
+input. Runs nothing, writes nothing, exits with 0.
+
+For Claude Code, in ~/.claude/settings.json:
+  "statusLine": {"type": "command", "command": "flow statusline"}"""
+
+
+def run(words: Sequence[str]) -> int:
+    """Print the line. Raises nothing; returns 0."""
+    if "-h" in words or "--help" in words:
+        _print(USAGE)
+        return 0
+    try:
+        with ctrl_c.HEARD:
+            line = _line()
+    except (Exception, KeyboardInterrupt):  # noqa: BLE001 - a status bar always has its line
+        line = "◎ flow doctor" if _has_marks() else "(o) flow doctor"
+    if "--json" in words:
+        import json
+
+        line = json.dumps({"line": line})
+    _print(line)
+    return 0
+
+
+def _line() -> str:
+    from flow.render.statusline import statusline
+
+    return statusline(_facts(_folder()), unicode=_has_marks())
+
+
+def _facts(folder: str) -> Any:
+    from flow.app.status_line import status_line
+    from flow.wiring.context import Context
+    from flow.wiring.goals import Goals
+
+    try:
+        context = Context(folder)
+    except FlowError:  # no repository and no .flow folder
+        return NO_GOAL
+    context.be_lenient()
+    return status_line(Goals(context))
+
+
+def _folder() -> str:
+    """The folder that the host names and that is there; else the working directory."""
+    import json
+
+    data = _standard_input()
+    try:
+        document = json.loads(data.decode("utf-8", "replace")) if data.strip() else {}
+    except (ValueError, RecursionError):
+        document = {}
+    if not isinstance(document, dict):
+        document = {}
+    workspace = document.get("workspace")
+    named = workspace.get("current_dir") if isinstance(workspace, dict) else None
+    for folder in (named, document.get("cwd")):
+        if isinstance(folder, str) and os.path.isabs(folder) and _is_folder(folder):
+            return folder
+    return os.getcwd()
+
+
+def _is_folder(path: str) -> bool:
+    try:
+        return os.path.isdir(path)
+    except ValueError:  # a NUL byte
+        return False
+
+
+def _standard_input() -> bytes:
+    """What the host sends, up to the limits of size and time; nothing from a terminal."""
+    import select
+
+    received = bytearray()
+    end = monotonic() + INPUT_SECONDS
+    try:
+        if os.isatty(0):
+            return b""
+        while len(received) < INPUT_LIMIT:
+            ready, _, _ = select.select([0], [], [], max(end - monotonic(), 0))
+            data = os.read(0, INPUT_LIMIT - len(received)) if ready else b""
+            if not data:
+                break
+            received += data
+    except (OSError, ValueError):  # closed
+        pass
+    return bytes(received)
+
+
+def _has_marks() -> bool:
+    """Whether the locale has Flow's marks, as it says."""
+    named = (os.environ.get(variable) for variable in ("LC_ALL", "LC_CTYPE", "LANG"))
+    return next(filter(None, named), "") not in ("C", "POSIX")
+
+
+def _print(text: str) -> None:
+    data = f"{text}\n".encode("utf-8", "replace")
+    try:
+        while data:
+            data = data[os.write(1, data) :]
+    except OSError:
+        pass  # nobody reads it
