@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from flow.core.decision.after import EarlierGoal
 from flow.core.goal.lifecycle import NON_TERMINAL
 from flow.core.goal.model import NO_BRANCH
 from flow.errors import FlowError, StateError, at_key
 from flow.startup.typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from flow.app.ports import LoadedGoal
     from flow.core.goal.model import Goal
@@ -22,6 +23,62 @@ class GoalFiles(Protocol):
 
     def goal(self, goal_id: str) -> LoadedGoal:
         """A goal; :class:`InputError` where there is none."""
+
+
+class TrustedGoals(Protocol):
+    """The goals that this user has trusted."""
+
+    def newest(self, goal_id: str) -> object | None:
+        """The newest line about a goal; None where there is none."""
+
+
+class Closings(Protocol):
+    """What this user's state folder knows of closed goals."""
+
+    def knows(self, run_id: str) -> bool:
+        """Whether it keeps anything of a run."""
+
+    def has_closing(self, run_id: str, goal: Goal, contract: str) -> bool:
+        """Whether it knows how the goal got its final status."""
+
+
+class EarlierGoals:
+    """Looks up a goal that has to be achieved first; None where it is not in this checkout.
+
+    A status that was edited by hand does not count: who has the goal on record here has its
+    closing, too.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[str], LoadedGoal],
+        closings: Callable[[], Closings],
+        trusted: Callable[[], TrustedGoals],
+    ) -> None:
+        self._load = load
+        self._closings = closings
+        self._trusted = trusted
+
+    def __call__(self, goal_id: str) -> EarlierGoal | None:
+        """The goal as it stands."""
+        try:
+            loaded = self._load(goal_id)
+        except FlowError as error:
+            if error.code == "not_found":
+                return None
+            return EarlierGoal("", problem="cannot be read")
+        goal = loaded.goal
+        if goal.status == "achieved" and not self._closed_on_record(loaded):
+            problem = "says achieved, and its closing is not on record here"
+            return EarlierGoal(goal.status, problem=problem)
+        return EarlierGoal(goal.status, goal.after)
+
+    def _closed_on_record(self, loaded: LoadedGoal) -> bool:
+        closings, run_id = self._closings(), loaded.goal.run_id
+        known = run_id is None or closings.knows(run_id)
+        if not known and self._trusted().newest(loaded.goal.id) is None:
+            return True  # somebody else's, closed elsewhere: nothing here says otherwise
+        return run_id is not None and closings.has_closing(run_id, loaded.goal, loaded.contract)
 
 
 def read_all(files: GoalFiles) -> tuple[dict[str, LoadedGoal], dict[str, FlowError]]:

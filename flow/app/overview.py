@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flow.app.evaluation.current_files import CurrentFiles
 from flow.app.transitions import closing as transitions_closing
+from flow.core.decision.after import holds
 from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
 from flow.core.text import display
 from flow.errors import FlowError, at_key
@@ -110,10 +111,18 @@ def status(
         "contract": loaded.contract,
         "proposal": proposal,
         "protected_changes": protected,
+        "after": _after(context, goal),
         "unfinished_write": pending,
         "warnings": list(loaded.warnings),
         "next": next_step(goal, trusted[0], proposal, protected),
     }
+
+
+def _after(context: ClosingContext, goal: Goal) -> list[dict[str, str]] | None:
+    """The goals that come first and are not achieved; None where none comes first."""
+    if not goal.after:
+        return None
+    return [hold._asdict() for hold in holds(goal.id, goal.after, context.earlier)]
 
 
 def recorded_proposal(context: ClosingContext, goal: Goal) -> Mapping[str, Any] | None:

@@ -89,6 +89,9 @@ def _facts(document: Document, screen: Screen) -> list[str]:
     if document.get("here") is False:
         lines.append(screen.labelled("branch", show(document["branch"])))
     lines += _turns(document, screen)
+    if document.get("after"):
+        waits = [f"{visible(hold['goal_id'])} {visible(hold['why'])}" for hold in document["after"]]
+        lines += screen.wrapped("after", "; ".join(waits))
     lines += screen.wrapped("files", files_words(document["files"])) if document["files"] else []
     status, proposal = document["status"], document["proposal"]
     if not document["trusted"] and status not in ("draft", "achieved", "failed", "cancelled"):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from flow.adapters.user_state.goal_notes import Kind, Notes
     from flow.adapters.user_state.trust import TrustLedger
     from flow.adapters.user_state.written_files import OwnRecord
+    from flow.app.open_goals import EarlierGoals
     from flow.app.ports import LoadedGoal
     from flow.app.transitions.remembered import RememberedGoals
     from flow.core.boundary.changes import Baseline
@@ -227,6 +228,13 @@ class Context:
         from flow.adapters.user_state.trust import TrustLedger
 
         return TrustLedger(self.state_dir, self.repository, self.top, self.speaker)
+
+    @property
+    def earlier(self) -> EarlierGoals:
+        """Looks up goals that come first."""
+        from flow.app.open_goals import EarlierGoals
+
+        return EarlierGoals(self.load, lambda: self.run_record, lambda: self.trust_ledger)
 
     def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
         """Whether the goal's commands may run here, and why or why not."""

@@ -219,6 +219,7 @@ class _Tools:
             recorded_elsewhere=context.elsewhere,
             base_tools=self.base_tools,
             proof=tree.proof,
+            earlier=context.earlier,
         )
         verdict, facts = evaluation.examine(self._request, tools)
         more = (*context.run_record.troubles, *context.settings.overruled, *self._warnings)

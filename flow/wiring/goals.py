@@ -5,7 +5,6 @@ from __future__ import annotations
 from flow.adapters.fs import files
 from flow.app import open_goals
 from flow.core import layout
-from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from flow.app.ports import BranchGoals, LoadedGoal
     from flow.app.transitions.remembered import RememberedGoals
     from flow.core.goal.model import Goal
+    from flow.errors import FlowError
     from flow.wiring.context import Context
 
 PENDING_LIMIT = 1000
@@ -113,19 +113,11 @@ class Goals:
 
     def closing_on_record(self, loaded: LoadedGoal, run_id: str) -> bool:
         """Whether this user's state folder knows how the goal got its final status."""
-        from flow.core.chain import closing_record
-
-        goal = loaded.goal
-        at = closing_record.closed_at(self.events(run_id, goal.id)[0], goal.status)
-        record = self._context.run_record
-        return at is not None and record.closed(run_id, goal, loaded.contract, at)
+        return self._context.run_record.has_closing(run_id, loaded.goal, loaded.contract)
 
     def is_run_known(self, run_id: str) -> bool:
         """Whether the state folder keeps anything of a run."""
-        try:
-            return self._context.heads.read(run_id) is not None
-        except FlowError:
-            return False
+        return self._context.run_record.knows(run_id)
 
     def output_end(self, path: str) -> bytes:
         """The end of an output."""

@@ -129,6 +129,7 @@ class WorkingTree:
             now=clock.now,
             speaker=context.speaker,
             proof=self.proof,
+            earlier=context.earlier,
             trusted=context.trusted,
             broken=self._broken,
             elsewhere=context.elsewhere,

@@ -181,6 +181,22 @@ class RunRecord:
         name = f"{closing_record.FOLDER}{goal.id}"
         return self.file(run_id, name, digest) or self.file(run_id, name + COMING, digest)
 
+    def has_closing(self, run_id: str, goal: Goal, contract: str) -> bool:
+        """Whether this user's state folder knows how the goal got its final status."""
+        from flow.adapters.chain import event_log
+        from flow.core.chain import closing_record
+
+        events, _ = event_log.read(self.root, run_id, goal.id)
+        at = closing_record.closed_at(events, goal.status)
+        return at is not None and self.closed(run_id, goal, contract, at)
+
+    def knows(self, run_id: str) -> bool:
+        """Whether the state folder keeps anything of a run."""
+        try:
+            return self._heads is not None and self._heads().read(run_id) is not None
+        except FlowError:
+            return False
+
     def head(self, run_id: str) -> str | None:
         """The head of the run's chain as ``<n>:<hash>``; None where the run has no entry."""
         entry = ledger_file.last(self.root, run_id, self.run(run_id).tail)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.app.evaluation import measured_rows, proposals
 from flow.app.ports import LastEvaluation, Turn, goal_evaluation
-from flow.core.decision import explain
+from flow.core.decision import after, explain
 from flow.core.decision.decide import Opinion
 from flow.core.decision.delta import delta
 from flow.core.decision.outside import outside_advice
@@ -57,6 +57,7 @@ def verdict(
         goal.evaluator_type,
         may_propose=may_propose,
         trust_first=bool(request.no_proposal),
+        first=after.next_line(goal.id, evaluated.holds) if is_held(evaluated) else "",
     )
     proof, proof_warnings = _proof_document(evaluated, records, disk)
     return Verdict(
@@ -90,6 +91,13 @@ def verdict(
     )
 
 
+def is_held(evaluated: EvaluationFacts) -> bool:
+    """Whether everything is proved and goals that come first are not achieved."""
+    decision = evaluated.decision
+    held = (decision.verdict, decision.blocker_type) == ("needs_human_review", "missing_dep")
+    return bool(evaluated.holds) and held
+
+
 def _remarks(evaluated: EvaluationFacts, request: Request, *, may_propose: bool) -> list[str]:
     """The start of the reason: what overrides everything else."""
     remarks = []
@@ -98,6 +106,8 @@ def _remarks(evaluated: EvaluationFacts, request: Request, *, may_propose: bool)
     if evaluated.report.rewritten:
         names = display.names(evaluated.report.rewritten, 5)
         remarks.append(f"written to while the commands ran, now as before: {names}")
+    if is_held(evaluated):
+        remarks += after.sentences(evaluated.holds)
     if evaluated.measurement.not_fresh:
         remarks.append(f"no fresh evidence of {display.names(evaluated.measurement.not_fresh)}")
     elif evaluated.decision.proposed and not may_propose:

@@ -21,6 +21,7 @@ from flow.app.evaluation.goal_rules import confined
 from flow.app.evaluation.values import Drift, Evaluated, EvaluationFacts, JudgeCase
 from flow.app.ports import Move, goal_evaluation
 from flow.core.decision import decide
+from flow.core.decision.after import held_by, holds
 from flow.core.goal.lifecycle import EVALUABLE, TERMINAL
 from flow.core.text import display
 from flow.errors import at_key
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     )
     from flow.app.ports import LoadedGoal, Records, TurnLedger
     from flow.core.boundary.rules import BoundaryReport
+    from flow.core.decision.after import HeldBy
     from flow.core.decision.decide import Decision, NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.model import Goal
@@ -72,7 +74,9 @@ def examine(request: Request, tools: EvaluationTools) -> Evaluated:
     proof = proofs.after(proof_before, facts, after, tools.proof)
     case, approvals = _settle(facts, measurement, after, request, tools)
     case, opinion, asked = _consult(case, after, approvals, tools)
-    decision = _decide(case, opinion)
+    goal = loaded.goal
+    waiting = holds(goal.id, goal.after, tools.earlier) if goal.after else ()
+    decision = _decide(case, opinion, held_by(waiting))
     evaluated = EvaluationFacts(
         facts,
         case.measurement,
@@ -83,6 +87,7 @@ def examine(request: Request, tools: EvaluationTools) -> Evaluated:
         opinion,
         decision,
         proof,
+        waiting,
         last_snapshot=(asked.after or after.after or facts.before)
         if request.base is None
         else None,
@@ -132,7 +137,7 @@ def _settle(
     return JudgeCase(facts, measurement, measured, report, candidate, request), approvals
 
 
-def _decide(case: JudgeCase, opinion: Opinion | NoOpinion | None) -> Decision:
+def _decide(case: JudgeCase, opinion: Opinion | NoOpinion | None, held: HeldBy) -> Decision:
     report = case.report
     return decide.decide(
         case.candidate,
@@ -141,6 +146,7 @@ def _decide(case: JudgeCase, opinion: Opinion | NoOpinion | None) -> Decision:
         trigger=case.request.trigger,
         judge=opinion,
         review=bool(report.guards_changed or report.protected_changed),
+        held=held,
     )
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from flow.core.boundary.rules import Baseline, BoundaryReport, Snapshot
     from flow.core.chain.walk import ChainFinding
+    from flow.core.decision.after import EarlierGoal, Hold
     from flow.core.decision.decide import Candidate, Decision, Measured, NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict
     from flow.core.evidence.model import Outcome, Subject
@@ -289,6 +290,8 @@ class EvaluationTools(NamedTuple):
     """A recorded opinion of the same files, for a caller that wants no new one."""
     proof: ProofDisk | None = None
     """Reads the files that the goal's commands rest on; None where they are not compared."""
+    earlier: Callable[[str], EarlierGoal | None] = lambda _id: None
+    """A goal that has to be achieved first, as it stands; None where it is not here."""
 
 
 class EvaluationFacts(NamedTuple):
@@ -305,6 +308,8 @@ class EvaluationFacts(NamedTuple):
     decision: Decision
     proof: ProofObservation | None = None
     """The changed files that the commands rest on."""
+    holds: tuple[Hold, ...] = ()
+    """The goals that come first and are not achieved."""
     last_snapshot: Snapshot | None = None
     """The files as the evaluation left them; None where it compared with another base."""
     written: bool = False
@@ -336,6 +341,8 @@ class ClosingContext(NamedTuple):
     """Origin of the command; None at the stop of an agent."""
     proof: ProofDisk | None = None
     """Reads the files that the goal's commands rest on; None where they are not compared."""
+    earlier: Callable[[str], EarlierGoal | None] = lambda _id: None
+    """A goal that has to be achieved first, as it stands; None where it is not here."""
     trusted: Callable[[LoadedGoal], tuple[bool, str]] = lambda _loaded: (True, "")
     """Whether the contract may run here, and why or why not."""
     broken: Callable[[str], Sequence[ChainFinding]] = lambda _run: ()

@@ -16,6 +16,7 @@ from flow.app.ports import Closing, CriterionUpdate, LastEvaluation, Move, Turn,
 from flow.app.transitions.persons_word import PersonsWord
 from flow.core.boundary import rules as bounds
 from flow.core.boundary.guards import differences
+from flow.core.decision.after import holds, sentences
 from flow.core.decision.confirming import names_proposal
 from flow.core.decision.verdict import REASON_LIMIT, ProposedTransition
 from flow.core.goal.lifecycle import TERMINAL, check_move
@@ -297,6 +298,8 @@ def what_moved(
             if proofs.digest(ProofObservation(after=files)) != proposal["proof"]:
                 moved.append("what the commands rest on was changed since it was made")
         moved += _outside(context, goal, now, baseline) if proposal["to"] == "achieved" else []
+    if goal.after and proposal["to"] == "achieved":
+        moved += sentences(holds(goal.id, goal.after, context.earlier))
     moved += proposals.lost_grounds(proposal, context.records.counted)
     moved += proposals.outdated(proposal, context.records.counted, context.version, context.now())
     return moved

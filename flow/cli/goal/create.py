@@ -39,6 +39,7 @@ _REPEATABLE = (
     ("--allow", "P", "a path pattern that may be changed"),
     ("--deny", "P", "a path pattern that must not be changed"),
     ("--protect", "P", "a path pattern whose change needs a person's approval"),
+    ("--after", "OTHER", "a goal that has to be achieved before this one is proposed"),
 )
 _LISTS = tuple(option[2:].replace("-", "_") for option, _, _ in _REPEATABLE)
 _WORDS = ("outcome", *_LISTS, "issue", "old", "from_spec")
@@ -229,6 +230,7 @@ def _goal_words(args: argparse.Namespace) -> Words:
         allow=tuple(args.allow or ()),
         deny=tuple(args.deny or ()),
         protect=tuple(args.protect or ()),
+        after=tuple(args.after or ()),
         issue=args.issue,
     )
 

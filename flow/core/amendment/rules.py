@@ -7,6 +7,7 @@ rule. What cannot be compared, and a key that is not in the table, needs a perso
 from __future__ import annotations
 
 import json
+from math import inf
 
 from flow.core.amendment.trust_diff import visible
 from flow.core.boundary.glob_cover import covers
@@ -315,6 +316,9 @@ FIELDS: Mapping[str, Rule] = {
     "evaluator.judge_agent": label,
     "evaluator.evidence_bundle_format": label,
     "continuation.max_iterations": less_is_stronger(MAX_ITERATIONS),
+    "continuation.after": rows("strengthening", "weakening"),
+    "continuation.max_seconds": less_is_stronger(inf),
+    "continuation.max_cost_usd": less_is_stronger(inf),
     "continuation.mode": steps(
         ("flow_managed", "evaluator_loop"), ("flow_managed", None), same=(None, "evaluator_loop")
     ),

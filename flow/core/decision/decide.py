@@ -11,6 +11,7 @@ from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from flow.core.decision.after import HeldBy
     from flow.core.decision.verdict import BlockerType, Result, VerdictName
     from flow.core.evidence.model import Outcome
     from flow.core.goal.lifecycle import NonTerminal, Terminal
@@ -145,11 +146,12 @@ def decide(
     trigger: str,
     judge: Opinion | NoOpinion | None = None,
     review: bool = False,
+    held: HeldBy = "",
 ) -> Decision:
     """The table of SPEC 3, step 6.
 
     ``judge`` is None where none was asked. ``review`` holds back an achieved verdict for a person
-    (hooks or git settings changed since activation, SPEC 4).
+    (hooks or git settings changed since activation, SPEC 4), ``held`` for a goal that comes first.
     """
     if violation:
         return Decision("blocked", "blocked", None, "blocked", 1.0, "scope_violation")
@@ -158,16 +160,16 @@ def decide(
     if candidate == "incomplete":
         return Decision("not_achieved", "active", None, "incomplete", 1.0, "none")
     if judge is None and candidate == "pass" and evaluator_type != "flow_verdict_judge":
-        return _achieved(1.0, review=review)
+        return _achieved(1.0, review=review, held=held)
     if isinstance(judge, Opinion) and judge_wanted(candidate, evaluator_type, trigger):
-        return _with_opinion(judge, review=review)
+        return _with_opinion(judge, review=review, held=held)
     return _person_decides(0.0)
 
 
-def _with_opinion(judge: Opinion, *, review: bool) -> Decision:
+def _with_opinion(judge: Opinion, *, review: bool, held: HeldBy) -> Decision:
     if judge.verdict == "achieved":
         if judge.confidence >= CONFIDENCE_BAR:
-            return _achieved(judge.confidence, review=review)
+            return _achieved(judge.confidence, review=review, held=held)
         return _person_decides(judge.confidence)
     if judge.verdict == "not_achieved":
         return Decision("not_achieved", "active", None, "incomplete", judge.confidence, "none")
@@ -178,9 +180,12 @@ def _with_opinion(judge: Opinion, *, review: bool) -> Decision:
     return _person_decides(0.0)  # blocked, but by nothing it can name: no usable answer
 
 
-def _achieved(confidence: float, *, review: bool) -> Decision:
+def _achieved(confidence: float, *, review: bool, held: HeldBy) -> Decision:
     if review:
         return _person_decides(confidence, "missing_approval")
+    if held:
+        waits = _person_decides(confidence, "missing_dep")
+        return waits._replace(status="active") if held == "open" else waits
     return Decision("achieved", "active", "achieved", "pass", confidence, "none")
 
 

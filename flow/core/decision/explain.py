@@ -141,11 +141,13 @@ def hint(
     *,
     may_propose: bool = True,
     trust_first: bool = False,
+    first: str = "",
 ) -> str:
     """The next step, as a command where there is one.
 
     A judge's hint is quoted, never given as Flow's instruction. ``may_propose``: this evaluation
     may make a proposal at all; with ``trust_first`` it may once a person trusts the contract.
+    ``first`` is the step before where another goal comes first.
     """
     needed = [r for r in results if r.criterion_id in required]
     judge_hint = judge.next_step_hint if isinstance(judge, Opinion) else ""
@@ -160,6 +162,8 @@ def hint(
         text = _outside_hint(goal_id, boundary)
     elif boundary.status == "inconclusive":
         text = f"make git answer ({names(boundary.problems, 1)}), then flow goal evaluate {goal_id}"
+    elif first:
+        text = first
     elif decision.verdict == "needs_human_review":
         line = _persons_line(decision, goal_id, needed, boundary, judge, evaluator_type)
         text = "; ".join(part for part in (line, quoted) if part)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flow.core.drafting.criteria import SHAPE, numbered, parse_criterion
 from flow.core.drafting.defaults import GoalDefaults
+from flow.core.goal.ids import goal_id
 from flow.core.goal.model import API_VERSION, RESULT_FIELDS
 from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -33,11 +34,13 @@ class Words(NamedTuple):
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     protect: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    """Goals that have to be achieved first."""
     issue: int | None = None
 
 
 def new_document(
-    goal_id: str,
+    name: str,
     words: Words,
     *,
     here: Surroundings,
@@ -59,13 +62,13 @@ def new_document(
     document = {
         "apiVersion": API_VERSION,
         "kind": "FlowGoal",
-        "metadata": {"id": goal_id, "created_at": here.now, "created_by": author},
+        "metadata": {"id": name, "created_at": here.now, "created_by": author},
         "scope": scope,
         "objective": _objective(base.get("objective", {}), criteria, words.outcome),
         "specification": base.get("specification"),
         "constraints": constraints or None,
         "evaluator": base.get("evaluator") or {"type": "hybrid" if fuzzy else "deterministic"},
-        "continuation": base.get("continuation"),
+        "continuation": _continuation(base.get("continuation"), words),
         "lifecycle": {"status": "draft", "turns_evaluated": 0},
     }
     return {key: value for key, value in document.items() if value is not None}
@@ -97,6 +100,12 @@ def _constraints(old: Mapping[str, Any], words: Words) -> dict[str, Any]:
         before = constraints.get("protected_paths") or []
         constraints["protected_paths"] = list(dict.fromkeys((*before, *words.protect)))
     return constraints
+
+
+def _continuation(old: Mapping[str, Any] | None, words: Words) -> Mapping[str, Any] | None:
+    if not words.after:
+        return old
+    return {**(old or {}), "after": [goal_id(name) for name in dict.fromkeys(words.after)]}
 
 
 def _criteria(words: Words, taken: Sequence[str]) -> list[dict[str, Any]]:

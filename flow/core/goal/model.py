@@ -109,6 +109,21 @@ class Goal(NamedTuple):
         return int((self.document.get("continuation") or {}).get("max_iterations", MAX_ITERATIONS))
 
     @property
+    def after(self) -> tuple[str, ...]:
+        """The goals that have to be achieved before this one is proposed (``continuation``)."""
+        return tuple((self.document.get("continuation") or {}).get("after") or ())
+
+    @property
+    def max_seconds(self) -> float | None:
+        """How long the Stop hook may keep the agent at it; None: no such limit."""
+        return (self.document.get("continuation") or {}).get("max_seconds")
+
+    @property
+    def max_cost_usd(self) -> float | None:
+        """What judges may cost while the Stop hook keeps the agent at it; None: no such limit."""
+        return (self.document.get("continuation") or {}).get("max_cost_usd")
+
+    @property
     def repeat(self) -> int:
         """How often each command runs (``evaluator.repeat``, SPEC 10, flaky)."""
         return int(self.document["evaluator"].get("repeat") or 1)

@@ -197,3 +197,31 @@ def test_changed_guards_do_not_soften_a_failure() -> None:
         "fail", violation=False, evaluator_type="deterministic", trigger="manual", review=True
     )
     assert made.verdict == "not_achieved"
+
+
+@pytest.mark.parametrize("review", [True, False])
+@pytest.mark.parametrize("held", ["open", "person"])
+@pytest.mark.parametrize(("found", "kind", "trigger", "judge", "violation"), ALL)
+def test_a_goal_that_comes_first_holds_back_only_what_is_achieved(  # type: ignore[no-untyped-def]
+    found, kind, trigger, judge, violation, held, review
+) -> None:
+    def made(**more):  # type: ignore[no-untyped-def]
+        return decide(
+            found,
+            violation=violation,
+            evaluator_type=kind,
+            trigger=trigger,
+            judge=JUDGES[judge],
+            review=review,
+            **more,
+        )
+
+    free = made()
+    if free.proposed is None:  # everything else comes first, a person's look at guards too
+        assert made(held=held) == free
+        return
+    got = made(held=held)
+    assert got.proposed is None
+    assert (got.verdict, got.blocker_type) == ("needs_human_review", "missing_dep")
+    assert got.status == ("active" if held == "open" else "waiting_for_user")
+    assert got.confidence == free.confidence

@@ -14,7 +14,7 @@ from flow.wiring import creating, evaluating, moving
 from flow.wiring.amending import Amending
 from flow.wiring.context import Context
 from flow.wiring.trusting import Trusting
-from tests.cli.goal.test_amend import STRONGER, TEXT, WEAKER
+from tests.cli.contract.test_amend import STRONGER, TEXT, WEAKER
 from tests.support import scene
 
 if TYPE_CHECKING:

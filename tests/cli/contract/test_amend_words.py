@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.goal.test_amend import TEXT, artifacts, trusted
+from tests.cli.contract.test_amend import TEXT, artifacts, trusted
 from tests.support import scene
 from tests.support.scene import at_terminal, ended, flow
 

@@ -1,0 +1,100 @@
+"""Goals that come first (``continuation.after``): what holds an achieved verdict back. Pure."""
+
+from __future__ import annotations
+
+from flow.core.text.display import names
+from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+HeldBy = Literal["", "open", "person"]
+"""What an achieved verdict waits for: nothing; another goal; a person, since that goal can no
+longer be achieved, or cannot be found."""
+MOST_FOLLOWED = 1000
+"""Goals that are read to find a circle."""
+
+
+class EarlierGoal(NamedTuple):
+    """A goal that another one comes after, as it stands in the checkout."""
+
+    status: str
+    after: tuple[str, ...] = ()
+    problem: str = ""
+    """Why its status does not count; empty where it does."""
+
+
+class Hold(NamedTuple):
+    """One goal that has to be achieved first and is not."""
+
+    goal_id: str
+    by: HeldBy
+    why: str
+
+
+def holds(
+    goal_id: str, after: Sequence[str], look_up: Callable[[str], EarlierGoal | None]
+) -> tuple[Hold, ...]:
+    """What holds the goal back; ``look_up`` is None for a goal that is not in the checkout."""
+    waiting = []
+    for name in dict.fromkeys(after):
+        hold = _hold(goal_id, name, look_up)
+        if hold is not None:
+            waiting.append(hold)
+    return tuple(waiting)
+
+
+def _hold(goal_id: str, name: str, look_up: Callable[[str], EarlierGoal | None]) -> Hold | None:
+    goal = look_up(name)
+    if goal is None:
+        return Hold(name, "person", "is not in this checkout; a branch that has it may be missing")
+    if goal.problem:
+        return Hold(name, "person", goal.problem)
+    if goal.status == "achieved":
+        return None
+    if goal.status in ("failed", "cancelled"):
+        return Hold(name, "person", f"is {goal.status}, so it will never be achieved")
+    if name == goal_id or _leads_back(goal_id, goal.after, look_up):
+        return Hold(name, "person", f"comes after {goal_id} itself, in a circle")
+    return Hold(name, "open", f"is {goal.status}")
+
+
+def _leads_back(
+    goal_id: str, after: Sequence[str], look_up: Callable[[str], EarlierGoal | None]
+) -> bool:
+    """Whether ``goal_id`` is reached from ``after`` through goals that are not achieved."""
+    waiting, seen = list(after), set(after)
+    while waiting and len(seen) < MOST_FOLLOWED:
+        name = waiting.pop()
+        if name == goal_id:
+            return True
+        goal = look_up(name)
+        if goal is None or goal.status == "achieved":
+            continue
+        new = [each for each in goal.after if each not in seen]
+        seen.update(new)
+        waiting += new
+    return False
+
+
+def held_by(waiting: Sequence[Hold]) -> HeldBy:
+    """What all of them together wait for."""
+    kinds = {hold.by for hold in waiting}
+    return "person" if "person" in kinds else "open" if kinds else ""
+
+
+def sentences(waiting: Sequence[Hold]) -> list[str]:
+    """Why achieved is not proposed, one sentence a goal."""
+    return [f"goal {hold.goal_id} comes first and {hold.why}" for hold in waiting]
+
+
+def next_line(goal_id: str, waiting: Sequence[Hold]) -> str:
+    """The next step, as commands."""
+    stuck = [hold.goal_id for hold in waiting if hold.by == "person"]
+    if stuck:
+        return (
+            f"a person settles what comes first ({names(stuck, 3)}), "
+            f"or takes it out: flow goal amend {goal_id} --edit"
+        )
+    first = waiting[0].goal_id
+    return f"first: flow goal status {first}; then: flow goal evaluate {goal_id}"

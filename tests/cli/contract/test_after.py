@@ -1,0 +1,154 @@
+"""``flow goal create --after OTHER``: achieved is not proposed before OTHER is achieved."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support import GitRepo, scene
+from tests.support import stops as hooks
+from tests.support.scene import flow
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support import Ran
+
+
+@pytest.fixture
+def work(repo: GitRepo) -> GitRepo:
+    """``greet`` and, after it, ``more``, which is proved already."""
+    scene.start(repo)
+    scene.create(repo)
+    done = flow(
+        repo, "goal", "create", "more", "--outcome", "o", "--allow", "src/**",
+        "--allow", ".decisions/**",
+        "--criterion", "AC1: there :: test -s src/greet.txt", "--after", "greet",
+    )  # fmt: skip
+    assert done.status == 0, done
+    return repo
+
+
+def evaluate(repo: GitRepo) -> Ran:
+    return flow(repo, "goal", "evaluate", "more", "--json")
+
+
+def close(repo: GitRepo, goal: str = "greet") -> None:
+    scene.meet(repo)
+    assert scene.confirm(repo, goal=goal).status == 0
+
+
+def test_it_is_evaluated_and_not_proposed_before_the_other_is_achieved(work: GitRepo) -> None:
+    assert "after:\n" in scene.goal_file(work, "more") or "after: [" in scene.goal_file(
+        work, "more"
+    )
+    done = evaluate(work)
+    assert done.status == 4, done
+    assert (done.json["verdict"], done.json["blocker_type"]) == (
+        "needs_human_review",
+        "missing_dep",
+    )
+    assert done.json["proposed_transition"] is None
+    assert [row["status"] for row in done.json["criterion_results"]] == ["pass"]
+    assert "goal greet comes first and is active" in done.json["reason"]
+    assert done.json["next_step_hint"].startswith("first: flow goal status greet")
+    assert scene.status(work, "more") == "active"
+    assert not (scene.run_dir(work, "more") / "proposal.json").exists()
+    shown = flow(work, "goal", "status", "more", "--json").json["after"]
+    assert shown == [{"goal_id": "greet", "by": "open", "why": "is active"}]
+    assert "after      greet is active" in flow(work, "goal", "status", "more").stdout
+    close(work)
+    done = evaluate(work)
+    assert done.status == 0, done
+    proposal = done.json["proposed_transition"]["proposal_id"]
+    assert flow(work, "goal", "confirm", "more", "--proposal", proposal).status == 0
+
+
+def test_a_failure_is_told_as_ever(work: GitRepo) -> None:
+    work.write("src/greet.txt", "")
+    done = evaluate(work)
+    assert (done.status, done.json["verdict"]) == (1, "not_achieved")
+    assert "greet" not in done.json["reason"]
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ("cancelled", "is cancelled, so it will never be achieved"),
+        ("gone", "is not in this checkout"),
+        ("broken", "cannot be read"),
+        ("by hand", "its closing is not on record"),
+        ("another run by hand", "its closing is not on record"),
+        ("circular", "in a circle"),
+    ],
+)
+def test_what_can_never_come_is_said_and_holds(work: GitRepo, how: str, says: str) -> None:
+    path = work.path / ".flow/goals/greet.goal.yaml"
+    text = path.read_text()
+    if how == "cancelled":
+        assert flow(work, "goal", "clear", "greet", "--yes").status == 0
+    elif how == "gone":
+        path.unlink()
+    elif how == "broken":
+        path.write_text("kind: [")
+    elif "by hand" in how:
+        text = text.replace("status: active", "status: achieved")
+        path.write_text(text.replace("-greet", "-other") if "run" in how else text)
+    else:
+        path.write_text(text.replace("lifecycle:", "continuation: {after: [more]}\nlifecycle:"))
+    done = evaluate(work)
+    assert done.status == 4, done
+    assert says in done.json["reason"]
+    assert done.json["proposed_transition"] is None
+    assert "flow goal amend more --edit" in done.json["next_step_hint"]
+    assert scene.status(work, "more") == "waiting_for_user"
+
+
+def test_it_can_be_taken_out_by_a_person(work: GitRepo) -> None:
+    text = scene.goal_file(work, "more")
+    start = text.index("continuation:")
+    work.write("../new.yaml", text[:start] + text[text.index("lifecycle:") :])
+    done = flow(work, "goal", "amend", "more", "--file", "../new.yaml")
+    assert (done.status, "asks for less" in done.stderr) == (4, True)
+    assert flow(work, "goal", "amend", "more", "--file", "../new.yaml", "--yes").status == 0
+    assert evaluate(work).status == 0
+
+
+def test_a_proposal_is_not_confirmed_once_the_other_is_gone(work: GitRepo) -> None:
+    close(work)
+    proposal = evaluate(work).json["proposed_transition"]["proposal_id"]
+    (work.path / ".flow/goals/greet.goal.yaml").unlink()
+    done = flow(work, "goal", "confirm", "more", "--proposal", proposal, "--json")
+    assert done.status == 2, done
+    assert "goal greet comes first" in done.json["error"]["message"]
+
+
+def test_a_goal_closed_by_somebody_else_counts_where_nothing_here_speaks_of_it(
+    work: GitRepo, tmp_path: Path, home: Path
+) -> None:
+    close(work)
+    work.commit("all of it")
+    work.git("clone", "-q", str(work.path), str(tmp_path / "clone"))
+    clone = GitRepo(tmp_path / "clone")
+    shutil.rmtree(home / "flow-state", ignore_errors=True)
+    assert flow(clone, "trust", "record", "more", "--yes").status == 0
+    assert evaluate(clone).status == 0
+
+
+@pytest.mark.parametrize("name", ["../x", "Greet", ""])
+def test_an_unsafe_id_is_refused(work: GitRepo, name: str) -> None:
+    words = ("--outcome", "o", "--criterion", "AC1: x :: true", "--after", name)
+    assert flow(work, "goal", "create", "third", *words).status == 2
+
+
+def test_the_hook_lets_go_and_says_it(
+    work: GitRepo, home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert flow(work, "goal", "pause", "greet").status == 0
+    hooks.settings(home, stopHookEnforcement="evaluator-loop")
+    answer = hooks.stop(work, capfd)
+    assert answer["decision"] == "approve"
+    assert "goal greet comes first" in str(answer)
+    assert scene.status(work, "more") == "active"
