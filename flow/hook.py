@@ -44,17 +44,22 @@ usage: flow hook stop [--host claude|codex|gemini|cursor] [-- TEXT]
        flow hook pre-tool-use
        flow hook pre-push
 
-Called by an agent's host, with the host's JSON on standard input (TEXT is what was read of it
-already). Exits with 0, always; stop and judge print one JSON object.
+Called by an agent's host, with the host's JSON on standard input (TEXT is what
+was read of it already). Exits with 0, always; stop and judge print one JSON
+object.
 
-stop   decides whether the agent may stop
-pre-tool-use
-       prints a question for a person before a call of a tool that only a person may allow; nothing
-       for any other (Claude Code)
-judge  with judge.autoJudge: tells what was scored since the last stop, and has the skills' runs
-       that ended scored in a process of their own; it lets every agent stop (Claude Code)
-pre-push
-       for git: exits with 0 where this branch's goal is achieved or none has begun"""
+stop          decides whether the agent may stop
+pre-tool-use  prints a question for a person before a call of a tool that only
+              a person may allow; nothing for any other (Claude Code)
+judge         with judge.autoJudge: tells what was scored since the last stop,
+              and has the skills' runs that ended scored in a process of their
+              own; it lets every agent stop (Claude Code)
+pre-push      for git: exits with 0 where this branch's goal is achieved or
+              none has begun
+
+examples:
+  flow hook stop --host codex < event.json
+  flow hook pre-push"""
 
 
 class _TooLate(BaseException):
@@ -65,14 +70,17 @@ def run(words: Sequence[str]) -> int:
     """``flow hook WORDS``; the exit status."""
     if not words or words[0] in ("-h", "--help", "help") or "--help" in words[:3]:
         print(USAGE)
-        return 0 if words else 2
+        return 0
     if words[0] == "judge":
         return judge(words[1:])
     if words[0] == "pre-tool-use":
         return pre_tool_use()
     if words[0] != "stop":
+        from flow.core.text.near import did_you_mean
+
+        near = did_you_mean(words[0], ("stop", "judge", "pre-tool-use", "pre-push"))
         sys.stderr.write(
-            f"flow: {words[0][:40]!r} is no command of flow hook (see flow hook --help)\n"
+            f"flow: {words[0][:40]!r} is no command of flow hook{near} (see flow hook --help)\n"
         )
         return 2
     return main(words[1:])

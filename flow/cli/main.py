@@ -96,7 +96,8 @@ def _run(words: Sequence[str], out: Output) -> int:
         return _call_command(f"flow {words[0]}", module.COMMAND, words[1:], out)
     group = f"flow {words[0]}"
     if len(words) == 1 or words[1] in ("-h", "--help", "help"):
-        return _print_help(out, group, COMMANDS[words[0]].capitalize() + ".", module.COMMANDS)
+        what = {**COMMANDS, **ELSEWHERE}[words[0]].capitalize() + "."
+        return _print_help(out, group, what, module.COMMANDS)
     _require_known(words[1], module.COMMANDS, group)
     return _call_command(f"{group} {words[1]}", module.load(words[1]), words[2:], out)
 

@@ -148,6 +148,7 @@ flow config set judge.backend claude --user
     "flow config unset": "flow config unset jobs --project",
     "flow schema": "flow schema goal",
     "flow doctor": "flow doctor",
+    "flow hook pre-push": "flow hook pre-push origin",
     "flow gc": "flow gc --older-than 90 --dry-run",
     "flow report": "flow report issue-4 --output issue-4.html",
     "flow demo": "flow demo --all",

@@ -80,7 +80,7 @@ def command_spec(words: list[str]) -> CommandSpec:
     return spec
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("words", [*COMMANDS, ["hook", "pre-push"]], ids=" ".join)
 def test_every_command_has_an_example_that_it_takes(words: list[str]) -> None:
     lines = example_lines(words)
     assert lines
@@ -92,7 +92,8 @@ def test_every_command_has_an_example_that_it_takes(words: list[str]) -> None:
 
 
 def test_no_example_is_of_a_command_that_is_gone() -> None:
-    assert sorted(manual.EXAMPLES) == sorted(f"flow {' '.join(words)}" for words in COMMANDS)
+    commands = [f"flow {' '.join(words)}" for words in [*COMMANDS, ["hook", "pre-push"]]]
+    assert sorted(manual.EXAMPLES) == sorted(commands)
 
 
 GROUPS = [name for name in main.COMMANDS if [name] not in COMMANDS]
@@ -134,6 +135,28 @@ def test_every_command_is_in_a_subject(capsys: pytest.CaptureFixture[str]) -> No
     for words in ([], ["goal"]):
         main.run(words)
         assert "\nmore:" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "words", [["hook"], ["hook", "--help"], ["hook", "-h"], ["help", "hook"], ["hook", "help"]]
+)
+def test_the_hook_tells_about_itself(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    from flow.__main__ import run as run_flow
+
+    assert run_flow(words) == 0
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    assert max(map(len, shown.out.splitlines())) <= 80
+    lines = shown.out.partition("examples:\n")[2].splitlines()
+    assert len(lines) > 1
+    assert all(shlex.split(line)[:2] == ["flow", "hook"] for line in lines)
+
+
+def test_a_command_of_the_hook_that_is_nearly_right(capsys: pytest.CaptureFixture[str]) -> None:
+    from flow.__main__ import run as run_flow
+
+    assert run_flow(["hook", "pre-tol-use"]) == 2
+    assert "; did you mean pre-tool-use?" in capsys.readouterr().err
 
 
 def test_help_before_a_command_is_the_commands_help(capsys: pytest.CaptureFixture[str]) -> None:
