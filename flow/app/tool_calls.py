@@ -38,7 +38,7 @@ class ToolCallPort(Protocol):
         """Whether a program, by its path from the call's folder, is this Flow's."""
 
     def has_active_goal(self) -> bool:
-        """Whether a goal is active in the call's folder, or one cannot be read and may be."""
+        """Whether a goal is open in the call's folder, or one cannot be read and may be."""
 
     def confirm_lines(self, words: Sequence[str], *, surely: bool) -> list[str]:
         """The question of ``flow goal confirm`` with these words; :class:`FlowError`."""

@@ -97,10 +97,12 @@ def anything_to_commit(context: Context, goal_id: str) -> bool:
     return not snapshot.problems and any(c.worktree != c.head for c in snapshot.changes)
 
 
-def clear(context: Context, goal_id: str, reason: str, how: str) -> Closed:
+def clear(
+    context: Context, goal_id: str, reason: str, how: str, word: PersonsWord | None = None
+) -> Closed:
     """Cancel a goal; of judges whose proposal still holds, that is a label too."""
     judges = labelling.opinions_behind(Labelling(context), ids.goal_id(goal_id), holds=True)
-    closed = closing.cancel(closing_context(context), goal_id, reason, how)
+    closed = closing.cancel(closing_context(context), goal_id, reason, how, word)
     labelling.add_labels(Labelling(context), judges, person=False, source="clear")
     return closed
 

@@ -20,6 +20,7 @@ from flow.wiring.pinning import Pinning, record_trust
 from flow.wiring.working_tree import closing_context
 
 if TYPE_CHECKING:
+    from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import LoadedGoal
     from flow.app.transitions.create import Rebase
     from flow.core.evidence.protected_files import Difference
@@ -50,16 +51,26 @@ def activate(context: Context, goal_id: str) -> LoadedGoal:
             record_trust(context, loaded.goal, how)
 
     pin = Pinning(context).pin
-    after = moves.activate(closing_context(context), goal_id, pin, trust, clock.now())
+    after = moves.activate(_persons_context(context), goal_id, pin, trust, clock.now())
     if context.trusted(after)[0]:
         return after
     return after._replace(warnings=(*after.warnings, not_trusted(goal_id)))
 
 
 def pause(context: Context, goal_id: str, reason: str) -> LoadedGoal:
-    """``active → waiting_for_user``; of a blocked goal two recorded steps."""
+    """``active → waiting_for_user``; two recorded steps of one that is blocked or waits for CI."""
     paused = context.remembered.paused
-    return moves.pause_goal(closing_context(context), ids.goal_id(goal_id), reason, paused)
+    return moves.pause_goal(_persons_context(context), ids.goal_id(goal_id), reason, paused)
+
+
+def resume(context: Context, goal_id: str, reason: str) -> LoadedGoal:
+    """A goal that waits or is blocked becomes active again, on a person's word."""
+    return moves.shift_status(_persons_context(context), ids.goal_id(goal_id), "active", reason)
+
+
+def _persons_context(context: Context) -> ClosingContext:
+    """The context of a move by a person: its record has their name as an approval's has it."""
+    return closing_context(context)._replace(who=persons_word(context, None).by)
 
 
 def shift(context: Context, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:

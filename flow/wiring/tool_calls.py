@@ -60,10 +60,10 @@ class _CallFolder:
         from flow.wiring.goals import Goals
 
         try:
-            goals, unreadable = Goals(Context(self._folder)).active()
+            goals, unreadable = Goals(Context(self._folder)).active(any_open=True)
         except FlowError:
             return True
-        return bool(goals or unreadable)
+        return bool(unreadable) or any(goal.status != "draft" for goal in goals)
 
     def confirm_lines(self, words: Sequence[str], *, surely: bool) -> list[str]:
         from flow.app.open_goals import only_open

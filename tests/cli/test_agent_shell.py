@@ -118,8 +118,24 @@ def test_a_goal_that_was_moved_away_is_not_replaced(work: GitRepo, goal: str) ->
     assert flow(work, *words, env=AGENT).status == 0
 
 
-@pytest.mark.parametrize("how", ["closed", "waiting", "elsewhere", "draft"])
-def test_beside_a_goal_that_is_not_active_here_it_begins(repo: GitRepo, how: str) -> None:
+@pytest.mark.parametrize("status", ["waiting_for_user", "waiting_for_ci", "blocked"])
+def test_what_waits_or_is_blocked_is_open_too(work: GitRepo, status: str) -> None:
+    if status == "waiting_for_user":  # nobody is asked before a pause
+        assert flow(work, "goal", "pause", "greet", env=AGENT).status == 0
+    if status == "waiting_for_ci":
+        assert flow(work, "goal", "wait", "greet", "--until", "false", env=AGENT).status == 0
+    if status == "blocked":
+        work.write("other.txt", "x\n")
+        assert flow(work, "goal", "evaluate", "greet").status == 3
+    done = flow(work, *SECOND, "--json", env=AGENT)
+    error = done.json["error"]
+    assert (done.status, error["code"]) == (4, "beside_active")
+    assert f"goal greet is {status} on this branch" in error["message"]
+    assert flow(work, *SECOND).status == 0  # a person, or a script of theirs
+
+
+@pytest.mark.parametrize("how", ["closed", "elsewhere", "draft"])
+def test_beside_a_goal_that_is_not_open_here_it_begins(repo: GitRepo, how: str) -> None:
     scene.start(repo)
     if how == "draft":
         scene.create(repo, "greet", "--draft")
@@ -127,8 +143,6 @@ def test_beside_a_goal_that_is_not_active_here_it_begins(repo: GitRepo, how: str
         scene.create(repo)
     if how == "closed":
         assert flow(repo, "goal", "clear", "greet", "--yes").status == 0
-    if how == "waiting":
-        assert flow(repo, "goal", "pause", "greet").status == 0
     if how == "elsewhere":
         repo.git("switch", "-qc", "other")
     done = flow(repo, *SECOND, env=AGENT)

@@ -1,4 +1,8 @@
-"""A second active goal on a branch can hide the first one, so no agent's shell begins it alone."""
+"""A second open goal on a branch can hide the first one, so no agent's shell begins it alone.
+
+Open is what has begun and is not closed: a blocked goal is kept working, and a pause that nobody
+was asked about must not be a way to a goal that asks for less.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,9 @@ if TYPE_CHECKING:
     from flow.app.transitions.remembered import RememberedGoals
     from flow.core.goal.model import Goal
     from flow.core.tool_calls.speaker import Speaker
+
+
+NOT_OPEN = TERMINAL | {"draft"}
 
 
 class OpenGoalsPort(Protocol):
@@ -36,13 +43,13 @@ class OpenGoalsPort(Protocol):
 
 
 def refuse_beside_active(port: OpenGoalsPort, goal_id: str, line: str) -> None:
-    """Raise :class:`PersonNeeded` in an agent's shell where another goal is active here.
+    """Raise :class:`PersonNeeded` in an agent's shell where another goal is open here.
 
     ``line`` is what a person types instead. A goal that cannot be read may be an active one.
     """
     if port.speaker is None or port.speaker.said_from != "agent":
         return
-    why = next(iter(_active(port, goal_id)), "") or next(iter(_gone(port)), "")
+    why = next(iter(_open(port, goal_id)), "") or next(iter(_gone(port)), "")
     if why:
         raise PersonNeeded(
             f"{why}, and this is an agent's shell: a person decides whether goal {goal_id} begins "
@@ -69,13 +76,13 @@ def _others(port: OpenGoalsPort, goal_id: str) -> Iterable[tuple[str, Goal | Non
                 yield other, goal
 
 
-def _active(port: OpenGoalsPort, goal_id: str) -> Iterable[str]:
-    """Each other goal that is active here, or may be."""
+def _open(port: OpenGoalsPort, goal_id: str) -> Iterable[str]:
+    """Each other goal that is open here, or may be."""
     for other, goal in _others(port, goal_id):
         if goal is None:
             yield f"goal {other} cannot be read, so it may be active"
-        elif goal.status == "active":
-            yield f"goal {other} is active on this branch"
+        elif goal.status not in NOT_OPEN:
+            yield f"goal {other} is {goal.status} on this branch"
 
 
 def _gone(port: OpenGoalsPort) -> Iterable[str]:
@@ -99,6 +106,6 @@ def others_open(port: OpenGoalsPort, goal_id: str) -> list[str]:
     for other, goal in _others(port, goal_id):
         if goal is None:
             found.append(f"{other}: cannot be read")
-        elif goal.status not in (*TERMINAL, "draft"):
+        elif goal.status not in NOT_OPEN:
             found.append(f"{other}: {goal.status}, {goal.outcome}")
     return [*found, *_gone(port)]

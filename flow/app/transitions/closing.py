@@ -318,14 +318,16 @@ def _outside(context: ClosingContext, goal: Goal, now: Snapshot, baseline: Basel
     return [f"outside the goal's paths: {display.names(named, 5)}"] if named else []
 
 
-def cancel(context: ClosingContext, goal_id: str, reason: str, how: str) -> Closed:
-    """Cancel a goal that is not closed yet."""
+def cancel(
+    context: ClosingContext, goal_id: str, reason: str, how: str, word: PersonsWord | None = None
+) -> Closed:
+    """Cancel a goal that is not closed yet; ``word`` as for :func:`confirm`."""
     context.ledger.finish(goal_id)
     loaded = context.records.goal(goal_id)
     run_id = loaded.goal.run_id or ""
-    closer = _Closer(PersonsWord(context.who), how)
+    closer = _Closer(word or PersonsWord(context.who), how)
     _close_goal(context, loaded, run_id, "cancelled", reason, closer, None)
-    return Closed(goal_id, run_id, "cancelled", reason, None, context.who)
+    return Closed(goal_id, run_id, "cancelled", reason, None, *closer.word)
 
 
 def _reactivate(context: ClosingContext, loaded: LoadedGoal, run_id: str) -> LoadedGoal:

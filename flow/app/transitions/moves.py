@@ -86,8 +86,8 @@ def pause_goal(
 ) -> LoadedGoal:
     """Set a goal aside, with the reason on record.
 
-    A blocked goal becomes active first, as the table has it. One that waits for a person already
-    keeps its status, and the reason is recorded all the same; the same pause is recorded once.
+    A blocked goal, or one that waits for CI, becomes active first, as the table has it. One that
+    waits for a person already keeps its status, and the pause is recorded all the same, once.
     ``reason`` may be empty.
     """
     agent = context.speaker is not None and context.speaker.said_from == "agent"
@@ -96,7 +96,7 @@ def pause_goal(
     context.ledger.finish(goal_id)
     loaded = context.records.goal(goal_id)
     goal = loaded.goal
-    if goal.status == "blocked":
+    if goal.status in ("blocked", "waiting_for_ci"):
         loaded = shift_status(context, goal_id, "active", f"resumed to be paused: {reason}")
     elif goal.status == PAUSED_STATUS:
         known = paused(goal)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from flow.cli.output import Output
     from flow.core.decision.verdict import ProposedTransition, Verdict
+    from flow.core.stop.pause import Pause
 
 EXIT_CODES = {"achieved": 0, "not_achieved": 1, "blocked": 3, "needs_human_review": 4}
 """Exit status of each verdict (SPEC 5)."""
@@ -118,6 +119,7 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
         request = request._replace(reuse=newest, use_recorded_opinion=True)
     if args.confirm:
         _need_terminal(context, request.goal_id)
+    resumed = None if args.dry_run else _say_resumed(context, request.goal_id, args, out)
     records = not (args.no_record or args.dry_run)
     while True:
         began = clock.monotonic()
@@ -129,6 +131,7 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
             if records and any(row.outcome != "not_executed" for row in verdict.criterion_results):
                 warnings = _record_verdict(context, document, verdict.run_id)
         if out.json:
+            document["resumed"] = resumed.to_document() if resumed is not None else None
             return _as_json(context, verdict, document, warnings, args, out)
         seconds = clock.monotonic() - began
         out.result(document, verdict_lines(context, document, args, out, seconds))
@@ -158,6 +161,22 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
                 f"  flow goal confirm {verdict.goal_id} --proposal {question.proposal_id[:12]}",
             )
             return EXIT_CODES[verdict.verdict]
+
+
+def _say_resumed(
+    context: Context, goal_id: str, args: argparse.Namespace, out: Output
+) -> Pause | None:
+    """Say that a paused goal goes on by this evaluation; None where it does not, or was not paused.
+
+    A goal that is not trusted stays as it is.
+    """
+    loaded = context.load(goal_id)
+    pause = context.remembered.paused(loaded.goal)
+    if pause is None or not (args.trust_digest or context.trusted(loaded)[0]):
+        return None
+    if not out.json:
+        out.say(f"{goal_id} was {pause.sentence()}; this evaluation resumes it")
+    return pause
 
 
 def _wants_judge(verdict: Verdict, args: argparse.Namespace) -> bool:

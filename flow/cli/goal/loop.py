@@ -8,8 +8,8 @@ from time import monotonic, sleep
 from flow.app.stop import claims, waiting
 from flow.cli.goal.which import goal_to_act_on
 from flow.cli.parsing import CommandSpec, goal_argument, seconds
-from flow.core.text import display
 from flow.errors import PersonNeeded, at_key
+from flow.render.moves import moved_lines
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.context import Context
 from flow.wiring.loop_records import Claims
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import argparse
 
     from flow.cli.output import Output
+    from flow.core.goal.model import Goal
 
 SESSION_VARIABLE = "CLAUDE_CODE_SESSION_ID"
 """Set by Claude Code in what its agent's shell starts."""
@@ -48,7 +49,7 @@ def _claim_goal(args: argparse.Namespace, out: Output) -> int:
     whose = f"session {session}" if session else "the session that stops next"
     out.result(
         {"goal_id": goal.id, "session": session, "status": goal.status},
-        [f"goal {goal.id} belongs to {whose}"],
+        moved_lines(out.screen, "proved", f"{goal.id} belongs to {whose}."),
     )
     return 0
 
@@ -92,9 +93,17 @@ def _wait_for_goal(args: argparse.Namespace, out: Output) -> int:
     then = f"flow goal evaluate {goal.id}" if over else f"flow goal resume {goal.id}"
     out.result(
         {"goal_id": goal.id, "status": goal.status, "there": over, "reason": words, "next": then},
-        [f"goal {goal.id} is {goal.status}: {display.visible(words)}", f"next: {then}"],
+        moved_lines(out.screen, *_waiting_sentence(goal, words), next_step=then),
     )
     return 0
+
+
+def _waiting_sentence(goal: Goal, words: str) -> tuple[str, str]:
+    """(mark, sentence) about a goal that waits, or no longer does."""
+    if goal.status == "waiting_for_ci":
+        return "undecided", f"{goal.id} waits: {words}"
+    mark = "running" if goal.status == "active" else "undecided"
+    return mark, f"{goal.id} is {goal.status}: {words}"
 
 
 def _forget_arguments(parser: argparse.ArgumentParser) -> None:
@@ -109,7 +118,12 @@ def _forget_wait(args: argparse.Namespace, out: Output) -> int:
     claims.forget(Claims(context), args.ID)
     out.result(
         {"goal_id": args.ID, "checkout": context.top},
-        [f"the Stop hook does not miss goal {args.ID} any more; nothing else was changed"],
+        moved_lines(
+            out.screen,
+            "proved",
+            f"{args.ID} is forgotten: the Stop hook does not miss it any more, and nothing else "
+            "was changed.",
+        ),
     )
     return 0
 

@@ -18,6 +18,7 @@ from flow.cli.parsing import CommandSpec, Parser, goal_argument, yes_argument
 from flow.core.goal.lifecycle import TERMINAL, check_move
 from flow.errors import FlowError, PersonNeeded
 from flow.render.confirm_screen import approved_lines
+from flow.render.moves import moved_lines
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring import closing, evaluating, moving
 from flow.wiring.context import Context
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Goal
 
 
-def _show_moved(out: Output, loaded: LoadedGoal, state: str, next_step: str) -> int:
+def _show_moved(out: Output, loaded: LoadedGoal, lines: list[str], **more: Any) -> int:
+    """Show a goal that was moved; ``more`` are fields of the document, ``next`` among them."""
     goal = loaded.goal
     document = {
         "goal_id": goal.id,
@@ -39,9 +41,9 @@ def _show_moved(out: Output, loaded: LoadedGoal, state: str, next_step: str) -> 
         "run_id": goal.run_id,
         "base_commit": goal.base_commit,
         "warnings": list(loaded.warnings),
-        "next": next_step,
+        **more,
     }
-    out.result(document, [f"goal {goal.id} {state}", f"next: {next_step}"])
+    out.result(document, lines)
     out.warn(loaded.warnings)
     return 0
 
@@ -49,27 +51,53 @@ def _show_moved(out: Output, loaded: LoadedGoal, state: str, next_step: str) -> 
 def _activate(args: argparse.Namespace, out: Output) -> int:
     context = Context()
     loaded = moving.activate(context, goal_to_act_on(context, args, DRAFTS))
-    base = loaded.goal.base_commit
-    state = f"is active, counted from {base[:12]}" if base else "is active, without a base commit"
-    return _show_moved(
-        out, loaded, state, f"do the work, then: flow goal evaluate {loaded.goal.id}"
-    )
+    goal = loaded.goal
+    base = f"base {goal.base_commit[:12]}" if goal.base_commit else "without a base commit"
+    next_step = f"do the work, then: flow goal evaluate {goal.id}"
+    sentence = f"{goal.id} is active on branch {goal.branch}, {base}."
+    lines = moved_lines(out.screen, "proved", sentence, next_step=next_step)
+    return _show_moved(out, loaded, lines, next=next_step)
+
+
+_PAUSED_FROM = {
+    "waiting_for_user": " It waited for a person already.",
+    "waiting_for_ci": " It waited for CI, and no longer does.",
+    "blocked": " It was blocked: what is outside its paths still is.",
+}
+"""What a pause did beside, by the status that the goal had."""
 
 
 def _pause_goal(args: argparse.Namespace, out: Output) -> int:
     context = Context()
-    loaded = moving.pause(context, goal_to_act_on(context, args), args.reason or "")
-    state = f"is {loaded.goal.status}, paused"
-    return _show_moved(out, loaded, state, f"flow goal resume {loaded.goal.id}")
+    goal_id = goal_to_act_on(context, args)
+    before = context.load(goal_id).goal
+    was_paused = context.remembered.paused(before) is not None
+    loaded = moving.pause(context, goal_id, args.reason or "")
+    pause = context.remembered.paused(loaded.goal)
+    who = pause.who if pause is not None else "a person"
+    from_status = " It was paused already." if was_paused else _PAUSED_FROM.get(before.status, "")
+    next_step = f"flow goal resume {goal_id}"
+    lines = moved_lines(
+        out.screen,
+        "undecided",
+        f"{goal_id} is paused by {who}.{from_status}",
+        words=(args.reason or "").strip(),
+        next_step=next_step,
+    )
+    shown = pause.to_document() if pause is not None else None
+    return _show_moved(out, loaded, lines, paused=shown, next=next_step)
 
 
 def _resume_goal(args: argparse.Namespace, out: Output) -> int:
     context = Context()
-    reason = args.reason or "resumed by a person"
-    loaded = moving.shift(context, goal_to_act_on(context, args, STOPPED), "active", reason)
-    return _show_moved(
-        out, loaded, f"is {loaded.goal.status}", f"flow goal evaluate {loaded.goal.id}"
+    goal_id = goal_to_act_on(context, args, STOPPED)
+    reason = (args.reason or "").strip()
+    loaded = moving.resume(context, goal_id, reason or "resumed by a person")
+    next_step = f"flow goal evaluate {goal_id}"
+    lines = moved_lines(
+        out.screen, "running", f"{goal_id} is active again.", words=reason, next_step=next_step
     )
+    return _show_moved(out, loaded, lines, reason=reason or None, next=next_step)
 
 
 def _confirm(args: argparse.Namespace, out: Output) -> int:
@@ -118,9 +146,9 @@ def _cancel_goal(args: argparse.Namespace, out: Output) -> int:
         how=f"flow goal clear {goal.id} --yes",
     )
     reason = args.reason or "cleared by a person"
-    closed = closing.clear(context, goal.id, reason, "flow goal clear")
-    out.result(closed.to_document(), [f"goal {closed.goal_id} is {closed.status}"])
-    return 0
+    word = moving.persons_word(context, None)
+    closed = closing.clear(context, goal.id, reason, "flow goal clear", word)
+    return show_closed(context, closed, out)
 
 
 def _approve(args: argparse.Namespace, out: Output) -> int:
@@ -225,8 +253,10 @@ def _rebase_goal(args: argparse.Namespace, out: Output) -> int:
         how=f"flow goal rebase {plan.goal_id} --yes",
     )
     moving.do_rebase(context, plan)
-    moved = f"the base of goal {plan.goal_id} moved from {move}"
-    out.result(plan.to_document(), [moved, f"next: flow goal evaluate {plan.goal_id}"])
+    sentence = f"The base of {plan.goal_id} moved from {move}."
+    next_step = f"flow goal evaluate {plan.goal_id}"
+    lines = moved_lines(out.screen, "contract", sentence, next_step=next_step)
+    out.result({**plan.to_document(), "next": next_step}, lines)
     return 0
 
 
@@ -236,7 +266,7 @@ def _short_commit(commit: str | None) -> str:
 
 def _reason_arguments(parser: argparse.ArgumentParser) -> None:
     goal_argument(parser, optional=True)
-    parser.add_argument("--reason", metavar="T", help="why, for the journal")
+    parser.add_argument("--reason", "--note", metavar="T", help="why, for the record")
 
 
 def _confirm_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,26 @@
+"""What stands after a move of a goal: who did what, in which words, and what comes next. Pure."""
+
+from __future__ import annotations
+
+from flow.core.text.display import clip, visible
+from flow.startup.typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flow.render.screen import Screen
+
+WORDS = 600
+"""Characters of a person's words that are shown."""
+LABEL = 6
+"""Columns of the label before the next command."""
+
+
+def moved_lines(
+    screen: Screen, meaning: str, sentence: str, *, words: str = "", next_step: str = ""
+) -> list[str]:
+    """A mark and a sentence, the person's words below it, and last the next command, whole."""
+    lines = [f"{screen.mark(meaning)} {visible(sentence)}"]
+    if words:
+        lines.append(f"  {screen.quote(clip(words, WORDS))}")
+    if next_step:
+        lines.append(screen.labelled("next", visible(next_step), "person", width=LABEL))
+    return lines
