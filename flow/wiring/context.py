@@ -248,7 +248,7 @@ class Context:
         """Whether the user trusts the repository's file of defaults as it is."""
         from flow.adapters.user_state.trust import defaults_known
 
-        return defaults_known(self.settings.settings, self.trust_ledger, digest)
+        return defaults_known(self.trust_ledger, digest)
 
     @once
     def own_record(self) -> OwnRecord:

@@ -96,7 +96,9 @@ def create_goal(
     created = create.create_goal(
         tools, text, name, as_draft=as_draft, base=base, source=source, now=clock.now()
     )
-    untrusted = () if known or created.status == "draft" else (not_trusted(created.goal_id),)
+    unasked = not known and created.status != "draft"
+    refused = unasked and not context.trusted(context.load(created.goal_id))[0]
+    untrusted = (not_trusted(created.goal_id),) if refused else ()
     told = (*created.warnings, *untrusted, *_schema_written(context))
     return created._replace(warnings=told)
 

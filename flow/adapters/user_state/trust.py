@@ -245,10 +245,12 @@ def _subject(name: str) -> str:
     return name if name == DEFAULTS else ids.goal_id(name)
 
 
-def defaults_known(settings: Settings, ledger: TrustLedger, digest: str) -> bool:
-    """Whether the user trusts the file of defaults as it is; a ledger in doubt knows nothing."""
-    if settings.execute_verification_commands:
-        return True
+def defaults_known(ledger: TrustLedger, digest: str) -> bool:
+    """Whether the user trusts the file of defaults as it is; a ledger in doubt knows nothing.
+
+    That every goal's commands may run is no word for this file: a goal that it trusted would stay
+    trusted.
+    """
     try:
         return ledger.check(DEFAULTS, digest)
     except (RefusedError, StorageError):

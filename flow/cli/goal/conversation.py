@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 
 from flow.adapters.attribution.attribute import Attributor
 from flow.adapters.attribution.command_checks import command_warnings, syntax_faults
@@ -48,7 +50,16 @@ NAME = "the new goal"
 
 def drafted(context: Context, out: Output, words: Words, goal_id: str | None) -> Drafted:
     """What a person at the terminal wants written; :class:`PersonNeeded` where they do not."""
-    answer = converse(_TerminalPerson(out), _CheckoutProject(context), words, goal_id)
+    folders = (layout.WORK, layout.RUNS, ".flow")
+    made_here = [
+        p for p in (os.path.join(context.top, f) for f in folders) if not os.path.lexists(p)
+    ]
+    try:
+        answer = converse(_TerminalPerson(out), _CheckoutProject(context), words, goal_id)
+    finally:
+        for path in made_here:  # where the tried commands' outputs grew
+            with suppress(OSError):
+                os.rmdir(path)
     if answer is None:
         raise _nothing_written()
     return answer

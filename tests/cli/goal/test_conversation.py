@@ -143,7 +143,7 @@ def test_leaving_writes_nothing(work: GitRepo, leave: str) -> None:
     status, end = ended(child)
     assert status == (130 if "Ctrl-C" in leave else 4), end
     assert "Traceback" not in end
-    assert not (work.path / ".flow/goals").exists()
+    assert not (work.path / ".flow").exists()
     assert flow(work, "trust", "list", "--json").json == {"trusted": []}
 
 

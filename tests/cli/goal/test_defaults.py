@@ -13,6 +13,8 @@ from tests.support import run_helper
 from tests.support.scene import at_terminal, edit, ended, flow, goal_file, start
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.support import GitRepo
 
 DEFAULTS = ".flow/defaults.goal.yaml"
@@ -144,6 +146,16 @@ def test_off_a_terminal_a_goal_is_trusted_only_where_the_user_knows_the_file(wor
     assert flow(work, "trust", "record", "greet", "--yes").status == 0
     assert flow(work, "goal", "evaluate", "greet", "--no-judge").status == 4
     assert ran(work)
+
+
+def test_that_every_goal_may_run_is_no_word_for_the_file(work: GitRepo, home: Path) -> None:
+    (home / ".claude").mkdir(exist_ok=True)
+    settings = home / ".claude/settings.flow.json"
+    settings.write_text('{"flow": {"goals": {"executeVerificationCommands": true}}}')
+    done = flow(work, *GOAL, *OWN)
+    assert (done.status, "is not trusted" in done.stderr) == (0, False)
+    settings.unlink()
+    assert not is_trusted(work)
 
 
 def test_once_the_user_knows_the_file_goals_are_trusted_as_ever(work: GitRepo) -> None:
