@@ -6,6 +6,7 @@ from flow.app.evaluation.current_files import CurrentFiles
 from flow.app.transitions import closing as transitions_closing
 from flow.core.decision.after import holds
 from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
+from flow.core.judging.goal.spent import judge_cost
 from flow.core.text import display
 from flow.errors import FlowError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -112,9 +113,22 @@ def status(
         "proposal": proposal,
         "protected_changes": protected,
         "after": _after(context, goal),
+        "budget": _budget(context, goal),
         "unfinished_write": pending,
         "warnings": list(loaded.warnings),
         "next": next_step(goal, trusted[0], proposal, protected),
+    }
+
+
+def _budget(context: ClosingContext, goal: Goal) -> dict[str, float | None] | None:
+    """What the Stop hook may spend on the goal, and what judges cost; None without a limit."""
+    if goal.max_seconds is None and goal.max_cost_usd is None:
+        return None
+    cost = judge_cost(context.records.evidence(goal.run_id)[0]) if goal.run_id else 0.0
+    return {
+        "max_seconds": goal.max_seconds,
+        "max_cost_usd": goal.max_cost_usd,
+        "cost_usd": cost,
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.core.stop.pause import Pause
 from flow.core.text.display import clip, names, visible
 from flow.errors import FEW, PATHS, more_than
-from flow.render.screen import MEANING, Column, Styled, lines_of, mark_of
+from flow.render.screen import MEANING, Column, Styled, lines_of, mark_of, took
 from flow.render.standing import criterion_mark, paragraph, since, standing, who_when, words_of
 from flow.render.text import open_first, show, why_stale
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -92,6 +92,8 @@ def _facts(document: Document, screen: Screen) -> list[str]:
     if document.get("after"):
         waits = [f"{visible(hold['goal_id'])} {visible(hold['why'])}" for hold in document["after"]]
         lines += screen.wrapped("after", "; ".join(waits))
+    if document.get("budget"):
+        lines += screen.wrapped("budget", _budget_words(document["budget"]))
     lines += screen.wrapped("files", files_words(document["files"])) if document["files"] else []
     status, proposal = document["status"], document["proposal"]
     if not document["trusted"] and status not in ("draft", "achieved", "failed", "cancelled"):
@@ -102,6 +104,17 @@ def _facts(document: Document, screen: Screen) -> list[str]:
     reason = _unexplained(document)
     lines += screen.wrapped("because", reason) if reason else []
     return [screen.plain(line) for line in lines]
+
+
+def _budget_words(budget: Document) -> str:
+    """What the Stop hook may spend before it no longer asks the agent to go on."""
+    parts = []
+    if budget["max_seconds"] is not None:
+        parts.append(f"{took(budget['max_seconds'])} of an agent's work after a prompt")
+    if budget["max_cost_usd"] is not None:
+        spent, most = budget["cost_usd"], budget["max_cost_usd"]
+        parts.append(f"judges cost {spent:g} of {most:g} US dollars")
+    return "; ".join(parts)
 
 
 def _turns(document: Document, screen: Screen) -> list[str]:

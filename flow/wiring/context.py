@@ -229,6 +229,12 @@ class Context:
 
         return TrustLedger(self.state_dir, self.repository, self.top, self.speaker)
 
+    def judge_cost(self, run_id: str) -> float:
+        """What judges have cost in a run, in US dollars, as far as they told."""
+        from flow.core.judging.goal.spent import judge_cost
+
+        return judge_cost(self.records.evidence(run_id)[0])
+
     @property
     def earlier(self) -> EarlierGoals:
         """Looks up goals that come first."""

@@ -73,6 +73,10 @@ class StopRecord:
         """How many seconds its command took when it last passed or failed; None: it never did."""
         return seconds_of_last_result(self._context.records, run_id, criterion)
 
+    def judge_cost(self, run_id: str) -> float:
+        """What judges have cost in a run, in US dollars, as far as they told."""
+        return self._context.judge_cost(run_id)
+
 
 class Claims:
     """A checkout as :class:`~flow.app.stop.claims.ClaimPort` sees it."""

@@ -143,6 +143,7 @@ def test_everything_a_person_asks_about_a_goal() -> None:
         },
         "protected_changes": None,
         "after": None,
+        "budget": None,
         "unfinished_write": True,
         "warnings": ["unknown key"],
         "next": "a person confirms achieved: flow goal confirm issue-4",

@@ -127,11 +127,28 @@ def test_stops_that_decide_nothing_are_not_counted(
     assert scene.status(repo) == "active"
 
 
-def budgeted(repo: GitRepo, iterations: int) -> None:
+@pytest.mark.parametrize("mode", ["block", "evaluator-loop"])
+def test_the_goals_own_time_ends_the_loop(
+    mode: str, repo: GitRepo, home: Path, capfd: Capture
+) -> None:
+    budgeted(repo, 20, "max_seconds: 0.001")
+    settings(home, stopHookEnforcement=mode, failAfterStuckTurns=9)
+    shown = scene.flow(repo, "goal", "status", "greet", "--json").json["budget"]
+    assert shown == {"max_seconds": 0.001, "max_cost_usd": None, "cost_usd": 0.0}
+    assert "budget     0.0 s of an agent's work" in scene.flow(repo, "goal", "status").stdout
+    answers = [stop(repo, capfd) for _ in range(2)]
+    assert [a["decision"] for a in answers] == ["block", "approve"]
+    assert "the 0.001 s of max_seconds are over" in answers[1]["systemMessage"]
+    proposed = verdict(repo)["proposed_transition"]
+    assert (proposed["to"] if proposed else None) == ("failed" if mode != "block" else None)
+    assert scene.status(repo) == ("active" if mode == "block" else "waiting_for_user")
+
+
+def budgeted(repo: GitRepo, iterations: int, more: str = "") -> None:
     scene.create(scene.start(repo), "greet", "--draft")
     path = repo.path / ".flow/goals/greet.goal.yaml"
     text = path.read_text()
-    block = f"continuation:\n  max_iterations: {iterations}\nlifecycle:"
+    block = f"continuation:\n  max_iterations: {iterations}\n  {more}\nlifecycle:"
     path.write_text(text.replace("lifecycle:", block, 1))
     assert scene.flow(repo, "goal", "activate", "greet").status == 0
 

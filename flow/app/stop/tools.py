@@ -98,6 +98,9 @@ class LoopRecord(Protocol):
         None where it did so at no earlier turn of the run.
         """
 
+    def judge_cost(self, run_id: str) -> float:
+        """What judges have cost in a run, in US dollars, as far as they told."""
+
 
 class GoalMoves(Protocol):
     """What a stop may change of a goal."""

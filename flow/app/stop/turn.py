@@ -71,7 +71,7 @@ def judge_stop(
         Request(
             goal.id,
             trigger="stop-hook",
-            no_judge=mode != "evaluator-loop",
+            no_judge=mode != "evaluator-loop" or _is_spent(goal, tools),
             reuse=before.evidence,
             use_recorded_opinion=True,
             quiet=True,
@@ -86,11 +86,11 @@ def judge_stop(
     row = core.stop_row(facts.candidate, facts.decision, facts.opinion, proof_lost)
     passing = core.passing_set(facts.measured)
     loop = _counted(before, event, verdict, facts, row, passing)
-    limits = core.LoopLimits(tools.fail_after, goal.max_iterations, host.cap)
+    limits = _limits(goal, host, tools)
     step = core.stop_step(row, mode, loop, limits, tree=facts.facts.subject.tree, at=tools.now())
     warnings: list[str] = []
     if step.limit:
-        verdict = _limit_verdict(step.limit, evaluated, limits, tools)
+        verdict = _limit_verdict(step.limit, evaluated, limits, tools, mode)
         evaluated = evaluated._replace(verdict=verdict)
     try:
         warnings += tools.record.persist(verdict)
@@ -105,6 +105,25 @@ def judge_stop(
         note["last_message"] = tools.record.redacted(event.message)
     tools.record.note(verdict.run_id, goal.id, note)
     return answer
+
+
+def _limits(goal: Goal, host: Host, tools: StopTools) -> LoopLimits:
+    spent = tools.record.judge_cost(goal.run_id) if goal.max_cost_usd and goal.run_id else 0.0
+    return core.LoopLimits(
+        tools.fail_after,
+        goal.max_iterations,
+        host.cap,
+        goal.max_seconds,
+        goal.max_cost_usd,
+        spent,
+    )
+
+
+def _is_spent(goal: Goal, tools: StopTools) -> bool:
+    """Whether the goal's judges have cost what they may."""
+    if goal.max_cost_usd is None or goal.run_id is None:
+        return False
+    return tools.record.judge_cost(goal.run_id) >= goal.max_cost_usd
 
 
 def _turn_fields(goal: Goal, evaluated: Evaluated) -> dict[str, Any]:
@@ -193,13 +212,11 @@ def mode_of(goal: Goal, mode: Mode) -> Mode:
 
 
 def _limit_verdict(
-    why: LimitName, evaluated: Evaluated, limits: LoopLimits, tools: StopTools
+    why: LimitName, evaluated: Evaluated, limits: LoopLimits, tools: StopTools, mode: Mode
 ) -> Verdict:
     """What a limit writes: ``failed`` for a stuck loop, a proposal for a spent budget."""
     verdict = evaluated.verdict
-    sentence = stop_messages.limit_reached(
-        why, stuck=limits.stuck, budget=limits.budget, cap=limits.cap
-    )
+    sentence = stop_messages.limit_reached(why, limits)
     reason = f"{stop_messages.LIMITS[why]}: {sentence}; {verdict.reason}"
     facts = evaluated.evaluation
     if why == "stuck" and facts and not core.disproved(facts.candidate, facts.measured):
@@ -217,8 +234,8 @@ def _limit_verdict(
             f"look at what failed, then start anew: flow goal create NEW --from {verdict.goal_id}"
         )
         return verdict._replace(reason=reason, lifecycle_to="failed", next_step_hint=hint)
-    if why in ("stuck", "budget"):
-        return tools.moves.propose(evaluated, reason, why == "budget")
+    if why in ("stuck", "budget") or (why in ("time", "cost") and mode == "evaluator-loop"):
+        return tools.moves.propose(evaluated, reason, why != "stuck")
     return verdict
 
 
@@ -244,9 +261,7 @@ def _goal_answer(
         row, verdict, asks=mode != "warn" or row in ("proved", "untrusted")
     )
     if step.limit:
-        sentence = stop_messages.limit_reached(
-            step.limit, stuck=limits.stuck, budget=limits.budget, cap=limits.cap
-        )
+        sentence = stop_messages.limit_reached(step.limit, limits)
         text = f"goal {goal.id}: let go, {stop_messages.LIMITS[step.limit]} ({sentence}); {text}"
         if verdict.lifecycle_to == "failed":
             text = f"goal {goal.id} is failed: {verdict.reason}"
@@ -254,6 +269,9 @@ def _goal_answer(
         missed = display.names(facts.measurement.out_of_time, 10)
         text += f"; not reached in the hook's time: {missed}"
         line += f" Not reached in the hook's time: {missed}."
+    if row == "undecided" and limits.cost is not None and limits.spent >= limits.cost:
+        sentence = stop_messages.limit_reached("cost", limits)
+        text, line = f"{text}; no judge is asked: {sentence}", f"{line} No judge: {sentence}."
     hint = f"{host.command} {goal.id}"
     return JudgedGoal(goal.id, "let_go", text, tuple(warnings), hint, line)
 

@@ -49,20 +49,25 @@ def restore_request(losses: Sequence[Loss], notes: SessionNotes, limit: int) -> 
 LIMITS: Mapping[LimitName, str] = {
     "stuck": "stuck_no_progress",
     "budget": "budget_exhausted",
+    "time": "budget_exhausted",
+    "cost": "budget_exhausted",
     "throttle": "throttled",
     "cap": "host_cap",
 }
 """The word that events, verdict and journal use for each limit."""
 
 
-def limit_reached(limit: LimitName, *, stuck: int, budget: int, cap: int | None) -> str:
+def limit_reached(limit: LimitName, limits: LoopLimits) -> str:
     """The limit that let go, as a sentence."""
+    cost = f"{limits.spent:g} of {limits.cost or 0:g} US dollars of max_cost_usd"
     sentences = {
-        "stuck": f"the same criteria passed after each of {stuck} continuations",
-        "budget": f"all {budget} continuations of max_iterations are used",
+        "stuck": f"the same criteria passed after each of {limits.stuck} continuations",
+        "budget": f"all {limits.budget} continuations of max_iterations are used",
+        "time": f"the {limits.seconds or 0:g} s of max_seconds are over",
+        "cost": f"judges have cost {cost}",
         "throttle": "3 continuations within 5 minutes changed no file",
     }
-    return sentences.get(limit, f"the host lets go after {cap} continuations in a row")
+    return sentences.get(limit, f"the host lets go after {limits.cap} continuations in a row")
 
 
 _LET_GO: Mapping[Row, str] = {
@@ -109,7 +114,7 @@ def _next_line(row: Row, verdict: Verdict, step: StopStep, limits: LoopLimits) -
     if step.action == "continue":
         return f"The agent goes on ({step.loop.continuations}/{limits.budget})."
     if step.limit:
-        why = limit_reached(step.limit, stuck=limits.stuck, budget=limits.budget, cap=limits.cap)
+        why = limit_reached(step.limit, limits)
         failed = verdict.lifecycle_to == "failed"
         return f"{'It is marked failed' if failed else 'The agent may stop'}: {why}."
     if row == "proved":

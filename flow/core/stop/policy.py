@@ -45,8 +45,9 @@ THROTTLE_SECONDS = 300
 NEAR = 3
 """The budget is shown when this many of its stops, or fewer, remain."""
 
-LimitName = Literal["", "stuck", "budget", "throttle", "cap"]
-"""The limit that let the agent go; empty: none did."""
+LimitName = Literal["", "stuck", "budget", "time", "cost", "throttle", "cap"]
+"""The limit that let the agent go; empty: none did. ``time`` and ``cost`` are the goal's own
+(``max_seconds``, ``max_cost_usd``)."""
 
 
 class Continuation(NamedTuple):
@@ -73,6 +74,8 @@ class LoopCounters(NamedTuple):
     """Continuations since the files last changed: the host counts those without a tool call."""
     stuck_turns: int = 0
     passing_sha256: str | None = None
+    began: float | None = None
+    """When the first of these continuations was asked for; None: none was yet."""
     recent: tuple[Continuation, ...] = ()
     evidence: Mapping[str, str] = {}
     """Criterion id → the hook's newest sidecar, for work that has not changed since."""
@@ -92,6 +95,12 @@ class LoopLimits(NamedTuple):
     stuck: int
     budget: int
     cap: int | None
+    seconds: float | None = None
+    """What the goal allows since the first continuation; None: any time."""
+    cost: float | None = None
+    """What the goal's judges may cost, in US dollars; None: anything."""
+    spent: float = 0.0
+    """What they cost so far."""
 
 
 class LoopLimit(NamedTuple):
@@ -197,7 +206,7 @@ def count_stop(
 def stop_step(
     row: Row, mode: Mode, loop: LoopCounters, limits: LoopLimits, *, tree: str | None, at: float
 ) -> StopStep:
-    """The table, then the limits in their order: stuck, budget, throttle, the host's cap.
+    """The table, then the limits in their order: stuck, budget, time, cost, throttle, host's cap.
 
     ``loop`` includes this stop; ``tree`` is the subject, ``at`` the time in seconds since 1970.
     """
@@ -208,6 +217,9 @@ def stop_step(
             return StopStep("let_go", "stuck", loop)
         if loop.continuations >= limits.budget:
             return StopStep("let_go", "budget", loop)
+    own = _spent_budget(loop, limits, at)
+    if own:
+        return StopStep("let_go", own, loop)
     if _throttled(loop, tree, at):
         return StopStep("let_go", "throttle", loop)
     same = bool(loop.recent) and tree is not None and loop.recent[-1].tree == tree
@@ -219,10 +231,19 @@ def stop_step(
         continuing=True,
         continuations=used,
         in_row=in_row,
+        began=at if limits.seconds is not None and loop.began is None else loop.began,
         recent=(*loop.recent, Continuation(at, tree))[-THROTTLE_COUNT:],
     )
     endings = _endings(after, mode, limits, tree)
     return StopStep("continue", "", after, endings, limits.cap in (in_row, used))
+
+
+def _spent_budget(loop: LoopCounters, limits: LoopLimits, at: float) -> LimitName:
+    """The goal's own limit that is reached; empty: none is. It holds in every mode that asks."""
+    began = at if loop.began is None else loop.began
+    if limits.seconds is not None and at - began >= limits.seconds:
+        return "time"
+    return "cost" if limits.cost is not None and limits.spent >= limits.cost else ""
 
 
 def _endings(
@@ -269,13 +290,14 @@ def loop_from_document(document: Mapping[str, Any], goal_id: str) -> LoopCounter
         or not all(isinstance(document.get(key), str | None) for key in texts)
         or not all(type(n := document.get(key, 0)) is int and n >= 0 for key in counts)
         or not isinstance(document.get("continuing", False), bool)
+        or type(document.get("began")) not in (int, float, type(None))
         or not isinstance(recent, list)
         or not all(_is_recent(item) for item in recent)
         or not isinstance(evidence, dict)
         or not all(isinstance(path, str) for path in evidence.values())
     ):
         return None
-    keys = (*texts, *counts, "continuing")
+    keys = (*texts, *counts, "continuing", "began")
     newest = [Continuation(item["at"], item.get("tree")) for item in recent[-THROTTLE_COUNT:]]
     return LoopCounters(
         **{key: document[key] for key in keys if key in document},

@@ -47,6 +47,7 @@ class Scene:
         self.notes: dict[str, SessionNotes] = {}
         self.shown: set[str] = set()
         self.seconds = 1.0
+        self.cost = 0.0
         self.ready: tuple[bool, str] = (False, "not there yet: make ci")
         self.unwritable = False
         self.propose_only = False
@@ -110,6 +111,9 @@ class Scene:
 
     def output_end(self, path: str) -> str:
         return f"the end of {path}"
+
+    def judge_cost(self, run_id: str) -> float:
+        return self.cost
 
     def shown_before(self, run_id: str, criterion: Any) -> float | None:
         return self.seconds if criterion.id in self.shown else None
@@ -354,6 +358,30 @@ def test_the_budget_is_the_goals_and_waits_for_the_user() -> None:
     assert answer.action == "let_go"
     assert "The agent may stop: all 1 continuations" in answer.message
     assert any(entry.startswith("propose True budget_exhausted: ") for entry in here.log)
+
+
+@pytest.mark.parametrize("mode", ["block", "evaluator-loop"])
+def test_the_goals_own_time_and_cost_end_the_loop_and_say_so(mode: Any) -> None:
+    timed = world()
+    timed.document["continuation"] = {"max_seconds": 500}
+    here = Scene(timed, mode=mode)
+    here.limit = 9
+    assert [here.say().action for _ in range(2)] == ["continue", "continue"]
+    answer = here.say()  # 800 s after the first
+    assert answer.action == "let_go"
+    assert "the 500 s of max_seconds are over" in answer.message
+    assert here.events[-1]["limit"] == "budget_exhausted"
+    proposed = [entry for entry in here.log if entry.startswith("propose True budget_exhausted")]
+    assert bool(proposed) is (mode == "evaluator-loop")
+    priced = world()
+    priced.document["continuation"] = {"max_cost_usd": 2}
+    here = Scene(priced, mode=mode)
+    here.cost = 1.5
+    assert here.say().action == "continue"
+    here.cost = 2.25
+    answer = here.say()
+    assert answer.action == "let_go"
+    assert "judges have cost 2.25 of 2 US dollars of max_cost_usd" in answer.message
 
 
 def test_throttle_and_cap_write_nothing_of_their_own() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from flow.core.decision.verdict import Verdict
 from flow.core.stop import messages as stop_messages
+from flow.core.stop.policy import LoopLimits
 
 
 def verdict(**more: Any) -> Verdict:
@@ -59,10 +60,17 @@ def test_what_is_let_go(found: Any, text: str) -> None:
     [
         ("stuck", "stuck_no_progress", "the same criteria passed after each of 3 continuations"),
         ("budget", "budget_exhausted", "all 20 continuations of max_iterations are used"),
+        ("time", "budget_exhausted", "the 3600 s of max_seconds are over"),
+        (
+            "cost",
+            "budget_exhausted",
+            "judges have cost 2.75 of 2.5 US dollars of max_cost_usd",
+        ),
         ("throttle", "throttled", "3 continuations within 5 minutes changed no file"),
         ("cap", "host_cap", "the host lets go after 8 continuations in a row"),
     ],
 )
 def test_the_limits_have_a_word_and_a_sentence(why: Any, word: str, text: str) -> None:
     assert stop_messages.LIMITS[why] == word
-    assert stop_messages.limit_reached(why, stuck=3, budget=20, cap=8) == text
+    limits = LoopLimits(3, 20, 8, seconds=3600, cost=2.5, spent=2.75)
+    assert stop_messages.limit_reached(why, limits) == text

@@ -393,6 +393,7 @@ def test_what_loop_json_holds() -> None:
         "prompt": "p",
         "continuing": True,
         "continuations": 4,
+        "began": None,
         "in_row": 3,
         "stuck_turns": 2,
         "passing_sha256": "a",
