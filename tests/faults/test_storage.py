@@ -111,6 +111,7 @@ def test_a_reader_sees_the_old_or_the_new_and_never_half(scene):
     argv = command(("flow",))
     place = argv.index("-c") + 1
     argv[place] = argv[place].partition("name =")[0].rstrip("; ") + WRITER
+    first_line = scene.read(GOAL_FILE).splitlines(keepends=True)[0]
     writer = subprocess.Popen(argv, cwd=scene.repo, env=scene.env)
     records, seen = FileRecords(RunRecord(scene.repo)), []
     while writer.poll() is None or not seen:
@@ -118,7 +119,8 @@ def test_a_reader_sees_the_old_or_the_new_and_never_half(scene):
         found = journal_store.read(scene.repo, JOURNAL)
         assert found.warnings == ()
         text = scene.read(GOAL_FILE)
-        assert (text[:11], text[-10:]) == ("apiVersion:", "# the end\n")
+        assert text.startswith(first_line)
+        assert text.endswith("# the end\n")
         seen.append((goal.status, len(found.artifacts)))
     assert writer.wait() == 0
     assert {status for status, _ in seen} <= {"active", "waiting_for_user"}

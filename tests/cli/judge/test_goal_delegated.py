@@ -662,7 +662,8 @@ def test_the_hook_reads_no_transcript_and_lets_go_with_the_hint(
     answer = hook(repo, home, program)
     assert answer["decision"] == "approve"
     assert "/flow:goal evaluate greet" in answer["next_step_hint"]
-    assert "not in the Stop hook" in answer["systemMessage"]
+    assert "not in the Stop hook" in answer["reason"]
+    assert "AC2 not asked" in answer["systemMessage"]
     assert program.prompts == []
     assert made(repo, ".flow/scores/*") == []
     assert not list(scene_dir(repo).glob("evidence/evidence-judge-*"))
