@@ -7,7 +7,7 @@ import os
 from flow.adapters.setup import doctor
 from flow.app.stop import sight
 from flow.cli.parsing import CommandSpec
-from flow.render import text
+from flow.render import setup as render
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
@@ -38,14 +38,18 @@ class _Examined(Context):
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--fix", action="store_true", help="remove left-over temporary files, finish begun writes"
+        "--fix",
+        action="store_true",
+        help="mend what is safe to mend: left-over temporary files, begun writes, the .gitignore "
+        "line, the path in Flow's pre-push hook, modes of the state folder",
     )
+    parser.add_argument("-v", "--verbose", action="store_true", help="show what is fine, too")
 
 
 def _run_doctor(args: argparse.Namespace, out: Output) -> int:
     examined = doctor.examine(_Examined, os.environ, fix=args.fix)
     document = examined.to_document()
-    out.result(document, text.doctor(document, out.paint))
+    out.result(document, render.doctor(document, out.screen, verbose=args.verbose))
     return FINDINGS if examined.findings else 0
 
 

@@ -1,14 +1,18 @@
-"""The conversation of ``flow init`` at a terminal, and what it wrote."""
+"""The conversation of ``flow init`` at a terminal, what it wrote, and ``flow doctor``."""
 
 from __future__ import annotations
 
-from flow.core.text.display import visible
-from flow.startup.typing import TYPE_CHECKING, Protocol
+from flow.core.text.display import clip, visible
+from flow.errors import FEW, PATHS, cut_list, more_than
+from flow.render.text import show
+from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from flow.render.screen import Screen
+
+    Document = Mapping[str, Any]
 
 HOST_QUESTION = (
     "Which agent works here?",
@@ -27,6 +31,9 @@ PUSH_QUESTION = "Check the goal before each push?  y yes   Enter no"
 PRIVATE = "no file of Flow's is part of this repository; all of it stays with you"
 _FILE = 32
 """Columns of the files' names."""
+_INDENT = 4
+_LONGEST = 200
+"""Characters of one fact."""
 
 
 class ToldStep(Protocol):
@@ -74,3 +81,47 @@ def set_up(
         lines.append(f"Private: {PRIVATE}.")
     lines += [line for note in notes for line in screen.wrapped("note", visible(note), width=6)]
     return [*lines, screen.labelled("next", following, "person", width=6)]
+
+
+def doctor(document: Document, screen: Screen, *, verbose: bool = False) -> list[str]:
+    """The whole screen; ``verbose``: each fact, too."""
+    lines = _facts(document) if verbose else []
+    mended = [f"{screen.mark('proved')} mended: {show(fault)}" for fault in document["fixed"]]
+    lines += cut_list(mended, "flow doctor --fix --json names all that it fixes", PATHS)
+    for finding in document["findings"][:FEW]:
+        lines += _finding(finding, screen)
+    findings = len(document["findings"])
+    if findings > FEW:
+        lines += ["", f"and {findings - FEW:,} more: flow doctor --json"]
+    fine = document.get("fine", ())
+    if fine and not verbose:
+        lines += ["", *screen.wrapped("Fine:", f"{', '.join(fine)}.   -v shows each", width=5)]
+    return [*lines[lines[:1] == [""] :], "", _count(document)]
+
+
+def _facts(document: Document) -> list[str]:
+    facts = document["facts"][:PATHS]
+    width = max((len(fact["what"]) for fact in facts), default=0)
+    lines = [f"{fact['what']:<{width}}  {clip(show(fact['value']), _LONGEST)}" for fact in facts]
+    return lines + more_than(len(document["facts"]), "flow doctor --json")
+
+
+def _finding(finding: Mapping[str, Any], screen: Screen) -> list[str]:
+    narrow = screen if screen.columns is None else screen._replace(columns=screen.columns - _INDENT)
+    do = show(finding["do"])
+    note = "   (flow doctor --fix does it)" if finding.get("fixable") and "--fix" not in do else ""
+    rows = [
+        *narrow.wrapped("why", show(finding["why"]), width=5),
+        narrow.labelled("do", do + note, width=5),
+    ]
+    mark = screen.mark(finding.get("mark", "failed"))
+    return ["", f"{mark} {show(finding['what'])}", *(f"{'':<{_INDENT}}{row}" for row in rows)]
+
+
+def _count(document: Document) -> str:
+    count = len(document["findings"])
+    if not count:
+        return "nothing is wrong"
+    fixable = sum(1 for finding in document["findings"] if finding.get("fixable"))
+    mended = f", {fixable} mended by flow doctor --fix" if fixable else ""
+    return f"{count} finding{'s' if count > 1 else ''}{mended}"

@@ -10,7 +10,7 @@ import json
 from flow.core.evidence.freshness import WORDS
 from flow.core.stop.pause import Pause
 from flow.core.text.display import clip, names, visible
-from flow.errors import FEW, PATHS, cut_list, more_than
+from flow.errors import PATHS, more_than
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -264,25 +264,3 @@ def setting_written(document: Document, *, was_set: bool) -> list[str]:
         return lines
     now = visible(json.dumps(document["in_force"], ensure_ascii=False))
     return [*lines, f"in force here: {now} ({show(document['origin'])})"]
-
-
-def doctor(document: Document, paint: Paint) -> list[str]:
-    """``flow doctor``: the facts, then the findings."""
-    facts = document["facts"][:PATHS]
-    width = max(len(fact["what"]) for fact in facts)
-    lines = [f"{fact['what']:<{width}}  {clip(show(fact['value']), WIDTH)}" for fact in facts]
-    lines += more_than(len(document["facts"]), "flow doctor --json")
-    fixed = [f"{paint('good', 'fixed')}: {show(fault)}" for fault in document["fixed"]]
-    lines += cut_list(fixed, "flow doctor --fix --json names all that it fixes", PATHS)
-    for finding in document["findings"][:FEW]:
-        lines += [
-            "",
-            f"{paint('bad', 'finding')}: {show(finding['what'])}",
-            field("  why", show(finding["why"])),
-            field("  do", show(finding["do"])),
-        ]
-    count = len(document["findings"])
-    if count > FEW:
-        lines += ["", f"and {count - FEW:,} more: flow doctor --json"]
-    lines += ["", "nothing is wrong" if not count else f"{count} finding{'s' if count > 1 else ''}"]
-    return lines

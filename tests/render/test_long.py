@@ -15,6 +15,7 @@ from flow.render import baseline, judgement, page, records, text
 from flow.render.confirming import HOOK_LINES, LEFT_BEHIND, MOST_ROWS, for_hook
 from flow.render.goal_list import goal_list_lines
 from flow.render.screen import Screen
+from flow.render.setup import doctor
 from flow.render.status import status_lines
 from flow.render.verdict import drawing
 from tests.render.test_confirming import at_terminal, question
@@ -204,13 +205,14 @@ LISTS: dict[str, tuple[Callable[[], Sequence[str]], str, int]] = {
         judgement.NEWEST,
     ),
     "facts": (
-        lambda: text.doctor(
+        lambda: doctor(
             {
                 "facts": [{"what": f"run {n}", "value": LONG} for n in range(MANY)],
                 "fixed": [],
                 "findings": [],
             },
-            plain,
+            Screen(),
+            verbose=True,
         ),
         "flow doctor --json",
         PATHS,

@@ -7,6 +7,7 @@ import pytest
 from flow.render import records, text
 from flow.render.evidence import evidence_show
 from flow.render.screen import Screen
+from flow.render.setup import doctor
 
 HOSTILE = "a\x1b[31mred\x07\u202eb\nsecond\tline\x9b2J"
 MARKS = ("\x1b", "\x07", "\u202e", "\n", "\t", "\x9b")
@@ -64,13 +65,14 @@ def plain(style: str, word: str) -> str:
             [{"goal_id": HOSTILE, "digest": HOSTILE, "at": HOSTILE, "how": HOSTILE}], Screen()
         ),
         text.settings([{"key": "k", "value": [HOSTILE], "origin": HOSTILE}]),
-        text.doctor(
+        doctor(
             {
                 "facts": [{"what": "git", "value": HOSTILE}],
                 "findings": [{"what": HOSTILE, "why": HOSTILE, "do": HOSTILE}],
                 "fixed": [HOSTILE],
             },
-            plain,
+            Screen(),
+            verbose=True,
         ),
     ],
 )
@@ -125,7 +127,7 @@ def test_the_outline_keeps_empty_and_nested_values() -> None:
 def test_doctor_counts_its_findings(count: int, end: str) -> None:
     finding = {"what": "w", "why": "y", "do": "d"}
     document = {"facts": [{"what": "f", "value": "v"}], "findings": [finding] * count, "fixed": []}
-    assert text.doctor(document, plain)[-1] == end
+    assert doctor(document, Screen())[-1] == end
 
 
 def test_output_lines_end_at_newlines_only() -> None:

@@ -1,7 +1,8 @@
 """``flow doctor``: every look at the set-up, one after the other. Each finding says why it matters.
 
-Nothing is changed without ``fix``, and then only temporary files that an ended process left and
-writes that one began. The probes of the file system are made in a folder of their own and removed.
+Nothing is changed without ``fix``, and then only what is safe to mend: temporary files that an
+ended process left, writes that one began, Flow's own line, hook and modes. The probes of the file
+system are made in a folder of their own and removed.
 """
 
 from __future__ import annotations
@@ -16,13 +17,16 @@ from pathlib import Path
 from flow.adapters.chain import check as chain_check
 from flow.adapters.fs import files, state_folder
 from flow.adapters.journal import store as journal_store
-from flow.adapters.setup import doctor_disk, doctor_git, doctor_paths, doctor_sandbox
-from flow.adapters.setup import init as setup_init
+from flow.adapters.setup import (
+    doctor_disk,
+    doctor_git,
+    doctor_paths,
+    doctor_sandbox,
+    doctor_setup,
+)
 from flow.adapters.setup.doctor_report import DoctorReport
-from flow.adapters.user_state import settings
 from flow.adapters.user_state.trust import LEDGER
 from flow.core import layout
-from flow.core.settings import DEFAULT
 from flow.core.text.display import names as named
 from flow.errors import FlowError, LockTimeout
 from flow.startup.typing import TYPE_CHECKING
@@ -42,38 +46,67 @@ def examine(
 ) -> DoctorReport:
     """Look at everything; ``open_checkout`` may raise where there is no repository."""
     report = DoctorReport()
-    _interpreter(report)
-    _packages(report)
+    with report.looking_at(lambda: f"Python {sys.version_info[0]}.{sys.version_info[1]}"):
+        _interpreter(report)
+    with report.looking_at(lambda: f"{len(requirements())} packages"):
+        _packages(report)
     try:
         checkout: ExaminedCheckout | None = open_checkout()
     except FlowError as error:
         checkout = None
         report.failed(error, "goals live in a repository")
 
-    doctor_git.program(report, checkout.repo if checkout else None)
-    _state_folder(report, environ, checkout)
+    with report.looking_at(lambda: f"git {report.value('git')}"):
+        doctor_git.program(report, checkout.repo if checkout else None)
+    with report.looking_at(lambda: "state folder"):
+        _state_folder(report, environ, checkout, fix=fix)
     if checkout is None:
         return report
     report.fact("checkout", checkout.top)
-    doctor_git.repository(report, checkout.repo)
-    _settings(report, checkout)
+    with report.looking_at(lambda: "git's settings"):
+        doctor_git.repository(report, checkout.repo)
+    with report.looking_at(lambda: "settings"):
+        doctor_setup.settings_files(report, checkout)
     _examine_paths(report, checkout)
     _examine_lost(report, checkout)
+    hooks = False
+    with report.looking_at(lambda: "pre-push hook" if hooks else ""):
+        hooks = doctor_setup.pre_push(report, checkout, environ, fix=fix)
     if not os.path.isdir(os.path.join(checkout.top, ".flow")):
-        report.found(
-            "there is no .flow folder here", "goals and evidence live in it", "run flow init"
-        )
+        report.found("there is no .flow folder here", "goals and evidence live in it", "flow init")
         return report
-    doctor_disk.abilities(report, checkout.top)
-    _ignored(report, checkout)
-    _examine_host(report, checkout)
-    _examine_goals(report, checkout)
-    doctor_sandbox.look(report, checkout, environ)
-    _journals(report, checkout)
-    _examine_chains(report, checkout)
+    _examine_flow(report, checkout, environ, fix=fix)
+    return report
+
+
+def _examine_flow(
+    report: DoctorReport, checkout: ExaminedCheckout, environ: Mapping[str, str], *, fix: bool
+) -> None:
+    """Everything below ``.flow``, and what belongs to it."""
+    with report.looking_at(lambda: "file system"):
+        doctor_disk.abilities(report, checkout.top)
+    with report.looking_at(lambda: ".gitignore"):
+        doctor_setup.ignored_runs(report, checkout, environ, fix=fix)
+    if os.path.isdir(os.path.join(checkout.top, ".claude")):
+        with report.looking_at(lambda: "Claude Code's rules"):
+            doctor_setup.host_rules(report, checkout)
+    goals = 0
+    with report.looking_at(lambda: _counted(goals, "goal")):
+        goals = _examine_goals(report, checkout)
+    with report.looking_at(lambda: "sandbox" if report.value("sandbox") else ""):
+        doctor_sandbox.look(report, checkout, environ)
+    journals = 0
+    with report.looking_at(lambda: _counted(journals, "journal")):
+        journals = _journals(report, checkout)
+    chains = 0
+    with report.looking_at(lambda: _counted(chains, "chain")):
+        chains = _examine_chains(report, checkout)
     _unfinished(report, checkout, fix=fix)
     _leftovers(report, checkout, fix=fix)
-    return report
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _examine_lost(report: DoctorReport, checkout: ExaminedCheckout) -> None:
@@ -144,7 +177,11 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _state_folder(
-    report: DoctorReport, environ: Mapping[str, str], checkout: ExaminedCheckout | None
+    report: DoctorReport,
+    environ: Mapping[str, str],
+    checkout: ExaminedCheckout | None,
+    *,
+    fix: bool,
 ) -> None:
     why = "what may run here is recorded there; whoever can write it can make Flow run anything"
     top = checkout.top if checkout else None
@@ -162,12 +199,12 @@ def _state_folder(
     if not there:
         return
 
-    _private(report, folder, 0o700)
+    _private(report, folder, 0o700, fix=fix)
     doctor_paths.look_at_state(report, folder)
 
     path = os.path.join(folder, LEDGER)
     if os.path.lexists(path):
-        _private(report, path, 0o600)
+        _private(report, path, 0o600, fix=fix)
     if checkout is not None:
         with report.noting(why):
             report.fact("trusted goals", str(len(checkout.trust_list())))
@@ -177,84 +214,65 @@ def _state_folder(
                 )
 
 
-def _private(report: DoctorReport, path: str, mode: int) -> None:
-    there = os.lstat(path).st_mode
-    found = stat.S_IMODE(there)
-    if found & 0o077 and (stat.S_ISREG(there) or stat.S_ISDIR(there)):
-        report.found(
-            f"{path} has mode {found:04o}",
-            "other users of this machine can read what you trust, or change it",
-            f"chmod {mode:o} {path}",
-        )
-
-
-def _settings(report: DoctorReport, checkout: ExaminedCheckout) -> None:
-    with report.noting("with a setting that cannot be read, Flow refuses to evaluate"):
-        loaded = settings.load(checkout.top, checkout.home)
-        origins = sorted({origin for origin in loaded.origins.values() if origin != DEFAULT})
-        report.fact("settings from", ", ".join(origins) or "defaults only")
-        for warning in loaded.warnings:
-            report.found(warning, "it has no effect, or not the one it seems to have", "correct it")
+def _private(report: DoctorReport, path: str, mode: int, *, fix: bool) -> None:
+    status = os.lstat(path)
+    now = stat.S_IMODE(status.st_mode)
+    if not (now & 0o077 and (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode))):
+        return
+    if fix and status.st_uid == os.geteuid():
+        os.chmod(path, mode)
+        report.fixed.append(f"{path} has mode {mode:04o} now, it had {now:04o}")
+        return
+    report.found(
+        f"{path} has mode {now:04o}",
+        "other users of this machine can read what you trust, or change it",
+        f"chmod {mode:o} {path}",
+        fixable=status.st_uid == os.geteuid(),
+    )
 
 
 def _examine_paths(report: DoctorReport, checkout: ExaminedCheckout) -> None:
-    try:
-        folder = checkout.settings.settings.journal_dir
-    except FlowError:  # named above
-        folder = layout.JOURNAL_DIR
+    folder = doctor_setup.journal_folder(checkout, layout.JOURNAL_DIR)
     doctor_paths.look(report, checkout.top, folder)
 
 
-def _ignored(report: DoctorReport, checkout: ExaminedCheckout) -> None:
-    with report.noting("it should keep run folders out of commits"):
-        if not setup_init.ignores_runs(checkout.top, checkout.repo.common_dir):
-            report.found(
-                f".gitignore has no line {setup_init.IGNORED}",
-                "evidence and locks of your runs would be committed",
-                "run flow init",
-            )
-
-
-def _examine_host(report: DoctorReport, checkout: ExaminedCheckout) -> None:
-    if not os.path.isdir(os.path.join(checkout.top, ".claude")):
-        return
-    with report.noting("Claude Code reads it, too"):
-        if missing := setup_init.missing_ask_rules(checkout.top):
-            report.found(
-                f"{setup_init.CLAUDE} lacks {len(missing)} of Flow's ask rules ({missing[0]} ...)",
-                "an agent could confirm, approve, clear or trust without a person being asked",
-                "run flow init",
-            )
-
-
-def _examine_goals(report: DoctorReport, checkout: ExaminedCheckout) -> None:
+def _examine_goals(report: DoctorReport, checkout: ExaminedCheckout) -> int:
+    """Look at every goal; how many can be read."""
+    readable = 0
     with report.noting("its goals cannot be listed"):
         goals, broken = checkout.goals()
         report.fact("goals", f"{len(goals)} readable, {len(broken)} not")
         for fault in broken:
             report.failed(fault, "a goal that cannot be read cannot be evaluated")
+        readable = len(goals)
+    return readable  # noqa: RET504 - the block may end early
 
 
-def _journals(report: DoctorReport, checkout: ExaminedCheckout) -> None:
+def _journals(report: DoctorReport, checkout: ExaminedCheckout) -> int:
+    """Read every journal; how many there are."""
     try:
         folder = checkout.settings.settings.journal_dir
         names = files.names(checkout.top, folder, suffix=".md", limit=JOURNALS)
     except FlowError:
-        return  # the settings' own findings say it
+        return 0  # the settings' own findings say it
     for name in names:
         with report.noting("no transition can be written without its journal entry"):
             journal_store.read(checkout.top, f"{folder}/{name}")
+    return len(names)
 
 
-def _examine_chains(report: DoctorReport, checkout: ExaminedCheckout) -> None:
-    """The ledgers themselves; ``flow evidence verify`` looks at every file they speak of."""
+def _examine_chains(report: DoctorReport, checkout: ExaminedCheckout) -> int:
+    """Look at the ledgers themselves; how many there are.
+
+    ``flow evidence verify`` looks at every file they speak of.
+    """
     why = "evidence that was changed or taken away proves nothing"
     try:
         runs = chain_check.run_ids(checkout.top)
         known = checkout.heads.runs()
     except FlowError as error:
         report.failed(error, why)
-        return
+        return 0
     count = 0
     for run_id in sorted({*runs, *known}):
         do = f"see all of it: flow evidence verify {run_id}"
@@ -282,6 +300,7 @@ def _examine_chains(report: DoctorReport, checkout: ExaminedCheckout) -> None:
         if notes:
             report.fact(f"run {run_id}", notes[0])
     report.fact("chains", f"{count} ledger{'' if count == 1 else 's'} looked at")
+    return count
 
 
 def _unfinished(report: DoctorReport, checkout: ExaminedCheckout, *, fix: bool) -> None:
@@ -301,6 +320,7 @@ def _unfinished(report: DoctorReport, checkout: ExaminedCheckout, *, fix: bool) 
                 f"a write to goal {goal_id} was interrupted",
                 "its journal entry or event is still missing",
                 f"flow doctor --fix, or any command that changes goal {goal_id}, finishes it",
+                fixable=True,
             )
 
 
@@ -321,4 +341,5 @@ def _leftovers(report: DoctorReport, checkout: ExaminedCheckout, *, fix: bool) -
         f"{len(leftovers)} temporary files are left over ({', '.join(leftovers[:3])})",
         "a process was ended while it wrote; they are ignored, but take space",
         "flow doctor --fix removes them",
+        fixable=True,
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from flow.errors import FlowError
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from flow.adapters.chain.pinned_heads import PinnedHeads
     from flow.adapters.git.repository import Repo
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from flow.adapters.user_state.settings import LoadedSettings
     from flow.adapters.user_state.trust import TrustLedger
     from flow.core.goal.model import Goal
+
+
+Mark = Literal["failed", "undecided"]
+"""A finding's mark: it does not work; it works otherwise than one might think."""
 
 
 class ExaminedCheckout(Protocol):
@@ -76,6 +80,9 @@ class SetupFinding(NamedTuple):
     what: str
     why: str
     do: str
+    mark: Mark = "failed"
+    fixable: bool = False
+    """Whether ``flow doctor --fix`` mends it."""
 
 
 class DoctorReport:
@@ -85,14 +92,30 @@ class DoctorReport:
         self.facts: list[Fact] = []
         self.findings: list[SetupFinding] = []
         self.fixed: list[str] = []
+        self.fine: list[str] = []
+        """What was looked at and is as it should be."""
 
     def fact(self, what: str, value: str) -> None:
         """Note something that is so."""
         self.facts.append(Fact(what, value))
 
-    def found(self, what: str, why: str, do: str) -> None:
+    def found(
+        self, what: str, why: str, do: str, *, mark: Mark = "failed", fixable: bool = False
+    ) -> None:
         """Note something that is wrong."""
-        self.findings.append(SetupFinding(what, why, do))
+        self.findings.append(SetupFinding(what, why, do, mark, fixable))
+
+    @contextmanager
+    def looking_at(self, name: Callable[[], str]) -> Iterator[None]:
+        """Note ``name`` as fine where the block finds nothing; empty: nothing was looked at."""
+        before = len(self.findings)
+        yield
+        if len(self.findings) == before and (named := name()):
+            self.fine.append(named)
+
+    def value(self, what: str) -> str:
+        """The value of a fact; empty where it is not known."""
+        return next((fact.value for fact in self.facts if fact.what == what), "")
 
     def failed(self, error: FlowError, why: str) -> None:
         """Note every fault of an error."""
@@ -115,4 +138,5 @@ class DoctorReport:
             "facts": [fact._asdict() for fact in self.facts],
             "findings": [finding._asdict() for finding in self.findings],
             "fixed": list(self.fixed),
+            "fine": list(self.fine),
         }

@@ -9,6 +9,7 @@ from flow.adapters.fs import clock, files
 from flow.adapters.git.repository import current_branch
 from flow.adapters.git.run import git
 from flow.adapters.ledger.set_up_marks import PRE_PUSH
+from flow.adapters.process.own_program import own_program
 from flow.adapters.setup import git_hook, hosts, settings_edit
 from flow.adapters.setup.example_goal import EXAMPLE, example
 from flow.adapters.setup.file_edits import (
@@ -20,7 +21,6 @@ from flow.adapters.setup.file_edits import (
     lines_added,
 )
 from flow.adapters.setup.json import JsonFile
-from flow.adapters.setup.own_program import own_program
 from flow.core import layout
 from flow.core.goal.model import NO_BRANCH
 from flow.core.setting_keys import KEYS, STOP_HOOK

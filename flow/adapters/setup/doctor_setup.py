@@ -1,0 +1,132 @@
+"""``flow doctor`` about settings and about what ``flow init`` writes."""
+
+from __future__ import annotations
+
+import os
+
+from flow.adapters.fs import files
+from flow.adapters.ledger.set_up_marks import PRE_PUSH
+from flow.adapters.setup import git_hook
+from flow.adapters.setup import init as setup_init
+from flow.adapters.setup.set_up_place import SetUpPlace
+from flow.adapters.user_state import settings
+from flow.core.setting_keys import KEYS
+from flow.core.settings import DEFAULT
+from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.adapters.setup.doctor_report import DoctorReport, ExaminedCheckout
+
+
+def settings_files(report: DoctorReport, checkout: ExaminedCheckout) -> None:
+    """Faults of the settings, and values that do not count."""
+    with report.noting("with a setting that cannot be read, Flow refuses to evaluate"):
+        loaded = settings.load(checkout.top, checkout.home)
+        origins = sorted({origin for origin in loaded.origins.values() if origin != DEFAULT})
+        report.fact("settings from", ", ".join(origins) or "defaults only")
+        for warning in loaded.warnings:
+            if warning in loaded.overruled:
+                _overruled(report, warning)
+            else:
+                why = "it has no effect, or not the one it seems to have"
+                report.found(warning, why, "correct it", mark="undecided")
+
+
+def _overruled(report: DoctorReport, warning: str) -> None:
+    """A value of the checkout that a stricter word beats."""
+    name = next((name for name in KEYS if f": {name}: " in warning), "")
+    if not name:
+        report.found(warning, "it has no effect", "correct it", mark="undecided")
+        return
+    short = name.rpartition(".")[2]
+    value = warning.partition(f": {name}: ")[2].partition(" is ")[0].strip('"')
+    do = f"flow config set {short} {value} --user --here"
+    if KEYS[name].rule != "stricter":
+        do = "take it out of the file"
+    report.found(f"{short} of this checkout is not obeyed", warning, do, mark="undecided")
+
+
+def ignored_runs(
+    report: DoctorReport, checkout: ExaminedCheckout, environ: Mapping[str, str], *, fix: bool
+) -> None:
+    """The line that keeps run folders out of commits."""
+    with report.noting("it should keep run folders out of commits"):
+        if setup_init.ignores_runs(checkout.top, checkout.repo.common_dir):
+            return
+        if fix:
+            step = setup_init.ignore_runs(SetUpPlace(checkout.top, environ))
+            report.fixed.append(f"{step.file}: {step.did}")
+            return
+        report.found(
+            f".gitignore has no line {setup_init.IGNORED}",
+            "evidence and locks of your runs would be committed",
+            "flow doctor --fix",
+            fixable=True,
+        )
+
+
+def host_rules(report: DoctorReport, checkout: ExaminedCheckout) -> None:
+    """Claude Code's rules that make it ask a person."""
+    with report.noting("Claude Code reads it, too"):
+        if missing := setup_init.missing_ask_rules(checkout.top):
+            report.found(
+                f"{setup_init.CLAUDE} lacks {len(missing)} of Flow's ask rules ({missing[0]} ...)",
+                "an agent could confirm, approve, clear or trust without a person being asked",
+                "flow init",
+            )
+
+
+def pre_push(
+    report: DoctorReport, checkout: ExaminedCheckout, environ: Mapping[str, str], *, fix: bool
+) -> bool:
+    """Flow's hook before a push; whether there is one."""
+    data = git_hook.installed_hook(checkout.repo) if checkout.repo.common_dir else None
+    if data is None:
+        return False
+    program = git_hook.hook_program(data)
+    path = os.path.join(str(checkout.repo.common_dir), PRE_PUSH)
+    report.fact("pre-push hook", f"starts {program}")
+    if program is None or git_hook.hook_script(program) != data:
+        report.found(
+            f".git/{PRE_PUSH} is not as Flow wrote it",
+            "nobody knows whether it still stops a push",
+            f"look at it; to have Flow's again: rm {path} && flow init --git-hook pre-push",
+            mark="undecided",
+        )
+        return True
+    runs, is_program = os.access(program, os.X_OK), os.access(path, os.X_OK)
+    if runs and is_program:
+        return True
+    if fix and _renewed(report, checkout, environ, path):
+        return True
+    if not runs:
+        what = "the pre-push hook cannot find flow"
+        why = f".git/{PRE_PUSH} starts {program}, which is not there, so every push stops"
+    else:
+        what, why = "git does not run the pre-push hook", f".git/{PRE_PUSH} is no program"
+    report.found(what, why, "flow doctor --fix", fixable=True)
+    return True
+
+
+def _renewed(
+    report: DoctorReport, checkout: ExaminedCheckout, environ: Mapping[str, str], path: str
+) -> bool:
+    renewed = False
+    with report.noting("the pre-push hook cannot be renewed"):
+        step = setup_init.renew_git_hook(SetUpPlace(checkout.top, environ))
+        if files.exists(str(checkout.repo.common_dir), PRE_PUSH) and not os.access(path, os.X_OK):
+            os.chmod(path, 0o755)  # noqa: S103 - git ignores a hook that is no program
+        report.fixed.append(f"{step.file}: {step.did}")
+        renewed = True
+    return renewed  # noqa: RET504 - the block may end early
+
+
+def journal_folder(checkout: ExaminedCheckout, otherwise: str) -> str:
+    """The folder of the journals; ``otherwise`` where the settings cannot be read."""
+    try:
+        return checkout.settings.settings.journal_dir
+    except FlowError:  # told by the settings' own findings
+        return otherwise

@@ -1,0 +1,158 @@
+"""``flow doctor``: findings with why and what to do, what is fine by name, and safe mending."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from flow.adapters.git import run as git_run
+from tests.support import ROOT, scene
+from tests.support.scene import ended, flow
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support import GitRepo
+
+HOOK = ".git/hooks/pre-push"
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = git_run.environment
+
+    def without(*, config: bool = True) -> dict[str, str]:
+        return {**environment(config=config), "GIT_CONFIG_NOSYSTEM": "1"}
+
+    monkeypatch.setattr(git_run, "environment", without)
+
+
+@pytest.fixture
+def ready(repo: GitRepo) -> GitRepo:
+    """A repository that is set up, with the hook before a push."""
+    scene.start(repo)
+    done = flow(repo, "init", "--host", "claude", "--git-hook", "pre-push")
+    assert done.status == 0, done
+    assert flow(repo, "doctor").status == 0
+    return repo
+
+
+def findings(repo: GitRepo, *words: str, status: int = 1) -> list[dict[str, Any]]:
+    done = flow(repo, "doctor", *words, "--json")
+    assert done.status == status, done
+    rows: list[dict[str, Any]] = done.json["findings"]
+    return rows
+
+
+def test_what_is_fine_is_named_and_shown_with_v(ready: GitRepo) -> None:
+    scene.create(ready)
+    done = flow(ready, "doctor")
+    assert done.status == 0
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("Fine: "))
+    for name in (
+        *("Python 3.", "packages", "git 2.", "state folder", "file system", "settings"),
+        *("2 goals", "1 journal", "Claude Code's rules", "pre-push hook", "-v shows each"),
+    ):
+        assert name in line
+    assert done.stdout.endswith("nothing is wrong\n")
+    more = flow(ready, "doctor", "-v").stdout
+    assert "package pyyaml" in more
+    assert "Fine: " not in more
+
+
+def test_what_is_not_fine_is_not_named_so(ready: GitRepo) -> None:
+    ready.write(".flow/goals/broken.goal.yaml", "kind: no\n")
+    done = flow(ready, "doctor")
+    assert done.status == 1
+    assert "goals," not in done.stdout.partition("Fine: ")[2]
+    assert re.search(r"^✗ .*broken.goal.yaml", done.stdout, re.MULTILINE)
+    assert re.search(r"\n\d findings\n$", done.stdout)
+
+
+@pytest.mark.parametrize("how", ["gone", "moved", "no program"])
+def test_the_hook_gets_the_path_of_flow_as_it_is_now(
+    ready: GitRepo, tmp_path: Path, how: str
+) -> None:
+    text = ready.read(HOOK)
+    if how == "no program":
+        (ready.path / HOOK).chmod(0o644)
+    else:
+        ready.write(HOOK, text.replace(f"{ROOT}/bin/flow", str(tmp_path / "flow")), mode=0o755)
+    if how == "moved":
+        (tmp_path / "flow").write_text("not a program")
+    (finding,) = findings(ready)
+    assert finding["fixable"]
+    assert finding["mark"] == "failed"
+    assert "pre-push" in finding["what"]
+    assert findings(ready, "--fix", status=0) == []
+    assert ready.read(HOOK) == text
+    assert os.access(ready.path / HOOK, os.X_OK)
+
+
+def test_a_hook_that_was_changed_is_left_alone(ready: GitRepo) -> None:
+    text = ready.read(HOOK).replace("exit 1\n", "exit 0\n")
+    ready.write(HOOK, text, mode=0o755)
+    (finding,) = findings(ready, "--fix")
+    assert "not as Flow wrote it" in finding["what"]
+    assert ready.read(HOOK) == text
+
+
+def test_the_missing_line_is_mended(ready: GitRepo) -> None:
+    ready.write(".gitignore", "build/\n")
+    (finding,) = findings(ready)
+    assert (finding["what"], finding["fixable"]) == (".gitignore has no line .flow/runs/", True)
+    assert "1 finding, 1 mended by flow doctor --fix" in flow(ready, "doctor").stdout
+    done = flow(ready, "doctor", "--fix")
+    assert done.status == 0
+    assert "mended: .gitignore: added the line .flow/runs/" in done.stdout
+    assert ready.read(".gitignore") == "build/\n.flow/runs/\n"
+
+
+def test_mending_after_a_goal_began_is_no_violation(ready: GitRepo) -> None:
+    ready.write(".gitignore", "")
+    ready.commit("without")
+    scene.create(ready)
+    assert flow(ready, "doctor", "--fix").status == 0
+    assert scene.confirm(scene_met(ready)).status == 0
+
+
+def scene_met(repo: GitRepo) -> GitRepo:
+    scene.meet(repo)
+    return repo
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640])
+def test_modes_of_the_state_folder_are_mended(ready: GitRepo, home: Path, mode: int) -> None:
+    scene.create(ready)
+    trust = home / "flow-state/goal-trust.jsonl"
+    trust.chmod(mode)
+    (finding,) = findings(ready)
+    assert finding["fixable"]
+    assert findings(ready, "--fix", status=0) == []
+    assert trust.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_setting_that_is_not_obeyed_is_told_with_the_line_for_it(ready: GitRepo) -> None:
+    assert flow(ready, "config", "set", "stopHookEnforcement", "block").status == 0
+    words = ("config", "set", "stopHookEnforcement", "warn", "--project")
+    assert flow(ready, *words).status == 0
+    (finding,) = findings(ready)
+    assert finding["what"] == "stopHookEnforcement of this checkout is not obeyed"
+    assert finding["mark"] == "undecided"
+    line = finding["do"]
+    assert line == "flow config set stopHookEnforcement warn --user --here"
+    assert flow(ready, *line.split()[1:]).status == 0
+    assert findings(ready, status=0) == []
+
+
+def test_at_a_terminal_it_fits_and_falls_back_to_ascii(ready: GitRepo) -> None:
+    ready.write(".gitignore", "")
+    for term in ("xterm", "dumb"):
+        child = scene.at_terminal(ready, ["doctor"], 80, TERM=term, NO_COLOR="1")
+        code, shown = ended(child)
+        assert code == 1
+        assert all(len(line) < 80 for line in shown.splitlines())
+        assert shown.isascii() == (term == "dumb")
