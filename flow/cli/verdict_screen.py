@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+
 from flow.adapters.attribution.attribute import Attributor
 from flow.adapters.attribution.failures import RecordedOutputs
 from flow.adapters.fs import clock
+from flow.adapters.process.speaker import is_terminal
 from flow.app.verdict_details import verdict_details
+from flow.core.decision.explain import JUDGED
 from flow.render.verdict import drawing
+from flow.render.verdict.criterion_row import judged_line
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.goals import Goals
 
@@ -16,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from flow.cli.output import Output
+    from flow.core.decision.details import VerdictDetails
     from flow.wiring.context import Context
 
 
@@ -35,14 +41,8 @@ def verdict_lines(
     """
     if out.json:
         return []
-    details = verdict_details(
-        Goals(context),
-        RecordedOutputs(context.top, Attributor(context.top, context.cache("parsed"))),
-        document,
-        seconds=seconds,
-        at="" if seconds is None else clock.now(),
-    )
-    named = args.ID is not None or out.screen.columns is None
+    details = _details(context, document, seconds)
+    named = args.ID is not None or out.screen.columns is None or getattr(args, "all", False)
     return drawing.verdict(
         document,
         out.screen,
@@ -50,4 +50,25 @@ def verdict_lines(
         closed=closed,
         named=named,
         output=getattr(args, "output", "failed"),
+    )
+
+
+def judged_lines(context: Context, document: Mapping[str, Any], out: Output) -> list[str]:
+    """A line for each criterion that a judge has judged, for whoever watches without a terminal."""
+    if out.json or is_terminal(sys.stderr):
+        return []
+    rows = [row for row in document["criterion_results"] if row["reason"].startswith(JUDGED)]
+    details = _details(context, document, None).rows if rows else {}
+    return [judged_line(row, details[row["criterion_id"]]) for row in rows]
+
+
+def _details(
+    context: Context, document: Mapping[str, Any], seconds: float | None
+) -> VerdictDetails:
+    return verdict_details(
+        Goals(context),
+        RecordedOutputs(context.top, Attributor(context.top, context.cache("parsed"))),
+        document,
+        seconds=seconds,
+        at="" if seconds is None else clock.now(),
     )

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from flow.core.judging.common.numbers import apart
 from flow.core.judging.debate.model import OVERALL_LIMIT
-from flow.core.text.display import names, visible
-from flow.render.progress import MARKS, PLAIN_MARKS, can_show, fit, write
-from flow.render.progress import seconds as duration
+from flow.core.text.display import clip, names, visible
+from flow.render.progress import write
+from flow.render.screen import took
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flow.core.judging.debate.model import Agreement
+    from flow.render.screen import Screen
     from flow.startup.typing import TextIO
 
 REASON = 200
@@ -22,31 +23,29 @@ REASON = 200
 class Progress:
     """A :class:`flow.app.judging.debate.Watcher` that writes each line to ``stream`` at once."""
 
-    def __init__(self, stream: TextIO, now: Callable[[], float]) -> None:
-        """``now`` is monotonic seconds."""
-        self._stream, self._now = stream, now
-        encoding = getattr(stream, "encoding", None)
-        self._marks = MARKS if can_show("✓✗", encoding) else PLAIN_MARKS
+    def __init__(self, stream: TextIO, now: Callable[[], float], screen: Screen) -> None:
+        """``now`` is monotonic seconds, ``screen`` what ``stream`` can show."""
+        self._stream, self._now, self._screen = stream, now, screen
         self._since: dict[int, float] = {}
 
     def asking(self, judge: int, name: str, what: str, seconds: float) -> None:
         """Show that a judge is being asked."""
         self._since.setdefault(judge, self._now())
-        most = duration(seconds)
+        most = took(seconds)
         self._say(f"  judge {judge}  {what}: asks {visible(name)} (at most {most})")
 
     def wrote(self, judge: int, what: str, score: str) -> None:
         """Show a section of a judge's report that is on disk."""
-        took = duration(self._now() - self._since.pop(judge, self._now()))
-        self._say(f"{self._marks['passed']} judge {judge}  {what}: {score}/5 ({took})")
+        seconds = took(self._now() - self._since.pop(judge, self._now()))
+        mark = self._screen.mark("proved")
+        self._say(f"{mark} judge {judge}  {what}: {score}/5 ({seconds})")
 
     def silent(self, judge: int, what: str, why: str) -> None:
         """Show that a judge gave no usable answer."""
         self._since.pop(judge, None)
-        reason = fit(visible(why), REASON, mark="...")
-        self._say(
-            f"{self._marks['inconclusive']} judge {judge}  {what}: no usable answer: {reason}"
-        )
+        reason = self._screen.plain(clip(visible(why), REASON))
+        mark = self._screen.mark("undecided")
+        self._say(f"{mark} judge {judge}  {what}: no usable answer: {reason}")
 
     def counted(self, rounds: int, agreement: Agreement) -> None:
         """Show the agreement once all have answered."""

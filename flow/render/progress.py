@@ -1,225 +1,57 @@
-"""Progress while commands run: a live block at a terminal, plain lines anywhere else.
+"""Progress while commands run: a live table at a terminal, plain lines anywhere else.
 
-Rendering is a function of the running commands and the time, so that it can be tested without a
-terminal or a clock; only the listeners :class:`Live` and :class:`PlainProgress` write.
+Rendering is a function of what is known and the time, so that it can be tested without a terminal
+or a clock; only the listeners :class:`LiveTable` and :class:`PlainProgress` write.
 """
 
 from __future__ import annotations
 
-import unicodedata
-
 from flow.app.evaluation.values import Listener
-from flow.core.text.display import visible
+from flow.core.text.display import clip, visible
+from flow.render.screen import Column, Styled, mark_of, took
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from flow.app.ports import Check, CheckResult
+    from flow.render.screen import Screen
     from flow.startup.typing import TextIO
 
-MARKS: Mapping[str, str] = {"passed": "✓", "failed": "✗", "inconclusive": "?"}
-PLAIN_MARKS: Mapping[str, str] = {"passed": "+", "failed": "x", "inconclusive": "?"}
-COLOURS: Mapping[str, str] = {"passed": "32", "failed": "31", "inconclusive": "33"}
-MOST_LINES = 8
-"""Running commands that the live block shows; the others are counted."""
+WIDE = 119
+"""Columns from which on the commands stand in the table."""
+_TEXT = 200
+_MOST_COMMAND = 48
+_LEAST_ROWS = 3
+_ROUNDED = 10
+"""Seconds to which an estimate is rounded, where it is longer than a minute."""
+_WORDS = {"passed": "proved", "failed": "failed"}
+_MEANINGS = {"passed": "proved", "failed": "failed"}
 
 
-class Running(NamedTuple):
-    """A command that has not ended. ``since`` is a monotonic time in seconds."""
+class LiveRow(NamedTuple):
+    """A criterion of the table. ``last`` is how long its command took last, in seconds."""
 
     criterion_id: str
+    text: str
     command: str
-    since: float
+    state: str
+    """What is said of it while it does not run: ``waits``, ``judge, at the end``."""
+    last: float | None = None
+    meaning: str = "unasked"
+    since: float | None = None
+    """When it was started, in monotonic seconds; None where it does not run."""
+    seconds: float | None = None
+    """How long it took; None where it has not ended."""
 
 
-def progress(
-    stream: TextIO,
-    environ: Mapping[str, str],
-    now: Callable[[], float],
-    width: Callable[[], int],
-) -> Listener:
-    """The listener for ``stream``; ``now`` is monotonic seconds, ``width`` is in columns."""
-    unicode = can_show("✓…", getattr(stream, "encoding", None))
-    if stream.isatty() and environ.get("TERM", "dumb") != "dumb":
-        colour = not environ.get("NO_COLOR")
-        return Live(stream, now, width, unicode=unicode, colour=colour)
-    return PlainProgress(stream)
+class LiveHead(NamedTuple):
+    """The table's first line."""
 
-
-def can_show(text: str, encoding: str | None) -> bool:
-    """Whether ``encoding`` has every character of ``text``."""
-    try:
-        text.encode(encoding or "ascii")
-    except (UnicodeError, LookupError):
-        return False
-    return True
-
-
-def columns(text: str) -> int:
-    """How many terminal columns ``text`` takes."""
-    return sum(_char_width(char) for char in text)
-
-
-def _char_width(char: str) -> int:
-    if unicodedata.combining(char):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
-
-
-def fit(text: str, width: int, *, mark: str = "…") -> str:
-    """``text`` cut to ``width`` columns, the mark included."""
-    if columns(text) <= width:
-        return text
-    room, head = max(width - columns(mark), 0), ""
-    for char in text:
-        room -= _char_width(char)
-        if room < 0:
-            break
-        head += char
-    return head + mark if width >= columns(mark) else ""
-
-
-def seconds(duration: float) -> str:
-    """``0.3 s``, ``12 s``, ``2 min 5 s``."""
-    if duration < 10:
-        return f"{duration:.1f} s"
-    if duration < 60:
-        return f"{duration:.0f} s"
-    return f"{int(duration) // 60} min {int(duration) % 60} s"
-
-
-def ended_line(check: Check, result: CheckResult, *, unicode: bool) -> str:
-    """The result of one ended command."""
-    mark = (MARKS if unicode else PLAIN_MARKS).get(result.outcome, "-")
-    text = f"{mark} {check.criterion_id}  {result.result} ({seconds(result.duration_seconds)})"
-    return text if result.reason in ("", result.result) else f"{text}: {visible(result.reason)}"
-
-
-def asking_line(judge: str, what: str, limit: float) -> str:
-    """A question to a judge, and its time limit, if there is one."""
-    most = "" if limit == float("inf") else f" (at most {seconds(limit)})"
-    return f"  judge  asks {visible(judge)}: {visible(what)}{most}"
-
-
-def block(
-    running: Sequence[Running], done: int, total: int, now: float, width: int, *, unicode: bool
-) -> list[str]:
-    """The live block: the running commands, their time, and the number of ended ones."""
-    dots = "…" if unicode else "..."
-    lines = [
-        fit(
-            f"  {each.criterion_id}  {seconds(now - each.since)}  {visible(each.command)}",
-            width - 1,
-            mark=dots,
-        )
-        for each in running[:MOST_LINES]
-    ]
-    if len(running) > MOST_LINES:
-        lines.append(fit(f"  and {len(running) - MOST_LINES} more", width - 1, mark=dots))
-    lines.append(fit(f"{done} of {total} done", width - 1, mark=dots))
-    return lines
-
-
-class PlainProgress(Listener):
-    """One plain line for each command that ended."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._unicode = can_show("✓…", getattr(stream, "encoding", None))
-        self._total = 0
-        self._done = 0
-
-    def planned(self, checks: Sequence[Check]) -> None:
-        """Note the number of commands."""
-        self._total = len(checks)
-
-    def ended(self, check: Check, result: CheckResult) -> None:
-        """Write its result."""
-        self._done += 1
-        line = ended_line(check, result, unicode=self._unicode)
-        self._write_line(f"{line}  [{self._done}/{self._total}]")
-
-    def asking(self, judge: str, what: str, seconds: float) -> None:
-        """Write the question."""
-        self._write_line(asking_line(judge, what, seconds))
-
-    def _write_line(self, line: str) -> None:
-        write(self._stream, line + "\n")
-
-
-class Live(Listener):
-    """A block at the bottom of a terminal, redrawn in place; ended commands stay above it."""
-
-    def __init__(
-        self,
-        stream: TextIO,
-        now: Callable[[], float],
-        width: Callable[[], int],
-        *,
-        unicode: bool,
-        colour: bool,
-    ) -> None:
-        self._stream = stream
-        self._now = now
-        self._width = width
-        self._unicode = unicode
-        self._colour = colour
-        self._running: dict[str, Running] = {}
-        self._total = 0
-        self._done = 0
-        self._drawn = 0
-
-    def planned(self, checks: Sequence[Check]) -> None:
-        """Note the number of commands."""
-        self._total = len(checks)
-
-    def started(self, check: Check) -> None:
-        """Add it to the block."""
-        running = Running(check.criterion_id, check.command, self._now())
-        self._running[check.criterion_id] = running
-        self.ticked()
-
-    def ticked(self) -> None:
-        """Redraw the block with the present time."""
-        self._draw(())
-
-    def ended(self, check: Check, result: CheckResult) -> None:
-        """Move it from the block to the lines above."""
-        self._running.pop(check.criterion_id, None)
-        self._done += 1
-        line = ended_line(check, result, unicode=self._unicode)
-        line = fit(line, self._width() - 1, mark="…" if self._unicode else "...")
-        if self._colour:
-            line = f"\x1b[{COLOURS.get(result.outcome, '0')}m{line}\x1b[0m"
-        self._draw((line,))
-
-    def finished(self) -> None:
-        """Erase the block; the lines of ended commands stay."""
-        write(self._stream, self._erase())
-        self._drawn = 0
-
-    def asking(self, judge: str, what: str, seconds: float) -> None:
-        """Write the question; nothing is drawn until the answer comes, so the line stays."""
-        dots = "…" if self._unicode else "..."
-        line = fit(asking_line(judge, what, seconds), self._width() - 1, mark=dots)
-        write(self._stream, f"{self._erase()}{line}\n")
-        self._drawn = 0
-
-    def _erase(self) -> str:
-        return f"\r\x1b[{self._drawn}A\x1b[J" if self._drawn else ""
-
-    def _draw(self, above: Sequence[str]) -> None:
-        lines = block(
-            list(self._running.values()),
-            self._done,
-            self._total,
-            self._now(),
-            self._width(),
-            unicode=self._unicode,
-        )
-        write(self._stream, self._erase() + "".join(f"{line}\n" for line in (*above, *lines)))
-        self._drawn = len(lines)
+    goal_id: str
+    turn: int
+    at: str
+    """The time of day."""
 
 
 def write(stream: TextIO, text: str) -> None:
@@ -230,3 +62,175 @@ def write(stream: TextIO, text: str) -> None:
         stream.flush()
     except (OSError, ValueError):
         return  # the reader has gone; the evaluation goes on
+
+
+def result_words(result: CheckResult) -> str:
+    """``exit 0``, ``timeout``, ``exit 0, masked``."""
+    kind = result.reason.partition(": ")[0]
+    known = kind in ("masked", "vacuous", "flaky", "not red")
+    return visible(f"{result.result}, {kind}" if known else result.result)
+
+
+def asking_words(judge: str, what: str, limit: float) -> str:
+    """A question to a judge, and its time limit in seconds, if there is one."""
+    most = "" if limit == float("inf") else f" (at most {took(limit)})"
+    return f"asks {visible(judge)}: {visible(what)}{most}"
+
+
+class PlainProgress(Listener):
+    """One plain line for each criterion whose command has ended."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._total = self._done = 0
+        self._where = ""
+
+    def planned(self, checks: Sequence[Check], where: str = "") -> None:
+        """Note the number of commands."""
+        self._total, self._done, self._where = len(checks), 0, where
+
+    def ended(self, check: Check, result: CheckResult) -> None:
+        """Write its result."""
+        self._done += 1
+        word = _WORDS.get(result.outcome, "undecided")
+        if self._where:
+            word = f"{self._where}: {'passed' if result.outcome == 'passed' else word}"
+        words = f"{word}, {result_words(result)}, {took(result.duration_seconds)}"
+        write(self._stream, f"[{self._done}/{self._total}] {check.criterion_id} {words}\n")
+
+    def asking(self, judge: str, what: str, seconds: float) -> None:
+        """Write the question."""
+        write(self._stream, f"[judge] {asking_words(judge, what, seconds)}\n")
+
+
+class LiveTable(Listener):
+    """The whole table on a terminal, redrawn in place once a second; it leaves nothing behind."""
+
+    def __init__(
+        self,
+        stream: TextIO,
+        now: Callable[[], float],
+        screen: Callable[[], Screen],
+        height: Callable[[], int],
+        head: LiveHead,
+        rows: Sequence[LiveRow],
+    ) -> None:
+        """``now`` is monotonic seconds, ``height`` the lines of the terminal."""
+        self._stream, self._now, self._screen, self._height = stream, now, screen, height
+        self._head, self._rows = head, {row.criterion_id: row for row in rows}
+        self._planned: dict[str, Check] = {}
+        self._where = self._asked = ""
+        self._drawn, self._second = 0, -1
+
+    def planned(self, checks: Sequence[Check], where: str = "") -> None:
+        """The rows of what will run wait from now on."""
+        self._planned, self._where = {check.criterion_id: check for check in checks}, where
+        for check in checks:
+            row = self._rows.get(check.criterion_id)
+            row = row or LiveRow(check.criterion_id, "", check.command, "waits")
+            self._rows[check.criterion_id] = row._replace(
+                meaning="unasked", state="waits", since=None, seconds=None
+            )
+        self._draw()
+
+    def started(self, check: Check) -> None:
+        """Its row runs; of one that runs again the time goes on."""
+        row = self._rows[check.criterion_id]
+        since = self._now() if row.since is None else row.since
+        self._rows[check.criterion_id] = row._replace(meaning="running", since=since)
+        self._draw()
+
+    def ended(self, check: Check, result: CheckResult) -> None:
+        """Its row has the result."""
+        row = self._rows[check.criterion_id]
+        words = result_words(result)
+        self._rows[check.criterion_id] = row._replace(
+            meaning=_MEANINGS.get(result.outcome, "undecided"),
+            state=f"{words} {self._where}".rstrip(),
+            since=None,
+            seconds=result.duration_seconds,
+        )
+        self._draw()
+
+    def ticked(self) -> None:
+        """Draw again, once a second."""
+        if int(self._now()) != self._second:
+            self._draw()
+
+    def asking(self, judge: str, what: str, seconds: float) -> None:
+        """Show the question; nothing is drawn until the answer comes."""
+        self._asked = asking_words(judge, what, seconds)
+        self._draw()
+
+    def finished(self) -> None:
+        """Erase the table."""
+        write(self._stream, self._erasing())
+        self._drawn = 0
+
+    def _erasing(self) -> str:
+        return f"\r\x1b[{self._drawn}A\x1b[J" if self._drawn else ""
+
+    def _draw(self) -> None:
+        now, screen = self._now(), self._screen()
+        rows = list(self._rows.values())
+        last = self._asked or _summary(rows, self._planned, now, self._where)
+        lines = live_lines(self._head, rows, last, now, screen, self._height())
+        write(self._stream, self._erasing() + "".join(f"{line}\n" for line in lines))
+        self._drawn, self._second = len(lines), int(now)
+
+
+def live_lines(
+    head: LiveHead, rows: Sequence[LiveRow], last: str, now: float, screen: Screen, height: int
+) -> list[str]:
+    """The table as it stands; of more rows than fit the running ones come first."""
+    width = screen.width or 79
+    room = max(height - 5, _LEAST_ROWS)
+    shown = rows
+    if len(rows) > room:
+        chosen = sorted(range(len(rows)), key=lambda at: (rows[at].since is None, at))[: room - 1]
+        shown = [rows[at] for at in sorted(chosen)]
+    columns = [Column(), Column(), Column(cut=True)]
+    columns += [Column(spare=True), Column(), Column(right=True)]
+    table = screen.table(columns, [_cells(row, now, width) for row in shown])
+    if len(shown) < len(rows):
+        table.append(f"and {len(rows) - len(shown):,} more")
+    left = f"{clip(visible(head.goal_id), max(width - 24, 8))}  turn {head.turn}"
+    space = " " * max(width - len(left) - len(head.at), 2)
+    first = f"{screen.paint('bold', left)}{space}{screen.paint('dim', head.at)}"
+    return [first, "", *table, "", screen.paint("dim", screen.cut(screen.plain(last), width))]
+
+
+def _cells(row: LiveRow, now: float, width: int) -> list[str | Styled]:
+    state, seconds = row.state, row.seconds
+    if row.since is not None:
+        seconds = now - row.since
+        state = "runs" if row.last is None else f"runs, last {took(row.last)}"
+    command = visible(row.command) if len(row.command) <= _MOST_COMMAND else ""
+    return [
+        mark_of(row.meaning),
+        row.criterion_id,
+        clip(visible(" ".join(row.text.split())), _TEXT),
+        command if width >= WIDE else "",
+        state,
+        Styled("" if seconds is None else took(seconds), "dim"),
+    ]
+
+
+def _summary(rows: Sequence[LiveRow], planned: Container[str], now: float, where: str) -> str:
+    """``2 of 4 commands, about 2 min 20 s to go``; no estimate where a last time is missing."""
+    due = [row for row in rows if row.criterion_id in planned]
+    left = [row for row in due if row.seconds is None]
+    count = f"{len(due) - len(left)} of {len(due)} command{'' if len(due) == 1 else 's'}"
+    text = f"{count} {where}".rstrip()
+    if left and all(row.last is not None for row in left):
+        seconds = sum(_remaining(row, now) for row in left)
+        about = f"{max(round(seconds), 1)} s"
+        if seconds > 60:
+            about = took(round(seconds / _ROUNDED) * _ROUNDED)
+        text += f", about {about} to go"
+    return f"{text}. Ctrl-C ends them, no turn is counted."
+
+
+def _remaining(row: LiveRow, now: float) -> float:
+    run = 0.0 if row.since is None else now - row.since
+    return max((row.last or 0.0) - run, 0.0)

@@ -25,7 +25,7 @@ EVALUATE = "flow goal evaluate --no-input greet"
 def confirm(call: Call) -> Reply:
     """What commands/goal.md tells the agent to do where ``do`` is ``ask_confirm``."""
     assert re.search("^do +ask_confirm$", heard(call), re.MULTILINE)
-    line = re.search("^to confirm +(.*)$", heard(call), re.MULTILINE)
+    line = re.search("^next +(flow goal confirm .*)$", heard(call), re.MULTILINE)
     assert line
     return bash(line.group(1))
 
@@ -37,7 +37,7 @@ def test_evaluate_confirm_and_the_one_question_is_flows(met: GitRepo) -> None:
     prompt = agent.heard[0]
     assert "Called as: `/flow:goal evaluate greet`" in prompt
     assert f"`{ROOT}/references/goal/create.md`" in prompt
-    assert re.search("^verdict +achieved", agent.heard[1], re.MULTILINE)
+    assert re.search("^✓ greet  achieved, as proposed", agent.heard[1], re.MULTILINE)
     ((tool, given),) = session.asked
     assert tool == "Bash"
     assert given["command"].startswith("flow goal confirm greet --proposal ")

@@ -291,7 +291,7 @@ def test_a_simple_goal_costs_little_to_read(dates: GitRepo, home: Path) -> None:
     answer, parts["a green stop"] = stopped(dates, stop_hook_active=True)
     assert "all proved. Waits for you: flow goal confirm" in answer["systemMessage"]
     parts["evaluated"] = answers_of(dates, *evaluation("years"))
-    confirm = re.search(r"flow goal confirm years --proposal [0-9a-f]{64}", parts["evaluated"])
+    confirm = re.search(r"flow goal confirm years --proposal [0-9a-f]{12}", parts["evaluated"])
     assert confirm, parts["evaluated"]
     parts["asked"] = question(dates, confirm.group())
     assert "Close goal years as achieved?" in parts["asked"]

@@ -7,12 +7,14 @@ from fractions import Fraction
 
 from flow.core.judging.debate.model import Agreement
 from flow.render.debate import Progress
+from flow.render.screen import Screen
 
 
 def progress(encoding: str = "utf-8") -> tuple[Progress, io.TextIOWrapper]:
     stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="\n")
     times = iter([10.0, 12.5, 100.0])
-    return Progress(stream, lambda: next(times)), stream
+    screen = Screen(unicode=encoding != "ascii")
+    return Progress(stream, lambda: next(times), screen), stream
 
 
 def text(stream: io.TextIOWrapper) -> str:

@@ -68,7 +68,7 @@ def collect(case: JudgeCase, tools: EvaluationTools) -> CollectedEvidence:
         tools.listener.ended(check, result)
 
     watch.settle()
-    tools.listener.planned(checks)
+    tools.listener.planned(checks, "for the judge")
     try:
         tools.run_checks(
             checks,

@@ -70,6 +70,8 @@ class _CommandRuns:
         self._repeats = Repeats(facts, request, tools.records)
         self._running: dict[str, list[str]] = {}
         """Criterion id → foreign changes since its command started."""
+        self._seconds_run: dict[str, float] = {}
+        """Criterion id → how long its runs took so far."""
         self.rows = {c.id: _not_run(c) for c in facts.loaded.goal.criteria}
         self.waiting: dict[str, None] = {}
         """Criteria without a final row."""
@@ -86,7 +88,7 @@ class _CommandRuns:
         self._watch = tools.watch(goal.id, facts.run_id)
         _announce_runs(facts, request, tools)
         self._watch.settle()
-        tools.listener.planned(self._repeats.planned(checks))
+        tools.listener.planned(checks)
         try:
             while due := self._repeats.remaining(checks):  # a command never runs beside itself
                 tools.run_checks(
@@ -123,7 +125,10 @@ class _CommandRuns:
             del self.waiting[check.criterion_id]
         if row.outcome != own_row.outcome:  # the runs disagree
             result = result._replace(outcome=row.outcome, reason=row.reason)
-        tools.listener.ended(check, result)
+        took = self._seconds_run.get(check.criterion_id, 0.0) + result.duration_seconds
+        self._seconds_run[check.criterion_id] = took
+        tell = tools.listener.ended if final else tools.listener.repeats
+        tell(check, result._replace(duration_seconds=took))
 
     def _ticked(self) -> None:
         self._tools.listener.ticked()

@@ -114,7 +114,7 @@ class _BaseMeasurement:
             listener.ticked()
             self._in_time()
 
-        listener.planned(checks)
+        listener.planned(checks, "on the base")
         try:
             with self._tools.checkout(request.goal, self._commit, self._seconds_left) as run_checks:
                 run_checks(checks, jobs=request.jobs, events=CheckEvents(started, ended, ticked))

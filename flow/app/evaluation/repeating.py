@@ -44,10 +44,6 @@ class Repeats:
         self._earlier: dict[str, EarlierResult | None] = {}
         self._final: set[str] = set()
 
-    def planned(self, checks: Sequence[Check]) -> list[Check]:
-        """Every run that is needed, as far as is known now."""
-        return [check for check in checks for _ in range(self._needed(check.criterion_id))]
-
     def remaining(self, checks: Sequence[Check]) -> list[Check]:
         """The commands that must run once more."""
         return [check for check in checks if check.criterion_id not in self._final]

@@ -143,8 +143,11 @@ class Drift(NamedTuple):
 class Listener:
     """Progress of an evaluation; each method does nothing unless it is overridden."""
 
-    def planned(self, checks: Sequence[Check]) -> None:
-        """All that is going to run, in the goal's order."""
+    def planned(self, checks: Sequence[Check], where: str = "") -> None:
+        """All that is going to run, in the goal's order; what ran before is counted no more.
+
+        ``where`` says what it is for, where that is not to prove a criterion: ``on the base``.
+        """
 
     def started(self, check: Check) -> None:
         """One command has started."""
@@ -153,7 +156,10 @@ class Listener:
         """Some time has passed while commands run."""
 
     def ended(self, check: Check, result: CheckResult) -> None:
-        """One command has ended, and its evidence is recorded."""
+        """One command has ended for good, all its runs, and its evidence is recorded."""
+
+    def repeats(self, check: Check, result: CheckResult) -> None:
+        """One run of a command has ended that runs again."""
 
     def finished(self) -> None:
         """Nothing more will run, whatever the reason."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flow.cli.goal.evaluate import listener
 from flow.cli.goal.which import goal_to_act_on
+from flow.cli.live import listener
 from flow.cli.parsing import CommandSpec, goal_argument, listed, seconds, whole
 from flow.render import baseline as render
 from flow.startup.typing import TYPE_CHECKING
@@ -35,10 +35,11 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 def _baseline(args: argparse.Namespace, out: Output) -> int:
     context = Context()
+    goal_id = goal_to_act_on(context, args)
     document = run_baseline(
         context,
-        goal_to_act_on(context, args),
-        listener(out),
+        goal_id,
+        listener(out, context, goal_id, only=args.only or ()),
         only=listed(args.only, "--only", "flow goal baseline"),
         jobs=args.jobs,
         timeout=args.timeout,

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from contextlib import nullcontext
 
 from flow.adapters.fs import clock
 from flow.app import goal_views
-from flow.app.evaluation.values import Listener, Request
+from flow.app.evaluation.values import Request
 from flow.cli.goal.which import goal_to_act_on
+from flow.cli.live import listener
 from flow.cli.parsing import CommandSpec, goal_argument, listed, seconds, usage_error, whole
-from flow.cli.verdict_screen import verdict_lines
+from flow.cli.verdict_screen import judged_lines, verdict_lines
 from flow.core.goal import ids
 from flow.errors import FlowError, at_key
-from flow.render.progress import progress
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring import evaluating
 from flow.wiring.context import Context
@@ -39,6 +37,7 @@ exit status: 0 achieved, 1 not achieved, 3 blocked, 4 a person is needed, 2 wron
 def _arguments(parser: argparse.ArgumentParser) -> None:
     goal_argument(parser, optional=True)
     add = parser.add_argument
+    add("--all", action="store_true", help="every active goal of this branch; asks nothing")
     add(
         "--trigger",
         choices=("manual", "command", "stop-hook"),
@@ -87,6 +86,11 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 def _refuse_contradictions(args: argparse.Namespace) -> None:
     if args.confirm and args.no_input:
         raise usage_error("--confirm and --no-input exclude each other", "flow goal evaluate")
+    if args.all and (args.ID or args.confirm or args.run_id or args.trust_digest):
+        raise usage_error(
+            "--all goes without a goal's id, --confirm, --run-id and --trust-digest",
+            "flow goal evaluate",
+        )
     if args.no_judge and args.judge_backend is not None:
         raise usage_error("--no-judge and --judge-backend exclude each other", "flow goal evaluate")
     if args.reuse and (args.repeat is not None or args.run_id is not None):
@@ -101,8 +105,17 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
 def _evaluate(args: argparse.Namespace, out: Output) -> int:
     _refuse_contradictions(args)
     context = Context()
+    if args.all:
+        from flow.cli.goal.evaluate_all import evaluate_all
+
+        args.no_input = True
+        return evaluate_all(context, out, lambda each, to: _evaluate_goal(context, args, to, each))
+    return _evaluate_goal(context, args, out, goal_to_act_on(context, args))
+
+
+def _evaluate_goal(context: Context, args: argparse.Namespace, out: Output, goal_id: str) -> int:
     request = Request(
-        goal_id=goal_to_act_on(context, args),
+        goal_id=goal_id,
         trigger=args.trigger,
         run_id=ids.run_id(args.run_id) if args.run_id is not None else None,
         base=args.base,
@@ -124,9 +137,7 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
     while True:
         began = clock.monotonic()
         with evaluating.alone(context, request.goal_id) if records else nullcontext():
-            verdict = evaluating.evaluate(
-                context, request, listener(out), trust_digest=args.trust_digest
-            )
+            verdict = _watched(context, request, args, out)
             document, warnings = verdict.to_document(), []
             if records and any(row.outcome != "not_executed" for row in verdict.criterion_results):
                 warnings = _record_verdict(context, document, verdict.run_id)
@@ -134,6 +145,7 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
             document["resumed"] = resumed.to_document() if resumed is not None else None
             return _as_json(context, verdict, document, warnings, args, out)
         seconds = clock.monotonic() - began
+        out.tell(judged_lines(context, document, out))
         out.result(document, verdict_lines(context, document, args, out, seconds))
         out.warn(warnings)
         if _wants_judge(verdict, args) and (judge := _offered_judge(out)):
@@ -177,6 +189,23 @@ def _say_resumed(
     if not out.json:
         out.say(f"{goal_id} was {pause.sentence()}; this evaluation resumes it")
     return pause
+
+
+def _watched(context: Context, request: Request, args: argparse.Namespace, out: Output) -> Verdict:
+    """Evaluate, with progress on standard error; nothing of a live table is left."""
+    judge = args.judge_backend or context.settings.settings.judge.backend
+    progress = listener(
+        out,
+        context,
+        request.goal_id,
+        only=request.only,
+        reuses=request.reuse is not None,
+        asks_judge=bool(judge) and not args.no_judge,
+    )
+    try:
+        return evaluating.evaluate(context, request, progress, trust_digest=args.trust_digest)
+    finally:
+        progress.finished()
 
 
 def _wants_judge(verdict: Verdict, args: argparse.Namespace) -> bool:
@@ -258,20 +287,6 @@ def _close_proposed(
     word = closing_word(context, None, note, out)
     closed = closing.confirm(context, verdict.goal_id, proposed.proposal_id, None, how, word)
     return show_closed(context, closed, out)
-
-
-def listener(out: Output) -> Listener:
-    """Shows progress on standard error, unless a JSON document is wanted."""
-    if out.json or sys.stderr is None:
-        return Listener()
-
-    def width() -> int:
-        try:
-            return os.get_terminal_size(sys.stderr.fileno()).columns
-        except (OSError, ValueError):
-            return 80
-
-    return progress(sys.stderr, out.environ, clock.monotonic, width)
 
 
 COMMANDS = {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flow.cli.goal.evaluate import listener
 from flow.cli.judge.offering import named_judge, times
+from flow.cli.live import listener
 from flow.core.decision.decide import Opinion
 from flow.core.text.display import visible
 from flow.errors import PersonNeeded

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flow.core.decision.explain import FUZZY, JUDGED
 from flow.core.text.display import clip, visible
+from flow.render.screen import took
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -84,3 +85,11 @@ def _unmeasured_words(row: Document, details: RowDetails, *, waits: bool) -> str
             return f"approved by {clip(by, 30)}" if by else clip(reason, _RESULT) or "approved"
         return "waits for you" if waits and reason == FUZZY else "not asked"
     return clip(f"not run: {reason}", _RESULT) if reason else "not run"
+
+
+def judged_line(row: Document, details: RowDetails) -> str:
+    """``[judge] AC5 proved, 0.84, needs 0.75, 38 s``: what a judge came to, in one line."""
+    word = {"pass": "proved", "fail": "failed"}.get(str(row.get("status")), "undecided")
+    seconds = "" if details.seconds is None else took(details.seconds)
+    parts = filter(None, (word, details.judged, seconds))
+    return f"[judge] {visible(str(row.get('criterion_id')))} {visible(', '.join(parts))}"

@@ -72,7 +72,8 @@ def _block(sheet: VerdictSheet, row: Document, tail: OutputTail | None) -> list[
     if row.get("outcome") in ("failed", "passed"):
         title = visible(" ".join(str(row.get("command") or details.way).split()))
         head = screen.rule(f"{criterion_id}  {title}", count)
-        return [head, *own, *lines, *_missing(sheet, tail)]
+        below = [*own, *lines, *_missing(sheet, tail)]
+        return [head, *below] if below else []
     kind = row_result(row, details._replace(required=True, proved_before=False))
     head = screen.rule(f"{criterion_id}  {kind}")
     if lines:

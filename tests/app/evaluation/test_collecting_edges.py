@@ -28,7 +28,7 @@ class Told(Listener):
     def __init__(self) -> None:
         self.told: list[tuple[Any, ...]] = []
 
-    def planned(self, checks: Sequence[Check]) -> None:
+    def planned(self, checks: Sequence[Check], where: str = "") -> None:
         self.told.append(("planned", [check.criterion_id for check in checks]))
 
     def started(self, check: Check) -> None:

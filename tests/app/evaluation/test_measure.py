@@ -110,7 +110,7 @@ class Recorder(Listener):
     def __init__(self) -> None:
         self.said: list[Any] = []
 
-    def planned(self, checks: Sequence[Check]) -> None:
+    def planned(self, checks: Sequence[Check], where: str = "") -> None:
         self.said.append(["planned", *(c.criterion_id for c in checks)])
 
     def started(self, check: Check) -> None:

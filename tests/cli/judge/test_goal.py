@@ -674,7 +674,7 @@ def test_plain_lines_say_it_too(repo: GitRepo, judge: GoalJudge) -> None:
     create(repo)
     judge.answers(PASS)
     done = flow(repo, "goal", "evaluate", "greet", "--no-input")
-    assert "  judge  asks command: ballot 1 of 1 (at most 1 min 0 s)\n" in done.stderr
+    assert "[judge] asks command: ballot 1 of 1 (at most 1 min 0 s)\n" in done.stderr
     assert done.status == 0
 
 

@@ -187,7 +187,7 @@ def test_whoever_watches_is_told_who_is_asked_what(
     assert done.status == 0, done
     assert "achieved, as proposed" in done.stdout.splitlines()[0]
     name = "3 judges: AC2, debate" if way == DEBATE else "command: AC2, scorecard"
-    assert f"judge  asks {name}\n" in done.stderr
+    assert f"[judge] asks {name}\n" in done.stderr
 
 
 def test_a_card_that_was_paid_for_says_so(repo: GitRepo, home: Path, program: GoalJudge) -> None:

@@ -1,0 +1,107 @@
+"""Progress on standard error: a live table at a terminal, a line for each criterion elsewhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from flow.adapters.fs import clock
+from flow.adapters.process.speaker import is_terminal
+from flow.app import goal_views
+from flow.app.evaluation.values import Listener
+from flow.cli.output import screen_of
+from flow.core import layout
+from flow.errors import FlowError
+from flow.render.progress import LiveHead, LiveRow, LiveTable, PlainProgress
+from flow.startup.typing import TYPE_CHECKING
+from flow.wiring.goals import Goals
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from flow.cli.output import Output
+    from flow.core.goal.model import Criterion, Goal
+    from flow.wiring.context import Context
+
+
+def listener(
+    out: Output,
+    context: Context | None = None,
+    goal_id: str = "",
+    *,
+    only: Collection[str] = (),
+    reuses: bool = False,
+    asks_judge: bool = False,
+) -> Listener:
+    """Shows progress on standard error, unless a JSON document is wanted.
+
+    The table is of the goal; without one there are lines only. ``only``, ``reuses`` and
+    ``asks_judge`` are what the evaluation is asked for.
+    """
+    if out.json or sys.stderr is None:
+        return Listener()
+    if context is None or not is_terminal(sys.stderr) or _dumb(out):
+        return PlainProgress(sys.stderr)
+    goals = Goals(context)
+    try:
+        goal = goal_views.newest(goals, goals.load(goal_id).goal)
+    except FlowError:  # the evaluation says it
+        return PlainProgress(sys.stderr)
+
+    def state(criterion: Criterion) -> str:
+        if criterion.fuzzy:
+            return "judge, at the end" if asks_judge else "not asked"
+        if only and criterion.id not in only:
+            return "not run"
+        if not criterion.must_pass and not goal.require_all_pass:
+            return "not run"
+        return "reused" if reuses else "waits"
+
+    rows = [
+        LiveRow(
+            criterion.id,
+            criterion.text,
+            criterion.verification_command or "",
+            state(criterion),
+            last=_last_seconds(goals, criterion),
+        )
+        for criterion in goal.criteria
+    ]
+    return LiveTable(
+        sys.stderr,
+        clock.monotonic,
+        lambda: screen_of(sys.stderr, out.environ),
+        _height,
+        _head(goal),
+        rows,
+    )
+
+
+def _dumb(out: Output) -> bool:
+    return out.environ.get("TERM", "dumb") == "dumb"
+
+
+def _head(goal: Goal) -> LiveHead:
+    return LiveHead(goal.id, goal.turns_evaluated + 1, time.strftime("%H:%M"))
+
+
+def _last_seconds(goals: Goals, criterion: Criterion) -> float | None:
+    """How long the criterion's command took last, as far as that is on record."""
+    run_id, evidence_id = layout.sidecar_of(criterion.evidence_ref or "")
+    try:
+        last = goals.records.evidence_named(run_id, evidence_id) if run_id else None
+    except FlowError:
+        return None
+    body = last.document["evidence"] if last is not None else {}
+    if body.get("command") != criterion.verification_command:
+        return None
+    seconds = body.get("duration_seconds")
+    return float(seconds) if isinstance(seconds, int | float) else None
+
+
+def _height() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).lines or 24
+    except (OSError, ValueError):
+        return 24
