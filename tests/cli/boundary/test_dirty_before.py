@@ -1,0 +1,140 @@
+"""What was dirty when the goal began does not count while it is the same, committed or not."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support import scene
+from tests.support.scene import flow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.support import GitRepo
+
+DIRTY = ("edited.txt", "new.txt", "run.sh", "gone.txt", "link", "moved to.txt", "conf/my.secret")
+"""Outside the paths, and each dirty in its own way before the goal begins."""
+
+
+@pytest.fixture
+def work(repo: GitRepo) -> GitRepo:
+    files = {"src/greet.txt": "give me that\n", ".gitignore": ".flow/runs/\n"}
+    repo.commit(
+        "start",
+        **files,
+        **{"edited.txt": "1\n", "run.sh": "#!/bin/sh\n", "gone.txt": "x\n", "moved.txt": "m\n"},
+    )
+    repo.write("edited.txt", "2\n")
+    repo.write("new.txt", "new\n")
+    repo.write("conf/my.secret", "key\n")
+    (repo.path / "run.sh").chmod(0o755)
+    (repo.path / "gone.txt").unlink()
+    os.symlink("src/greet.txt", repo.path / "link")
+    repo.git("mv", "moved.txt", "moved to.txt")
+    scene.create(repo, "greet", "--deny", "*.secret")
+    scene.meet(repo)
+    return repo
+
+
+def outside(repo: GitRepo) -> set[str]:
+    """The paths that block the goal."""
+    done = flow(repo, "goal", "evaluate", "--json")
+    assert done.status == (3 if done.json["path_violations"] else 0), done
+    return set(done.json["path_violations"])
+
+
+def commit(repo: GitRepo) -> None:
+    repo.git("add", "-A", "--", ".", ":!src", ":!.flow", ":!.decisions")
+    repo.git("commit", "-qm", "what was there before")
+
+
+def test_unchanged_it_never_counts_on_disk_staged_or_committed(work: GitRepo) -> None:
+    assert outside(work) == set()
+    work.git("add", "-A", "--", ".", ":!src", ":!.flow", ":!.decisions")
+    assert outside(work) == set()
+    commit(work)
+    assert outside(work) == set()
+    work.git("commit", "-q", "--amend", "-m", "in other words")
+    assert outside(work) == set()
+
+
+def test_committed_in_parts_it_does_not_count_either(work: GitRepo) -> None:
+    for name in ("new.txt", "link", "conf/my.secret"):
+        work.git("add", "--", name)
+        work.git("commit", "-qm", name, "--", name)
+        assert outside(work) == set(), name
+
+
+def rewrite(name: str) -> Callable[[GitRepo], None]:
+    return lambda repo: repo.write(name, "other\n")
+
+
+def retarget(repo: GitRepo) -> None:
+    (repo.path / "link").unlink()
+    os.symlink("edited.txt", repo.path / "link")
+
+
+def harden(repo: GitRepo) -> None:
+    """The link as a regular file that reads the same."""
+    (repo.path / "link").unlink()
+    (repo.path / "link").write_text("src/greet.txt")
+
+
+CHANGES: dict[str, tuple[Callable[[GitRepo], object], set[str]]] = {
+    "another content": (rewrite("edited.txt"), {"edited.txt"}),
+    "another content of a new file": (rewrite("new.txt"), {"new.txt"}),
+    "a denied file": (rewrite("conf/my.secret"), {"conf/my.secret"}),
+    "a mode": (lambda repo: (repo.path / "new.txt").chmod(0o755), {"new.txt"}),
+    "a link's target": (retarget, {"link"}),
+    "a link that became a file": (harden, {"link"}),
+    "a deletion": (lambda repo: (repo.path / "new.txt").unlink(), set()),
+    "a deletion of what the base has": (
+        lambda repo: (repo.path / "edited.txt").unlink(),
+        {"edited.txt"},
+    ),
+    "a rename": (
+        lambda repo: (repo.path / "new.txt").rename(repo.path / "newer.txt"),
+        {"newer.txt"},
+    ),
+    "a file that is there again, otherwise": (rewrite("gone.txt"), {"gone.txt"}),
+    "put back as the base has it": (
+        lambda repo: [repo.write("edited.txt", "1\n"), (repo.path / "run.sh").chmod(0o644)],
+        set(),
+    ),
+}
+
+
+@pytest.mark.parametrize("committed", [False, True], ids=["on disk", "committed"])
+@pytest.mark.parametrize(("change", "blocked"), CHANGES.values(), ids=list(CHANGES))
+def test_changed_afterwards_it_counts_committed_or_not(
+    work: GitRepo,
+    change: Callable[[GitRepo], object],
+    blocked: set[str],
+    committed: bool,
+) -> None:
+    change(work)
+    if committed:
+        commit(work)
+    assert outside(work) == blocked
+
+
+def test_committed_first_and_changed_then(work: GitRepo) -> None:
+    commit(work)
+    assert outside(work) == set()
+    work.write("new.txt", "other\n")
+    assert outside(work) == {"new.txt"}
+    work.git("commit", "-qam", "more")
+    assert outside(work) == {"new.txt"}
+    work.write("new.txt", "new\n")
+    work.git("commit", "-qam", "back")
+    assert outside(work) == set()
+
+
+def test_a_change_that_was_committed_and_undone_on_disk_alone_counts(work: GitRepo) -> None:
+    work.write("new.txt", "other\n")
+    commit(work)
+    work.write("new.txt", "new\n")
+    assert outside(work) == {"new.txt"}
