@@ -65,6 +65,6 @@ COMMAND = CommandSpec(
     "drop raw outputs of closed goals that are old; the chain still verifies",
     _arguments,
     _run_gc,
-    "Sidecars, ledger, events and verdicts stay, and so does every output of a goal that is not "
+    "Sidecars, chain, events and verdicts stay, and so does every output of a goal that is not "
     "closed.",
 )

@@ -40,7 +40,7 @@ OWN = "your own state folder"
 """The witness of a pinned head."""
 UNVOUCHED = (
     f"{OWN} does not know it as Flow's. A command that was killed leaves such an entry; "
-    "so does whoever writes into the ledger without Flow"
+    "so does whoever writes into the chain without Flow"
 )
 NOTED_LIMIT = 10
 """Entries that count for nothing and are named; more are counted."""

@@ -139,7 +139,7 @@ def ledger_refusal(record: Record, faults: Sequence[str]) -> StateError | None:
     if not faults:
         return None
     return in_file(layout.ledger_file(record.run_id)).wrong_state(
-        f"the ledger of run {record.run_id} does not hold: {'; '.join(faults[:3])}",
+        f"the chain of run {record.run_id} does not hold: {'; '.join(faults[:3])}",
         f"see: flow evidence verify {record.run_id}",
         code="inconsistent",
     )
