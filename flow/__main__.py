@@ -38,7 +38,9 @@ def _own_signals() -> None:
 
 def run(words: list[str]) -> int:
     """Run these words, in whatever process this is; returns the exit status."""
-    hook = words[:1] == ["hook"] or words[:2] in (["--json", "hook"], ["help", "hook"])
+    if words[:1] == ["help"] and words[1:2] in (["hook"], ["statusline"]):
+        words = [words[1], "--help"]
+    hook = words[:1] == ["hook"] or words[:2] == ["--json", "hook"]
     if hook and "pre-push" not in words[1:3]:
         from flow.hook import run as run_hook
 

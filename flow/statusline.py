@@ -30,7 +30,10 @@ out, for the status bar of an agent's host, whose JSON may come on standard
 input. Runs nothing, writes nothing, exits with 0.
 
 For Claude Code, in ~/.claude/settings.json:
-  "statusLine": {"type": "command", "command": "flow statusline"}"""
+  "statusLine": {"type": "command", "command": "flow statusline"}
+
+example:
+  flow statusline"""
 
 
 def run(words: Sequence[str]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import shlex
 import sys
 from importlib import import_module
@@ -138,18 +139,27 @@ def test_every_command_is_in_a_subject(capsys: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.parametrize(
-    "words", [["hook"], ["hook", "--help"], ["hook", "-h"], ["help", "hook"], ["hook", "help"]]
+    "words",
+    [
+        *(["hook"], ["hook", "-h"], ["hook", "help"]),
+        *(["help", name] for name in main.ELSEWHERE),
+        *([name, "--help"] for name in main.ELSEWHERE),
+    ],
+    ids=" ".join,
 )
-def test_the_hook_tells_about_itself(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_host_starts_tells_about_itself(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     from flow.__main__ import run as run_flow
 
     assert run_flow(words) == 0
     shown = capsys.readouterr()
     assert shown.err == ""
     assert max(map(len, shown.out.splitlines())) <= 80
-    lines = shown.out.partition("examples:\n")[2].splitlines()
-    assert len(lines) > 1
-    assert all(shlex.split(line)[:2] == ["flow", "hook"] for line in lines)
+    name = next(word for word in words if word in main.ELSEWHERE)
+    lines = re.split(r"^examples?:\n", shown.out, flags=re.M)[1].splitlines()
+    assert lines
+    assert all(shlex.split(line)[:2] == ["flow", name] for line in lines)
 
 
 def test_a_command_of_the_hook_that_is_nearly_right(capsys: pytest.CaptureFixture[str]) -> None:

@@ -209,6 +209,7 @@ JUDGES = {
     "`needs_human_review`; no usable answer": NoOpinion("no answer"),
     "type `deterministic`": None,
     "as it is": None,
+    "any": None,
 }
 
 
@@ -225,12 +226,13 @@ def test_what_is_decided_is_the_table() -> None:
                 trigger="manual",
                 judge=judge,
                 review=answer == "as it is",
+                held="open" if answer == "any" else "",
             )
             proposed = f"`{decision.proposed}`, proposed"
             written = proposed if decision.proposed else f"`{decision.status}`"
             assert status.startswith(written), (candidates, answer)
             assert verdict == f"`{decision.verdict}`", (candidates, answer)
-    assert len(told) == 10
+    assert len(told) == 11
 
 
 def test_what_continues_at_a_stop_is_the_table() -> None:
