@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 
+from flow.adapters.process.speaker import current_speaker
 from flow.adapters.setup import init as setup_init
 from flow.adapters.setup.set_up_place import SetUpPlace
 from flow.adapters.setup.settings_edit import settings_place
 from flow.adapters.setup.undo import undo, what_stays
 from flow.cli.parsing import CommandSpec, usage_error
-from flow.core.setting_keys import ENFORCEMENT, STOP_HOOK
+from flow.core.setting_keys import ENFORCEMENT, KEYS, STOP_HOOK
 from flow.core.setting_values import loosens
 from flow.core.stop.hosts import HOSTS
 from flow.errors import FlowError, PersonNeeded
@@ -136,9 +137,6 @@ def _chosen(
 
 def _refuse_agent(place: SetUpPlace, request: InitRequest, out: Output) -> None:
     """Raise :class:`PersonNeeded` where an agent's shell would loosen the user's own settings."""
-    from flow.adapters.process.speaker import current_speaker
-    from flow.core.setting_keys import KEYS
-
     if not request.private or request.enforcement is None:
         return
     before = place.settings.settings.stop_hook_enforcement
@@ -154,6 +152,13 @@ def _refuse_agent(place: SetUpPlace, request: InitRequest, out: Output) -> None:
 
 
 def _undo(place: SetUpPlace, out: Output) -> int:
+    if current_speaker(out.environ).said_from == "agent":
+        raise PersonNeeded(
+            "it takes out what asks a person, and this is an agent's shell",
+            code="agent_undoes",
+            key="--undo",
+            remedy="a person, at a terminal: flow init --undo",
+        )
     if place.record is None or place.state_dir is None:
         raise usage_error(
             "the state folder cannot be used, so nobody knows what flow init put in", "flow init"
@@ -163,7 +168,7 @@ def _undo(place: SetUpPlace, out: Output) -> int:
     except FlowError:
         own = None
     repo = place.repo if place.common_dir is not None else None
-    steps = undo(repo, place.top, place.record, place.own_record, own, place.state_dir)
+    steps = undo(repo, place.top, place.record, own, place.state_dir)
     stays = list(what_stays(place.top))
     document = {
         "top": place.top,

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from flow.adapters.git.find import Repo
     from flow.adapters.setup.file_edits import FileEdit
     from flow.adapters.setup.settings_edit import SettingsPlace
-    from flow.adapters.user_state.written_files import OwnRecord
 
 FOLDER = "setup"
 CHANGED = "left: it was changed since Flow wrote it"
@@ -88,7 +87,6 @@ def undo(
     repo: Repo | None,
     top: str,
     record: SetUpRecord,
-    own_record: OwnRecord | None,
     own_file: SettingsPlace | None,
     state_dir: str,
 ) -> list[InitStep]:
@@ -103,7 +101,7 @@ def undo(
         by_file.setdefault((entry["git"], entry["file"]), []).append(entry)
     for (git, name), entries in reversed(by_file.items()):
         root = str(repo.common_dir) if git and repo is not None else top
-        steps.append(_taken_out(root, name, entries, own_record, git=git))
+        steps.append(_taken_out(root, name, entries, git=git))
     for name, value in known.get("settings", []):
         if own_file is not None:
             steps.append(_setting_taken_out(own_file, name, value, state_dir))
@@ -123,10 +121,13 @@ def _taken_out(
     root: str,
     name: str,
     entries: Sequence[Mapping[str, Any]],
-    own_record: OwnRecord | None,
     *,
     git: bool,
 ) -> InitStep:
+    """Take the entries of one file out.
+
+    Not on record as Flow's: taking out what a goal began with is a change like any other.
+    """
     shown = f".git/{name}" if git else name
     try:
         data = files.read_optional(root, name)
@@ -144,8 +145,6 @@ def _taken_out(
         return InitStep(shown, CHANGED)
     if made and complete and new.strip() in (b"", b"{}"):
         return _removed(root, name, shown)
-    if own_record is not None and not git:
-        own_record.set_up(name, data, new)
     files.replace(root, name, new)
     rest = "" if complete else "; what was changed since stays"
     return InitStep(shown, f"took out what Flow put in{rest}")

@@ -134,6 +134,27 @@ def test_a_line_that_was_there_before_stays(repo: GitRepo) -> None:
     assert repo.read(".gitignore") == ".flow/runs/\n"
 
 
+def test_an_agents_shell_takes_nothing_out(repo: GitRepo) -> None:
+    init(scene.start(repo), *ALL)
+    before = tree(repo.path)
+    done = flow(repo, "init", "--undo", "--json", env={"CLAUDECODE": "1"})
+    assert (done.status, done.json["error"]["code"]) == (4, "agent_undoes")
+    assert tree(repo.path) == before
+
+
+def test_taking_out_what_a_goal_began_with_is_a_change(repo: GitRepo) -> None:
+    init(scene.start(repo), "--host", "claude")
+    repo.commit("set up")
+    scene.create(repo)
+    scene.meet(repo)
+    repo.write(CLAUDE, repo.read(CLAUDE).replace("flow statusline", "mine"))
+    repo.commit("mine")
+    assert flow(repo, "init", "--undo").status == 0
+    done = flow(repo, "goal", "evaluate", "greet", "--json")
+    assert done.json["verdict"] == "blocked"
+    assert any(row.startswith(CLAUDE) for row in done.json["path_violations"])
+
+
 def test_undo_goes_with_nothing_else(repo: GitRepo) -> None:
     assert flow(repo, "init", "--undo", "--host", "claude").status == 2
 
