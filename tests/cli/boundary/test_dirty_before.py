@@ -138,3 +138,11 @@ def test_a_change_that_was_committed_and_undone_on_disk_alone_counts(work: GitRe
     commit(work)
     work.write("new.txt", "new\n")
     assert outside(work) == {"new.txt"}
+
+
+def test_a_change_that_only_the_commit_has_counts(work: GitRepo) -> None:
+    work.write("new.txt", "other\n")
+    commit(work)
+    work.write("new.txt", "new\n")
+    work.git("add", "new.txt")
+    assert outside(work) == {"new.txt"}
