@@ -55,7 +55,7 @@ def run(words: Sequence[str]) -> int:
 
 
 def _line() -> str:
-    from flow.render.statusline import statusline
+    from flow.render.goal.statusline import statusline
 
     return statusline(_facts(_folder()), unicode=_has_marks())
 

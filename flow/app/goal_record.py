@@ -7,7 +7,8 @@ from functools import partial
 from flow.app import overview
 from flow.app.evaluation import proofs
 from flow.app.evaluation.current_files import CurrentFiles
-from flow.app.goal_views import ViewPort, closed_by_hand, newest, status, told_by_hand
+from flow.app.goal_views import ViewPort, closed_by_hand, newest, status, told_by_hand, told_events
+from flow.app.persons_acts import persons_acts
 from flow.core import layout
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
@@ -35,8 +36,10 @@ class RecordPort(ViewPort, Protocol):
 
 
 def history(port: RecordPort, goal_id: str) -> dict[str, Any]:
-    """Every event of the goal's run."""
-    return events_of(port.records, port.events, goal_id)
+    """Every event of the goal's run, and what people approved and closed, with their words."""
+    document = events_of(port.records, port.events, goal_id)
+    goal = port.load(goal_id).goal
+    return {**document, **persons_acts(port.records, goal, document["events"])}
 
 
 def inspect(port: RecordPort, goal_id: str) -> dict[str, Any]:
@@ -48,7 +51,8 @@ def inspect(port: RecordPort, goal_id: str) -> dict[str, Any]:
     warnings = [*document["warnings"], *told]
     proof = proofs.shown_now(port.closing_context(), loaded.goal)
     document["document"] = with_newest_results(loaded.goal, newest(port, loaded.goal))
-    return {**document, "proof": proof, "closed_by_hand": by_hand, "warnings": warnings}
+    acts = persons_acts(port.records, loaded.goal, told_events(port, loaded.goal))
+    return {**document, **acts, "proof": proof, "closed_by_hand": by_hand, "warnings": warnings}
 
 
 def report(port: RecordPort, goal_id: str) -> dict[str, Any]:

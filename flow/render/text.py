@@ -120,13 +120,14 @@ def _ending_lines(count: int, every: str, most: int = PATHS) -> list[str]:
 
 
 def history(document: Document) -> list[str]:
-    """``flow goal history``: a line for each of the newest events, and its reason."""
+    """``flow goal history --details``: the newest events with their fields and reasons."""
     events = document["events"]
     if not events:
         return [f"goal {document['goal_id']} has no events yet"]
     lines = []
     for event in events[-PATHS:]:
-        lines.append(f"{show(event.get('at'))}  {clip(_event_line(event), 2 * WIDTH)}")
+        seq = f"{event['seq']:>4}  " if isinstance(event.get("seq"), int) else ""
+        lines.append(f"{seq}{show(event.get('at'))}  {clip(_event_line(event), 2 * WIDTH)}")
         if event.get("reason"):
             lines.append(f"{'':22}{clip(show(event['reason']), WIDTH)}")
     return [*lines, *more_than(len(events), f"flow goal history {document['goal_id']} --json")]

@@ -109,7 +109,7 @@ def test_events_and_evidence(repo: GitRepo) -> None:
     rest = "flow goal history greet --json"
     every = scene.flow(repo, *rest.split()[1:]).json["events"]
     assert len(every) > ROWS
-    shown = cut_for_people(repo, ("goal", "history", "greet"), rest, len(every))
+    shown = cut_for_people(repo, ("goal", "history", "greet", "--details"), rest, len(every))
     assert f"noted{ROWS - 1}\n" in shown
     assert "noted0\n" not in shown
 

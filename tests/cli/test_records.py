@@ -202,7 +202,11 @@ def test_history_and_inspect(work: GitRepo) -> None:
     history = scene.flow(work, "goal", "history", "greet", "--json").json
     assert [event["type"] for event in history["events"]] == ["created", "evidence", "evaluated"]
     told = scene.flow(work, "goal", "history")
-    assert "evaluated" in told.stdout
+    assert "✗  turn 1   failed: AC1 (exit 1)" in told.stdout
+    assert "evidence" not in told.stdout
+    details = scene.flow(work, "goal", "history", "--details").stdout
+    assert "evaluated" in details
+    assert "evidence_id=evidence-ac1-eval-1" in details
     inspected = scene.flow(work, "goal", "inspect", "greet", "--json").json
     assert inspected["document"]["metadata"]["id"] == "greet"
     assert [row["id"] for row in inspected["evidence"]] == ["evidence-ac1-eval-1"]

@@ -536,7 +536,7 @@ def test_a_long_history_shows_its_end(scene: Scene, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(event_log, "READ_LIMIT", 600)
     for number in range(20):
         event_log.append(scene.top, RUN, GOAL, "note", {"number": number}, at=NOW)
-    done = scene.flow("goal", "history", GOAL)
+    done = scene.flow("goal", "history", GOAL, "--details")
     check(done, "history")
     assert "number=19" in done.stdout
     assert "number=3" not in done.stdout

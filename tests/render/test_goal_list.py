@@ -8,7 +8,7 @@ import pytest
 
 from flow.core import instant
 from flow.errors import PATHS
-from flow.render.goal_list import MARKS, goal_list_lines, none_here, unreadable_lines
+from flow.render.goal.goal_list import MARKS, goal_list_lines, none_here, unreadable_lines
 from flow.render.screen import Screen, measure
 
 NOW = instant.seconds("2026-11-20T14:20:00Z")

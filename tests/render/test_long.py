@@ -13,10 +13,10 @@ from flow.core.text.display import names
 from flow.errors import ALL, FEW, PATHS
 from flow.render import baseline, judgement, page, records, text
 from flow.render.confirming import HOOK_LINES, LEFT_BEHIND, MOST_ROWS, for_hook
-from flow.render.goal_list import goal_list_lines
+from flow.render.goal.goal_list import goal_list_lines
+from flow.render.goal.status import status_lines
 from flow.render.screen import Screen
 from flow.render.setup import doctor
-from flow.render.status import status_lines
 from flow.render.verdict import drawing
 from tests.render.test_confirming import at_terminal, question
 

@@ -12,8 +12,8 @@ from flow.core.decision.decide import Decision
 from flow.core.decision.explain import reason
 from flow.core.decision.verdict import CriterionResult
 from flow.errors import FEW, PATHS
+from flow.render.goal.status import TURNS, files_words, result_words, status_lines
 from flow.render.screen import Screen, measure
-from flow.render.status import TURNS, files_words, result_words, status_lines
 
 NOW = instant.seconds("2026-11-20T14:20:00Z")
 AT = "2026-11-20T14:16:00Z"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from flow.render.goal.statusline import WIDTH, statusline
 from flow.render.screen import measure
-from flow.render.statusline import WIDTH, statusline
 
 HOSTILE = "a\x1b[31mred\x07\u202eb\nsecond\tline\x9b2J"
 

@@ -138,4 +138,4 @@ def test_output_lines_end_at_newlines_only() -> None:
 def test_the_history_leaves_out_what_is_for_programs() -> None:
     event = {"at": "t", "seq": 1, "type": "evaluated", "goal_id": "g", "turn": 1}
     chained = {**event, "ledger_head": "2:" + "a" * 64, "prev": "b" * 64, "hash": "c" * 64}
-    assert text.history({"goal_id": "g", "events": [chained]}) == ["t  evaluated  turn=1"]
+    assert text.history({"goal_id": "g", "events": [chained]}) == ["   1  t  evaluated  turn=1"]

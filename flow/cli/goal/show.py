@@ -8,7 +8,7 @@ from flow.core.goal.lifecycle import STATUSES
 from flow.core.text.near import did_you_mean
 from flow.errors import at_key
 from flow.render import text
-from flow.render.status import status_lines
+from flow.render.goal.status import status_lines
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
@@ -48,7 +48,7 @@ def _list_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _list_goals(args: argparse.Namespace, out: Output) -> int:
     from flow.app.goal_list import goal_list
-    from flow.render.goal_list import goal_list_lines, none_here, unreadable_lines
+    from flow.render.goal.goal_list import goal_list_lines, none_here, unreadable_lines
 
     statuses = listed(args.status, "--status", "flow goal list", "status")
     for status in statuses:
@@ -70,12 +70,21 @@ def _list_goals(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
+def _history_arguments(parser: argparse.ArgumentParser) -> None:
+    _optional_goal(parser)
+    parser.add_argument(
+        "--details", action="store_true", help="every event with its fields, evidence too"
+    )
+
+
 def _history(args: argparse.Namespace, out: Output) -> int:
     from flow.app import goal_record
+    from flow.render.goal.history import history_lines
 
     goals = Goals(Context())
     document = goal_record.history(goals, goal_views.choose(goals, args.ID))
-    out.result(document, text.history(document))
+    shown = text.history(document) if args.details else history_lines(document, out.screen)
+    out.result(document, shown)
     out.warn(document["warnings"])
     return 0
 
@@ -95,7 +104,7 @@ COMMANDS = {
     "list": CommandSpec(
         "the goals of this repository, those that need you first", _list_arguments, _list_goals
     ),
-    "history": CommandSpec("everything that happened to a goal", _optional_goal, _history),
+    "history": CommandSpec("everything that happened to a goal", _history_arguments, _history),
     "inspect": CommandSpec(
         "the contract and the evidence behind each criterion", _optional_goal, _inspect
     ),

@@ -600,7 +600,7 @@ def test_what_is_on_record_of_it(repo: GitRepo) -> None:
     assert {k: event[k] for k in ("base_commit", "ran", "cached", "non_discriminating")} == {
         "base_commit": base, "ran": ["AC1", "AC2"], "cached": [], "non_discriminating": ["AC1"],
     }  # fmt: skip
-    assert "baseline" in flow(repo, "goal", "history", "greet").stdout
+    assert "ran on the base commit" in flow(repo, "goal", "history", "greet").stdout
 
 
 def test_its_record_cannot_be_cut_unseen(repo: GitRepo) -> None:

@@ -1,0 +1,233 @@
+"""``flow goal history``: a line for each turn and for what people and agents did. Pure."""
+
+from __future__ import annotations
+
+import time
+
+from flow.core import instant
+from flow.core.stop.pause import pause_of
+from flow.core.stop.turns import has_turn
+from flow.core.text.display import clip, visible
+from flow.errors import PATHS, more_than
+from flow.render.goal.standing import words_of
+from flow.render.screen import MEANING, Column, Styled, mark_of
+from flow.render.text import show
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from flow.render.screen import Screen
+
+    Document = Mapping[str, Any]
+    Event = Mapping[str, Any]
+
+TEXT = 400
+"""Characters of a line's text off a terminal."""
+_COLUMNS = (Column(), Column(), Column(cut=True), Column(right=True))
+_LEFT_OUT = ("evidence", "evidence-discounted")
+"""Types of events that are about evidence alone."""
+RESUMED = "resumed for evaluation"
+"""Reason of a move that the turn behind it implies."""
+
+
+class Entry(NamedTuple):
+    """One line of the history, and the words of whoever did it."""
+
+    at: str
+    meaning: str
+    text: str
+    right: str = ""
+    note: str = ""
+
+
+def history_lines(document: Document, screen: Screen) -> list[str]:
+    """The lines of ``flow goal history``, the newest last."""
+    goal_id, events = visible(document["goal_id"]), document["events"]
+    if not events:
+        return [f"goal {goal_id} has no events yet"]
+    notes = {act["evidence_id"]: act["note"] for act in document["approvals"]}
+    entries = _entries(events, notes)
+    shown = entries[-PATHS:]
+    turns = sum(1 for entry in entries if entry.text.startswith("turn "))
+    lines = [f"{screen.paint('bold', goal_id)}  {turns:,} turn{'s' * (turns != 1)}", ""]
+    lines += [screen.plain(line) for line in _rows(shown, screen)]
+    more = more_than(len(entries), f"flow goal history {goal_id} --json")
+    tail = f"flow goal history {goal_id} --details"
+    return [*lines, *more, "", screen.labelled("more", tail, "person", width=6)]
+
+
+def _rows(entries: Sequence[Entry], screen: Screen) -> list[str]:
+    """A line for each entry, quotes below it, and a head for each day where there are several."""
+    at_terminal = screen.columns is not None
+    days = [_day(entry.at) if at_terminal else "" for entry in entries]
+    several = len(set(days)) > 1
+    lines, before = [], ""
+    for entry, day in zip(entries, days, strict=True):
+        if several and day != before:
+            lines.append(screen.rule(day))
+            before = day
+        row = (
+            _clock(entry.at) if at_terminal else screen.at(entry.at),
+            mark_of(entry.meaning) if entry.meaning else " ",
+            clip(entry.text, TEXT),
+            Styled(entry.right, "dim"),
+        )
+        lines += [*screen.table(_COLUMNS, [row]), *words_of({"note": entry.note}, screen)]
+    return lines
+
+
+def _clock(stamp: str) -> str:
+    try:
+        return time.strftime("%H:%M", time.localtime(instant.seconds(stamp)))
+    except (ValueError, IndexError):
+        return visible(stamp)[:5]
+
+
+def _day(stamp: str) -> str:
+    try:
+        local = time.localtime(instant.seconds(stamp))
+    except (ValueError, IndexError):
+        return ""
+    return f"{local.tm_mday} {time.strftime('%b %Y', local)}"
+
+
+def _entries(events: Sequence[Event], notes: Mapping[str, str | None]) -> list[Entry]:
+    """One entry for each event that people are told of; a stop is part of its turn."""
+    entries: list[Entry] = []
+    place: dict[object, int] = {}
+    for event in events:
+        kind = str(event.get("type"))
+        if kind in _LEFT_OUT or event.get("reason") == RESUMED:
+            continue
+        turn = event.get("turn") if has_turn(event) else None
+        if kind == "stop" and turn in place:
+            at = place[turn]
+            entries[at] = entries[at]._replace(right=_answer(event))
+            continue
+        if turn is not None:
+            place[turn] = len(entries)
+            entries.append(_turn(event))
+            continue
+        note = notes.get(str(event.get("evidence_id"))) or event.get("note")
+        entry = _TELL.get(kind, _other)(event)
+        entries.append(entry._replace(note=entry.note or str(note or "")))
+    return entries
+
+
+def _turn(event: Event) -> Entry:
+    verdict = str(event.get("verdict"))
+    meaning = MEANING.get(verdict, "undecided")
+    words = short_reason(show(event.get("reason")) if event.get("reason") else "")
+    if verdict == "achieved":
+        words = "; ".join(filter(None, ("proved", words)))
+    if event.get("proposal_id"):
+        words += "; a person confirms" if words else "a person confirms"
+    return _entry(event, meaning, f"turn {event['turn']}   {words or visible(verdict)}".rstrip())
+
+
+def short_reason(reason: str) -> str:
+    """A verdict's reason without what the mark and the numbers say already."""
+    from flow.core.decision.explain import only_counts
+
+    parts = []
+    for part in reason.split("; "):
+        if part.startswith("path_boundary_violation: "):
+            paths = part.removeprefix("path_boundary_violation: ")
+            parts.append(f"outside its paths: {paths.removesuffix(chr(32) + _OUTSIDE)}")
+        elif part and not only_counts(part):
+            parts.append(part)
+    return "; ".join(parts)
+
+
+_OUTSIDE = "outside the goal's paths"
+
+
+def _answer(event: Event) -> str:
+    answers = {"continue": "the agent goes on", "let_go": "the agent may stop"}
+    return answers.get(str(event.get("answer")), "")
+
+
+def _entry(event: Event, meaning: str, text: str, note: object = "") -> Entry:
+    right = _answer(event) if event.get("type") == "stop" else _place(event)
+    return Entry(str(event.get("at", "")), meaning, text, right, str(note or ""))
+
+
+def _place(event: Event) -> str:
+    """From where something was said."""
+    place = event.get("said_from")
+    if place == "agent":
+        return f"{visible(str(event.get('agent') or 'an agent'))}'s shell"
+    return visible(str(place)) if place else ""
+
+
+def _actor(event: Event) -> str:
+    by = event.get("by") or event.get("how")
+    if by:
+        return visible(str(by))
+    return "an agent" if event.get("said_from") == "agent" else "somebody"
+
+
+def _moved(event: Event) -> Entry:
+    """A change of the status outside an evaluation."""
+    to, reason = str(event.get("to")), event.get("reason")
+    pause = pause_of(event)
+    if pause is not None:
+        return _entry(event, "", f"{pause.who} paused it", pause.reason)
+    if event.get("proposal_id"):
+        return _entry(event, "", f"{visible(to)} is proposed: {show(reason)}")
+    if to == "active" and event.get("from") != "draft":
+        return _entry(event, "", f"{_actor(event)} resumed it", reason)
+    words = {"cancelled": "cancelled it", "active": "activated it", "failed": "closed it as failed"}
+    meaning = "" if to == "active" else MEANING.get(to, "undecided")
+    done = words.get(to, f"moved it to {visible(to)}")
+    return _entry(event, meaning, f"{_actor(event)} {done}", reason)
+
+
+def _amended(event: Event) -> Entry:
+    changes = event.get("changes")
+    text = "; ".join(map(show, changes)) if isinstance(changes, list) else ""
+    return _entry(event, "contract", f"{_actor(event)} amended: {text}", event.get("reason"))
+
+
+def _approved(event: Event) -> Entry:
+    kind = str(event.get("type")).removesuffix("approved").removesuffix("-")
+    about = visible(str(event.get("criterion_id") or kind or "it"))
+    words = {"protected": "the protected files", "guards": "the changed git settings"}
+    return _entry(event, "proved", f"{_actor(event)} approved {words.get(about, about)}")
+
+
+def _confirmed(event: Event) -> Entry:
+    to = str(event.get("to"))
+    meaning = MEANING.get(to, "undecided")
+    return _entry(event, meaning, f"{_actor(event)} confirmed: {visible(to)}")
+
+
+def _created(event: Event) -> Entry:
+    draft = " as a draft" if event.get("to") == "draft" else ""
+    return _entry(event, "contract", f"created{draft}")
+
+
+def _rebased(event: Event) -> Entry:
+    return _entry(event, "contract", f"{_actor(event)} moved the base", event.get("reason"))
+
+
+def _other(event: Event) -> Entry:
+    reason = f": {show(event['reason'])}" if event.get("reason") else ""
+    return _entry(event, "", f"{show(event.get('type'))}{reason}")
+
+
+_TELL: Mapping[str, Callable[[Event], Entry]] = {
+    "created": _created,
+    "transition": _moved,
+    "contract-amended": _amended,
+    "approved": _approved,
+    "guards-approved": _approved,
+    "protected-approved": _approved,
+    "confirmed": _confirmed,
+    "rebased": _rebased,
+    "claimed": lambda event: _entry(event, "", f"session {show(event.get('session'))} works on it"),
+    "forgotten": lambda event: _entry(event, "", "forgotten by the Stop hook"),
+    "baseline": lambda event: _entry(event, "", "its commands ran on the base commit"),
+}
+"""What is told of each type of event."""
