@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from flow.core.decision.after import EarlierGoal
 from flow.core.goal.lifecycle import NON_TERMINAL
 from flow.core.goal.model import NO_BRANCH
 from flow.errors import FlowError, StateError, at_key
@@ -12,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from flow.app.ports import LoadedGoal
+    from flow.core.decision.after import EarlierGoal
     from flow.core.goal.model import Goal
 
 
@@ -61,6 +61,8 @@ class EarlierGoals:
 
     def __call__(self, goal_id: str) -> EarlierGoal | None:
         """The goal as it stands."""
+        from flow.core.decision.after import EarlierGoal  # few goals come after another
+
         try:
             loaded = self._load(goal_id)
         except FlowError as error:

@@ -9,7 +9,6 @@ from itertools import islice
 
 from flow.adapters.contracts import check, rules
 from flow.adapters.contracts.text import dotted_path, one_line
-from flow.core.text.near import nearest_or_all
 from flow.errors import ContractError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -109,6 +108,8 @@ def _misnamed(document: Any, expected: str) -> list[Problem]:
 def _unknown(kind: str, document: Any) -> Iterator[Problem]:
     schema, root = check.schema_of(kind)
     for path, known in check.unknown_keys(schema, root, document):
+        from flow.core.text.near import nearest_or_all  # most documents have none
+
         yield path, "is not a known key; it is kept", nearest_or_all(str(path[-1]), known), None
 
 

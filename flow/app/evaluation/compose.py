@@ -7,7 +7,6 @@ from flow.app.ports import LastEvaluation, Turn, goal_evaluation
 from flow.core.decision import after, explain
 from flow.core.decision.decide import Opinion
 from flow.core.decision.delta import delta
-from flow.core.decision.outside import outside_advice
 from flow.core.decision.verdict import ProposedTransition, Verdict
 from flow.core.evidence.model import EVALUATOR, evidence_document
 from flow.core.text import display
@@ -163,6 +162,7 @@ def _outside_document(
     violations = evaluated.report.violations
     if not violations:
         return None
+    from flow.core.decision.outside import outside_advice
     from flow.core.evidence.proof import ProofFile
 
     goal = evaluated.facts.loaded.goal

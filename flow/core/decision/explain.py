@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from flow.core.decision.decide import NoOpinion, Opinion
-from flow.core.decision.outside import outside_advice
 from flow.core.decision.verdict import HINT_LIMIT, REASON_LIMIT
 from flow.core.text.display import clip, names, some_names, visible
 from flow.startup.typing import TYPE_CHECKING
@@ -181,6 +180,8 @@ def hint(
 
 def _outside_hint(goal_id: str, boundary: BoundaryReport) -> str:
     """What to remove, what to put back, and last the line that allows them all, whole or not."""
+    from flow.core.decision.outside import outside_advice  # most goals stay inside
+
     advice = outside_advice(goal_id, boundary.violations, None)
     new = [file.path for file in advice.files if file.do == "remove"]
     other = [file.path for file in advice.files if file.do == "put_back"]

@@ -66,7 +66,7 @@ def test_it_is_bounded(record: OwnRecord, monkeypatch: pytest.MonkeyPatch) -> No
         record.file("a.md", b"%d" % number)
     rows = record.rows("a.md")
     assert 5 < len(rows) < 25
-    assert rows[-1].blobs == written_files._blob_names(b"99")
+    assert rows[-1].blobs == written_files.blob_names(b"99")
 
 
 def test_a_folder_that_others_may_write_vouches_for_nothing(

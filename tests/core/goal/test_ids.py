@@ -44,7 +44,7 @@ def test_any_other_is_refused_by_name(what: str, value: object) -> None:
     fault = caught.value.fault
     assert caught.value.code == "invalid_id"
     assert (fault.key, fault.value) == (what, value)
-    assert fault.message.endswith(f"is not a {what}")
+    assert fault.message.endswith(f"is not {'an' if what[0] in 'aeiou' else 'a'} {what}")
     assert (fault.remedy or "").startswith("use ")
 
 
