@@ -148,12 +148,12 @@ def test_every_command_is_in_a_subject(capsys: pytest.CaptureFixture[str]) -> No
     ids=" ".join,
 )
 def test_what_a_host_starts_tells_about_itself(
-    words: list[str], capsys: pytest.CaptureFixture[str]
+    words: list[str], capfd: pytest.CaptureFixture[str]
 ) -> None:
     from flow.__main__ import run as run_flow
 
     assert run_flow(words) == 0
-    shown = capsys.readouterr()
+    shown = capfd.readouterr()
     assert shown.err == ""
     assert max(map(len, shown.out.splitlines())) <= 80
     name = next(word for word in words if word in main.ELSEWHERE)
