@@ -270,7 +270,7 @@ def next_step(
     if waiting:
         return (
             f"{display.names(waiting)}: flow goal approve {goal.id} {waiting[0]} --by NAME "
-            f"--note TEXT, then flow goal evaluate {goal.id}"
+            "--note TEXT"
         )
     return f"flow goal evaluate {goal.id}"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from html import escape
 
+from flow.core.chain.closing_record import PLACES
 from flow.core.text.display import visible
 from flow.errors import PATHS, cut_list
 from flow.render.text import paused
@@ -53,6 +54,7 @@ def page(report: Document) -> str:
         *(_verdict(verdict, status["goal_id"]) if verdict else ["<p>No verdict is recorded.</p>"]),
         "<h2>Criteria</h2>",
         _criteria(status["criteria"]),
+        *_people(status),
         "<h2>Evidence</h2>",
         *(_evidence(row) for row in report["evidence"]),
         "<h2>History</h2>",
@@ -139,6 +141,38 @@ def _criteria(criteria: Iterable[Document]) -> str:
             for c in criteria
         ),
     )
+
+
+def _people(status: Document) -> list[str]:
+    """What people approved and how the goal was closed, with who, when, from where, their words."""
+    closed = status.get("closed")
+    acts = [*(status.get("approvals") or ()), *([closed] if closed else [])]
+    if not acts:
+        return []
+    rows = [
+        (
+            _act_about(act),
+            _html_text(act["by"] or "-")
+            + (f" ({_html_text(act['by_from'])})" * bool(act["by_from"])),
+            _html_text(act["at"] or "-"),
+            _html_text(PLACES.get(str(act["said_from"]), act["said_from"] or "not on record")),
+            f"“{_html_block(act['note'])}”" if act["note"] else "",
+        )
+        for act in acts
+    ]
+    return [
+        "<h2>What people said</h2>",
+        _html_table(("about", "who", "when", "from", "words"), rows),
+    ]
+
+
+def _act_about(act: Document) -> str:
+    """What an approval or a closing was about."""
+    if "vouched" not in act:
+        return f"closed as {_status_word(act['about'])}"
+    paths = ", ".join(map(_html_text, cut_list(list(act["paths"]), "flow report --json", PATHS)))
+    doubt = "" if act["vouched"] else ", which your own state folder does not know"
+    return f"{_html_text(act['about'])} approved{f': {paths}' if paths else ''}{doubt}"
 
 
 def _evidence(row: Document) -> str:

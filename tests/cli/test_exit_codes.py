@@ -31,6 +31,10 @@ def test_0_achieved_and_done(work: GitRepo) -> None:
         "status": "achieved",
         "reason": done.json["reason"],
         "proposal_id": proposal,
+        "by": "A Tester",
+        "by_from": "git user.name",
+        "note": "",
+        "said_from": "pipe",
     }
 
 

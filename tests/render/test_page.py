@@ -11,6 +11,11 @@ from flow.render.page import page
 EVIL = '<script>alert(1)</script>"><img src=x onerror=y>&\x1b[31m\u202e'
 
 
+def act(text: str, **more: Any) -> dict[str, Any]:
+    keys = ("about", "at", "by", "by_from", "said_from", "note")
+    return {**dict.fromkeys(keys, text), **more}
+
+
 def report(text: str = "plain") -> dict[str, Any]:
     return {
         "status": {
@@ -24,6 +29,8 @@ def report(text: str = "plain") -> dict[str, Any]:
             "trust": text,
             "turns_evaluated": 3,
             "next": text,
+            "approvals": [act(text, paths=[text], vouched=False)],
+            "closed": act(text),
             "criteria": [
                 {
                     "id": "AC1",
@@ -92,3 +99,22 @@ def test_nothing_is_fetched_or_run() -> None:
 
 def test_a_goal_without_a_verdict_has_a_page_too() -> None:
     assert "No verdict is recorded" in page({**report(), "verdict": None})
+
+
+def test_what_people_said_stands_with_who_when_and_from_where() -> None:
+    given = report()
+    assert "What people said" not in page(
+        {**given, "status": {**given["status"], "approvals": [], "closed": None}}
+    )
+    told = {"by": "R. Viewer", "by_from": None, "said_from": "agent", "note": "I read\nall of it"}
+    approval = act("x", about="protected", **told, paths=["tests/a.py"], vouched=True)
+    closed = act("x", about="achieved", by_from="git user.name", said_from=None, note=None)
+    status = {**given["status"], "approvals": [approval], "closed": closed}
+    text = page({**given, "status": status})
+    assert "<td>protected approved: tests/a.py</td><td>R. Viewer</td><td>x</td>" in text
+    assert "<td>an agent&#x27;s shell</td><td>“I read\nall of it”</td>" in text
+    assert "<td>x (git user.name)</td><td>x</td><td>not on record</td><td></td>" in text
+    assert "closed as" in text
+    assert "does not know" not in text
+    doubted = {**approval, "vouched": False}
+    assert "does not know" in page({**given, "status": {**status, "approvals": [doubted]}})

@@ -142,7 +142,7 @@ def _evaluate_goal(context: Context, args: argparse.Namespace, out: Output, goal
             if records and any(row.outcome != "not_executed" for row in verdict.criterion_results):
                 warnings = _record_verdict(context, document, verdict.run_id)
         if out.json:
-            document["resumed"] = resumed.to_document() if resumed is not None else None
+            document |= {"resumed": resumed.to_document()} if resumed is not None else {}
             return _as_json(context, verdict, document, warnings, args, out)
         seconds = clock.monotonic() - began
         out.tell(judged_lines(context, document, out))

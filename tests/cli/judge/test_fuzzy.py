@@ -59,11 +59,11 @@ def test_a_deterministic_goal_waits_for_the_person_it_needs(
     assert found["proposed_transition"] is None
     assert judge.prompts == []
     shown = scene.flow(repo, "goal", "status", "greet", "--json")
-    assert shown.json["next"] == f"AC2: {APPROVE}, then flow goal evaluate greet"
+    assert shown.json["next"] == f"AC2: {APPROVE}"
     words = ["goal", "approve", "greet", "AC2", "--by", "Sam", "--note", "read it", "--yes"]
     assert scene.flow(repo, *words).status == 0
     shown = scene.flow(repo, "goal", "status", "greet", "--json")
-    assert shown.json["next"] == "flow goal evaluate greet"
+    assert shown.json["next"] == "a person confirms achieved: flow goal confirm greet"
     assert evaluate(repo)["verdict"] == "achieved"
 
 

@@ -1,0 +1,57 @@
+"""A person's words, with who said them, when and from where, wherever the goal is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.support import scene
+from tests.support.scene import flow
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support import GitRepo
+
+READ = "I read it, twice\x1b[31m"
+YES = "It is what we wanted"
+
+
+def test_approval_confirmation_and_note_are_everywhere(repo: GitRepo, tmp_path: Path) -> None:
+    scene.create(scene.start(repo), "greet", "--fuzzy", scene.FUZZY)
+    scene.meet(repo)
+    assert flow(repo, "goal", "evaluate", "--no-judge").status == 4
+    words = ("goal", "approve", "AC2", "--by", "R. Viewer", "--note", READ, "--yes", "--json")
+    proposal = flow(repo, *words).json["proposal"]["proposal_id"]
+    assert flow(repo, "goal", "confirm", "--proposal", proposal, "--note", YES).status == 0
+
+    documents = [
+        flow(repo, "goal", "status", "greet", "--json").json,
+        flow(repo, "goal", "history", "greet", "--json").json,
+        flow(repo, "goal", "inspect", "greet", "--json").json,
+        flow(repo, "report", "greet", "--json").json["status"],
+    ]
+    for document in documents:
+        (approval,) = document["approvals"]
+        closed = document["closed"]
+        assert (approval["about"], approval["by"], approval["note"]) == ("AC2", "R. Viewer", READ)
+        assert (closed["about"], closed["by"], closed["note"]) == ("achieved", "A Tester", YES)
+        assert (approval["by_from"], closed["by_from"]) == (None, "git user.name")
+        for act in (approval, closed):
+            assert act["at"].endswith("Z")
+            assert act["said_from"] in ("pipe", "agent")
+    page = tmp_path / "page.html"
+    assert flow(repo, "report", "greet", "--output", str(page)).status == 0
+    text = page.read_text()
+    for word in ("R. Viewer", "I read it, twice\\x1b[31m", "A Tester (git user.name)", YES):
+        assert word in text, word
+    for command in ("status", "history"):
+        shown = flow(repo, "goal", command, "greet").stdout
+        for word in ("R. Viewer", "I read it, twice", "A Tester", YES):
+            assert word in shown, (command, word)
+
+
+def test_a_goal_without_a_run_has_no_words(repo: GitRepo) -> None:
+    scene.create(scene.start(repo), "greet", "--draft")
+    for command in ("history", "inspect"):
+        document = flow(repo, "goal", command, "greet", "--json").json
+        assert (document["approvals"], document["closed"]) == ([], None)
