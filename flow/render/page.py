@@ -189,6 +189,14 @@ def _evidence(row: Document) -> str:
     )
 
 
+def _why(event: Document) -> str:
+    """Why, or what, with who said so and their words."""
+    by, note = event.get("by"), event.get("note")
+    what = event.get("reason") or event.get("criterion_id") or event.get("evidence_id") or ""
+    who = f"{by}: “{note}”" if note else str(by or "")
+    return "; ".join(str(part) for part in (what, who) if part)
+
+
 def _history(events: Iterable[Document]) -> str:
     return _html_table(
         ("at", "event", "from", "to", "why"),
@@ -198,7 +206,7 @@ def _history(events: Iterable[Document]) -> str:
                 _html_text(event.get("type", "-")),
                 _status_word(event.get("from", "")),
                 _status_word(event.get("to", "")),
-                _html_text(event.get("reason") or event.get("evidence_id") or ""),
+                _html_text(_why(event)),
             )
             for event in events
         ),

@@ -10,7 +10,7 @@ import json
 from flow.core.evidence.freshness import WORDS
 from flow.core.stop.pause import Pause
 from flow.core.text.display import clip, names, visible
-from flow.errors import PATHS, more_than
+from flow.errors import FEW, PATHS, more_than
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -159,7 +159,9 @@ def _event_line(event: Document) -> str:
 
 
 def inspect(document: Document, paint: Paint) -> list[str]:
-    """``flow goal inspect``: the contract key by key, then the evidence."""
+    """``flow goal inspect``: who said what, the contract as YAML, then the evidence."""
+    from flow.render.goal.contract_yaml import yaml_lines
+
     every = f"flow goal inspect {document['goal_id']} --json"
     lines = [
         field("goal", document["goal_id"]),
@@ -167,12 +169,26 @@ def inspect(document: Document, paint: Paint) -> list[str]:
         field("contract", document["contract"]),
         field("run", show(document["run"])),
         *([field("closed", "by hand")] if document.get("closed_by_hand") else []),
+        *_people_lines(document),
         "",
-        *outline(document["document"]),
+        *yaml_lines(document["document"]),
         "",
         *_proof_lines(document.get("proof"), every),
     ]
     return [*lines, *_evidence_table(document["evidence"], paint, every)]
+
+
+def _people_lines(document: Document) -> list[str]:
+    """What people approved and closed, when, from where and in which words."""
+    acts = [("approved", act) for act in document.get("approvals") or ()]
+    acts += [("closed as", document["closed"])] if document.get("closed") else []
+    lines = []
+    for label, act in acts[-FEW:]:
+        place = f", {show(act['said_from'])}" if act["said_from"] else ""
+        note = f": “{show(' '.join(act['note'].split()))}”" if act["note"] else ""
+        by = show(act["by"])
+        lines.append(field(label, f"{show(act['about'])}, {by}, {show(act['at'])}{place}{note}"))
+    return lines
 
 
 def _proof_lines(proof: Document | None, every: str) -> list[str]:
