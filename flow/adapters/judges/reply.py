@@ -56,7 +56,7 @@ def fitting(value: Any, schema: Mapping[str, Any]) -> dict[str, Any] | Unusable:
     if not isinstance(value, dict):
         return Unusable("the reply is no JSON object")
     faults = misfits(closed(schema), value)
-    return Unusable(words(f"the reply: {faults[0]}")) if faults else value
+    return Unusable(words(f"the reply: {faults[0].removeprefix('it: ')}")) if faults else value
 
 
 def closed(schema: Any, *, without: frozenset[str] = frozenset()) -> Any:

@@ -118,3 +118,10 @@ def test_words_from_outside_are_one_line_without_keys() -> None:
     text = b"\x1b[31mred\x1b[0m\nkey sk-secret-1 \xff\xe2\x80\xae end  "
     assert words(text, ("sk-secret-1",)) == ("\\x1b[31mred\\x1b[0m\\nkey (key) \\xff\\u202e end")
     assert len(words("x" * 1000)) == 300
+
+
+def test_a_fault_of_the_whole_reply_is_said_once() -> None:
+    unusable = read_reply("{}", SCHEMA)
+    assert isinstance(unusable, Unusable)
+    assert unusable.reason.startswith("the reply: ")
+    assert "it: " not in unusable.reason
