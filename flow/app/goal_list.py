@@ -44,11 +44,11 @@ def goal_list(
     goals, broken = port.goals()
     here = port.branch()
     unreadable = [error.to_dict() for error in broken]
-    found, other = [_Copy(goal, None) for goal in goals], None
+    copies, other = [_Copy(goal, None) for goal in goals], None
     branches = None
     if all_branches:
         elsewhere = port.branch_goals()
-        found = _each_once(elsewhere, goals, here)
+        copies = _each_once(elsewhere, goals, here)
         known = {error["file"] for error in unreadable}
         unreadable += _unreadable_there(elsewhere, known)
         branches = elsewhere.branches
@@ -57,7 +57,7 @@ def goal_list(
     context, left_open = port.closing_context(), port.remembered.left_open()
     rows = [
         _row(port, context, copy, left_open)
-        for copy in found
+        for copy in copies
         if not statuses or copy.goal.status in statuses
     ]
     return {

@@ -171,7 +171,7 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Scene:
         calls = [
             ("goal", "create", "--file", "evil.yaml"),
             ("goal", "evaluate", "evil"),
-            ("goal", "approve", "evil", "AC3", "--by", "N\u202e", "--note", EVIL, "--yes"),
+            ("goal", "approve", "evil", "AC3", "--by", "N", "--note", EVIL, "--yes"),
             ("goal", "pause", "evil", "--reason", EVIL),
             ("goal", "resume", "evil", "--reason", EVIL),
             ("trust", "revoke", "evil"),

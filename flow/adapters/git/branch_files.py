@@ -69,13 +69,13 @@ def files_on_branches(repo: Repo, heads: Mapping[str, str], folder: str) -> list
         return []
     asked = "".join(f"{commit}:{folder}\n" for commit in heads.values()).encode("utf-8")
     output = git(repo, "cat-file", "--batch", stdin=asked, limit=TREES_LIMIT)
-    found: list[BranchFile] = []
+    files: list[BranchFile] = []
     trees = _objects(output, len(heads))
     for (branch, commit), (kind, data) in zip(heads.items(), trees, strict=True):
         for mode, name, object_id in _entries(data, len(commit) // 2) if kind == "tree" else ():
             if mode != _TREE:
-                found.append(BranchFile(branch, name, mode, object_id))
-    return found
+                files.append(BranchFile(branch, name, mode, object_id))
+    return files
 
 
 def contents(repo: Repo, ids: Collection[str], most: int) -> dict[str, bytes]:
