@@ -90,7 +90,7 @@ objective:
     - id: AC1
       text: "{evil}"
       status: pending
-      verification_command: "printf '\\\\033[2J'; true"
+      verification_command: "printf '\\\\033[2Jseen\\\\007'; true"
     - {{id: AC2, text: "{evil}", status: pending}}
 evaluator: {{type: hybrid}}
 lifecycle: {{status: draft}}
@@ -120,7 +120,7 @@ lifecycle: {{status: draft}}
         assert "\x1b" not in output, words
         assert "\u202e" not in output, words
         assert "\x07" not in output, words
-    assert "\\x1b[2J" in outputs[9][1]  # what the command printed is shown, escaped
+    assert "\nseen\\x07\n" in outputs[9][1]  # escape sequences go, the rest is shown
 
 
 def test_a_file_name_that_is_not_utf_8(work: GitRepo) -> None:
