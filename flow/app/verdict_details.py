@@ -228,7 +228,7 @@ def _tail(end: OutputEnd | None, body: Mapping[str, Any]) -> OutputTail:
     if end is None:
         printed = body.get("output_bytes")
         return OutputTail(missing="its output is gone" if printed else NOTHING)
-    lines = plain_lines(end.data.decode("utf-8", "replace"))
+    lines = plain_lines(end.data.decode("utf-8", "replace"), only_colours=True)
     if not any(line.strip() for line in lines):
         return OutputTail(missing="it printed only blank lines" if end.data else NOTHING)
     shown = lines[-TAIL:]

@@ -79,7 +79,7 @@ def _output(document: Document, body: Mapping[str, Any], screen: Screen) -> list
     text, before = document.get("output"), document.get("output_left_out")
     if text is None and not title:
         return []
-    lines = plain_lines(str(text)) if text is not None else []
+    lines = plain_lines(str(text), only_colours=True) if text is not None else []
     note = f"{before:,} bytes before this" if isinstance(before, int) and before else ""
     shown = [visible(line.expandtabs(8)) for line in lines]
     if not any(line.strip() for line in lines):

@@ -73,8 +73,9 @@ _ASCII = {
     0x2212: "-",
     0x2192: "->",
 }
-_ASCII |= {ord(mark): plain for mark, plain in MARKS.values()}
-_NARROW = dict.fromkeys(_ASCII, "x")
+_ASCII_MARKS = {ord(mark): plain for mark, plain in MARKS.values()}
+_MARK_TEXTS = {mark for mark, _ in MARKS.values()} | {" "}
+_NARROW = dict.fromkeys([*_ASCII, *_ASCII_MARKS], "x")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -125,8 +126,15 @@ class Screen(NamedTuple):
         return self._painted(mark_of(meaning))
 
     def plain(self, text: str) -> str:
-        """``text``, with ASCII for Flow's own marks, rules and quotes where it must be."""
+        """``text``, with ASCII for dots, rules and quotes where it must be.
+
+        A mark in it stays: it is a word of somebody's.
+        """
         return text if self.unicode else text.translate(_ASCII)
+
+    def marks(self, text: str) -> str:
+        """Flow's own marks, in ASCII where it must be."""
+        return text if self.unicode else text.translate(_ASCII_MARKS)
 
     def quote(self, words: str) -> str:
         """A person's words, made visible, in quotes."""
@@ -263,7 +271,7 @@ class Screen(NamedTuple):
             return visible(stamp)
 
     def _painted(self, cell: Styled) -> str:
-        return self.paint(cell.style, self.plain(cell.text))
+        return self.paint(cell.style, self.marks(cell.text))
 
     def _space(self, left: int, right: int) -> str:
         return " " * max(2, (self.width or 0) - left - right)
@@ -276,7 +284,8 @@ def mark_of(meaning: str) -> Styled:
 
 def _styled(cell: str | Styled, screen: Screen) -> Styled:
     text, style = (cell, "") if isinstance(cell, str) else cell
-    return Styled(screen.plain(text), style)
+    own = _MARK_TEXTS.issuperset(text)
+    return Styled(screen.marks(text) if own else screen.plain(text), style)
 
 
 def measure(text: str) -> int:

@@ -12,12 +12,20 @@ _STRING = r"(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\
 _OTHER = r"\x1b[ -/]+[0-~]|\x1b[0-OQ-WYZ\\`-~]"
 
 
-def plain_lines(text: str) -> list[str]:
-    """The lines of ``text`` as they would stand on a screen, without trailing blank ones."""
+_COLOUR = r"(?:\x1b\[|\x9b)(?:[0-9;:]*m|[0-2]?K)"
+"""Colours, and the end of a line that is written anew, as every runner's progress has them."""
+
+
+def plain_lines(text: str, *, only_colours: bool = False) -> list[str]:
+    """The lines of ``text`` as they would stand on a screen, without trailing blank ones.
+
+    With ``only_colours`` every other sequence stays, for a reader who is to see it.
+    """
     if "\x1b" in text or not text.isascii():
         import re
 
-        text = re.sub(f"{_STRING}|{_CONTROL_SEQUENCE}|{_OTHER}", "", text)
+        pattern = _COLOUR if only_colours else f"{_STRING}|{_CONTROL_SEQUENCE}|{_OTHER}"
+        text = re.sub(pattern, "", text)
     lines = [_on_screen(line) for line in text.split("\n")]
     while lines and not lines[-1].strip():
         lines.pop()

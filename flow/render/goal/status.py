@@ -123,7 +123,7 @@ def _turns(document: Document, screen: Screen) -> list[str]:
     if not count:
         return []
     marks = [mark_of(MEANING.get(turn["verdict"], "undecided")) for turn in turns]
-    painted = "".join(screen.paint(mark.style, screen.plain(mark.text)) for mark in marks)
+    painted = "".join(screen.paint(mark.style, screen.marks(mark.text)) for mark in marks)
     if not turns:
         return [screen.labelled("turns", str(count))]
     more = "… " if turns[0]["turn"] > 1 else ""
