@@ -44,7 +44,7 @@ def test_it_blocks_the_agent_repairs_and_it_lets_go(scene: GitRepo, home: Path) 
     assert "grep -q please src/greet.txt" in agent.heard[1]
     assert turn.result["result"] == "Now I am."
     assert turn.hooks[1]["next_step_hint"] == "/flow:goal evaluate greet"
-    assert "/flow:goal evaluate greet" in turn.hooks[1]["systemMessage"]
+    assert "Waits for you: flow goal confirm greet" in turn.hooks[1]["systemMessage"]
     assert (verdict(scene)["verdict"], verdict(scene)["source"]) == ("achieved", "evaluator-loop")
     (result,) = verdict(scene)["criterion_results"]
     assert (result["outcome"], result["exit_code"]) == ("passed", 0)
@@ -67,7 +67,7 @@ def test_stuck_after_three_equal_turns(scene: GitRepo, home: Path) -> None:
     assert turn.decisions == [BLOCK, BLOCK, BLOCK, APPROVE]
     assert len(agent.turns) == 4
     assert status(scene) == "failed"
-    assert "stuck_no_progress" in turn.hooks[3]["systemMessage"]
+    assert "It is marked failed: " in turn.hooks[3]["systemMessage"]
     assert stops(scene)[-1]["limit"] == "stuck_no_progress"
     assert "stuck_no_progress" in scene.read(".decisions/issue-7.md")
 
@@ -82,7 +82,7 @@ def test_the_budget(repo: GitRepo, home: Path) -> None:
     assert turn.decisions == [BLOCK, BLOCK, APPROVE]
     assert "The goal's budget ends it after 2 more stops." in agent.heard[1]
     assert "the last time that Flow asks you to go on" in agent.heard[2]
-    assert "budget_exhausted" in turn.hooks[2]["systemMessage"]
+    assert "of max_iterations are used" in turn.hooks[2]["systemMessage"]
     assert status(repo) == "waiting_for_user"
     assert verdict(repo)["proposed_transition"]["to"] == "failed"
 

@@ -26,7 +26,7 @@ def test_the_hook_says_where_the_goal_stands(scene: GitRepo, home: Path) -> None
         terminal.shows("shortcuts")
         terminal.type("make the greeting polite")
         terminal.until(lambda: bool(terminal.agent.turns), pressing=ENTER)
-        terminal.shows("Stop says: Flow: goal greet is not done: failed: AC1 (exit 1)")
+        terminal.shows("Stop says: ◎ greet turn 1: AC1 failed. The agent may stop")
     assert [event["answer"] for event in stops(scene)] == ["let_go"]
 
 
