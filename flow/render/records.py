@@ -41,17 +41,21 @@ def evidence_list(document: Document, screen: Screen) -> list[str]:
         return [f"{title}  no evidence yet"]
     rows = newest_rows(evidence, "created_at")
     more = more_than(len(evidence), f"flow evidence list --run-id {run_id} --json")
+    any_stale = any(set(row.get("why_stale", ())) - {"unstamped"} for row in rows)
+    cells = [_evidence_row(row, screen, beside_stale=any_stale) for row in rows]
     newest = f"flow evidence show {show(rows[-1]['id'])} --run-id {run_id}"
     return lines_of(
         [f"{title}  {len(evidence):,} piece{'' if len(evidence) == 1 else 's'} of evidence"],
-        [*screen.table(_EVIDENCE, [_evidence_row(row, screen) for row in rows]), *more],
+        [*screen.table(_EVIDENCE, cells), *more],
         [screen.labelled("newest", newest, "person")],
     )
 
 
-def _evidence_row(row: Document, screen: Screen) -> list[str | Styled]:
+def _evidence_row(row: Document, screen: Screen, *, beside_stale: bool) -> list[str | Styled]:
+    """One row. Where others are stale, one without a stamp says so: nobody can tell of it."""
     reasons = row.get("why_stale", ())
     stale = why_stale(reasons) if set(reasons) - {"unstamped"} else ""
+    note = f"stale: {stale}" if stale else why_stale(reasons) * beside_stale
     result = show(row["outcome"])
     if row["exit_code"] is not None:
         result = f"exit {show(row['exit_code'])}"
@@ -62,7 +66,7 @@ def _evidence_row(row: Document, screen: Screen) -> list[str | Styled]:
         names(row["proves"], 5),
         Styled(show(row["type"]).replace("_", " "), "dim"),
         result,
-        Styled(f"stale: {stale}" if stale else "", "undecided"),
+        Styled(note, "undecided" if stale else "dim"),
         Styled(screen.at(str(row["created_at"])), "dim"),
     ]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from flow.adapters.fs import clock
 from flow.adapters.git.run import user_config
 from flow.adapters.setup.defaults_file import read_defaults
@@ -13,7 +15,7 @@ from flow.core.drafting.defaults import not_trusted
 from flow.core.drafting.draft import NO_DEFAULTS
 from flow.core.goal import ids
 from flow.core.stop.pause import PAUSED_STATUS
-from flow.errors import FlowError
+from flow.errors import FlowError, StateError
 from flow.startup.typing import TYPE_CHECKING
 from flow.version import __version__
 from flow.wiring.pinning import Pinning, record_trust
@@ -87,7 +89,8 @@ def approve(context: Context, goal_id: str, about: str, word: PersonsWord) -> st
     goal_id = ids.goal_id(goal_id)
     path = moves.approve(closing, goal_id, about, word, now, __version__)
     if context.load(goal_id).goal.status == PAUSED_STATUS:
-        moves.shift_status(closing, goal_id, "active", f"resumed: {about} was approved")
+        with suppress(StateError):  # somebody moved it first; the approval stands all the same
+            moves.shift_status(closing, goal_id, "active", f"resumed: {about} was approved")
     return path
 
 

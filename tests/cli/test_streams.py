@@ -120,7 +120,7 @@ lifecycle: {{status: draft}}
         assert "\x1b" not in output, words
         assert "\u202e" not in output, words
         assert "\x07" not in output, words
-    assert "\nseen\\x07\n" in outputs[9][1]  # escape sequences go, the rest is shown
+    assert "\n\\x1b[2Jseen\\x07\n" in outputs[9][1]  # colours go, the rest is shown
 
 
 def test_a_file_name_that_is_not_utf_8(work: GitRepo) -> None:

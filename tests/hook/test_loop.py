@@ -483,7 +483,7 @@ def test_two_stops_at_once_measure_once(looping: GitRepo, home: Path) -> None:
 
 def test_history_tells_why_the_hook_did_what_it_did(looping: GitRepo, capfd: Capture) -> None:
     stop(looping, capfd)
-    done = scene.flow(looping, "goal", "history", "greet")
+    done = scene.flow(looping, "goal", "history", "greet", "--details")
     assert "stop" in done.stdout
     assert "answer=continue" in done.stdout
     assert "mode=evaluator-loop" in done.stdout

@@ -118,7 +118,7 @@ def test_the_last_message_is_kept_without_secrets(
     assert len(message) == 500
     assert TOKEN not in (scene.run_dir(repo) / "events.jsonl").read_text()
     assert "I cannot" not in (repo.path / ".decisions/issue-7.md").read_text()
-    assert "I cannot" in scene.flow(repo, "goal", "history", "greet").stdout
+    assert "I cannot" in scene.flow(repo, "goal", "history", "greet", "--details").stdout
 
 
 @pytest.mark.parametrize("value", [None, "", "  ", 7, ["I cannot"], {"text": "no"}])

@@ -197,3 +197,5 @@ def _outside_steps(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
         yield "or", _short(sheet, show(advice["amend"]))
         if advice.get("folders"):
             yield "", f"this opens whole folders: {show(advice['folders'])}"
+    if advice.get("not_opened"):
+        yield "or", f"a person allows what is denied: flow goal amend{sheet.name} --edit"

@@ -103,7 +103,8 @@ def test_of_many_the_folder_is_offered_and_called_that(work: GitRepo) -> None:
     assert document["amend"] == "flow goal amend greet --allow 'docs/deep/**'"
     assert document["folders"] == ["docs/deep/**"]
     said = flow(work, "goal", "evaluate").stdout
-    assert "with whole folders: flow goal amend greet --allow 'docs/deep/**'" in said
+    assert "or     flow goal amend greet --allow 'docs/deep/**'\n" in said
+    assert "this opens whole folders: docs/deep/**" in said
 
 
 def test_what_was_committed_is_removed_and_committed(work: GitRepo) -> None:
@@ -123,7 +124,7 @@ def test_a_denied_file_has_no_line_to_amend(work: GitRepo) -> None:
     document = outside(work)
     assert (document["amend"], document["not_opened"]) == (None, ["src/a.key"])
     said = flow(work, "goal", "evaluate").stdout
-    assert "remove src/a.key; or a person allows them: flow goal amend greet --edit" in said
+    assert "a person allows what is denied: flow goal amend greet --edit\n" in said
 
 
 def test_a_file_that_was_dirty_has_no_command_that_would_lose_it(work: GitRepo) -> None:

@@ -48,7 +48,7 @@ def test_the_last_lines_of_each_required_criterion_that_did_not_pass(work: GitRe
 def test_output_is_plain_and_hostile_text_is_visible(work: GitRepo) -> None:
     script = r"printf '\033[31mred\033[0m\n10%%\r50%%\r100%%\n\033]0;owned\007t\302\205x\n'; exit 1"
     goal(work, f"AC1: says :: {script}")
-    assert block(evaluate(work), "AC1") == ["red", "100%", "t\\x85x"]
+    assert block(evaluate(work), "AC1") == ["red", "100%", r"\x1b]0;owned\x07t\x85x"]
 
 
 def test_secrets_stay_redacted_as_they_are_stored(work: GitRepo) -> None:
