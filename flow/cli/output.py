@@ -149,7 +149,7 @@ def screen_of(stream: TextIO | None, environ: Mapping[str, str]) -> Screen:
     return Screen(
         columns=_columns(stream, environ) if at_terminal else None,
         colour=not environ.get("NO_COLOR") and (forced or (at_terminal and not dumb)),
-        unicode=not dumb and _locale(environ) not in ("C", "POSIX") and _has(stream),
+        unicode=not dumb and not _wants_ascii(environ) and _has(stream),
         now=time.time(),
     )
 
@@ -200,6 +200,18 @@ def _encoding(environ: Mapping[str, str]) -> str | None:
     if named or not sys.flags.utf8_mode:
         return named or None
     return _locale(environ).partition("@")[0].partition(".")[2] or None
+
+
+_PLAIN = ("C", "POSIX")
+_COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
+"""What Python sets ``LC_CTYPE`` to where the locale is C (PEP 538)."""
+
+
+def _wants_ascii(environ: Mapping[str, str]) -> bool:
+    """Whether the user's locale is C by name; where none is named, UTF-8 is meant."""
+    if environ.get("LANG") in _PLAIN and not environ.get("LC_ALL"):
+        return environ.get("LC_CTYPE", "C") in (*_PLAIN, *_COERCED)
+    return _locale(environ) in _PLAIN
 
 
 def _locale(environ: Mapping[str, str]) -> str:

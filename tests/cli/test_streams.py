@@ -147,3 +147,30 @@ def test_a_warning_is_on_stderr_and_in_the_document(work: GitRepo) -> None:
     as_json = scene.flow(work, "goal", "status", "greet", "--json")
     assert as_json.stderr == ""
     assert "curent_phase" in as_json.json["warnings"][0]
+
+
+@pytest.mark.parametrize(
+    ("named", "ascii_marks"),
+    [
+        ({"LANG": "C"}, True),
+        ({"LANG": "POSIX"}, True),
+        ({"LC_ALL": "C"}, True),
+        ({"LANG": "C.UTF-8"}, False),
+        ({"LANG": "C", "LC_ALL": "C.UTF-8"}, False),
+        ({}, False),
+        ({"TERM": "dumb"}, True),
+    ],
+)
+def test_marks_are_ascii_where_the_locale_is_c(
+    named: dict[str, str], ascii_marks: bool, work: GitRepo
+) -> None:
+    scene.create(work)
+    plain = {name: value for name, value in os.environ.items() if name[:3] not in ("LAN", "LC_")}
+    done = subprocess.run(
+        [f"{ROOT}/bin/flow", "goal", "list"],
+        cwd=work.path,
+        env={**plain, "FLOW_PYTHON": sys.executable, "TERM": "xterm", **named},
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout.isascii() == ascii_marks
