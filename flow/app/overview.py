@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from flow.app.evaluation.current_files import CurrentFiles
 from flow.app.transitions import closing as transitions_closing
-from flow.core.decision.after import holds
 from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
-from flow.core.judging.goal.spent import judge_cost
 from flow.core.text import display
 from flow.errors import FlowError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -124,6 +122,8 @@ def _budget(context: ClosingContext, goal: Goal) -> dict[str, float | None] | No
     """What the Stop hook may spend on the goal, and what judges cost; None without a limit."""
     if goal.max_seconds is None and goal.max_cost_usd is None:
         return None
+    from flow.core.judging.goal.spent import judge_cost
+
     cost = judge_cost(context.records.evidence(goal.run_id)[0]) if goal.run_id else 0.0
     return {
         "max_seconds": goal.max_seconds,
@@ -136,6 +136,8 @@ def _after(context: ClosingContext, goal: Goal) -> list[dict[str, str]] | None:
     """The goals that come first and are not achieved; None where none comes first."""
     if not goal.after:
         return None
+    from flow.core.decision.after import holds
+
     return [hold._asdict() for hold in holds(goal.id, goal.after, context.earlier)]
 
 

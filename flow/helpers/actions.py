@@ -212,10 +212,12 @@ def _check_trust(file: str | None) -> int:
 
 def _goal_unless(file: str | None, context: Context) -> str | None:
     """The goal of the branch, unless a goal file is named."""
+    if file is not None:
+        return None
     from flow.app import goal_views
     from flow.wiring.goals import Goals
 
-    return goal_views.choose(Goals(context)) if file is None else None
+    return goal_views.choose(Goals(context))
 
 
 def _wrote(context: Context, path: str, name: str = "", warnings: Sequence[str] = ()) -> None:
