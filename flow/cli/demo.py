@@ -86,14 +86,16 @@ def play_story(
 def _achieved(stage: Stage, goal: str) -> None:
     stage.title("1. A goal that is achieved")
     stage.switch(goal)
-    stage.say("A goal says what must be true, which commands prove it, and which files may change.")
+    stage.tell(
+        "A goal says what must be true, which commands prove it, and which files may change."
+    )
     stage.flow("goal", "create", "--file", f"goals/{goal}.goal.yaml")
-    stage.say("Nothing is done yet, and Flow finds that out by running the commands.")
-    stage.flow("goal", "evaluate", goal, expected=1)
-    stage.say("Somebody does the work.")
+    stage.tell("Nothing is done yet, and Flow finds that out by running the commands.")
+    stage.flow("goal", "evaluate", goal, "--output", "none", expected=1)
+    stage.tell("Somebody does the work.")
     stage.change(goal)
     stage.flow("goal", "evaluate", goal)
-    stage.say("All is proved, and only a person closes it. Before that, one more edit: the proof")
+    stage.tell("All is proved, and only a person closes it. Before that, one more edit: the proof")
     stage.tell("was about other files, so it is stale, and nothing can be confirmed.")
     stage.append("wordcount/__init__.py", "# one more line")
     stale = stage.status(goal)["proposal"]
@@ -115,7 +117,9 @@ def _show_failing(stage: Stage, goal: str) -> None:
     stage.title("2. A goal that fails honestly")
     stage.switch(goal, "main")
     stage.flow("goal", "create", "--file", f"goals/{goal}.goal.yaml")
-    stage.say("Somebody says that it is done. One exit status says that it is not, and one command")
+    stage.tell(
+        "Somebody says that it is done. One exit status says that it is not, and one command"
+    )
     stage.tell("ends in `|| true`, so that it could not fail, and proves nothing.")
     stage.change(goal)
     stage.flow("goal", "evaluate", goal, expected=1)
@@ -131,7 +135,7 @@ def _blocked(stage: Stage, goal: str) -> None:
     stage.title("3. A goal that leaves its paths")
     stage.switch(goal, "main")
     stage.flow("goal", "create", "--file", f"goals/{goal}.goal.yaml")
-    stage.say("The commands pass, because the test they run was changed along with the code.")
+    stage.tell("The commands pass, because the test they run was changed along with the code.")
     stage.change(goal)
     stage.flow("goal", "evaluate", goal, expected=3)
     status = stage.status(goal)

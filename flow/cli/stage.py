@@ -83,7 +83,7 @@ class Stage:
                 f"the example cannot be copied: {error}",
                 "make room there, or set TMPDIR to another folder",
             ) from error
-        self.say(f"A small project, with a home folder of its own: {self.project}")
+        self.tell(f"A small project, with a home folder of its own: {self.project}")
         self.git("init", "-q", "--template=")
         self.git("symbolic-ref", "HEAD", "refs/heads/main")
         self.commit("A program that counts words")
@@ -211,7 +211,7 @@ class Stage:
         """Check the status of ``goal`` at the end of its chapter, and show it."""
         status = self.status(goal)["status"]
         self.goals[goal] = status
-        self.say(f"{goal} is {status}.")
+        self.tell(f"{goal} is {status}.")
         self.expect(status == expected, f"{goal} is {expected}, not {status}")
 
     def expect(self, as_told: bool, claim: str) -> bool:
