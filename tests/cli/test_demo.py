@@ -17,6 +17,8 @@ from tests.support.scene import ended
 
 pytestmark = pytest.mark.needs_tool("git", "bash")
 
+PROGRESS = re.compile(r"\[\d+/\d+\] ")
+
 
 @pytest.mark.slow
 def test_the_story_goes_as_told_whatever_surrounds_it(tmp_path: Path, home: Path) -> None:
@@ -53,7 +55,8 @@ def test_the_story_goes_as_told_whatever_surrounds_it(tmp_path: Path, home: Path
     assert places == sorted(places)
     assert "tests/test_hyphens.py" in story[places[-4] : places[-3]]
     assert "masked" in story[: places[-4]]
-    assert len(story.splitlines()) <= 142
+    told = [line for line in story.splitlines() if not PROGRESS.match(line)]
+    assert len(told) <= 142  # of which some are a traceback, whose lines depend on Python
     assert list(tmp_path.iterdir()) == [outer], "the folder is removed"
     assert not (home / "flow-state").exists(), "the user's own trust ledger is left alone"
 
