@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from time import monotonic
 
+from flow.core.text.locale import wants_ascii
 from flow.errors import FlowError
 from flow.startup import ctrl_c
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -45,7 +46,7 @@ def run(words: Sequence[str]) -> int:
         with ctrl_c.HEARD:
             line = _line()
     except (Exception, KeyboardInterrupt):  # noqa: BLE001 - a status bar always has its line
-        line = "◎ flow doctor" if _has_marks() else "(o) flow doctor"
+        line = "(o) flow doctor" if wants_ascii(os.environ) else "◎ flow doctor"
     if "--json" in words:
         import json
 
@@ -57,7 +58,7 @@ def run(words: Sequence[str]) -> int:
 def _line() -> str:
     from flow.render.goal.statusline import statusline
 
-    return statusline(_facts(_folder()), unicode=_has_marks())
+    return statusline(_facts(_folder()), unicode=not wants_ascii(os.environ))
 
 
 def _facts(folder: str) -> Any:
@@ -117,12 +118,6 @@ def _standard_input() -> bytes:
     except (OSError, ValueError):  # closed
         pass
     return bytes(received)
-
-
-def _has_marks() -> bool:
-    """Whether the locale has Flow's marks, as it says."""
-    named = (os.environ.get(variable) for variable in ("LC_ALL", "LC_CTYPE", "LANG"))
-    return next(filter(None, named), "") not in ("C", "POSIX")
 
 
 def _print(text: str) -> None:

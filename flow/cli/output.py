@@ -9,6 +9,7 @@ import time
 
 from flow.adapters.process.speaker import is_terminal
 from flow.core.text.display import visible
+from flow.core.text.locale import locale_named, wants_ascii
 from flow.errors import ALL, PersonNeeded, StorageError, cut_list
 from flow.render.screen import Screen
 from flow.startup.typing import TYPE_CHECKING, Any, TextIO
@@ -149,7 +150,7 @@ def screen_of(stream: TextIO | None, environ: Mapping[str, str]) -> Screen:
     return Screen(
         columns=_columns(stream, environ) if at_terminal else None,
         colour=not environ.get("NO_COLOR") and (forced or (at_terminal and not dumb)),
-        unicode=not dumb and not _wants_ascii(environ) and _has(stream),
+        unicode=not dumb and not wants_ascii(environ) and _has(stream),
         now=time.time(),
     )
 
@@ -199,24 +200,7 @@ def _encoding(environ: Mapping[str, str]) -> str | None:
     named = environ.get("PYTHONIOENCODING", "").partition(":")[0]
     if named or not sys.flags.utf8_mode:
         return named or None
-    return _locale(environ).partition("@")[0].partition(".")[2] or None
-
-
-_PLAIN = ("C", "POSIX")
-_COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
-"""What Python sets ``LC_CTYPE`` to where the locale is C (PEP 538)."""
-
-
-def _wants_ascii(environ: Mapping[str, str]) -> bool:
-    """Whether the user's locale is C by name; where none is named, UTF-8 is meant."""
-    if environ.get("LANG") in _PLAIN and not environ.get("LC_ALL"):
-        return environ.get("LC_CTYPE", "C") in (*_PLAIN, *_COERCED)
-    return _locale(environ) in _PLAIN
-
-
-def _locale(environ: Mapping[str, str]) -> str:
-    named = (environ.get(variable) for variable in ("LC_ALL", "LC_CTYPE", "LANG"))
-    return next(filter(None, named), "")
+    return locale_named(environ).partition("@")[0].partition(".")[2] or None
 
 
 def _silence(stream: TextIO) -> None:

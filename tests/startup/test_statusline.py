@@ -114,6 +114,8 @@ def test_a_broken_goal_and_no_git_have_their_line(repo: GitRepo, tmp_path: Path)
 def test_where_the_locale_has_no_marks_letters_stand_for_them(repo: GitRepo) -> None:
     scene.create(scene.start(repo))
     assert line(repo.path, LC_ALL="C") == "(o) greet 0/1, not evaluated yet\n"
+    coerced = {"LC_ALL": "", "LANG": "C", "LC_CTYPE": "C.UTF-8"}  # C, as Python leaves it
+    assert line(repo.path, **coerced) == "(o) greet 0/1, not evaluated yet\n"
 
 
 def test_as_a_document_and_its_help(repo: GitRepo) -> None:
