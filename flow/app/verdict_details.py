@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from flow.core import layout
-from flow.core.decision.details import TAIL, OutputTail, RowDetails, VerdictDetails, judged_figures
+from flow.core.decision.details import (
+    TAIL,
+    OutputTail,
+    RowDetails,
+    VerdictDetails,
+    judged_figures,
+    no_lines,
+)
 from flow.core.decision.explain import JUDGED
 from flow.core.text.plain_output import plain_lines
 from flow.errors import FlowError
@@ -17,7 +24,6 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Criterion, Goal
 
 DURATION = "duration_seconds"
-NOTHING = "it printed nothing"
 
 
 class OutputEnd(NamedTuple):
@@ -225,12 +231,12 @@ def _number(value: object) -> float | None:
 
 def _tail(end: OutputEnd | None, body: Mapping[str, Any]) -> OutputTail:
     """The last lines of an output, or why there are none."""
+    printed = body.get("output_bytes")
     if end is None:
-        printed = body.get("output_bytes")
-        return OutputTail(missing="its output is gone" if printed else NOTHING)
+        return OutputTail(missing=no_lines(stored=False, blank=False, printed=printed))
     lines = plain_lines(end.data.decode("utf-8", "replace"), only_colours=True)
     if not any(line.strip() for line in lines):
-        return OutputTail(missing="it printed only blank lines" if end.data else NOTHING)
+        return OutputTail(missing=no_lines(stored=True, blank=bool(end.data), printed=printed))
     shown = lines[-TAIL:]
     total = None if body.get("truncated") else max(end.lines, len(shown))
     if end.whole and total is not None:

@@ -17,6 +17,7 @@ from flow.core.setting_keys import KEYS, key_named, near_keys
 from flow.core.setting_values import checked_value, loosens, value_from_text
 from flow.core.settings import config_rows, merge_layers
 from flow.core.text.near import meant
+from flow.core.tool_calls.speaker import is_agent
 from flow.errors import InputError, PersonNeeded, at_key, in_file
 from flow.render import text
 from flow.startup.typing import TYPE_CHECKING
@@ -197,8 +198,7 @@ def _refuse_agent(
     out: Output, place: _Surroundings, file: SettingsPlace, key: Key, value: Any
 ) -> None:
     """Raise :class:`PersonNeeded` where an agent's shell would loosen what is the user's word."""
-    speaker = current_speaker(out.environ)
-    if file.root == place.top or speaker.said_from != "agent":
+    if file.root == place.top or not is_agent(current_speaker(out.environ)):
         return
     before, default = (
         next(row.value for row in config_rows(loaded) if row.key == key.name)

@@ -6,6 +6,7 @@ from flow.adapters.fs import clock
 from flow.adapters.setup.defaults_file import read_defaults
 from flow.core.amendment.trust_diff import difference
 from flow.core.layout import DEFAULTS
+from flow.core.tool_calls.speaker import is_agent
 from flow.errors import PersonNeeded, in_file
 from flow.startup.typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ def accept_defaults(context: Context, out: Output) -> None:
     defaults = read_defaults(context.top)
     if defaults is None or context.knows_defaults(defaults.digest):
         return
-    if out.can_ask and not _is_agent(context):
+    if out.can_ask and not is_agent(context.speaker):
         _show(context, out, defaults)
         out.need_yes(QUESTION, yes=False, how=f"{RECORD} --yes")
         _record(context, defaults, "flow goal create")
@@ -36,7 +37,7 @@ def accept_defaults(context: Context, out: Output) -> None:
 def record_defaults(context: Context, out: Output, *, yes: bool) -> int:
     """``flow trust record --defaults``."""
     defaults = _there(context)
-    if _is_agent(context) and not context.settings.settings.agent_may_name_trust:
+    if is_agent(context.speaker) and not context.settings.settings.agent_may_name_trust:
         raise PersonNeeded(
             f"{OPTION} lets commands run in every new goal, and this is an agent's shell",
             code="agent_names_trust",
@@ -81,10 +82,6 @@ def _there(context: Context) -> GoalDefaults:
             "this repository has no such file", "a goal is named by its id"
         )
     return defaults
-
-
-def _is_agent(context: Context) -> bool:
-    return context.speaker is not None and context.speaker.said_from == "agent"
 
 
 def _show(context: Context, out: Output, defaults: GoalDefaults) -> None:

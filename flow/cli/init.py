@@ -13,6 +13,7 @@ from flow.cli.parsing import CommandSpec, usage_error
 from flow.core.setting_keys import ENFORCEMENT, KEYS, STOP_HOOK
 from flow.core.setting_values import loosens
 from flow.core.stop.hosts import HOSTS
+from flow.core.tool_calls.speaker import is_agent
 from flow.errors import FlowError, PersonNeeded
 from flow.render import setup as render
 from flow.startup.typing import TYPE_CHECKING
@@ -140,7 +141,7 @@ def _refuse_agent(place: SetUpPlace, request: InitRequest, out: Output) -> None:
     if not request.private or request.enforcement is None:
         return
     before = place.settings.settings.stop_hook_enforcement
-    agent = current_speaker(out.environ).said_from == "agent"
+    agent = is_agent(current_speaker(out.environ))
     if agent and loosens(KEYS[STOP_HOOK], before, request.enforcement):
         raise PersonNeeded(
             f"{before} is in force, and this is an agent's shell",
@@ -152,7 +153,7 @@ def _refuse_agent(place: SetUpPlace, request: InitRequest, out: Output) -> None:
 
 
 def _undo(place: SetUpPlace, out: Output) -> int:
-    if current_speaker(out.environ).said_from == "agent":
+    if is_agent(current_speaker(out.environ)):
         raise PersonNeeded(
             "it takes out what asks a person, and this is an agent's shell",
             code="agent_undoes",

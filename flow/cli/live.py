@@ -10,7 +10,6 @@ from flow.adapters.fs import clock
 from flow.adapters.process.speaker import is_terminal
 from flow.app import goal_views
 from flow.app.evaluation.values import Listener
-from flow.cli.output import screen_of
 from flow.core import layout
 from flow.errors import FlowError
 from flow.render.progress import LiveHead, LiveRow, LiveTable, PlainProgress
@@ -71,7 +70,7 @@ def listener(
     return LiveTable(
         sys.stderr,
         clock.monotonic,
-        lambda: screen_of(sys.stderr, out.environ),
+        lambda: out.asking,
         _height,
         _head(goal),
         rows,

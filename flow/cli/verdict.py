@@ -6,7 +6,8 @@ from flow.adapters.contracts.formats import parse_json
 from flow.adapters.fs import inputs
 from flow.app import goal_views
 from flow.cli.parsing import CommandSpec, goal_argument, usage_error
-from flow.cli.verdict_screen import verdict_lines
+from flow.cli.verdict_screen import details_of, verdict_lines
+from flow.core.decision.details import NO_DETAILS
 from flow.core.goal import ids
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.stop.turns import is_handed_in
@@ -65,7 +66,8 @@ def _show_verdict(args: argparse.Namespace, out: Output) -> int:
     closed = _terminal_status(goals, document.get("goal_id"))
     if closed and "do" in document:
         document = {**document, "do": "done"}
-    out.result(document, verdict_lines(context, document, args, out, closed=closed))
+    details = NO_DETAILS if out.json else details_of(context, document)
+    out.result(document, verdict_lines(document, details, args, out, closed=closed))
     return 0
 
 

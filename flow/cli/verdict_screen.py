@@ -26,22 +26,14 @@ if TYPE_CHECKING:
 
 
 def verdict_lines(
-    context: Context,
     document: Mapping[str, Any],
+    details: VerdictDetails,
     args: argparse.Namespace,
     out: Output,
-    seconds: float | None = None,
     *,
     closed: str = "",
 ) -> list[str]:
-    """The lines of a verdict, as ``args`` asks for them.
-
-    ``seconds`` is how long the evaluation took that has just ended. Nothing is read for a program,
-    which gets the document.
-    """
-    if out.json:
-        return []
-    details = _details(context, document, seconds)
+    """The lines of a verdict, as ``args`` asks for them."""
     named = args.ID is not None or out.screen.columns is None or getattr(args, "all", False)
     return drawing.verdict(
         document,
@@ -53,18 +45,18 @@ def verdict_lines(
     )
 
 
-def judged_lines(context: Context, document: Mapping[str, Any], out: Output) -> list[str]:
+def judged_lines(document: Mapping[str, Any], details: VerdictDetails) -> list[str]:
     """A line for each criterion that a judge has judged, for whoever watches without a terminal."""
-    if out.json or is_terminal(sys.stderr):
+    if is_terminal(sys.stderr):
         return []
     rows = [row for row in document["criterion_results"] if row["reason"].startswith(JUDGED)]
-    details = _details(context, document, None).rows if rows else {}
-    return [judged_line(row, details[row["criterion_id"]]) for row in rows]
+    return [judged_line(row, details.rows[row["criterion_id"]]) for row in rows]
 
 
-def _details(
-    context: Context, document: Mapping[str, Any], seconds: float | None
+def details_of(
+    context: Context, document: Mapping[str, Any], seconds: float | None = None
 ) -> VerdictDetails:
+    """What the record says of a verdict; ``seconds``: the evaluation that has just ended took."""
     return verdict_details(
         Goals(context),
         RecordedOutputs(context.top, Attributor(context.top, context.cache("parsed"))),

@@ -9,6 +9,7 @@ from flow.core.decision.explain import only_counts
 from flow.core.text.display import clip, visible
 from flow.errors import more_than
 from flow.render.confirming import (
+    CHANGE_WORDS,
     MOST_ROWS,
     SHORT,
     TEXT,
@@ -16,6 +17,7 @@ from flow.render.confirming import (
     left_behind_line,
     not_proved_rows,
     proved_row,
+    whose_trust,
 )
 from flow.render.screen import Column, Screen, Styled
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -40,7 +42,6 @@ NEXT = 6
 WIDEST = 120
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _KINDS: Mapping[str, str] = {"weakening": "asks for less", "strengthening": "asks for more"}
-_KIND_WORDS = {"new": "not there when the goal began", "gone": "is gone", "changed": ""}
 _GROUNDS: Mapping[str, str] = {
     "flow goal create": "as created",
     "flow goal activate": "as activated",
@@ -155,7 +156,7 @@ def _proof_cells(
     given = question.approved.get(file.path)
     keys = ", ".join(map(visible, lines.keys[:5])) if lines is not None else ""
     notes = (
-        _KIND_WORDS[file.kind],
+        CHANGE_WORDS[file.kind],
         f"in {keys}" if keys else "",
         f"approved by {_local_times(visible(given), screen)}" if given else "",
     )
@@ -167,7 +168,7 @@ def _trust_row(trust: TrustGround, screen: Screen) -> Row:
         return Styled(f"not trusted: {visible(trust.why)}", "undecided")
     if not trust.at:
         return visible(trust.why)
-    who = f"by an agent ({visible(trust.agent)})" if trust.said_from == "agent" else "yours"
+    who = whose_trust(trust)
     place = visible(trust.said_from) or "from where is not on record"
     ground = _GROUNDS.get(trust.how) or visible(trust.how)
     return f"{who}: {ground}, {screen.at(trust.at)}, {place}"

@@ -87,10 +87,14 @@ def _contract_rows(steps: Sequence[ContractStep]) -> Iterable[str]:
             yield f"  {visible(clip(line, TEXT))}"
 
 
+CHANGE_WORDS = {"new": "not there when the goal began", "gone": "is gone", "changed": ""}
+"""What happened to a file that the proof rests on; of a changed one its lines tell it."""
+
+
 def _proof_row(file: ProofFile, question: ConfirmQuestion) -> str:
     lines = file.lines
     counts = "lines not told" if lines is None else f"+{lines.added} -{lines.removed}"
-    kind = {"new": "not there when the goal began", "gone": "is gone", "changed": ""}[file.kind]
+    kind = CHANGE_WORDS[file.kind]
     keys = f"in {names(lines.keys, 5)}" if lines is not None and lines.keys else ""
     given = question.approved.get(file.path)
     by = f"approved by {visible(given)}" if given else ""
@@ -117,12 +121,17 @@ def _cut_paths(paths: Sequence[str], most: int) -> list[str]:
     return [*(clip(path, _PATH) for path in paths[:most]), *paths[most:]]
 
 
+def whose_trust(trust: TrustGround) -> str:
+    """Whose word a goal is trusted by."""
+    return f"by an agent ({visible(trust.agent)})" if trust.said_from == "agent" else "yours"
+
+
 def _trust_line(trust: TrustGround) -> str:
     if not trust.trusted:
         return f"not trusted: {visible(trust.why)}"
     if not trust.at:
         return visible(trust.why)
-    who = f"by an agent ({visible(trust.agent)})" if trust.said_from == "agent" else "yours"
+    who = whose_trust(trust)
     place = trust.said_from or "from where is not on record"
     return f"{who}: {visible(trust.at)}, {visible(trust.how)}, {place}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.decision.details import judged_figures
+from flow.core.decision.details import judged_figures, no_lines
 from flow.core.text.display import clip, visible
 from flow.core.text.plain_output import plain_lines
 from flow.render.screen import MEANING, lines_of, took
@@ -83,9 +83,9 @@ def _output(document: Document, body: Mapping[str, Any], screen: Screen) -> list
     note = f"{before:,} bytes before this" if isinstance(before, int) and before else ""
     shown = [visible(line.expandtabs(8)) for line in lines]
     if not any(line.strip() for line in lines):
-        gone = text is None and bool(body.get("output_bytes"))
-        blank = "it printed only blank lines" if text else "it printed nothing"
-        shown = [screen.paint("dim", "its output is gone" if gone else blank)]
+        printed = body.get("output_bytes")
+        missing = no_lines(stored=text is not None, blank=bool(text), printed=printed)
+        shown = [screen.paint("dim", missing)]
     return [screen.rule(title or "output", note), *shown]
 
 

@@ -11,6 +11,7 @@ from flow.core.evidence.freshness import WORDS
 from flow.core.stop.pause import Pause
 from flow.core.text.display import clip, names, visible
 from flow.errors import FEW, PATHS, more_than
+from flow.render.screen import MEANING, mark_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,22 +20,6 @@ if TYPE_CHECKING:
     Paint = Callable[[str, str], str]
     Document = Mapping[str, Any]
 
-STYLE = {
-    "pass": "proved",
-    "passed": "proved",
-    "achieved": "proved",
-    "fail": "failed",
-    "failed": "failed",
-    "blocked": "failed",
-    "not_achieved": "failed",
-    "needs_human_review": "undecided",
-    "waiting_for_user": "undecided",
-    "waiting_for_ci": "undecided",
-    "inconclusive": "undecided",
-    "evidence_collected": "undecided",
-    "cancelled": "dim",
-    "draft": "dim",
-}
 LABEL = 11
 """Columns of the labels on the left."""
 WIDTH = 200
@@ -66,13 +51,6 @@ def label_block(label: str, items: Sequence[str]) -> list[str]:
     return [field(label if not place else "", item) for place, item in enumerate(items)]
 
 
-def with_hand(document: Document) -> str:
-    """A goal's status, marked where it was closed by hand or is paused."""
-    by_hand = " (closed by hand)" if document.get("closed_by_hand") else ""
-    paused = " (paused)" if document.get("paused") else ""
-    return f"{document['status']}{by_hand}{paused}"
-
-
 def paused(document: Document) -> str:
     """Who paused a goal, when and why."""
     pause = Pause(**document)
@@ -89,7 +67,7 @@ def table(
         cells = []
         for cell, width in zip(row, widths, strict=True):
             padding = " " * (width - len(cell))
-            style = STYLE.get(cell, "")
+            style = mark_of(MEANING[cell]).style if cell in MEANING else ""
             cells.append((paint(style, cell) if paint and style else cell) + padding)
         lines.append(f"{indent}{'  '.join(cells)}".rstrip())
     return lines

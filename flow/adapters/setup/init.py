@@ -11,6 +11,7 @@ from flow.adapters.git.run import git
 from flow.adapters.ledger.set_up_marks import PRE_PUSH
 from flow.adapters.process.own_program import own_program
 from flow.adapters.setup import git_hook, hosts, settings_edit
+from flow.adapters.setup.editor_schema import SCHEMA
 from flow.adapters.setup.example_goal import EXAMPLE, example
 from flow.adapters.setup.file_edits import (
     AS_IT_SHOULD_BE,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from flow.adapters.setup.set_up_place import SetUpPlace
     from flow.core.setting_keys import StopHookEnforcement
 
-SCHEMA = ".flow/goal.schema.json"
 CLAUDE = hosts.CLAUDE
 IGNORED = f"{layout.RUNS}/"
 ATTRIBUTES = f"{layout.GOALS}/*{layout.GOAL_SUFFIX} text eol=lf"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.stop.lost_goals import belongs_to_branch
+from flow.core.tool_calls.speaker import is_agent
 from flow.errors import FlowError, PersonNeeded
 from flow.startup.typing import TYPE_CHECKING, Protocol
 
@@ -47,7 +48,7 @@ def refuse_beside_active(port: OpenGoalsPort, goal_id: str, line: str) -> None:
 
     ``line`` is what a person types instead. A goal that cannot be read may be an active one.
     """
-    if port.speaker is None or port.speaker.said_from != "agent":
+    if not is_agent(port.speaker):
         return
     why = next(iter(_open(port, goal_id)), "") or next(iter(_gone(port)), "")
     if why:

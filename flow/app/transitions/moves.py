@@ -14,6 +14,7 @@ from flow.core.goal.lifecycle import check_move
 from flow.core.stop.pause import PAUSED_STATUS
 from flow.core.text import display
 from flow.core.text.near import did_you_mean
+from flow.core.tool_calls.speaker import is_agent
 from flow.errors import GitError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -90,8 +91,7 @@ def pause_goal(
     waits for a person already keeps its status, and the pause is recorded all the same, once.
     ``reason`` may be empty.
     """
-    agent = context.speaker is not None and context.speaker.said_from == "agent"
-    pauser = "the agent" if agent else "a person"
+    pauser = "the agent" if is_agent(context.speaker) else "a person"
     reason = reason.strip() or f"paused by {pauser}, who gave no reason"
     context.ledger.finish(goal_id)
     loaded = context.records.goal(goal_id)

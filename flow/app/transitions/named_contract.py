@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from flow.core.goal.lifecycle import NON_TERMINAL
 from flow.core.goal.model import contract
+from flow.core.tool_calls.speaker import is_agent
 from flow.errors import FlowError, PersonNeeded, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
@@ -84,7 +85,7 @@ def refuse_agent_naming_trust(port: NamedContractPort, goal_id: str) -> None:
     Who edited the contract would only have to name its digest.
     """
     allowed = port.settings.settings.agent_may_name_trust
-    if port.speaker is not None and port.speaker.said_from == "agent" and not allowed:
+    if is_agent(port.speaker) and not allowed:
         raise PersonNeeded(
             f"{OPTION} is a pipeline's word, and this is an agent's shell",
             code="agent_names_trust",

@@ -17,7 +17,6 @@ from flow.adapters.setup.completed import read_handed_in
 from flow.adapters.setup.defaults_file import read_defaults, with_defaults
 from flow.app.drafting.conversation import converse
 from flow.app.ports import Check
-from flow.cli.output import screen_of
 from flow.core import layout
 from flow.core.boundary.globs import Globs
 from flow.core.boundary.rules import check_patterns
@@ -74,7 +73,7 @@ class _TerminalPerson:
 
     def __init__(self, out: Output) -> None:
         self._out = out
-        self._screen = screen_of(sys.stderr, out.environ)
+        self._screen = out.asking
 
     def ask(self, question: Question) -> str:
         """A line; its end without one (Ctrl-D) writes nothing."""

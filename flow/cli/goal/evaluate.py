@@ -10,7 +10,8 @@ from flow.app.evaluation.values import Request
 from flow.cli.goal.which import goal_to_act_on
 from flow.cli.live import listener
 from flow.cli.parsing import CommandSpec, goal_argument, listed, seconds, usage_error, whole
-from flow.cli.verdict_screen import judged_lines, verdict_lines
+from flow.cli.verdict_screen import details_of, judged_lines, verdict_lines
+from flow.core.decision.explain import NAMED_JUDGE
 from flow.core.goal import ids
 from flow.errors import FlowError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -144,9 +145,9 @@ def _evaluate_goal(context: Context, args: argparse.Namespace, out: Output, goal
         if out.json:
             document |= {"resumed": resumed.to_document()} if resumed is not None else {}
             return _as_json(context, verdict, document, warnings, args, out)
-        seconds = clock.monotonic() - began
-        out.tell(judged_lines(context, document, out))
-        out.result(document, verdict_lines(context, document, args, out, seconds))
+        details = details_of(context, document, clock.monotonic() - began)
+        out.tell(judged_lines(document, details))
+        out.result(document, verdict_lines(document, details, args, out))
         out.warn(warnings)
         if _wants_judge(verdict, args) and (judge := _offered_judge(out)):
             refs = {r.criterion_id: r.evidence_ref for r in verdict.criterion_results}
@@ -212,7 +213,7 @@ def _wants_judge(verdict: Verdict, args: argparse.Namespace) -> bool:
     """Whether a judge could say more, and none was named or is set up."""
     if args.no_input or args.no_judge or args.judge_backend or args.dry_run:
         return False
-    return "--judge-backend claude" in verdict.next_step_hint
+    return NAMED_JUDGE in verdict.next_step_hint
 
 
 def _offered_judge(out: Output) -> str | None:

@@ -7,7 +7,6 @@ import sys
 from flow.adapters.fs import clock
 from flow.app.judging.debate_calls import DebateCall
 from flow.cli.judge.offering import offered_judge, times
-from flow.cli.output import screen_of
 from flow.cli.parsing import CommandSpec, whole
 from flow.core.judging.debate.result import document
 from flow.errors import PersonNeeded
@@ -103,7 +102,7 @@ def _run_debate(args: argparse.Namespace, out: Output) -> int:
 def _watcher(out: Output) -> Watcher | None:
     if out.json or sys.stderr is None:
         return None
-    return Progress(sys.stderr, clock.monotonic, screen_of(sys.stderr, out.environ))
+    return Progress(sys.stderr, clock.monotonic, out.asking)
 
 
 COMMAND = CommandSpec(

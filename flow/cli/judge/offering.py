@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 
-from flow.adapters.fs.state_folder import state_dir
-from flow.adapters.git.find import find_repo
 from flow.adapters.setup import settings_edit
-from flow.adapters.user_state import settings as settings_files
 from flow.core.setting_keys import KEYS
 from flow.startup.typing import TYPE_CHECKING
+from flow.wiring.judging.context import JudgingContext
 
 if TYPE_CHECKING:
     from flow.cli.output import Output
@@ -33,30 +30,23 @@ def offered_judge(out: Output, questions: str, sends: str) -> str | None:
     program = shutil.which("claude", path=out.environ.get("PATH"))
     if not out.can_ask or program is None:
         return None
-    repo = find_repo(os.getcwd())
-    top, home = (None if repo is None else repo.top), out.environ.get("HOME") or None
-    if settings_files.load(top, home).settings.judge.backend is not None:
+    context = JudgingContext(environ=out.environ)
+    if context.settings.backend is not None:
         return None
-    paint = out.screen.paint
     out.tell(
         [
             "No judge is set up. The claude CLI can be asked, on your own Claude account:",
             f"  it costs {questions}, each of up to 50,000 tokens,",
             f"  and sends {sends}.",
-            paint("person", "  c ask it now   a from now on   Enter nobody"),
+            out.asking.paint("person", "  c ask it now   a from now on   Enter nobody"),
         ]
     )
     answer = out.ask(">")
     if answer in _ALWAYS:
-        common = None if repo is None else repo.common_dir
-        _set_up(home, top, state_dir(out.environ, home, top, common))
+        place = settings_edit.settings_place("user", context.home, context.top)
+        settings_edit.write_setting(place, KEYS[BACKEND], "claude", context.state_dir)
         out.say(f"  {BACKEND} is claude now: flow config unset {BACKEND}")
     return "claude" if answer in (*_ONCE, *_ALWAYS) else None
-
-
-def _set_up(home: str | None, top: str | None, state: str) -> None:
-    place = settings_edit.settings_place("user", home, top)
-    settings_edit.write_setting(place, KEYS[BACKEND], "claude", state)
 
 
 def times(count: int, noun: str = "question") -> str:

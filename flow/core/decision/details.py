@@ -60,6 +60,16 @@ class VerdictDetails(NamedTuple):
 NO_DETAILS = VerdictDetails()
 
 
+def no_lines(*, stored: bool, blank: bool, printed: object) -> str:
+    """Why no line of an output can be shown: ``printed`` are its bytes when it was recorded.
+
+    ``stored``: it is there still; ``blank``: there is something in it, and no line to see.
+    """
+    if not stored and printed:
+        return "its output is gone"
+    return "it printed only blank lines" if blank else "it printed nothing"
+
+
 def judged_figures(criterion_id: str, judgement: Mapping[str, Any]) -> str:
     """A judge's figure for a criterion: ``0.84, needs 0.75``, ``4.25 of 5``; or empty."""
     own: dict[str, Any] = {}

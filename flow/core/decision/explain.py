@@ -125,6 +125,12 @@ NO_TIME = "not reached in the time that was left"
 JUDGED = "judge: "
 """Start of the reason of a criterion that a judge has judged."""
 
+KINDS = ("masked", "vacuous", "guarded", "flaky", "not red")
+"""What the reason of an undecided criterion begins with, by which its result is called."""
+
+NAMED_JUDGE = " --judge-backend claude"
+"""What an evaluation's line has where a judge could answer, and none is set up."""
+
 FUZZY = "no command proves it"
 """The reason of a fuzzy criterion that is neither judged nor approved."""
 
@@ -217,7 +223,7 @@ def _persons_line(
     line = approvals(goal_id, needed) or f"a person looks: flow goal status {goal_id}"
     ask = ""
     if isinstance(judge, NoOpinion) and judge.remedy != "person":
-        named = " --judge-backend claude" if judge.remedy == "name_judge" else ""
+        named = NAMED_JUDGE if judge.remedy == "name_judge" else ""
         ask = f"ask a judge: flow goal evaluate {goal_id}{named}"
     elif isinstance(judge, Opinion) and evaluator_type == "flow_verdict_judge":
         ask = f"to ask again: flow goal evaluate {goal_id}"

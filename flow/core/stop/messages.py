@@ -5,7 +5,7 @@ The message to an agent that goes on: :mod:`flow.core.stop.continuation`.
 
 from __future__ import annotations
 
-from flow.core.decision.explain import FUZZY, JUDGED
+from flow.core.decision.explain import FUZZY, JUDGED, KINDS
 from flow.core.stop.hosts import MARK
 from flow.core.stop.lost_goals import describe_loss, loss_remedy
 from flow.core.text import display
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from flow.core.decision.verdict import CriterionResult, Verdict
     from flow.core.stop.lost_goals import Loss, SessionNotes
     from flow.core.stop.policy import LimitName, LoopLimits, Row, StopStep
-
-_KINDS = ("masked", "vacuous", "flaky")
-"""Kinds of undecided that stand at the start of a criterion's reason."""
 
 
 def restore_request(losses: Sequence[Loss], notes: SessionNotes, limit: int) -> str:
@@ -160,5 +157,5 @@ def _kind(row: CriterionResult) -> str:
         return "not asked" if row.reason == FUZZY else "not proved"
     if row.outcome == "not_run":
         return "not run"
-    kind = row.reason.partition(":")[0]
-    return kind if kind in _KINDS else "undecided"
+    kind = row.reason.partition(": ")[0]
+    return kind if kind in KINDS else "undecided"

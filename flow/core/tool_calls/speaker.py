@@ -76,6 +76,11 @@ class Speaker(NamedTuple):
         return {key: value for key, value in named.items() if value is not None}
 
 
+def is_agent(speaker: Speaker | None) -> bool:
+    """Whether a command comes from an agent's shell; None: nobody knows from where."""
+    return speaker is not None and speaker.said_from == "agent"
+
+
 def speaker(environ: Mapping[str, str], *, at_terminal: bool) -> Speaker:
     """The speaker; an agent's variable counts at a terminal, too, since agents can open one."""
     for variable in AGENT_VARIABLES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.decision.explain import FUZZY, JUDGED
+from flow.core.decision.explain import FUZZY, JUDGED, KINDS
 from flow.core.text.display import clip, visible
 from flow.render.screen import took
 from flow.startup.typing import TYPE_CHECKING
@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from flow.core.decision.details import RowDetails
     from flow.render.text import Document
 
-KINDS = ("masked", "vacuous", "guarded", "flaky", "not red")
-"""What a reason begins with, by which an undecided result is called."""
 _RESULT = 44
 """Characters of a result."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from flow.core.decision.explain import JUDGED
+from flow.core.decision.explain import JUDGED, KINDS
 from flow.core.text.display import clip, names, visible
 from flow.core.text.shell_quote import shell_word
 from flow.errors import PATHS
 from flow.render.text import show
-from flow.render.verdict.criterion_row import KINDS, row_result
+from flow.render.verdict.criterion_row import row_result
 from flow.startup.typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
