@@ -172,7 +172,24 @@ def test_another_version_or_schema_trusts_no_older_check(folder: str, monkeypatc
 
 def test_the_number_of_entries_is_bounded(folder: str, monkeypatch: Any) -> None:
     monkeypatch.setattr(contracts_cache, "MOST", 8)
-    for number in range(30):
+    monkeypatch.setattr(contracts_cache, "LISTING_SHARE", 4)
+    for number in range(200):
         read(folder, DATA + b"# %d\n" % number)
-        assert len(entries(folder)) <= 9
-    assert contracts_cache.load_checked(folder, DATA + b"# 29\n") is not None
+        assert len(entries(folder)) <= 8 + 40  # a look comes with every fourth text, on average
+    assert contracts_cache.load_checked(folder, DATA + b"# 199\n") is not None
+
+
+def test_more_texts_than_a_repository_has_goals_are_kept_at_once(folder: str) -> None:
+    """Each of them is read at every look: one less, and every look would parse them all anew."""
+    texts = [DATA + b"# %d\n" % number for number in range(600)]
+    for text in texts:
+        contracts_cache.store_checked(folder, text, GOAL, [])
+    assert all(contracts_cache.load_checked(folder, text) is not None for text in texts)
+
+
+def test_few_stores_list_the_folder(folder: str, monkeypatch: Any) -> None:
+    looks: list[str] = []
+    monkeypatch.setattr(contracts_cache, "_drop_older_half", looks.append)
+    for number in range(600):
+        contracts_cache.store_checked(folder, DATA + b"# %d\n" % number, GOAL, [])
+    assert 0 < len(looks) < 30
