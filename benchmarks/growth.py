@@ -1,0 +1,409 @@
+"""How Flow's cost grows: ``python benchmarks/growth.py [--quick] [--only AXIS]``.
+
+Each axis makes more of one thing, at three sizes, and takes the processor's seconds (user and
+system, children too) of the commands that look at it. The exponent is that of the growth from the
+first to the second size, and from the second to the third: what a command costs at any size drops
+out. 1 is linear, 0 is flat; above 1.1 is a fault, and the exit status is 1.
+
+``tests/test_growth.py`` asserts the same of smaller sizes by counted work (``work.py``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # `-I` leaves it out
+
+import place
+from place import Place, program
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+HIGHEST = 1.1
+"""The exponent above which growth is a fault."""
+NOISE = 0.03
+"""Growth below this share of the first cost is none that can be told from noise."""
+
+
+class Command(NamedTuple):
+    """One that is measured: ``flow WORDS``, its exit status, whether it reads a host's event."""
+
+    words: Sequence[str]
+    status: int = 0
+    event: bool = False
+
+
+class Axis(NamedTuple):
+    """What there is more of. ``grow`` is called with each size in turn, and says where to measure.
+
+    ``counted`` are the sizes at which work is counted: each twice the one before.
+    """
+
+    sizes: tuple[int, int, int]
+    counted: tuple[int, int, int]
+    grow: Callable[[Place, int], str]
+    commands: dict[str, Command]
+
+
+def exponent(costs: Sequence[float], ratio: float, noise: float = NOISE) -> float:
+    """The exponent of growth of three costs, at sizes each ``ratio`` times the one before."""
+    first, second = costs[1] - costs[0], costs[2] - costs[1]
+    slack = noise * costs[0]
+    if second <= slack:
+        return 0.0
+    return math.log(second / max(first, slack), ratio)
+
+
+def goals(here: Place, size: int) -> str:
+    """Goals of other branches, beside the one of this branch."""
+    repository = _grown(here, "goals", ["true"])
+    with open(_goal_file(repository, "bench"), encoding="utf-8") as file:
+        text = file.read()
+    for number in range(_already(_goal_file(repository, "")), size):
+        other = text.replace("bench", f"other-{number}").replace('"main"', f'"branch-{number}"')
+        with open(_goal_file(repository, f"other-{number}"), "w", encoding="utf-8") as file:
+            file.write(other.replace("branch: main", f"branch: branch-{number}"))
+    return repository
+
+
+def criteria(here: Place, size: int) -> str:
+    """Criteria of one goal, evaluated once."""
+    repository = here.repository(f"criteria-{size}", ["true"] * size)
+    here.flow(repository, "goal", "evaluate", "bench", "--no-input")
+    return repository
+
+
+def turns(here: Place, size: int) -> str:
+    """Evaluations of one goal."""
+    repository = _grown(here, "turns", ["false", "true"])
+    evidence = os.path.join(repository, ".flow", "runs", "bench-run", "evidence")
+    turn = _already(evidence) // 4 if os.path.isdir(evidence) else 0  # sidecars and outputs
+    for number in range(turn, size):
+        with open(os.path.join(repository, "work.txt"), "w", encoding="ascii") as file:
+            file.write(f"{number}")
+        here.flow(repository, "goal", "evaluate", "bench", "--no-input", expected=1)
+    return repository
+
+
+def changed_files(here: Place, size: int) -> str:
+    """Tracked files, all of which were changed."""
+    repository = here.repository(f"changed-{size}")
+    _files(repository, size, "one\n")
+    here.git(repository, "add", "-A")
+    here.git(repository, "commit", "-q", "-m", "many files")
+    here.goal(repository, ["true"])
+    _files(repository, size, "two\n")
+    here.flow(repository, "goal", "evaluate", "bench", "--no-input")
+    return repository
+
+
+def tracked_files(here: Place, size: int) -> str:
+    """Tracked files, none of which was changed."""
+    repository = here.repository(f"tracked-{size}")
+    _files(repository, size, "one\n")
+    here.git(repository, "add", "-A")
+    here.git(repository, "commit", "-q", "-m", "many files")
+    here.goal(repository, ["true"])
+    here.flow(repository, "goal", "evaluate", "bench", "--no-input")
+    return repository
+
+
+def untracked_files(here: Place, size: int) -> str:
+    """New files that git does not ignore."""
+    repository = here.repository(f"untracked-{size}", ["true"])
+    _files(repository, size, "one\n")
+    here.flow(repository, "goal", "evaluate", "bench", "--no-input")
+    return repository
+
+
+def symlinks(here: Place, size: int) -> str:
+    """New symlinks, half of them to folders, beside as many new files."""
+    repository = here.repository(f"symlinks-{size}", ["true"])
+    _files(repository, size, "one\n")
+    folder = os.path.join(repository, "links")
+    os.mkdir(folder)
+    for number in range(size):
+        target = f"../many/{number // 50}" + (f"/{number}.txt" if number % 2 else "")
+        os.symlink(target, os.path.join(folder, f"link-{number}"))
+    here.flow(repository, "goal", "evaluate", "bench", "--no-input")
+    return repository
+
+
+def output(here: Place, size: int) -> str:
+    """Kibibytes that a command prints, as a log of tests does."""
+    repository = here.repository(f"output-{size}")
+    line = b"tests/test_example.py::test_number_12345 PASSED in 0.01s [ 42%]\n"  # 64 bytes
+    with open(os.path.join(repository, "log.txt"), "wb") as file:
+        file.write(line * (size * 16))
+    here.goal(repository, ["cat log.txt"])
+    return repository
+
+
+def transcripts(here: Place, size: int) -> str:
+    """Lines of a transcript that a judge is to score, in plain text."""
+    repository = _grown(here, "transcripts")
+    _judge(here, '{"no": "scores"}')
+    with open(os.path.join(repository, "session.md"), "w", encoding="utf-8") as file:
+        for number in range(size):
+            file.write(f"**Assistant:** step {number} of the work is done, all tests passed.\n\n")
+    return repository
+
+
+def cards(here: Place, size: int) -> str:
+    """Scorecards of one skill."""
+    repository = _grown(here, "cards")
+    folder = os.path.join(repository, ".flow", "scores")
+    os.makedirs(folder, exist_ok=True)
+    for number in range(size):
+        at = time.gmtime(1_767_225_600 + 60 * number)  # 2026 and a minute each
+        name = time.strftime("commit-%Y%m%d-%H%M%S.json", at)
+        score = 5 + number % 5
+        card = {
+            "skill": "commit",
+            "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", at),
+            "dimensions": {name: {"score": score, "reason": "as it says"} for name in DIMENSIONS},
+            "composite": score,
+        }
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            json.dump(card, file)
+    return repository
+
+
+def checkouts(here: Place, size: int) -> str:
+    """Worktrees of one repository, each with a goal of its own branch."""
+    repository = _grown(here, "checkouts", ["true"])
+    if not os.path.isdir(os.path.join(here.folder, "trees")):
+        here.git(repository, "add", "-A")
+        here.git(repository, "commit", "-q", "-m", "goal")
+        os.mkdir(os.path.join(here.folder, "trees"))
+    for number in range(_already(os.path.join(here.folder, "trees")), size):
+        tree = os.path.join(here.folder, "trees", f"t{number}")
+        here.git(repository, "worktree", "add", "-q", "-b", f"branch-{number}", tree)
+        with open(_goal_file(tree, "bench"), encoding="utf-8") as file:
+            text = file.read().replace("branch: main", f"branch: branch-{number}")
+        os.unlink(_goal_file(tree, "bench"))
+        with open(_goal_file(tree, f"own-{number}"), "w", encoding="utf-8") as file:
+            file.write(text.replace("id: bench", f"id: own-{number}"))
+        here.git(tree, "add", "-A")
+        here.git(tree, "commit", "-q", "-m", "own goal")
+    return repository
+
+
+DIMENSIONS = (
+    *("correctness", "completeness", "adherence", "actionability"),
+    *("efficiency", "safety", "consistency"),
+)
+EVALUATE = ["goal", "evaluate", "bench", "--no-input"]
+STATUS = {
+    "status": Command(["goal", "status", "bench"]),
+    "stop, unchanged": Command(["hook", "stop"], event=True),
+}
+RECORD = {
+    **STATUS,
+    "evidence list": Command(["evidence", "list", "bench"]),
+    "evidence verify": Command(["evidence", "verify", "bench"]),
+    "inspect": Command(["goal", "inspect", "bench"]),
+    "history": Command(["goal", "history", "bench"]),
+    "report": Command(["report", "bench", "--output", "-"]),
+}
+GOALS = {
+    "status": Command(["goal", "status"]),
+    "statusline": Command(["statusline"]),
+    "list": Command(["goal", "list"]),
+    "doctor": Command(["doctor"]),
+    "stop": Command(["hook", "stop"], event=True),
+}
+FILES = {
+    "dry run": Command([*EVALUATE, "--dry-run"], status=1),
+    "evaluate": Command(EVALUATE),
+    **STATUS,
+}
+OUTPUT = {"evaluate": Command(EVALUATE)}
+TRANSCRIPTS = {
+    "scorecard": Command(["judge", "scorecard", "commit", "--file", "session.md"], status=4)
+}
+CARDS = {"history": Command(["judge", "history", "commit"])}
+CHECKOUTS = {
+    "status": Command(["goal", "status", "bench"]),
+    "list --all-branches": Command(["goal", "list", "--all-branches"]),
+}
+
+AXES: dict[str, Axis] = {
+    "goals": Axis((100, 400, 1600), (10, 20, 40), goals, GOALS),
+    "criteria": Axis(
+        (25, 100, 400), (5, 10, 20), criteria, {**RECORD, "evaluate": Command(EVALUATE)}
+    ),
+    "turns": Axis(
+        (10, 40, 160), (4, 8, 16), turns, {**RECORD, "evaluate": Command(EVALUATE, status=1)}
+    ),
+    "changed files": Axis((1000, 4000, 16000), (50, 100, 200), changed_files, FILES),
+    "tracked files": Axis((3000, 12000, 48000), (50, 100, 200), tracked_files, FILES),
+    "untracked files": Axis((1000, 4000, 16000), (50, 100, 200), untracked_files, FILES),
+    "symlinks": Axis((250, 1000, 4000), (50, 100, 200), symlinks, FILES),
+    "output": Axis((4096, 16384, 65536), (2048, 4096, 8192), output, OUTPUT),
+    "transcripts": Axis((2000, 8000, 32000), (500, 1000, 2000), transcripts, TRANSCRIPTS),
+    "cards": Axis((100, 400, 1600), (20, 40, 80), cards, CARDS),
+    "checkouts": Axis((10, 40, 160), (3, 6, 12), checkouts, CHECKOUTS),
+}
+
+
+def counted(here: Place, name: str) -> Iterator[tuple[str, str, list[float]]]:
+    """Each command of an axis, each kind of its work, and how much of it there is at each size."""
+    axis = AXES[name]
+    work: dict[tuple[str, str], list[float]] = {}
+    for size in axis.counted:
+        repository = axis.grow(here, size)
+        for label, command in axis.commands.items():
+            _run(here, repository, command)  # so that caches are filled alike at every size
+            for kind, amount in _count(here, repository, command).items():
+                work.setdefault((label, kind), []).append(amount)
+    yield from ((label, kind, amounts) for (label, kind), amounts in work.items())
+
+
+def seconds(here: Place, name: str, scale: int) -> Iterator[tuple[str, list[float]]]:
+    """Each command of an axis, and its processor seconds at each size; the least of three."""
+    axis = AXES[name]
+    times: dict[str, list[float]] = {}
+    for size in axis.sizes:
+        repository = axis.grow(here, max(size // scale, 1))
+        for label, command in axis.commands.items():
+            _run(here, repository, command)
+            least = min(_run(here, repository, command) for _ in range(3))
+            times.setdefault(label, []).append(least)
+    yield from times.items()
+
+
+def _run(here: Place, repository: str, command: Command) -> float:
+    """Processor seconds of one run."""
+    _meter(here, repository, command, [program("flow"), *command.words])
+    with open(os.path.join(here.folder, "seconds"), encoding="ascii") as file:
+        return float(file.read())
+
+
+METER = """
+import os, resource, sys
+child = os.fork()
+if not child:
+    os.execv(sys.argv[2], sys.argv[2:])
+_, status, usage = os.wait4(child, 0)
+with open(sys.argv[1], "w") as file:
+    file.write(repr(usage.ru_utime + usage.ru_stime))
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+def _meter(here: Place, repository: str, command: Command, argv: Sequence[str]) -> None:
+    meter = [sys.executable, "-I", "-S", "-c", METER, os.path.join(here.folder, "seconds")]
+    with open(_event(repository) if command.event else os.devnull, "rb") as given:
+        done = subprocess.run(
+            [*meter, *argv],
+            cwd=repository,
+            env=here.env,
+            stdin=given,
+            capture_output=True,
+            check=False,
+        )
+    if done.returncode != command.status:
+        printed = (done.stdout + done.stderr).decode("utf-8", "replace")
+        raise SystemExit(f"{' '.join(argv)[:300]}: exit {done.returncode}\n{printed[-2000:]}")
+
+
+def _count(here: Place, repository: str, command: Command) -> dict[str, float]:
+    result = os.path.join(here.folder, "work.json")
+    program = os.path.join(place.ROOT, "benchmarks", "work.py")
+    _meter(here, repository, command, [sys.executable, "-I", program, result, *command.words])
+    with open(result, encoding="ascii") as file:
+        return {kind: float(amount) for kind, amount in json.load(file).items()}
+
+
+def _grown(here: Place, name: str, commands: Sequence[str] = ()) -> str:
+    """The repository of an axis that grows in place, made the first time."""
+    repository = os.path.join(here.folder, name)
+    return repository if os.path.isdir(repository) else here.repository(name, commands)
+
+
+def _goal_file(repository: str, goal: str) -> str:
+    folder = os.path.join(repository, ".flow", "goals")
+    return os.path.join(folder, f"{goal}.goal.yaml") if goal else folder
+
+
+def _already(folder: str) -> int:
+    """How many entries a folder has."""
+    return len(os.listdir(folder))
+
+
+def _files(repository: str, size: int, text: str) -> None:
+    for number in range(size):
+        folder = os.path.join(repository, "many", str(number // 50))
+        if number % 50 == 0:
+            os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, f"{number}.txt"), "w", encoding="ascii") as file:
+            file.write(f"{number} {text}")
+
+
+def _judge(here: Place, reply: str) -> None:
+    """A judge that gives the same reply to every question, in the user's settings."""
+    folder = os.path.join(here.env["HOME"], ".claude")
+    os.makedirs(folder, exist_ok=True)
+    command = ["/bin/sh", "-c", f"cat >/dev/null; printf '%s' '{reply}'"]
+    judge = {"backend": "command", "command": command}
+    with open(os.path.join(folder, "settings.flow.json"), "w", encoding="utf-8") as file:
+        json.dump({"flow": {"goals": {"judge": judge}}}, file)
+
+
+def _event(repository: str) -> str:
+    """The file with a host's event: a session that works in the repository stops."""
+    path = f"{repository}.stop.json"
+    event = {
+        "session_id": "bench",
+        "transcript_path": f"{repository}.transcript.jsonl",
+        "cwd": repository,
+        "hook_event_name": "Stop",
+        "stop_hook_active": False,
+        "last_assistant_message": "It is done.",
+    }
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(event, file)
+    return path
+
+
+def main() -> int:
+    """Measure and print; returns 0, or 1 where something grows too fast."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[1])
+    parser.add_argument("--quick", action="store_true", help="a quarter of the sizes")
+    parser.add_argument("--only", action="append", choices=list(AXES), help="an axis")
+    options = parser.parse_args()
+    import scenes
+
+    scenes.prepared()
+    print("| axis | command | sizes | seconds of processor | exponent |\n|---|---|---|---|---|")
+    missed = 0
+    for name in options.only or AXES:
+        folder = os.path.realpath(tempfile.mkdtemp(prefix="flow-growth-"))
+        scale = 4 if options.quick else 1
+        try:
+            for label, times in seconds(Place(folder), name, scale):
+                sizes = AXES[name].sizes
+                power = exponent(times, sizes[1] / sizes[0])
+                missed += power > HIGHEST
+                shown = " ".join(f"{spent:.2f}" for spent in times)
+                counts = " ".join(f"{size // scale:,}" for size in sizes)
+                mark = " **too fast**" if power > HIGHEST else ""
+                print(f"| {name} | {label} | {counts} | {shown} | {power:.2f}{mark} |", flush=True)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
