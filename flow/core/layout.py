@@ -158,8 +158,8 @@ def run_lock(run_id: str) -> str:
 
 
 def journal_lock(name: str) -> str:
-    """The lock that every write to a journal file holds. ``name`` is the file's base name."""
-    return f"{LOCKS}/journal-{name}.lock"
+    """The lock that every write to a journal holds. ``name`` is the file name of any part."""
+    return f"{LOCKS}/journal-{journal_base(name)}.lock"
 
 
 def baseline_lock(goal_id: str) -> str:
@@ -190,10 +190,15 @@ def journal_part(rel: str, number: int) -> str:
 
 def journal_base(rel: str) -> str:
     """The first file of a journal, by the name of any of its parts."""
+    return rel if part_number(rel) < 2 else f"{rel.removesuffix('.md').rpartition('.')[0]}.md"
+
+
+def part_number(rel: str) -> int:
+    """The number of a journal's part, by its name; 1 is the first."""
     stem, _, number = rel.removesuffix(".md").rpartition(".")
     plain = number.isascii() and number.isdigit() and not number.startswith("0")
-    is_part = bool(stem) and plain and number != "1" and rel.endswith(".md")
-    return f"{stem}.md" if is_part else rel
+    is_part = stem.rpartition("/")[2] and plain and len(number) < 10 and rel.endswith(".md")
+    return int(number) if is_part else 1
 
 
 def run_id_for(goal_id: str, now: str) -> str:

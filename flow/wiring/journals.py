@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from flow.adapters.fs import clock, files
-from flow.adapters.journal import store
+from flow.adapters.journal import parts, store
+from flow.adapters.journal.store import Journal
 from flow.app.ports import Artifact
 from flow.core import layout
 from flow.errors import FlowError
@@ -12,7 +13,6 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.adapters.journal.store import Journal
     from flow.wiring.context import Context
 
 
@@ -22,7 +22,7 @@ MOST_DAYS = 10_000
 def record_entry(context: Context, issue: int, type: str, metadata: Mapping[str, Any]) -> str:
     """Append an artifact to an issue's journal; returns the path."""
     whole = layout.journal_file(issue, "", context.settings.settings.journal_dir)
-    path = store.part_to_write(context.top, whole)
+    path = parts.part_to_write(context.top, whole)
     store.append(
         context.top,
         path,
@@ -49,12 +49,14 @@ def read_journal(context: Context, issue: int | None, goal_id: str | None) -> tu
             path = _newest_day(context.top, folder, goal.id) or path
     else:
         path = layout.journal_file(issue, "", folder)
-    names = store.parts(context.top, path) or [path]
+    names = parts.parts(context.top, path) or [path]
     read = [store.read(context.top, name) for name in names]
     artifacts = tuple(artifact for journal in read for artifact in journal.artifacts)
-    warnings = tuple(warning for journal in read for warning in journal.warnings)
+    warnings = [f"{name} is missing" for name in parts.missing_parts(names, path)]
+    warnings += [warning for journal in read for warning in journal.warnings]
+    front = next((journal.front for journal in read if journal.front), {})
     body = "\n".join(journal.body for journal in read)
-    return path, read[0]._replace(artifacts=artifacts, warnings=warnings, body=body)
+    return path, Journal(front, artifacts, body, tuple(warnings))
 
 
 def _newest_day(top: str, folder: str, goal_id: str) -> str | None:

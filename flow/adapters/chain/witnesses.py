@@ -13,6 +13,7 @@ from flow.adapters.fs import files
 from flow.adapters.git import names as git_names
 from flow.adapters.git.run import git as run_git
 from flow.adapters.journal import store as journal_store
+from flow.adapters.journal.parts import MOST_FILES
 from flow.core import layout
 from flow.core.chain.entries import TRAILER, Head, head_of
 from flow.core.chain.walk import WitnessedHead
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from flow.adapters.git.repository import Repo
 
-JOURNALS_LIMIT = 10_000
 COMMITS_LIMIT = 100_000
 """Commits with a trailer that are read."""
 
@@ -45,7 +45,7 @@ def here(root: str, folders: Sequence[str]) -> WitnessedHeads:
     warnings: list[str] = []
     for folder in dict.fromkeys(folders):
         try:
-            for name in files.names(root, folder, suffix=".md", limit=JOURNALS_LIMIT):
+            for name in files.names(root, folder, suffix=".md", limit=MOST_FILES):
                 rel = f"{folder}/{name}"
                 data = files.read_optional(root, rel, limit=journal_store.LIMIT) or b""
                 _collect(data, rel, rel, runs, warnings)
@@ -84,7 +84,7 @@ def _tracked(repo: Repo, commit: str, folders: Sequence[str]) -> list[str]:
     )
     names = [os.fsdecode(name) for name in listed.split(b"\0")]
     journals = [name for name in names if name.endswith(".md") and name.startswith(wanted)]
-    return journals[:JOURNALS_LIMIT]
+    return journals[:MOST_FILES]
 
 
 def _collect(

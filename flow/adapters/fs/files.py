@@ -136,7 +136,9 @@ def size_and_end(root: str, rel: str, *, limit: int) -> tuple[int, bytes]:
 
 def size(root: str, rel: str) -> int:
     """The size of a regular file in bytes; 0 where it is absent."""
-    return size_and_end(root, rel, limit=0)[0]
+    with in_folder(root, rel, "read") as (folder, name):
+        status = None if folder is None else lstat_regular(folder, name, rel)
+        return 0 if status is None else status.st_size
 
 
 def exists(root: str, rel: str) -> bool:

@@ -10,7 +10,6 @@ cannot be read is refused by file and line, never repaired by guessing.
 from __future__ import annotations
 
 import os
-from itertools import takewhile
 
 from flow.adapters.fs import files, locks
 from flow.adapters.journal import text
@@ -26,11 +25,7 @@ if TYPE_CHECKING:
     Announce = Callable[[str, bytes | None, bytes], None]
 
 LIMIT = 3 << 20
-"""Bytes: the largest journal Flow reads or writes; thousands of evaluations."""
-
-FULL = LIMIT - (256 << 10)
-"""Bytes from which a journal goes on in its next part."""
-MOST_PARTS = 1000
+"""Bytes: the largest file of a journal that Flow reads or writes."""
 
 KEY = "key"
 """The artifact field that makes an append happen once."""
@@ -164,25 +159,10 @@ def journal_path(
     """Where a goal's journal lies, relative to the top level.
 
     ``scope.journal`` where that is a Markdown file in the journal folder, else the issue's, else
-    the goal's. A full one goes on in the next part (:func:`part_to_write`).
+    the goal's. A full one goes on in its next part (:mod:`flow.adapters.journal.parts`).
     """
     own = _in_folder(goal_journal, folder) if goal_journal else None
     return own or layout.journal_file(issue, goal_id, folder)
-
-
-def part_to_write(root: str, rel: str) -> str:
-    """The part of the journal ``rel`` that takes the next artifact: the first that is not full."""
-    for number in range(1, MOST_PARTS):
-        part = layout.journal_part(rel, number)
-        if files.size(root, part) < FULL:
-            return part
-    return layout.journal_part(rel, MOST_PARTS)
-
-
-def parts(root: str, rel: str) -> list[str]:
-    """The parts of the journal ``rel`` that are there, the oldest first."""
-    names = (layout.journal_part(rel, number) for number in range(1, MOST_PARTS + 1))
-    return list(takewhile(lambda name: files.exists(root, name), names))
 
 
 def _in_folder(path: str, folder: str) -> str | None:
@@ -265,9 +245,8 @@ def _with_entry(
 ) -> bytes | None:
     """The journal's bytes with the entry; None where its key is there already."""
     if old is None:
-        title = f"issue {issue}" if issue is not None else _title(rel, now)
         fresh = text.front_matter(issue, now, branch, entry, "\n")
-        return f"{fresh}\n# Decision journal: {title}\n".encode()
+        return f"{fresh}\n# Decision journal: {_title(rel, issue, now)}\n".encode()
     parts = _split(old, rel)
     if not parts.has_front:
         return text.front_matter(issue, now, branch, entry, parts.newline).encode() + old
@@ -293,9 +272,12 @@ def _with_entry(
     raise broken(rel, None, "Flow finds no place to add an artifact to the front matter")
 
 
-def _title(rel: str, now: str) -> str:
-    kind, _, name = rel.rpartition("/")[2].removesuffix(".md").partition("-")
-    return f"goal {name}" if kind == "goal" else now[:10]
+def _title(rel: str, issue: int | None, now: str) -> str:
+    base = layout.journal_base(rel)
+    kind, _, name = base.rpartition("/")[2].removesuffix(".md").partition("-")
+    goal = f"goal {name}" if kind == "goal" else now[:10]
+    title = f"issue {issue}" if issue is not None else goal
+    return title if base == rel else f"{title}, part {layout.part_number(rel)}"
 
 
 class _Parts(NamedTuple):
@@ -319,13 +301,14 @@ def _split(data: bytes, rel: str) -> _Parts:
     opening = data[bom : first if first >= 0 else len(data)]
     if opening.rstrip(b" \t\r") != b"---":
         return _Parts(b"", "", b"", data, newline, has_front=False)
-    start = at = first + 1 if first >= 0 else len(data)
-    while at < len(data):
+    start = first + 1 if first >= 0 else len(data)
+    at = start if data.startswith(b"---", start) else data.find(b"\n---", start) + 1
+    while at:
         stop = data.find(b"\n", at)
         stop = len(data) if stop < 0 else stop
-        if data.startswith(b"---", at) and data[at:stop].rstrip(b" \t\r") == b"---":
+        if data[at:stop].rstrip(b" \t\r") == b"---":
             break
-        at = stop + 1
+        at = data.find(b"\n---", at) + 1
     else:
         raise broken(rel, 1, "the front matter that starts here has no closing --- line")
     try:

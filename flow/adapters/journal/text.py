@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 
 from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -138,12 +139,13 @@ class Canonical(NamedTuple):
         return document
 
 
+@lru_cache(maxsize=1)
 def canonical(front: str) -> Canonical | None:
     """The front matter's parts, where every line is one that Flow writes; None otherwise.
 
     A small part of YAML: keys, then ``artifacts:`` with at least one entry, one value a line.
     Reading it this way is exact (a test compares it with the YAML reader) and takes the YAML
-    library off the path.
+    library off the path. The last text is remembered: it is read before a change and in it.
     """
     newline = "\r\n" if front.endswith("\r\n") else "\n"
     lines = front.split(newline)

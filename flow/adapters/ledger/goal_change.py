@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import contextmanager, suppress
 
 from flow.adapters.fs import files, locks
+from flow.adapters.journal import parts
 from flow.adapters.journal import store as journal_store
 from flow.adapters.ledger import goal_edits, transaction
 from flow.adapters.ledger.reader import FileRecords, parse_goal, read_goal
@@ -186,7 +187,7 @@ class GoalChange:
             goal_id=goal_id,
             run_id=run_id,
             at=now,
-            journal=journal_store.part_to_write(self._root, journal),
+            journal=parts.part_to_write(self._root, journal),
             issue=issue,
             branch=branch,
             artifact=artifact,

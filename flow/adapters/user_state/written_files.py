@@ -98,15 +98,18 @@ class OwnRecord:
         rows = [row for row in self._read(rel) if row.front != "-"]
         before = b"" if old is None else front_of(old, rel)
         after = front_of(new, rel)
-        same = [row for row in rows if row.front == front_digest(before)]
+        front = front_digest(before)
+        grown = after.startswith(before)
+        digest = front_digest(after[len(before) :], front) if grown else front_digest(after)
+        same = [row for row in rows if row.front == front]
         by_flow = [row for row in rows if row.origin == FLOW_BEGAN]
         if old is None:
-            row = WrittenFile(front_digest(after), FLOW_BEGAN, blob_names(new))
+            row = WrittenFile(digest, FLOW_BEGAN, blob_names(new))
         elif same or not by_flow:
-            origins = [row.origin for row in same] or [front_digest(before)]
+            origins = [row.origin for row in same] or [front]
             origin = FLOW_BEGAN if FLOW_BEGAN in origins else origins[-1]
-            row = WrittenFile(front_digest(after), origin, blob_names(new))
-        elif after.startswith(before):
+            row = WrittenFile(digest, origin, blob_names(new))
+        elif grown:
             row = WrittenFile(front_digest(after[len(before) :], by_flow[-1].front), FLOW_BEGAN)
         else:
             return
@@ -150,7 +153,7 @@ def blob_names(data: bytes) -> tuple[str, ...]:
     head = b"blob %d\0" % len(data)
     names = []
     for algorithm in ALGORITHMS:
-        digest = new(algorithm, len(data))
+        digest = new(algorithm, 0)  # one file a command: loading OpenSSL takes longer
         digest.update(head)
         digest.update(data)
         names.append(digest.hexdigest())

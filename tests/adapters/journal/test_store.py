@@ -872,17 +872,3 @@ print(sorted(heavy & set(sys.modules)))
         timeout=LONG,
     )
     assert found.stdout == "[]\n"
-
-
-def test_a_full_journal_goes_on_in_the_next_part(tmp_path: Path) -> None:
-    rel = ".decisions/goal-greet.md"
-    assert journal_store.part_to_write(str(tmp_path), rel) == rel
-    assert add(tmp_path, rel=rel)
-    for number in (1, 2):
-        part = journal_store.part_to_write(str(tmp_path), rel)
-        assert part == (rel, ".decisions/goal-greet.2.md")[number - 1]
-        add(tmp_path, rel=part)
-        text = (tmp_path / part).read_text()
-        (tmp_path / part).write_text(text + "x" * (journal_store.FULL - len(text)))
-    assert journal_store.part_to_write(str(tmp_path), rel) == ".decisions/goal-greet.3.md"
-    assert journal_store.parts(str(tmp_path), rel) == [rel, ".decisions/goal-greet.2.md"]

@@ -101,3 +101,17 @@ def test_a_history_that_cannot_be_read_just_now_is_not_taken_for_none(
         with pytest.raises(StorageError):
             record.journal(REL, journal("a: 1"), journal("a: 1", "b: 2"))
     assert record.rows(REL) == before
+
+
+def test_a_journal_that_is_made_again_is_known_by_all_of_it(record: OwnRecord) -> None:
+    record.journal(REL, None, journal("a: 1"))
+    record.journal(REL, journal("a: 9"), journal("a: 9", "b: 2"))
+    record.journal(REL, None, journal("c: 3"))
+    assert record.rows(REL)[-1].front == front_digest(b"---\nissue: 1\nc: 3\n")
+
+
+def test_a_front_matter_that_changed_elsewhere_is_known_by_all_of_it(record: OwnRecord) -> None:
+    """Only what is added at its end continues a digest."""
+    record.journal(REL, None, journal("a: 1"))
+    record.journal(REL, journal("a: 1"), journal("b: 2", "a: 1"))
+    assert record.rows(REL)[-1].front == front_digest(b"---\nissue: 1\nb: 2\na: 1\n")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.adapters.journal import store
+from flow.adapters.journal import parts
 from tests.support import run_flow, scene
 from tests.support.scene import flow
 
@@ -35,7 +35,7 @@ def entries(repo: GitRepo, goal: str = "greet") -> list[str]:
 def fill(repo: GitRepo, rel: str) -> None:
     size = (repo.path / rel).stat().st_size
     with open(repo.path / rel, "a", encoding="utf-8") as file:
-        file.write("x" * (store.FULL - size))
+        file.write("x" * (parts.FULL - size))
 
 
 def test_two_goals_of_one_day_have_two_journals(repo: GitRepo) -> None:

@@ -1,0 +1,71 @@
+"""The parts of a journal: ``goal-x.md``, ``goal-x.2.md``, ``goal-x.3.md`` (SPEC 17.11).
+
+A journal never ends, and what one entry costs does not grow with it.
+"""
+
+from __future__ import annotations
+
+import os
+from itertools import islice
+
+from flow.adapters.fs import files
+from flow.core import layout
+from flow.errors import RefusedError
+from flow.startup.typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FULL = 32 << 10
+"""Bytes from which a journal goes on in its next part.
+
+An entry is added by writing its part anew, so this, and not the journal's length, is what an entry
+costs. Beyond it there is room for the largest entry.
+"""
+
+MOST_FILES = 100_000
+"""Files in the journal folder that are read."""
+
+
+def part_to_write(root: str, rel: str) -> str:
+    """The part of the journal ``rel`` that takes the next artifact: the first that is not full.
+
+    Parts fill up one after the other, so it is sought by doubling and then by halves.
+    """
+    full, free = 0, 1
+    while _is_full(root, layout.journal_part(rel, free)):
+        full, free = free, 2 * free
+    while free - full > 1:
+        middle = (full + free) // 2
+        if _is_full(root, layout.journal_part(rel, middle)):
+            full = middle
+        else:
+            free = middle
+    return layout.journal_part(rel, free)
+
+
+def _is_full(root: str, part: str) -> bool:
+    try:
+        return files.size(root, part) >= FULL
+    except RefusedError:
+        return False  # no regular file: named by whoever is about to read or write it
+
+
+def parts(root: str, rel: str) -> list[str]:
+    """The parts of the journal ``rel`` that are there, the oldest first, whatever is missing."""
+    folder, name = os.path.split(rel)
+    names = files.names(root, folder, suffix=".md", limit=MOST_FILES)
+    later = (other for other in names if other != name and layout.journal_base(other) == name)
+    numbers = sorted(layout.part_number(other) for other in later)
+    return [*([rel] if name in names else []), *(layout.journal_part(rel, n) for n in numbers)]
+
+
+def missing_parts(names: Sequence[str], rel: str) -> list[str]:
+    """The parts of the journal ``rel`` that are not among ``names`` and have a later one there.
+
+    A gap is told up to ten parts: one file with a huge number makes no endless list.
+    """
+    last = max((layout.part_number(name) for name in names if name != rel), default=1)
+    there = set(names)
+    expected = (layout.journal_part(rel, number) for number in range(1, last))
+    return list(islice((part for part in expected if part not in there), 10))
