@@ -268,7 +268,7 @@ def next_step(
             "look at the protected files that changed, then: "
             f"flow goal approve {goal.id} protected --by NAME --note TEXT"
         )
-    waiting = _left_to_a_person(goal)
+    waiting = left_to_a_person(goal)
     if waiting:
         return (
             f"{display.names(waiting)}: flow goal approve {goal.id} {waiting[0]} --by NAME "
@@ -277,7 +277,7 @@ def next_step(
     return f"flow goal evaluate {goal.id}"
 
 
-def _left_to_a_person(goal: Goal) -> list[str]:
+def left_to_a_person(goal: Goal) -> list[str]:
     """The fuzzy criteria that alone keep the goal waiting."""
     last = (goal.last_evaluation or {}).get("result")
     if goal.status != "waiting_for_user" or last != "needs_human_review":

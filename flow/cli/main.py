@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 COMMANDS: Mapping[str, str] = {
     "init": "make a repository ready for goals",
     "goal": "create, evaluate, confirm and look at goals",
+    "inbox": "what waits for you, over every checkout you work in",
     "evidence": "record and show evidence",
     "verdict": "record and show the newest verdict of a run",
     "journal": "record and show decisions",
@@ -36,7 +37,7 @@ COMMANDS: Mapping[str, str] = {
     "report": "write a goal's record as a page to read",
     "demo": "play the example end to end in a temporary repository",
 }
-"""Each is a module of this package: a ``COMMAND``, or a group with ``COMMANDS`` and ``load``."""
+"""Each is a module of this package: a ``COMMAND``, a group's ``COMMANDS`` and ``load``, or both."""
 
 ELSEWHERE: Mapping[str, str] = {
     "hook": "decide whether an agent may stop; for the agent's host",
@@ -92,7 +93,8 @@ def _run(words: Sequence[str], out: Output) -> int:
         return 0
     _require_known(words[0], {**COMMANDS, **ELSEWHERE}, "flow")
     module = import_module(f"flow.cli.{words[0]}")
-    if not hasattr(module, "COMMANDS"):
+    named = hasattr(module, "COMMANDS") and words[1:2] and words[1] in module.COMMANDS
+    if hasattr(module, "COMMAND") and not named:
         return _call_command(f"flow {words[0]}", module.COMMAND, words[1:], out)
     group = f"flow {words[0]}"
     if len(words) == 1 or words[1] in ("-h", "--help", "help"):

@@ -20,7 +20,15 @@ SUBJECTS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "flow": {
         "every day": tuple(f"goal {name}" for name in DAILY),
         "set up": ("init", "config", "doctor", "demo"),
-        "goals and their record": ("goal", "evidence", "verdict", "journal", "report", "gc"),
+        "goals and their record": (
+            "goal",
+            "inbox",
+            "evidence",
+            "verdict",
+            "journal",
+            "report",
+            "gc",
+        ),
         "who may say what": ("trust", "judge"),
         "for programs": ("schema", "hook", "statusline"),
     },
@@ -90,6 +98,12 @@ flow goal amend issue-4 --edit
 """,
     "flow goal rebase": "flow goal rebase issue-4",
     "flow goal clear": "flow goal clear issue-4 --reason 'issue 9 replaces it'",
+    "flow inbox": """
+flow inbox
+flow inbox --all --since 2w --exclude '*-scratch'
+flow inbox --exit-code --json
+""",
+    "flow inbox forget": "flow inbox forget ../old-checkout",
     "flow evidence record": r"""
 flow evidence record --run-id issue-4 --evidence-file load.evidence.yaml \
     --raw-output load.txt

@@ -73,6 +73,7 @@ def _record_trust(args: argparse.Namespace, out: Output) -> int:
     goal_id, goal_file = _named_contract(context, args, "flow trust record")
     name = goal_id or goal_file or ""
     trusting.finish(goal_id)
+    context.note_use()
     trusted, reason, digest = trusting.check(goal_id, goal_file)
     difference = [] if trusted else trusting.difference(goal_id, goal_file)
     changes = () if trusted else trusting.changes(goal_id, goal_file)

@@ -270,6 +270,15 @@ class Context:
 
         return CheckoutNotes(self.state_dir, self.top, self.repo.git_dir)
 
+    def note_use(self) -> None:
+        """Note that Flow is used in this checkout, for ``flow inbox``."""
+        from contextlib import suppress
+
+        from flow.adapters.user_state.noted_checkouts import note
+
+        with suppress(FlowError):  # without a state folder the inbox knows no checkout
+            note(self.state_dir, self.top)
+
     def notes(self, kind: Kind) -> Notes:
         """Notes about this repository's goals in the user's state folder."""
         from flow.adapters.user_state.goal_notes import Notes

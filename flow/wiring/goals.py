@@ -34,6 +34,7 @@ class Goals:
     def __init__(self, context: Context) -> None:
         self._context = context
         self.top = context.top
+        self.repo = context.repo
         self.in_git = context.repo.git_dir is not None
         self.branch = context.branch
         self.load = context.load

@@ -67,10 +67,9 @@ def parsers() -> dict[str, Parser]:
     found = {}
     for name in COMMANDS:
         module = import_module(f"flow.cli.{name}")
-        if not hasattr(module, "COMMANDS"):
+        if hasattr(module, "COMMAND"):
             found[name] = Parser(f"flow {name}", module.COMMAND)
-            continue
-        for word in module.COMMANDS:
+        for word in getattr(module, "COMMANDS", ()):
             found[f"{name} {word}"] = Parser(f"flow {name} {word}", module.load(word))
     return found
 
@@ -109,7 +108,7 @@ def test_its_commands_exist_and_all_are_named() -> None:
         group, words = called[1], (called[2] or "").split("|")
         assert group in groups, span
         if any(name.startswith(f"{group} ") for name in parsers()):
-            assert {f"{group} {word}" for word in words} <= {*parsers()}, span
+            assert {f"{group} {word}".strip() for word in words} <= {*parsers()}, span
 
 
 def test_its_exit_codes_are_the_codes() -> None:

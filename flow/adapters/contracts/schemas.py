@@ -7,7 +7,7 @@ import os
 from flow.errors import at_key, in_file
 from flow.startup.typing import Any
 
-NAMES = ("goal", "evidence", "run", "verdict", "scorecard")
+NAMES = ("goal", "evidence", "run", "verdict", "scorecard", "inbox")
 """The schemas there are; ``flow schema NAME`` prints one."""
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from flow.core.settings import Settings
+    from flow.core.standing.table import Doubt
     from flow.core.tool_calls.speaker import Speaker
 
 __all__ = ["LEDGER", "TrustEntry", "TrustLedger", "repo_key", "state_dir", "trusted"]
@@ -262,29 +263,35 @@ def trusted(settings: Settings, ledger: TrustLedger, goal_id: str, digest: str) 
 
     A ledger that cannot be relied on is no trust; the answer then says what is wrong with it.
     """
+    why_not, why = doubt(settings, ledger, goal_id, digest)
+    return not why_not, why
+
+
+def doubt(settings: Settings, ledger: TrustLedger, goal_id: str, digest: str) -> tuple[Doubt, str]:
+    """Why the goal's commands may not run, in one word and for a person; empty where they may."""
     if settings.execute_verification_commands:
-        return True, f"{OPEN_TO_ALL} is true in your own settings: every goal's commands may run"
+        return "", f"{OPEN_TO_ALL} is true in your own settings: every goal's commands may run"
     try:
         newest = ledger.newest(goal_id)
     except (RefusedError, StorageError) as error:
-        return False, f"the trust ledger cannot be used: {error}"
+        return "unusable", f"the trust ledger cannot be used: {error}"
     if newest is None:
-        return False, (
+        return "never", (
             f"nobody here has trusted goal {goal_id}: read its commands, "
             f"then run: flow trust record {goal_id}"
         )
     if newest.action == "revoke":
-        return False, (
+        return "revoked", (
             f"trust in goal {goal_id} was revoked at {show(newest.at)}; "
             f"to trust it again: flow trust record {goal_id}"
         )
     if newest.digest != digest:
-        return False, (
+        return "changed", (
             f"goal {goal_id} has changed since it was trusted at {show(newest.at)}; "
             f"to see the difference and trust it: flow trust record {goal_id}; "
             f"changes on the record: flow goal amend {goal_id} --edit"
         )
-    return True, f"trusted at {show(newest.at)} ({show(newest.how)})"
+    return "", f"trusted at {show(newest.at)} ({show(newest.how)})"
 
 
 def _too_long() -> StorageError:

@@ -106,6 +106,7 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
 def _evaluate(args: argparse.Namespace, out: Output) -> int:
     _refuse_contradictions(args)
     context = Context()
+    context.note_use()
     if args.all:
         from flow.cli.goal.evaluate_all import evaluate_all
 

@@ -24,8 +24,10 @@ def _optional_goal(parser: argparse.ArgumentParser) -> None:
 
 
 def _show_status(args: argparse.Namespace, out: Output) -> int:
-    goals = Goals(Context())
+    context = Context()
+    goals = Goals(context)
     document = goal_views.status(goals, goal_views.choose(goals, args.ID))
+    context.note_use()
     out.result(document, status_lines(document, out.screen))
     out.warn(document["warnings"])
     return 0
@@ -58,7 +60,10 @@ def _list_goals(args: argparse.Namespace, out: Output) -> int:
                 f"one of {', '.join(STATUSES)}",
                 code="usage",
             )
-    document = goal_list(Goals(Context()), all_branches=args.all_branches, statuses=statuses)
+    context = Context()
+    document = goal_list(Goals(context), all_branches=args.all_branches, statuses=statuses)
+    if document["goals"] or document["unreadable"]:
+        context.note_use()
     if args.ids:
         out.result(document, dict.fromkeys(goal["goal_id"] for goal in document["goals"]))
         return 0

@@ -2,51 +2,32 @@
 
 from __future__ import annotations
 
+from flow.core.standing.table import GoalFacts, standing_of
 from flow.core.text.display import visible
 from flow.render.screen import Styled, mark_of, measure
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from flow.core.standing.table import Standing
     from flow.render.screen import Screen
 
     Document = Mapping[str, Any]
 
 
-class Standing(NamedTuple):
-    """A goal's state for people. ``meaning`` is its mark's; ``waits``: it is a person's turn."""
-
-    meaning: str
-    words: str
-    waits: bool = False
-
-
-_BY_STATUS = {
-    "draft": Standing("unasked", "draft"),
-    "active": Standing("running", "working"),
-    "waiting_for_user": Standing("undecided", "waits for you", waits=True),
-    "waiting_for_ci": Standing("undecided", "waits for a command"),
-    "blocked": Standing("outside", "blocked", waits=True),
-    "achieved": Standing("proved", "achieved"),
-    "failed": Standing("failed", "failed"),
-    "cancelled": Standing("unasked", "cancelled"),
-}
-
-
 def standing(document: Document) -> Standing:
     """The state of a goal, from its ``status`` document or a row of ``list``."""
-    proposal = document.get("proposal")
-    if document.get("paused"):
-        return Standing("undecided", "paused", waits=True)
-    if proposal and proposal["live"]:
-        meaning = "proved" if proposal["to"] == "achieved" else "failed"
-        return Standing(meaning, "waits for you", waits=True)
-    status = str(document["status"])
-    stands = _BY_STATUS.get(status, Standing("unasked", visible(status)))
-    if document.get("closed_by_hand"):
-        return stands._replace(words=f"{stands.words}, closed by hand")
-    return stands
+    proposal = document.get("proposal") or {}
+    facts = GoalFacts(
+        goal_id=str(document["goal_id"]),
+        status=str(document["status"]),
+        by_hand=bool(document.get("closed_by_hand")),
+        pause="paused" if document.get("paused") else "",
+        proposal=str(proposal.get("to", "")),
+        moved=() if proposal.get("live") else None,
+    )
+    return standing_of(facts)
 
 
 def criterion_mark(row: Document) -> Styled:

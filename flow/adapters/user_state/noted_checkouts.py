@@ -1,0 +1,83 @@
+"""The checkouts in which Flow was used, as the user's state folder knows them, for ``flow inbox``.
+
+A checkout that has a folder of notes (:mod:`flow.adapters.user_state.checkouts`) is noted: Flow
+left a goal open there once, or was asked about one. A file in that folder says that the inbox is to
+leave the checkout out; nothing else reads it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from flow.adapters.fs import files
+from flow.adapters.fs.state_folder import check_state_dir, ensure_below, replace_own, storage_error
+from flow.adapters.user_state.checkouts import FOLDER, MARKER, SESSIONS
+from flow.startup.typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HIDDEN = "hidden"
+"""In a checkout's notes: the inbox leaves it out."""
+_DEEPEST = 128
+"""Levels of folders that are searched."""
+
+
+def note(folder: str, top: str) -> None:
+    """Note that Flow is used in the checkout ``top``; where that is known, one look tells.
+
+    ``folder`` is the state folder. Raises :class:`~flow.errors.FlowError` where it cannot be used.
+    """
+    rel = _notes_of(top)
+    if not os.path.isdir(os.path.join(folder, rel)):
+        ensure_below(folder, rel)
+
+
+def noted(folder: str) -> list[str]:
+    """The top levels of the checkouts that are noted, sorted; those that are hidden, too.
+
+    Raises :class:`~flow.errors.FlowError` for a state folder that cannot be relied on.
+    """
+    if not check_state_dir(folder):
+        return []
+    return sorted(_below(os.path.join(folder, FOLDER), "", _DEEPEST))
+
+
+def is_hidden(folder: str, top: str) -> bool:
+    """Whether the inbox leaves the checkout out."""
+    return os.path.lexists(os.path.join(folder, _notes_of(top), HIDDEN))
+
+
+def hide(folder: str, top: str) -> bool:
+    """Leave the checkout out of the inbox; False where it is not noted, or left out already."""
+    path = os.path.join(folder, _notes_of(top))
+    if not check_state_dir(folder) or not os.path.isdir(path) or is_hidden(folder, top):
+        return False
+    try:
+        replace_own(os.path.join(path, HIDDEN), b"")
+    except OSError as error:
+        raise storage_error("leave a checkout out of the inbox", path, error) from error
+    return True
+
+
+def show(folder: str, top: str) -> None:
+    """Take a checkout that was left out into the inbox again."""
+    if is_hidden(folder, top):
+        files.remove(folder, f"{_notes_of(top)}/{HIDDEN}", sync=False)
+
+
+def _notes_of(top: str) -> str:
+    return f"{FOLDER}{top.rstrip('/')}/{MARKER}"
+
+
+def _below(folder: str, top: str, levels: int) -> Iterator[str]:
+    try:
+        with os.scandir(folder) as entries:
+            names = [e.name for e in entries if e.is_dir(follow_symlinks=False)]
+    except OSError:  # what cannot be listed holds nothing of Flow's
+        return
+    for name in names:
+        if name == MARKER:
+            yield top or "/"
+        elif levels and not (name == SESSIONS and not top):
+            yield from _below(f"{folder}/{name}", f"{top}/{name}", levels - 1)

@@ -1,0 +1,187 @@
+"""Finding out where one goal stands: nothing is run, nothing is written."""
+
+from __future__ import annotations
+
+from flow.app import overview
+from flow.app.evaluation import proposals, protected_files
+from flow.app.evaluation.current_files import CurrentFiles
+from flow.app.goal_views import ViewPort, closed_by_hand, newest, shown_pause
+from flow.core.boundary import guards
+from flow.core.decision.after import holds, sentences
+from flow.core.decision.outside import outside_advice
+from flow.core.goal.lifecycle import TERMINAL
+from flow.core.standing.items import StandingGoal
+from flow.core.standing.table import Doubt, GoalFacts
+from flow.core.stop.pause import Pause
+from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.app.evaluation.values import ClosingContext
+    from flow.app.ports import LoadedGoal
+    from flow.core.goal.model import Goal
+
+
+class FactsPort(ViewPort, Protocol):
+    """What finding out where a goal stands needs of its checkout."""
+
+    def doubt(self, loaded: LoadedGoal) -> Doubt:
+        """Why the goal's contract may not run here; empty where it may."""
+
+    def newest_event(self, run_id: str, goal_id: str) -> Mapping[str, Any] | None:
+        """The newest event about the goal that is no evidence's."""
+
+
+def away(port: FactsPort, goal: Goal) -> StandingGoal:
+    """A goal whose branch is not checked out: as far as goal and record tell."""
+    facts = _known(newest(port, goal))._replace(here=False)
+    if goal.status not in TERMINAL and goal.status != "draft":
+        proposal = _recorded(port.closing_context(), goal)
+        facts = facts._replace(proposal=str(proposal["to"]) if proposal else "")
+    return StandingGoal(facts, _since(port, goal), goal.outcome)
+
+
+def here(port: FactsPort, loaded: LoadedGoal) -> StandingGoal:
+    """A goal whose branch is checked out."""
+    goal = loaded.goal
+    facts = _known(newest(port, goal))._replace(unfinished=port.is_pending(goal.id))
+    pause = shown_pause(port, goal)
+    since = _since(port, goal)
+    if goal.status in TERMINAL:
+        known = goal.id in port.remembered.left_open()
+        facts = facts._replace(by_hand=known and closed_by_hand(port, loaded))
+    elif pause is not None:
+        facts = facts._replace(pause=Pause(**pause).sentence())
+        since = max(since, pause["at"])
+    elif goal.status != "draft":
+        facts = facts._replace(doubt=port.doubt(loaded))
+        if not facts.doubt:
+            facts, since = _stopped_or_working(port, loaded, facts, since)
+    return StandingGoal(facts, since, goal.outcome)
+
+
+def _known(goal: Goal) -> GoalFacts:
+    """What the goal itself tells."""
+    required = [c for c in goal.criteria if c.must_pass]
+    return GoalFacts(
+        goal_id=goal.id,
+        status=goal.status,
+        branch=goal.branch,
+        turns=goal.turns_evaluated,
+        proved=sum(1 for c in required if c.status == "pass"),
+        required=len(required),
+        reason=str((goal.last_evaluation or {}).get("reason") or ""),
+    )
+
+
+def _since(port: FactsPort, goal: Goal) -> str:
+    """When the goal came to stand so; a closed one has the event that closed it."""
+    since = overview.touched(goal)
+    if goal.status in TERMINAL and goal.run_id is not None:
+        try:
+            event = port.newest_event(goal.run_id, goal.id)
+        except FlowError:
+            return since
+        at = event.get("at") if event is not None else None
+        return max(since, at) if isinstance(at, str) else since
+    return since
+
+
+def _recorded(context: ClosingContext, goal: Goal) -> Mapping[str, Any] | None:
+    try:
+        return overview.recorded_proposal(context, goal)
+    except FlowError:  # an evaluation names the fault
+        return None
+
+
+def _stopped_or_working(
+    port: FactsPort, loaded: LoadedGoal, facts: GoalFacts, since: str
+) -> tuple[GoalFacts, str]:
+    """The facts of a goal that is under way and trusted, and since when it stands so."""
+    goal = loaded.goal
+    # Trust has its own rows: with it taken for granted, what moved is the files alone.
+    context = overview.looking_once(port.closing_context())._replace(
+        trusted=lambda _loaded: (True, "")
+    )
+    proposal = _recorded(context, goal)
+    if proposal is not None:
+        facts = _with_proposal(context, loaded, facts, proposal)
+        since = max(since, str(proposal.get("created_at") or ""))
+    if goal.status == "active" and proposal is None:
+        return facts._replace(limit=_limit(port, goal)), since
+    if goal.status == "waiting_for_ci" and proposal is None:
+        return facts, since
+    present = CurrentFiles(context, loaded)
+    report = present.report
+    facts = facts._replace(files_known=report is not None and not report.problems)
+    if report is not None and goal.status == "blocked":
+        advice = outside_advice(goal.id, report.violations, goal.base_commit)
+        new = sum(1 for violation in report.violations if violation.change == "new")
+        facts = facts._replace(
+            by_paths=goal.blocked_by_paths,
+            outside=None if report.problems else len(report.violations),
+            new_outside=new,
+            amend=advice.amend,
+        )
+    if goal.status == "waiting_for_user":
+        facts = _with_questions(context, loaded, facts)
+    return facts, since
+
+
+def _with_proposal(
+    context: ClosingContext, loaded: LoadedGoal, facts: GoalFacts, proposal: Mapping[str, Any]
+) -> GoalFacts:
+    """What is proposed, and whether it could be confirmed now."""
+    fault = ""
+    try:
+        broken = context.broken(loaded.goal.run_id or "")
+        fault = str(broken[0]) if broken else ""
+        shown = overview.shown_proposal(context, loaded)
+        moved = tuple(shown["moved"]) if shown is not None else ("it is gone",)
+    except FlowError as error:
+        moved = (str(error),)
+    return facts._replace(proposal=str(proposal["to"]), moved=moved, record_fault=fault)
+
+
+def _with_questions(context: ClosingContext, loaded: LoadedGoal, facts: GoalFacts) -> GoalFacts:
+    """What a goal that waits for a person asks of them."""
+    goal = loaded.goal
+    run_id = goal.run_id or ""
+    protected = protected_files.protected_status(context, loaded)
+    waiting = holds(goal.id, goal.after, context.earlier) if goal.after else ()
+    held = [hold for hold in waiting if hold.by == "person"]
+    return facts._replace(
+        elsewhere=bool(run_id) and context.elsewhere(run_id),
+        protected=protected is not None and not protected["approved"],
+        guards=_guards_changed(context, goal, run_id),
+        unproved=tuple(overview.left_to_a_person(goal)),
+        held="; ".join(sentences(held)),
+    )
+
+
+def _guards_changed(context: ClosingContext, goal: Goal, run_id: str) -> bool:
+    """Whether git's hooks or settings are neither as they were nor as somebody approved them."""
+    try:
+        recorded = context.baseline(goal, run_id)
+        denied = (*goal.denied_paths, *context.denied_paths)
+        now = context.snapshot(recorded.baseline, denied, None).guards
+        approved = proposals.approved_guards(goal, run_id, context.records)
+    except FlowError:  # an evaluation names the fault
+        return False
+    if guards.unapproved((now,), recorded.baseline.guards, approved):
+        return True
+    return not recorded.recorded and not guards.as_approved(now, recorded.baseline.guards, approved)
+
+
+def _limit(port: FactsPort, goal: Goal) -> str:
+    """The limit at which the Stop hook let the agent go last; empty where it did not."""
+    if goal.run_id is None:
+        return ""
+    try:
+        event = port.newest_event(goal.run_id, goal.id)
+    except FlowError:
+        return ""
+    let_go = event is not None and event.get("type") == "stop" and event.get("limit")
+    return str(let_go).replace("_", " ") if let_go else ""

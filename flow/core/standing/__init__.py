@@ -1,0 +1,1 @@
+"""Where a goal stands: one table for every screen, and what the inbox shows of it."""

@@ -1,0 +1,94 @@
+"""What the inbox tells of a goal, or of a checkout that cannot be looked at. Pure."""
+
+from __future__ import annotations
+
+from flow.core.standing.table import GoalFacts, Section, standing_of
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+SCHEMA = "flow.inbox/1"
+"""What ``schema`` of the document says."""
+SECTIONS: tuple[Section, ...] = ("waits", "blocked", "working", "closed", "broken")
+
+
+class InboxItem(NamedTuple):
+    """A row of the inbox. Empty texts stand for nothing; None could not be determined."""
+
+    section: Section
+    repository: str
+    """The top level of the repository's main working tree, which its working trees share."""
+    path: str
+    """Where its command is to be run."""
+    why: str
+    goal_id: str = ""
+    branch: str | None = ""
+    since: str | None = ""
+    """When it came to stand so (RFC 3339)."""
+    command: str = ""
+    status: str = ""
+    outcome: str = ""
+    turns: int | None = None
+    proved: int | None = None
+    required: int | None = None
+    words: str = ""
+    """The state in two or three words, for a screen."""
+    meaning: str = ""
+    """Its mark's."""
+
+    def to_document(self) -> dict[str, Any]:
+        """The row with ``--json``: what is absent is not there, null could not be determined."""
+        fields = self._asdict()
+        for name in ("words", "meaning"):
+            del fields[name]
+        optional = ("turns", "proved", "required")
+        return {
+            key: value
+            for key, value in fields.items()
+            if value != "" and not (key in optional and value is None)
+        }
+
+
+class StandingGoal(NamedTuple):
+    """A goal where it stands: its facts, and what a row tells beside them."""
+
+    facts: GoalFacts
+    since: str
+    outcome: str
+
+    def item(self, repository: str, path: str) -> InboxItem:
+        """Its row."""
+        facts, stands = self.facts, standing_of(self.facts)
+        return InboxItem(
+            section=stands.section,
+            repository=repository,
+            path=path,
+            why=stands.why,
+            goal_id=facts.goal_id,
+            branch=facts.branch,
+            since=self.since,
+            command=stands.command,
+            status=facts.status,
+            outcome=self.outcome,
+            turns=facts.turns,
+            proved=facts.proved,
+            required=facts.required,
+            words=stands.words,
+            meaning=stands.meaning,
+        )
+
+
+def ordered(items: Iterable[InboxItem]) -> list[InboxItem]:
+    """The rows by section, the newest first."""
+    return sorted(items, key=_place)
+
+
+def _place(item: InboxItem) -> tuple[Any, ...]:
+    newest = [-ord(char) for char in item.since or ""]
+    return SECTIONS.index(item.section), newest, item.path, item.goal_id, item.branch or ""
+
+
+def to_document(items: Iterable[InboxItem]) -> Mapping[str, Any]:
+    """The document of ``flow inbox --json``."""
+    return {"schema": SCHEMA, "items": [item.to_document() for item in items]}

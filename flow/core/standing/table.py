@@ -1,0 +1,374 @@
+"""Where a goal stands, and whose turn it is: one table for every screen. Pure.
+
+A goal waits for a person if and only if the command of its row changes something when a person
+runs it. So a row of *Waits for you* names that command, and no other row does, but for a blocked
+goal's: there a person may open its paths, or have the files taken back.
+"""
+
+from __future__ import annotations
+
+from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
+from flow.core.text.display import names, visible
+from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Text = Callable[["GoalFacts"], str] | str
+    """A text of a row; in a plain one ``{id}`` stands for the goal's id."""
+
+Section = Literal["waits", "blocked", "working", "closed", "broken"]
+Doubt = Literal["", "never", "revoked", "changed", "unusable"]
+"""Why a contract may not run here: nobody trusted it, trust was taken back, it is another one now,
+or the ledger of trust cannot be relied on."""
+
+
+class GoalFacts(NamedTuple):
+    """What is known of a goal. None: it could not be determined."""
+
+    goal_id: str
+    status: str
+    branch: str = ""
+    here: bool = True
+    """Whether its branch is checked out where it is looked at."""
+    unfinished: bool = False
+    """Whether a change was decided and not carried out."""
+    by_hand: bool = False
+    """Whether it has a final status that no command gave it."""
+    pause: str = ""
+    """Who paused it and why; empty where it is not paused."""
+    doubt: Doubt = ""
+    proposal: str = ""
+    """The status that is proposed; empty without a proposal on record."""
+    moved: tuple[str, ...] | None = ()
+    """What is no longer as the proposal saw it."""
+    record_fault: str = ""
+    """What breaks the record that the proposal rests on."""
+    elsewhere: bool = False
+    """Whether its run was recorded in another checkout."""
+    files_known: bool = True
+    """Whether git can say what the files are now."""
+    protected: bool = False
+    """Whether protected files changed, and nobody has approved them as they are."""
+    guards: bool = False
+    """Whether git's hooks or settings changed, and nobody has approved them as they are."""
+    unproved: tuple[str, ...] = ()
+    """The required criteria that only a person's word is missing for."""
+    held: str = ""
+    """The goal that comes first and can no longer be achieved, as a sentence."""
+    by_paths: bool = False
+    """Whether files outside its paths blocked it."""
+    outside: int | None = 0
+    """Files outside its paths now."""
+    new_outside: int = 0
+    """Those of them that were not there when it began."""
+    amend: str = ""
+    """The line that would allow them; empty where no line would."""
+    limit: str = ""
+    """The limit at which the Stop hook let the agent go; empty where it did not."""
+    turns: int = 0
+    proved: int = 0
+    required: int = 0
+    reason: str = ""
+    """The last evaluation's."""
+
+
+class Standing(NamedTuple):
+    """Where a goal stands. ``meaning`` is its mark's, ``words`` its state in two or three words.
+
+    ``command`` begins with ``flow `` and is whole; empty where there is nothing to do.
+    """
+
+    row: str
+    section: Section
+    meaning: str
+    words: str
+    why: str
+    command: str = ""
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is a person's turn."""
+        return self.section == "waits"
+
+
+class Row(NamedTuple):
+    """A row of the table. The first one whose ``applies`` holds is the goal's."""
+
+    name: str
+    applies: Callable[[GoalFacts], bool]
+    section: Section
+    meaning: Text
+    words: Text
+    why: Text
+    command: Text = ""
+
+    def standing(self, facts: GoalFacts) -> Standing:
+        """What the row says of a goal."""
+        texts = (self.meaning, self.words, self.why, self.command)
+        meaning, words, why, command = (
+            text.replace("{id}", facts.goal_id) if isinstance(text, str) else text(facts)
+            for text in texts
+        )
+        return Standing(self.name, self.section, meaning, words, why, command)
+
+
+_FINAL: Mapping[str, str] = {"achieved": "proved", "failed": "failed", "cancelled": "unasked"}
+_DOUBTS: Mapping[str, str] = {
+    "never": "not trusted here",
+    "revoked": "its trust was taken back",
+    "changed": "changed since it was trusted",
+}
+_YOU = "waits for you"
+_EVALUATE = "flow goal evaluate {id}"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'s' * (number != 1)}"
+
+
+def _outside(facts: GoalFacts) -> str:
+    if facts.outside is None:
+        return "files outside its paths"
+    kind = "new file" if facts.new_outside == facts.outside else "file"
+    return f"{_count(facts.outside, kind)} outside its paths"
+
+
+def _progress(facts: GoalFacts) -> str:
+    turns = f"turn {facts.turns}" if facts.turns else "not evaluated yet"
+    return f"{facts.proved} of {facts.required} proved, {turns}" if facts.required else turns
+
+
+def _proposed(facts: GoalFacts) -> str:
+    return f"{facts.proposal} is proposed"
+
+
+def _no_command(facts: GoalFacts) -> str:
+    them = "it" if len(facts.unproved) == 1 else "them"
+    return f"{names(facts.unproved, 3)}: no command can prove {them}"
+
+
+def _decides(facts: GoalFacts) -> str:
+    """What an evaluation could decide now: its own last reason, on one line."""
+    return visible(facts.reason) or "an evaluation decides what comes next"
+
+
+def _away(facts: GoalFacts) -> str:
+    state = (
+        _proposed(facts)
+        if facts.proposal and facts.moved == ()
+        else "blocked"
+        if facts.status == "blocked"
+        else "a person is asked"
+        if facts.status == "waiting_for_user"
+        else _progress(facts)
+    )
+    return f"{state}; its branch is not checked out"
+
+
+def _live(facts: GoalFacts) -> bool:
+    return bool(facts.proposal) and facts.moved == ()
+
+
+def _stopped(facts: GoalFacts) -> bool:
+    return facts.status in ("waiting_for_user", "blocked")
+
+
+def _asks(facts: GoalFacts) -> bool:
+    return facts.status == "waiting_for_user"
+
+
+TABLE: tuple[Row, ...] = (
+    Row(
+        "closed by hand",
+        lambda f: f.status in TERMINAL and f.by_hand,
+        "closed",
+        lambda f: _FINAL[f.status],
+        lambda f: f"{f.status}, closed by hand",
+        lambda f: f"{f.status}, by hand: Flow did not close it",
+    ),
+    *(
+        Row(status, lambda f, s=status: f.status == s, "closed", meaning, status, status)  # type: ignore[misc]
+        for status, meaning in _FINAL.items()
+    ),
+    Row(
+        "another status",
+        lambda f: f.status != "draft" and f.status not in NON_TERMINAL,
+        "broken",
+        "unasked",
+        lambda f: visible(f.status),
+        lambda f: f"{visible(f.status)} is no status",
+    ),
+    Row(
+        "unfinished",
+        lambda f: f.unfinished and f.here,
+        "waits",
+        "undecided",
+        _YOU,
+        "a change was decided and not carried out",
+        _EVALUATE,
+    ),
+    Row("draft", lambda f: f.status == "draft", "working", "unasked", "draft", "a draft"),
+    Row(
+        "away, and stopped",
+        lambda f: not f.here and (_stopped(f) or _live(f)),
+        "blocked",
+        "outside",
+        lambda f: _YOU if _live(f) or _asks(f) else "blocked",
+        _away,
+    ),
+    Row("away", lambda f: not f.here, "working", "running", "working", _away),
+    Row(
+        "paused",
+        lambda f: bool(f.pause),
+        "waits",
+        "undecided",
+        "paused",
+        lambda f: f.pause,
+        "flow goal resume {id}",
+    ),
+    Row(
+        "trust unknown",
+        lambda f: f.doubt == "unusable",
+        "broken",
+        "undecided",
+        "not trusted here",
+        "the ledger of trust cannot be used",
+    ),
+    Row(
+        "not trusted",
+        lambda f: bool(f.doubt),
+        "waits",
+        "undecided",
+        _YOU,
+        lambda f: _DOUBTS[f.doubt],
+        "flow trust record {id}",
+    ),
+    Row(
+        "record broken",
+        lambda f: bool(f.proposal and f.record_fault),
+        "broken",
+        "undecided",
+        "its record is broken",
+        lambda f: f.record_fault,
+    ),
+    Row(
+        "proposed",
+        _live,
+        "waits",
+        lambda f: _FINAL.get(f.proposal, "undecided"),
+        _YOU,
+        _proposed,
+        "flow goal confirm {id}",
+    ),
+    Row(
+        "files unknown",
+        lambda f: not f.files_known and (_stopped(f) or bool(f.proposal)),
+        "broken",
+        "undecided",
+        "its files are unknown",
+        "git cannot say what its files are now",
+    ),
+    Row(
+        "outside its paths",
+        lambda f: f.status == "blocked" and f.by_paths and f.outside != 0,
+        "blocked",
+        "outside",
+        "blocked",
+        _outside,
+        lambda f: f.amend,
+    ),
+    Row(
+        "no longer outside",
+        lambda f: f.status == "blocked" and f.by_paths,
+        "waits",
+        "outside",
+        _YOU,
+        "blocked, and nothing is outside its paths any more",
+        _EVALUATE,
+    ),
+    Row(
+        "blocked",
+        lambda f: f.status == "blocked",
+        "blocked",
+        "outside",
+        "blocked",
+        lambda f: visible(f.reason) or "blocked",
+    ),
+    Row(
+        "measured elsewhere",
+        lambda f: _asks(f) and f.elsewhere,
+        "waits",
+        "undecided",
+        _YOU,
+        "its run is of another checkout",
+        _EVALUATE,
+    ),
+    Row(
+        "protected files",
+        lambda f: _asks(f) and f.protected,
+        "waits",
+        "undecided",
+        _YOU,
+        "a protected file changed",
+        "flow goal approve {id} protected",
+    ),
+    Row(
+        "guards",
+        lambda f: _asks(f) and f.guards,
+        "waits",
+        "undecided",
+        _YOU,
+        "git's hooks or settings changed",
+        "flow goal approve {id} guards",
+    ),
+    Row(
+        "a person's word",
+        lambda f: _asks(f) and bool(f.unproved),
+        "waits",
+        "undecided",
+        _YOU,
+        _no_command,
+        lambda f: f"flow goal approve {f.goal_id} {f.unproved[0]}",
+    ),
+    Row(
+        "held",
+        lambda f: _asks(f) and bool(f.held),
+        "blocked",
+        "outside",
+        "blocked",
+        lambda f: visible(f.held),
+    ),
+    Row("asks", _asks, "waits", "undecided", _YOU, _decides, _EVALUATE),
+    Row(
+        "waits for a command",
+        lambda f: f.status == "waiting_for_ci",
+        "working",
+        "undecided",
+        "waits for a command",
+        "waits for a command",
+    ),
+    Row(
+        "let go",
+        lambda f: bool(f.limit),
+        "blocked",
+        "outside",
+        "let go",
+        lambda f: f"the agent was let go: {f.limit}",
+    ),
+    Row(
+        "moved",
+        lambda f: bool(f.proposal),
+        "working",
+        "running",
+        "working",
+        lambda f: f"{f.proposal} was proposed; {'; '.join(f.moved or ())}",
+    ),
+    Row("working", lambda _: True, "working", "running", "working", _progress),
+)
+"""Every row, in the order in which they are tried."""
+
+
+def standing_of(facts: GoalFacts) -> Standing:
+    """Where the goal stands: the first row that applies."""
+    return next(row for row in TABLE if row.applies(facts)).standing(facts)

@@ -1,0 +1,271 @@
+"""The inbox of a user: the checkouts that their state folder knows, and what is in them."""
+
+from __future__ import annotations
+
+import os
+from fnmatch import fnmatchcase
+
+from flow.adapters.chain import event_log
+from flow.adapters.fs.state_folder import state_dir
+from flow.adapters.git.branch_files import branch_heads
+from flow.adapters.git.find import Repo, find_repo
+from flow.adapters.git.run import refusal
+from flow.adapters.git.trees import shared_dir
+from flow.adapters.git.worktrees import main_tree, working_trees
+from flow.adapters.user_state import noted_checkouts
+from flow.adapters.user_state.trust import doubt
+from flow.app.inbox.repository import items_of
+from flow.core.instant import seconds
+from flow.core.standing.items import InboxItem, ordered
+from flow.core.text.shell_quote import shell_argument
+from flow.errors import FlowError, at_key
+from flow.startup.once import once
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.wiring.context import Context
+from flow.wiring.goals import Goals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from flow.app.evaluation.values import ClosingContext
+    from flow.app.ports import BranchGoals, LoadedGoal
+    from flow.core.standing.table import Doubt
+
+WEEK = 7 * 86400.0
+"""Seconds: how long a closed goal is told."""
+
+
+class InboxQuery(NamedTuple):
+    """What of the inbox is wanted. Paths are as the user gave them."""
+
+    repos: Sequence[str] = ()
+    """Only the repositories that these folders lie in; empty: all that are noted."""
+    exclude: Sequence[str] = ()
+    """Glob patterns of checkouts, by path or by the name of their folder."""
+    since: float = WEEK
+    """Seconds that a closed goal is told."""
+
+
+def inbox(
+    query: InboxQuery | None = None, environ: Mapping[str, str] | None = None
+) -> list[InboxItem]:
+    """Every row, by section and age. Runs nothing of a checkout, and writes nothing to one.
+
+    Raises :class:`FlowError` for a state folder that cannot be used, or a ``repos`` that names no
+    checkout; whatever is wrong with a checkout is a row.
+    """
+    query = query or InboxQuery()
+    environ = os.environ if environ is None else environ
+    finder = _Finder(query, environ)
+    rows = [row for repository in finder.repositories() for row in items_of(repository)]
+    return ordered(row for row in (*finder.broken, *rows) if _is_told(row, query))
+
+
+def forget(path: str, environ: Mapping[str, str] | None = None) -> str | None:
+    """Leave the checkout at ``path``, which may be gone, out of the inbox.
+
+    Returns its top level; None where the inbox does not know it.
+    """
+    folder = _state_folder(os.environ if environ is None else environ)
+    top = os.path.realpath(path)
+    known = noted_checkouts.noted(folder)
+    if top not in known:
+        try:
+            repo = find_repo(top)
+        except FlowError:
+            repo = None
+        if repo is None:
+            return None
+        top = repo.top
+        noted_checkouts.note(folder, top)  # a working tree that only git named
+    noted_checkouts.hide(folder, top)
+    return top
+
+
+def _state_folder(environ: Mapping[str, str]) -> str:
+    return state_dir(environ, environ.get("HOME") or None, None)
+
+
+def _is_told(row: InboxItem, query: InboxQuery) -> bool:
+    if row.section != "closed" or not row.since:
+        return True
+    import time
+
+    try:
+        return seconds(row.since) >= time.time() - query.since
+    except (ValueError, IndexError):
+        return True
+
+
+class InboxCheckout(Goals):
+    """A checkout as :class:`~flow.app.inbox.repository.CheckoutPort`."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.branch = lambda: self._branch
+
+    @once
+    def _branch(self) -> str | None:
+        return self._context.branch()
+
+    @once
+    def _loaded(self) -> tuple[dict[str, LoadedGoal], dict[str, FlowError]]:
+        return super().loaded_goals()
+
+    @once
+    def _closing(self) -> ClosingContext:
+        return super().closing_context()
+
+    def loaded_goals(self) -> tuple[dict[str, LoadedGoal], dict[str, FlowError]]:
+        """Every goal of the checkout by id, and what is wrong with those that cannot be read."""
+        return self._loaded
+
+    def closing_context(self) -> ClosingContext:
+        """What a person's command is decided with."""
+        return self._closing
+
+    def doubt(self, loaded: LoadedGoal) -> Doubt:
+        """Why the goal's contract may not run here; empty where it may."""
+        context = self._context
+        settings, ledger = context.settings.settings, context.trust_ledger
+        return doubt(settings, ledger, loaded.goal.id, loaded.contract)[0]
+
+    def newest_event(self, run_id: str, goal_id: str) -> Mapping[str, Any] | None:
+        """The newest event about the goal that is no evidence's."""
+        return event_log.newest(self.top, run_id, "goal_id", goal_id, _tells)
+
+
+def _tells(event: Mapping[str, Any]) -> bool:
+    return not str(event.get("type")).startswith("evidence")
+
+
+class InboxRepository:
+    """A repository as :class:`~flow.app.inbox.repository.RepositoryPort`."""
+
+    def __init__(self, top: str) -> None:
+        self.top = top
+        self.checkouts: list[InboxCheckout] = []
+        self.broken: list[InboxItem] = []
+
+    def branch_goals(self) -> BranchGoals | None:
+        """The goals of the branches that are not checked out; None where git cannot answer."""
+        if not self.checkouts or not self.checkouts[0].in_git:
+            return None
+        first = self.checkouts[0]
+        taken = {checkout.branch() for checkout in self.checkouts}
+        try:
+            if set(branch_heads(first.repo)) <= taken:
+                return None
+            return first.branch_goals()
+        except FlowError:  # the checkout's own goals are told all the same
+            return None
+
+
+class _Finder:
+    """Finds the repositories that a query means; ``broken`` are rows of what is none any more."""
+
+    def __init__(self, query: InboxQuery, environ: Mapping[str, str]) -> None:
+        self._query, self._environ = query, environ
+        self._state = _state_folder(environ)
+        self.broken: list[InboxItem] = []
+
+    def repositories(self) -> Iterator[InboxRepository]:
+        """Each repository with its working trees, once."""
+        done: set[str] = set()
+        for path in self._starts():
+            repo = self._repo_at(path)
+            if repo is None:
+                continue
+            key = shared_dir(repo) or repo.top
+            if key not in done:
+                done.add(key)
+                yield self._repository(repo)
+
+    def _starts(self) -> list[str]:
+        """The top levels to begin with: the named ones, else those that are noted."""
+        if self._query.repos:
+            return [self._named(path) for path in self._query.repos]
+        tops = noted_checkouts.noted(self._state)
+        here = self._checkout_here()
+        if here is not None and here not in tops:
+            tops = [*tops, here]
+        return [top for top in tops if not self._is_left_out(top)]
+
+    def _named(self, path: str) -> str:
+        repo = find_repo(path) if os.path.isdir(path) else None
+        if repo is None:
+            raise at_key("--repo", path).invalid(
+                "there is no checkout", "name a folder in a repository that has goals", code="usage"
+            )
+        return repo.top
+
+    def _checkout_here(self) -> str | None:
+        try:
+            repo = find_repo(os.getcwd())
+        except (FlowError, OSError):
+            return None
+        has_goals = repo is not None and os.path.isdir(os.path.join(repo.top, ".flow", "goals"))
+        return repo.top if repo is not None and has_goals else None
+
+    def _is_left_out(self, top: str) -> bool:
+        if not self._query.repos and noted_checkouts.is_hidden(self._state, top):
+            return True
+        return self._is_excluded(top)
+
+    def _is_excluded(self, top: str) -> bool:
+        patterns = [os.path.expanduser(pattern).rstrip("/") for pattern in self._query.exclude]
+        names = (top, os.path.basename(top))
+        return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
+
+    def _repo_at(self, top: str) -> Repo | None:
+        """The checkout at ``top``; None, and a row, where it is gone or must not be looked at."""
+        try:
+            repo = find_repo(top) if os.path.isdir(top) else None
+            if repo is None or repo.top != top:
+                self._add_broken(
+                    top, "the checkout is not there", f"flow inbox forget {shell_argument(top)}"
+                )
+                return None
+            problem = _problem(repo)
+        except (FlowError, OSError) as error:
+            problem = str(error)
+        if problem:
+            self._add_broken(top, problem)
+            return None
+        return repo
+
+    def _add_broken(self, top: str, why: str, command: str = "") -> None:
+        self.broken.append(_broken_checkout(top, top, why, command))
+
+    def _repository(self, repo: Repo) -> InboxRepository:
+        repository = InboxRepository(main_tree(repo))
+        try:
+            tops = working_trees(repo) if repo.git_dir else [repo.top]
+        except FlowError as error:
+            tops = [repo.top]
+            self._add_broken(repo.top, f"its working trees cannot be listed: {error}")
+        for top in tops:
+            if self._is_left_out(top) or self._is_excluded(repository.top):
+                continue
+            tree = repo if top == repo.top else self._repo_at(top)
+            if tree is None:
+                continue
+            try:
+                checkout = InboxCheckout(Context(top, self._environ, tree))
+                checkout.loaded_goals()
+            except FlowError as error:
+                repository.broken.append(_broken_checkout(repository.top, top, str(error)))
+                continue
+            repository.checkouts.append(checkout)
+        return repository
+
+
+def _problem(repo: Repo) -> str:
+    """Why a checkout must not be looked at; empty where it may, as without git."""
+    if repo.git_dir is None and not os.path.lexists(os.path.join(repo.top, ".git")):
+        return ""
+    return refusal(repo) or ""
+
+
+def _broken_checkout(repository: str, top: str, why: str, command: str = "") -> InboxItem:
+    return InboxItem("broken", repository, top, why, branch=None, since=None, command=command)
