@@ -10,6 +10,7 @@ from flow.cli.verdict_screen import details_of, verdict_lines
 from flow.core.decision.details import NO_DETAILS
 from flow.core.goal import ids
 from flow.core.goal.lifecycle import TERMINAL
+from flow.core.layout import VERDICT_LIMIT
 from flow.core.stop.turns import is_handed_in
 from flow.core.text import display
 from flow.errors import FlowError, at_key
@@ -32,8 +33,8 @@ def _record_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _record_verdict(args: argparse.Namespace, out: Output) -> int:
     run_id = ids.run_id(args.run_id)
-    data = inputs.read(args.verdict_file, "--verdict-file")
-    document = parse_json(data, file=args.verdict_file)
+    data = inputs.read(args.verdict_file, "--verdict-file", limit=VERDICT_LIMIT)
+    document = parse_json(data, file=args.verdict_file, limit=VERDICT_LIMIT)
     path, warnings, _ = record_verdict(Context(), document, run_id, None)
     result = {"run_id": run_id, "path": path, "warnings": list(warnings)}
     out.result(result, [f"recorded {display.visible(path)}"])

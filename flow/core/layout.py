@@ -61,6 +61,16 @@ TEMP_DIGITS = 18
 
 OUTPUT_LIMIT = 1 << 30
 """Bytes: the largest output that Flow records."""
+GOAL_TEXT_LIMIT = 1 << 20
+"""Bytes: the largest goal file, what Flow itself writes into it not counted."""
+RESULTS_LIMIT = 2 << 10
+"""Bytes that Flow writes into a goal file for one criterion, at most."""
+LIFECYCLE_LIMIT = 64 << 10
+"""Bytes that Flow writes into a goal file for the goal as a whole, at most."""
+GOAL_LIMIT = GOAL_TEXT_LIMIT + 1000 * RESULTS_LIMIT + LIFECYCLE_LIMIT
+"""Bytes: the largest goal file with all that Flow wrote; it has at most 1,000 criteria."""
+VERDICT_LIMIT = 8 << 20
+"""Bytes: the largest ``last-verdict.json``; it repeats the texts of a goal, escaped."""
 BASELINE_LIMIT = 16 << 20
 """Bytes: the largest ``baseline.json``; about 140,000 paths."""
 

@@ -7,6 +7,7 @@ from flow.adapters.ledger import reader
 from flow.app.ports import LoadedGoal
 from flow.app.transitions import trusting
 from flow.core.goal.model import contract
+from flow.core.layout import GOAL_LIMIT
 from flow.errors import InputError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,8 @@ class Trusting:
 
     def _named(self, goal_id: str | None, goal_file: str | None) -> LoadedGoal:
         if goal_file is not None:
-            goal, warnings = reader.parse_goal(inputs.read(goal_file, "--goal-file"), goal_file)
+            data = inputs.read(goal_file, "--goal-file", limit=GOAL_LIMIT)
+            goal, warnings = reader.parse_goal(data, goal_file)
             digest = goal.digest(reader.rubric_digests(self._context.top, goal))
             return LoadedGoal(goal, digest, warnings, goal_file)
         if goal_id is None:

@@ -54,18 +54,6 @@ def test_confirming_a_closed_goal_does_not_say_to_evaluate_it(work: GitRepo) -> 
     assert done.json["error"]["remedy"].endswith("flow goal create NEW --from greet")
 
 
-def test_a_goal_file_that_results_would_make_too_large(work: GitRepo) -> None:
-    text = (
-        scene.goal_file(work).replace("greet", "large").replace("status: active", "status: draft")
-    )
-    lines = [line for line in text.splitlines() if "run_id" not in line and "_commit" not in line]
-    text = "\n".join(lines) + "\n#"
-    work.write("large.yaml", text + "x" * ((1 << 20) - len(text)))
-    assert flow(work, "goal", "create", "--file", "large.yaml", "--draft").status == 2
-    done = flow(work, "goal", "create", "--file", "large.yaml", "--draft", "--json")
-    assert "1048576 bytes" in done.json["error"]["message"], done
-
-
 def test_the_verdict_that_is_printed_is_the_one_on_record(work: GitRepo) -> None:
     done = flow(work, "goal", "evaluate", "greet", "--json").json
     assert done == flow(work, "verdict", "show", "greet", "--json").json

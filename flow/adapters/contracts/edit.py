@@ -12,8 +12,9 @@ import re
 
 from flow.adapters.contracts import dump
 from flow.adapters.contracts.nodes import yaml_tree
-from flow.adapters.contracts.strict_yaml import LIMIT, read_yaml
+from flow.adapters.contracts.strict_yaml import read_yaml
 from flow.adapters.contracts.text import DELETE, dotted_path, one_line
+from flow.core.layout import GOAL_LIMIT
 from flow.errors import ContractError, RefusedError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -34,12 +35,6 @@ def edited(text: str, changes: Sequence[tuple[Path, Any]], *, file: str) -> str:
     if same_document(document, wanted):
         return text
     result = _Editor(text, yaml_tree(text, file)).run(document, wanted)
-    if len(result.encode("utf-8")) > LIMIT:
-        raise in_file(file).refused(
-            f"would be larger than {LIMIT} bytes with what Flow writes there",
-            "make it smaller",
-            code="cannot_edit",
-        )
     try:
         found = _document(result, file)
     except ContractError as error:
@@ -69,7 +64,7 @@ def _document(text: str, file: str) -> Any:
         raise in_file(file, value=one_line(text)).invalid(
             "the text is not Unicode", "read it as UTF-8"
         ) from error
-    reading = read_yaml(data, file=file)
+    reading = read_yaml(data, file=file, limit=GOAL_LIMIT)
     if reading.faults:
         raise ContractError(reading.faults)
     return reading.document

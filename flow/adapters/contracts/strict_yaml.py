@@ -166,9 +166,9 @@ def _syntax_fault(error: Any, file: str) -> Fault:
     )
 
 
-def read_yaml(data: bytes, *, file: str, what: str = "YAML file") -> ParsedYaml:
+def read_yaml(data: bytes, *, file: str, what: str = "YAML file", limit: int = LIMIT) -> ParsedYaml:
     """Read one mapping. Faults of syntax, size and depth are raised, all others returned."""
-    text = decode_text(data, file=file, what=what)
+    text = decode_text(data, file=file, what=what, limit=limit)
     return _Builder(yaml_events(text, file=file), file, what).read()
 
 

@@ -9,6 +9,7 @@ from itertools import islice
 
 from flow.adapters.contracts import check, rules
 from flow.adapters.contracts.text import dotted_path, one_line
+from flow.core import layout
 from flow.errors import ContractError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,12 @@ def read_document(
     """Read a goal or an evidence file from YAML, and check it: the document, and warnings."""
     from flow.adapters.contracts.strict_yaml import read_yaml
 
-    reading = read_yaml(data, file=file, what=WHAT[kind])
+    if kind == "goal" and len(data) > layout.GOAL_TEXT_LIMIT // 2:
+        from flow.adapters.contracts.goal_size import read_large_goal
+
+        reading = read_large_goal(data, file=file, what=WHAT[kind])
+    else:
+        reading = read_yaml(data, file=file, what=WHAT[kind])
     warnings = check_document(
         kind,
         reading.document,

@@ -37,9 +37,9 @@ def read(path: str, what: str, *, limit: int = LIMIT) -> bytes:
     )
 
 
-def read_text(path: str, what: str) -> str:
+def read_text(path: str, what: str, *, limit: int = LIMIT) -> str:
     """As :func:`read`, decoded from UTF-8."""
-    data = read(path, what)
+    data = read(path, what, limit=limit)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

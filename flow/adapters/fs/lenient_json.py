@@ -8,6 +8,7 @@ in a value or in ValueError.
 from __future__ import annotations
 
 import json
+import re
 
 from flow.startup.typing import Any
 
@@ -17,6 +18,8 @@ DENSE = 24
 memory; what Flow writes at length are paths and digests."""
 LARGE = 1 << 20
 _STRUCTURE = (b",", b":", b"[", b"{")
+_STRING = rb'(?s)"(?:[^"\\]|\\.)*+(?:"|\Z)'
+"""A string, or what is begun as one: a text that holds commas and colons is one value."""
 
 
 def loads(data: bytes) -> Any:
@@ -25,7 +28,7 @@ def loads(data: bytes) -> Any:
     Also for NaN and infinities, what nests deeper than 32 levels, and a large document that is
     hardly anything but structure.
     """
-    if len(data) > LARGE and sum(map(data.count, _STRUCTURE)) > len(data) // DENSE:
+    if len(data) > LARGE and _dense(data) and _dense(re.sub(_STRING, b'""', data), len(data)):
         raise ValueError("it has too many values for its size")
     try:
         value = _DECODER.decode(data.decode("utf-8"))
@@ -34,6 +37,11 @@ def loads(data: bytes) -> Any:
     if data.count(b"[") + data.count(b"{") > DEPTH and _deeper(value, DEPTH):
         raise ValueError(f"it nests deeper than {DEPTH} levels")
     return value
+
+
+def _dense(data: bytes, size: int = 0) -> bool:
+    """Whether there are too many values for ``size`` bytes (default: those of ``data``)."""
+    return sum(map(data.count, _STRUCTURE)) > (size or len(data)) // DENSE
 
 
 def mapping(data: bytes | None) -> dict[str, Any] | None:

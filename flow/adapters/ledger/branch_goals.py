@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from flow.adapters.fs import files
 from flow.adapters.git.branch_files import branch_heads, contents, files_on_branches
 from flow.adapters.ledger.reader import parse_goal
 from flow.app.ports import BranchGoals
@@ -29,7 +28,7 @@ def branch_goals(repo: Repo, cache_dir: str | None = None) -> BranchGoals:
         and entry.name.endswith(layout.GOAL_SUFFIX)
     ]
     regular = [entry.object_id for entry in entries if entry.mode in _REGULAR]
-    texts = contents(repo, regular, files.READ_LIMIT)
+    texts = contents(repo, regular, layout.GOAL_LIMIT)
     read: dict[tuple[str, str, str], Goal | FlowError] = {}
     goals: list[tuple[str, Goal]] = []
     broken: list[tuple[str, FlowError]] = []
@@ -53,7 +52,7 @@ def _goal(entry: BranchFile, texts: dict[str, bytes], cache_dir: str | None) -> 
         return in_file(file).corrupt("is no regular file", "look at it on its branch")
     data = texts.get(entry.object_id)
     if data is None:
-        message = f"is larger than {files.READ_LIMIT} bytes, or not there"
+        message = f"is larger than {layout.GOAL_LIMIT} bytes, or not there"
         return in_file(file).corrupt(message, "look at it on its branch")
     try:
         return parse_goal(data, file, expect_id=goal_id, cache_dir=cache_dir)[0]

@@ -35,9 +35,6 @@ WAIT = 5.0
 _TRIES = 10
 """How often the state is observed again because others write; then their changes are blamed."""
 
-_GOAL_LIMIT = 4 << 20
-"""Bytes of a goal file that are compared; a larger one counts as one unreadable state."""
-
 Stamp = tuple[int, ...]
 
 
@@ -138,7 +135,7 @@ def _accounted(name: str, now: dict[str, object], accounts: dict[str, set[str]])
 
 def _content(top: str, rel: str) -> str:
     try:
-        data = files.read_optional(top, rel, limit=_GOAL_LIMIT)
+        data = files.read_optional(top, rel, limit=layout.GOAL_LIMIT)
     except FlowError as error:  # a link, a pipe, a folder: what a command may have put there
         return str(error)
     return "absent" if data is None else sha256(data).hexdigest()

@@ -229,7 +229,9 @@ class FileRecords:
         With ``goal``, one of another goal or of another turn than the goal's last is None too.
         """
         try:
-            verdict = self._json_object(layout.verdict_file(ids.run_id(run_id)))
+            verdict = self._json_object(
+                layout.verdict_file(ids.run_id(run_id)), layout.VERDICT_LIMIT
+            )
         except FlowError:
             if goal is None:
                 raise
@@ -342,7 +344,7 @@ def read_goal(root: str, goal_id: str, cache_dir: str | None = None) -> tuple[by
     ``cache_dir`` is as for :func:`flow.adapters.contracts.formats.read_goal`.
     """
     rel = layout.goal_file(ids.goal_id(goal_id))
-    data = files.read_optional(root, rel)
+    data = files.read_optional(root, rel, limit=layout.GOAL_LIMIT)
     if data is None:
         from flow.core.text.near import did_you_mean
 

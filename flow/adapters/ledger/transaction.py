@@ -220,7 +220,8 @@ def _moved(goal_id: str) -> StateError:
 
 
 def _goal_digest(root: str, goal_id: str) -> str:
-    return files.digest(root, layout.goal_file(goal_id)) or ABSENT
+    rel = layout.goal_file(goal_id)
+    return files.digest(root, rel, limit=layout.GOAL_LIMIT) or ABSENT
 
 
 def digest(data: bytes) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 
 from flow.adapters.contracts import formats, schemas
-from flow.adapters.fs import files
 from flow.core import layout
 from flow.core.goal import ids
 from flow.core.text.display import clip
@@ -40,8 +39,8 @@ def write_verdict(
     stored, warnings = checked(document, run_id=run_id, file=file)
     stored["recorded_at"] = now
     text = json.dumps(stored, indent=2, ensure_ascii=True) + "\n"
-    if len(text) > files.READ_LIMIT:
-        raise in_file(file).corrupt(f"is larger than {files.READ_LIMIT} bytes", "shorten it")
+    if len(text) > layout.VERDICT_LIMIT:
+        raise in_file(file).corrupt(f"is larger than {layout.VERDICT_LIMIT} bytes", "shorten it")
     rel = layout.verdict_file(run_id)
     data = text.encode("ascii")
     run.replace(rel, data)

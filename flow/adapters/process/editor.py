@@ -6,6 +6,7 @@ import os
 import signal
 import tempfile
 
+from flow.core.layout import GOAL_LIMIT
 from flow.errors import OutsideError, at_key
 from flow.startup.typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
 VARIABLES = ("VISUAL", "EDITOR")
 _FALLBACK = "vi"
-_LARGEST = 1 << 21
 
 
 def editor_of(environ: Mapping[str, str]) -> str | None:
@@ -44,7 +44,7 @@ def edited_by_hand(text: str, name: str, environ: Mapping[str, str]) -> str:
             )
         try:
             with open(path, encoding="utf-8", newline="") as file:
-                return file.read(_LARGEST)
+                return file.read(GOAL_LIMIT + 1)
         except (OSError, UnicodeDecodeError) as error:
             raise at_key("--edit").invalid(
                 f"what the editor left cannot be read: {error}", "save it as UTF-8"

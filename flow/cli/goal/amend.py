@@ -8,6 +8,7 @@ from flow.adapters.fs import inputs
 from flow.cli.goal.which import goal_to_act_on
 from flow.cli.parsing import CommandSpec, goal_argument, usage_error, yes_argument
 from flow.core.amendment.requested import RequestedChanges
+from flow.core.layout import GOAL_LIMIT
 from flow.core.text import display
 from flow.errors import ALL, InputError, cut_list
 from flow.render.contract_change import contract_change
@@ -96,7 +97,7 @@ def _plan(
     """What is to change, all of it together; None where a person left an empty file."""
     amending = Amending(context)
     if args.file is not None:
-        text, name = inputs.read_text(args.file, "--file"), args.file
+        text, name = inputs.read_text(args.file, "--file", limit=GOAL_LIMIT), args.file
     else:
         text, name = amending.live_text(goal_id), _AMENDED
     text = amending.with_changes(text, name, changes)

@@ -9,6 +9,7 @@ import pytest
 from flow.adapters.chain.run_record import RunRecord
 from flow.adapters.ledger import verdicts
 from flow.core.decision.verdict import Verdict
+from flow.core.layout import VERDICT_LIMIT
 from flow.errors import ContractError, InputError, RefusedError
 
 NOW = "2026-03-01T10:15:00Z"
@@ -137,5 +138,5 @@ def test_a_symlink_is_refused(root, tmp_path, level):
 
 def test_a_huge_one_is_refused(root, tmp_path):
     with pytest.raises(ContractError, match="is larger than"):
-        write(root, {**GOOD, "warnings": ["x" * (1 << 20)]})
+        write(root, {**GOOD, "warnings": ["x" * VERDICT_LIMIT]})
     assert not (tmp_path / PATH).exists()
