@@ -225,6 +225,14 @@ def add_parents(folders: set[bytes], path: bytes) -> None:
         folder = folder.rpartition(b"/")[0]
 
 
+def folders_above(path: bytes) -> Iterator[bytes]:
+    """The folders above ``path``, the nearest first."""
+    at = path.rfind(b"/")
+    while at > 0:
+        yield path[:at]
+        at = path.rfind(b"/", 0, at)
+
+
 def signature_of(status: os.stat_result) -> Signature:
     """The stamps that differ between two states of a file."""
     st = status

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 
 from flow.adapters.git import repository
+from flow.adapters.worktree.cache import folders_above
 from flow.core.layout import TEMP_PREFIX
 from flow.errors import GitError, StorageError, in_file
 from flow.startup.sha import sha256
@@ -79,10 +80,11 @@ class Rules:
                 files[f"{git_dir}/excludes-file"] = text
             elif name == ".gitignore" or name.endswith("/.gitignore"):
                 files[f"{top}/{name}"] = text
-        taken = {os.path.join(os.fsencode(top), path) for path in paths if path[-1:] != b"/"}
+        taken = {path for path in paths if path[-1:] != b"/"}
+        above = os.fsencode(top) + b"/"
         for name, text in files.items():
             data = name.encode("utf-8", "surrogateescape")
-            if any(data.startswith(path + b"/") for path in taken):
+            if not taken.isdisjoint(folders_above(data.removeprefix(above))):
                 continue  # where this file of rules was, there is a file now
             os.makedirs(os.path.dirname(data), exist_ok=True)
             with open(data, "wb") as file:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import stat
 
+from flow.adapters.worktree.cache import folders_above
 from flow.adapters.worktree.contents import hashed, special
+from flow.adapters.worktree.real_paths import RealPaths
 from flow.adapters.worktree.trees import text_of
 from flow.core.boundary.rules import INSTEAD, entry_digest
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -46,7 +48,8 @@ def behind_links(top: str, walks: Sequence[Walk], changes: Iterable[PathChange])
 class _TargetReader:
     def __init__(self, top: str, walks: Sequence[Walk]) -> None:
         self._top = os.path.realpath(os.fsencode(top)) + b"/"
-        self._walks = walks
+        self._real_paths = RealPaths(self._top)
+        self._walks = {walk.prefix: walk for walk in walks}
         self._targets: dict[bytes, os.stat_result] = {}
         self._instead: set[bytes] = set()
         self._folders: set[bytes] = set()
@@ -101,15 +104,14 @@ class _TargetReader:
 
     def _met(self, path: bytes) -> bool:
         """Whether a walk examines it anyway, or something below it."""
-        walk = max(
-            (walk for walk in self._walks if path.startswith(walk.prefix)),
-            key=lambda walk: len(walk.prefix),
-        )
-        return walk.holds(path[len(walk.prefix) :])
+        above = (folder + b"/" for folder in folders_above(path))
+        prefix = next((folder for folder in above if folder in self._walks), b"")
+        return self._walks[prefix].holds(path[len(prefix) :])
 
     def _link_target(self, path: bytes) -> list[bytes]:
-        real = os.path.realpath(self._top + path)
-        return [real[len(self._top) :]] if real.startswith(self._top) else []
+        real = self._real_paths.of(path)
+        inside = real is not None and real.startswith(self._top)
+        return [real[len(self._top) :]] if real and inside else []
 
     def _unreadable(self, path: bytes, error: OSError) -> None:
         reason = error.strerror or "unknown error"

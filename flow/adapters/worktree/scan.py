@@ -261,20 +261,17 @@ class _RepositoryScan:
     def _path(self, path: bytes) -> str:
         return text_of(self._prefix + path)
 
-    def _change(
-        self, path: bytes, worktree: ContentState | None, real: str | None = None
-    ) -> PathChange:
+    def _change(self, path: bytes, worktree: ContentState | None) -> PathChange:
         base = self._table.entry(path)
         head, index = self._heads.get(path, base), self._staged.get(path, base)
-        return PathChange(self._path(path), base, head, index, worktree, real)
+        return PathChange(self._path(path), base, head, index, worktree)
 
     def _changes(self) -> list[PathChange]:
         walk = self._walk
         on_disk: dict[bytes, ContentState | None] = {**walk.entries, **dict.fromkeys(walk.missing)}
         for path, submodule in walk.submodules.items():
             on_disk[path] = ContentState(GITLINK, repository.head_commit(submodule) or "")
-        links = {path for path, entry in walk.entries.items() if entry.mode == LINK}
-        changes = []
+        changes: dict[bytes, PathChange] = {}
         for path in {*self._heads, *self._staged, *on_disk}:
             change = self._change(path, None)
             base, head, index = change.base, change.head, change.index
@@ -282,9 +279,13 @@ class _RepositoryScan:
             worktree = on_disk.get(path, unchanged)
             if head == base and index == base and worktree == base:
                 continue
-            real = self._real_path(path, links, worktree)
-            changes.append(change._replace(worktree=worktree, real=real))
-        return changes
+            changes[path] = change._replace(worktree=worktree)
+        if not any(c.worktree is not None and c.worktree.mode == LINK for c in changes.values()):
+            return list(changes.values())
+        from flow.adapters.worktree.real_paths import with_real_paths
+
+        links = {path for path, entry in walk.entries.items() if entry.mode == LINK}
+        return with_real_paths(self._repo, self._request.top, changes, links)
 
     def _ignored_changes(self) -> list[PathChange]:
         """Ignored files that a denied pattern names and that are not as they were recorded."""
@@ -307,25 +308,6 @@ class _RepositoryScan:
             *(Ignored(path, None, None, None, now[path]) for path in altered),
             *(Ignored(path, None, None, None, None) for path in gone),
         ]
-
-    def _real_path(
-        self, path: bytes, links: Collection[bytes], worktree: ContentState | None
-    ) -> str | None:
-        """Where a path really lies if a symlink that is new since the base leads to it."""
-        through = next((link for link in links if path.startswith(link + b"/")), None)
-        if through is None and not (worktree is not None and worktree.mode == LINK):
-            return None
-        repo, top = self._repo, os.fsencode(self._request.top)
-        try:
-            real = os.path.realpath(os.path.join(os.fsencode(repo.top), path))
-        except (OSError, ValueError):
-            return ""
-        git_dirs = [os.fsencode(folder) for folder in (repo.git_dir, repo.common_dir) if folder]
-        git_dirs.append(top + b"/.git")
-        inside = real == top or real.startswith(top + b"/")
-        if not inside or any((real + b"/").startswith(folder + b"/") for folder in git_dirs):
-            return ""
-        return text_of(real[len(top) + 1 :]) or "."
 
     def _ignore_rules(self) -> Rules:
         pinned, cache_dir, name = self._request.rules, self._request.cache_dir, self._name

@@ -103,6 +103,8 @@ class Walk:
             add_parents(self._folders, path)
         if not prefix:
             self._folders.discard(_OWN)  # Flow's own folder is not walked, but for people's
+        self._entered: set[bytes] | None = None
+        """The folders above ``entries``, once they are asked for."""
         self._seen: set[bytes] = set()
         self._met: list[WalkedPath] = []
 
@@ -134,8 +136,11 @@ class Walk:
         """Whether ``path``, or something below it, is compared: tracked, or not ignored."""
         if path in self._table or path in self._tracked or path in self._folders:
             return True
-        below = path + b"/"
-        return path in self.entries or any(name.startswith(below) for name in self.entries)
+        if self._entered is None:
+            self._entered = set()
+            for name in self.entries:
+                add_parents(self._entered, name)
+        return path in self.entries or path in self._entered
 
     def name(self, path: bytes) -> str:
         """The path below the top level, as text."""

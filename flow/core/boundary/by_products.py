@@ -243,6 +243,7 @@ def rewritten(
     changes = [{c.path: c for c in snapshot.changes} for snapshot in (before, after)]
     roots = cache_roots(baseline.by_products)
     new_ones = tuple(path + "/" for path in after.submodules if path not in before.submodules)
+    foreign: set[str] | None = None
     rewritten_paths = []
     for name, at in after.written.items():
         before_at = before.written.get(name)
@@ -251,8 +252,9 @@ def rewritten(
         path = name.decode("utf-8", "surrogateescape")
         if path.endswith("//"):
             path = path[:-1]
-            inside = [c for c in after.changes if c.path.startswith(path)]
-            if all(_is_left_behind(change, baseline.by_products, roots) for change in inside):
+            if foreign is None:
+                foreign = _folders_with_foreign(after, baseline, roots)
+            if path not in foreign:
                 continue  # made by commands
         old, new = (states.get(path) for states in changes)
         locked = before.locked.get(path), after.locked.get(path)
@@ -269,6 +271,20 @@ def rewritten(
         elif new is None or not _is_left_behind(new, baseline.by_products, roots):
             rewritten_paths.append(path)
     return tuple(sorted(rewritten_paths))
+
+
+def _folders_with_foreign(
+    snapshot: Snapshot, baseline: Baseline, roots: Collection[str]
+) -> set[str]:
+    """The folders (with a ``/`` at the end) of changes that no command left behind."""
+    folders: set[str] = set()
+    for change in snapshot.changes:
+        if not _is_left_behind(change, baseline.by_products, roots):
+            end = change.path.rfind("/") + 1
+            while end and change.path[:end] not in folders:
+                folders.add(change.path[:end])
+                end = change.path.rfind("/", 0, end - 1) + 1
+    return folders
 
 
 def _is_own_file(

@@ -1,0 +1,124 @@
+"""Where paths really lie: each folder and each symlink on the way is read once, for all paths."""
+
+from __future__ import annotations
+
+import os
+
+from flow.adapters.worktree.cache import folders_above
+from flow.adapters.worktree.trees import text_of
+from flow.core.boundary.rules import LINK
+from flow.startup.typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from flow.adapters.git.repository import Repo
+    from flow.core.boundary.rules import PathChange
+
+_LOOP = b"loop"  # no real path: those are absolute
+_LONGEST = 4096
+"""Bytes of a real path; links can add up to longer ones, which nothing can open by name."""
+
+
+class RealPaths:
+    """As ``os.path.realpath``, for many paths below one folder, ``top``, which is a real path.
+
+    Symlinks that end in a loop count as plain names.
+    """
+
+    def __init__(self, top: bytes) -> None:
+        self._top = top.rstrip(b"/")
+        self._places: dict[bytes, bytes | None] = {}
+        """A name in a real folder → its real path, ``_LOOP``, or None where that is too long."""
+
+    def of(self, path: bytes) -> bytes | None:
+        """The real path of ``path``, relative to the top; None where it is too long to be told."""
+        here = self._top
+        opened = {b"": _names(path)}
+        """Links whose targets are being entered → the names that are left, the last one first."""
+        while opened:
+            link, names = next(reversed(opened.items()))
+            if not names:
+                opened.popitem()
+                self._places[link] = here
+            elif (name := names.pop()) == b"..":
+                here = here.rpartition(b"/")[0]
+            elif name not in (b"", b"."):
+                entered = self._entered(here + b"/" + name, opened)
+                if entered is None:
+                    return None
+                here = entered
+        del self._places[b""]
+        return here or b"/"
+
+    def _entered(self, child: bytes, opened: dict[bytes, list[bytes]]) -> bytes | None:
+        """The real folder to go on from, once ``child`` of a real folder was entered."""
+        places = self._places
+        if child in opened:
+            place: bytes | None = _LOOP
+        elif child in places:
+            place = places[child]
+        elif len(child) > _LONGEST:
+            place = None
+        else:
+            target = _target(child)
+            if target is not None:
+                opened[child] = _names(target)
+                return b"" if target.startswith(b"/") else child.rpartition(b"/")[0]
+            place = places[child] = child
+        if place is not None and place != _LOOP:
+            return place
+        _, *failed = opened  # each of them leads here
+        places.update(dict.fromkeys(failed, place))
+        for link in failed:
+            del opened[link]
+        return None if place is None else failed[0] if failed else child
+
+
+def with_real_paths(
+    repo: Repo, top: str, changes: Mapping[bytes, PathChange], links: Collection[bytes]
+) -> list[PathChange]:
+    """The changes of a repository (by their paths in it) with where symlinks lead them.
+
+    ``links`` are the repository's symlinks that are new since the base; ``top`` is the checkout's.
+    """
+    real_paths = RealPaths(os.fsencode(repo.top))
+    checkout = os.fsencode(top)
+    folders = [os.fsencode(folder) for folder in (repo.git_dir, repo.common_dir) if folder]
+    git_dirs = tuple(folder + b"/" for folder in (*folders, checkout + b"/.git"))
+
+    def real(path: bytes) -> str:
+        try:
+            place = real_paths.of(path)
+        except (OSError, ValueError):
+            return ""
+        if place is None or (place + b"/").startswith(git_dirs):
+            return ""
+        if place == checkout:
+            return "."
+        inside = place.startswith(checkout + b"/")
+        return text_of(place[len(checkout) + 1 :]) if inside else ""
+
+    return [
+        change._replace(real=real(path))
+        if is_link(change) or any(folder in links for folder in folders_above(path))
+        else change
+        for path, change in changes.items()
+    ]
+
+
+def is_link(change: PathChange) -> bool:
+    """Whether it is a symlink on disk."""
+    return change.worktree is not None and change.worktree.mode == LINK
+
+
+def _names(path: bytes) -> list[bytes]:
+    return path.split(b"/")[::-1]
+
+
+def _target(path: bytes) -> bytes | None:
+    """What a symlink holds; None for anything else."""
+    try:
+        return os.readlink(path)
+    except OSError:
+        return None
