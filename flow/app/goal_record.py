@@ -92,12 +92,12 @@ def newest_of(found: Sequence[Evidence], criterion_id: str) -> Evidence | None:
 
     Results of other tools, which count for nothing, are told only where there is nothing else.
     """
-    own = [e for e in found if _is_about(e, criterion_id)]
+    own = [e for e in found if is_about(e, criterion_id)]
     counting = [e for e in own if e.imported is None] or own
     return max(counting, key=lambda e: (e.created_at, _turn_of(e)), default=None)
 
 
-def _is_about(evidence: Evidence, criterion_id: str) -> bool:
+def is_about(evidence: Evidence, criterion_id: str) -> bool:
     """Whether evidence is about a criterion; one of several runs is not, the last one tells all."""
     if criterion_id in evidence.proves:
         return True

@@ -100,7 +100,7 @@ class _Gathering:
         run_id, evidence = self._evidence(row.get("evidence_ref"))
         details = RowDetails(
             required=criterion is None or criterion.must_pass,
-            way=_way(criterion),
+            way=criterion_way(criterion),
             proved_before=row.get("status") != "pass" and criterion_id in self._proved_before(),
         )
         measured = row.get("outcome") in ("passed", "failed", "inconclusive")
@@ -115,7 +115,7 @@ class _Gathering:
             judgement = body.get("judgement") or {}
             return details._replace(
                 judged=judged_figures(criterion_id, judgement),
-                seconds=None if self._judged_together() else _number(judgement.get(DURATION)),
+                seconds=None if self._judged_together() else number_of(judgement.get(DURATION)),
             )
         if not measured:
             return details
@@ -139,10 +139,10 @@ class _Gathering:
             failure = self._outputs.failure(command, end, evidence.exit_code)
         return details._replace(
             seconds=self._seconds(run_id, body),
-            runs=_several_runs(body.get("repeat")),
+            runs=several_runs(body.get("repeat")),
             failure=failure,
             works=self._outputs.works(command) if masked else "",
-            output=_tail(end, body),
+            output=output_tail(end, body),
         )
 
     def _evidence(self, reference: object) -> tuple[str, Evidence | None]:
@@ -163,11 +163,11 @@ class _Gathering:
 
     def _seconds(self, run_id: str, body: Mapping[str, Any]) -> float | None:
         """How long the command ran, all its runs together."""
-        total = _number(body.get(DURATION))
+        total = number_of(body.get(DURATION))
         others = (body.get("repeat") or {}).get("others")
         for evidence_id in others if isinstance(others, list) else ():
             _, other = self._evidence(layout.evidence_file(run_id, str(evidence_id)))
-            took = other and _number(other.document["evidence"].get(DURATION))
+            took = other and number_of(other.document["evidence"].get(DURATION))
             total = None if total is None or took is None else total + took
         return total
 
@@ -200,7 +200,7 @@ class _Gathering:
         return proved
 
 
-def _way(criterion: Criterion | None) -> str:
+def criterion_way(criterion: Criterion | None) -> str:
     """How a criterion without a command is proved."""
     if criterion is None or not criterion.fuzzy:
         return ""
@@ -210,7 +210,7 @@ def _way(criterion: Criterion | None) -> str:
     return next((key for key in ("scorecard", "debate") if given.get(key) is not None), "")
 
 
-def _several_runs(repeat: object) -> tuple[int, int] | None:
+def several_runs(repeat: object) -> tuple[int, int] | None:
     """(passed, all), where a command ran several times."""
     if not isinstance(repeat, dict):
         return None
@@ -225,11 +225,12 @@ def _is_masked(row: Mapping[str, Any]) -> bool:
     return isinstance(reason, str) and reason.startswith("masked: ")
 
 
-def _number(value: object) -> float | None:
+def number_of(value: object) -> float | None:
+    """A number of a document, None where it is none."""
     return float(value) if isinstance(value, int | float) else None
 
 
-def _tail(end: OutputEnd | None, body: Mapping[str, Any]) -> OutputTail:
+def output_tail(end: OutputEnd | None, body: Mapping[str, Any]) -> OutputTail:
     """The last lines of an output, or why there are none."""
     printed = body.get("output_bytes")
     if end is None:

@@ -164,7 +164,10 @@ flow config set judge.backend claude --user
     "flow doctor": "flow doctor",
     "flow hook pre-push": "flow hook pre-push origin",
     "flow gc": "flow gc --older-than 90 --dry-run",
-    "flow report": "flow report issue-4 --output issue-4.html",
+    "flow report": """
+flow report --open
+flow report issue-4 --output issue-4.html
+""",
     "flow demo": "flow demo --all",
 }
 """Lines that can be typed as they stand, by command; the first is the most common one."""

@@ -1,13 +1,20 @@
-"""``flow report``: a goal's record as one page to read."""
+"""``flow report``: a goal's record as a page to look at."""
 
 from __future__ import annotations
 
+import os
+
+from flow.adapters.attribution.attribute import Attributor
+from flow.adapters.attribution.failures import RecordedOutputs
 from flow.app import goal_record, goal_views
-from flow.cli.parsing import CommandSpec, goal_argument
+from flow.app.report.gather import goal_report
+from flow.cli.parsing import CommandSpec, goal_argument, usage_error
 from flow.cli.written import off_limits, write_out
 from flow.core.text import display
-from flow.render.page import page
+from flow.errors import at_key
+from flow.render.page.goal import goal_page
 from flow.startup.typing import TYPE_CHECKING
+from flow.version import __version__
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
 
@@ -19,22 +26,50 @@ if TYPE_CHECKING:
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     goal_argument(parser, optional=True)
-    parser.add_argument("--output", metavar="F", help="write the page to F, not to stdout")
+    parser.add_argument(
+        "--output", metavar="F", help="write the page to F (-: standard output), not to the cache"
+    )
+    parser.add_argument("--open", action="store_true", help="open the page in the browser")
 
 
 def _run_report(args: argparse.Namespace, out: Output) -> int:
+    if args.open and args.output == "-":
+        raise usage_error("--open needs a file, and --output - writes none", "flow report")
     context = Context()
     goals = Goals(context)
-    document = goal_record.report(goals, goal_views.choose(goals, args.ID))
-    if args.output is None:
-        if out.json:
-            out.result(document, ())
-        else:
-            out.text(page(document))
+    goal_id = goal_views.choose(goals, args.ID)
+    if out.json and args.output is None:
+        out.result(goal_record.report(goals, goal_id), ())
         return 0
-    write_out(args.output, page(document), "page", off_limits=off_limits(context))
-    out.result({**document, "output": args.output}, [f"wrote {display.visible(args.output)}"])
+    outputs = RecordedOutputs(context.top, Attributor(context.top, context.cache("parsed")))
+    text = goal_page(goal_report(goals, outputs, goal_id, __version__))
+    if args.output == "-":
+        out.text(text)
+        return 0
+    path = args.output or _own_path(context, goal_id)
+    write_out(path, text, "page", off_limits=off_limits(context) if args.output else ())
+    document = {**goal_record.report(goals, goal_id), "output": path} if out.json else {}
+    out.result(document, [display.visible(path)])
+    if args.open:
+        _open(path, out)
     return 0
 
 
-COMMAND = CommandSpec("write a goal's record as a page to read", _arguments, _run_report)
+def _own_path(context: Context, goal_id: str) -> str:
+    """``<cache>/reports/<repo>-<goal>.html``."""
+    folder = context.cache("reports")
+    if folder is None:
+        raise at_key("--output").storage(
+            "there is no cache folder that could be written", "name a file: flow report --output F"
+        )
+    return os.path.join(folder, f"{os.path.basename(context.top) or 'root'}-{goal_id}.html")
+
+
+def _open(path: str, out: Output) -> None:
+    import webbrowser
+
+    if not webbrowser.open(f"file://{os.path.abspath(path)}"):
+        out.say("no browser could be started; open the file above")
+
+
+COMMAND = CommandSpec("write a goal's record as a page to look at", _arguments, _run_report)

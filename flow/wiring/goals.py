@@ -5,6 +5,7 @@ from __future__ import annotations
 from flow.adapters.fs import files
 from flow.app import open_goals
 from flow.core import layout
+from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from flow.app.ports import BranchGoals, LoadedGoal
     from flow.app.transitions.remembered import RememberedGoals
     from flow.core.goal.model import Goal
-    from flow.errors import FlowError
+    from flow.core.report import RecordChain
     from flow.wiring.context import Context
 
 PENDING_LIMIT = 1000
@@ -130,6 +131,18 @@ class Goals:
 
         verdict = self.records.previous_verdict(run_id)
         return verdict if verdict is not None and accepts("verdict", verdict)[0] else None
+
+    def chain(self, run_id: str) -> RecordChain:
+        """How the record of a run stands to its hash chain."""
+        from flow.core.report import RecordChain
+
+        try:
+            document = self._context.verification.verify(run_id, None)
+        except FlowError:
+            return RecordChain()
+        row = document["runs"][0]
+        faults = [f"{f['file']}: {f['message']}" for f in row["findings"]]
+        return RecordChain(row["head"] or "", row["entries"], tuple(faults))
 
     def is_pending(self, goal_id: str) -> bool:
         """Whether a change of the goal was decided and not carried out."""

@@ -39,6 +39,10 @@ class Entry(NamedTuple):
     text: str
     right: str = ""
     note: str = ""
+    turn: int = 0
+    """The turn that it is; 0 for what is none."""
+    event: Mapping[str, Any] = {}
+    """The newest event that it tells."""
 
 
 def history_lines(document: Document, screen: Screen) -> list[str]:
@@ -47,9 +51,9 @@ def history_lines(document: Document, screen: Screen) -> list[str]:
     if not events:
         return [f"goal {goal_id} has no events yet"]
     notes = {act["evidence_id"]: act["note"] for act in document["approvals"]}
-    entries = _entries(events, notes)
+    entries = entries_of(events, notes)
     shown = entries[-PATHS:]
-    turns = sum(1 for entry in entries if entry.text.startswith("turn "))
+    turns = sum(1 for entry in entries if entry.turn)
     lines = [f"{screen.paint('bold', goal_id)}  {turns:,} turn{'s' * (turns != 1)}", ""]
     lines += [screen.plain(line) for line in _rows(shown, screen)]
     more = more_than(len(entries), f"flow goal history {goal_id} --json")
@@ -92,7 +96,7 @@ def _day(stamp: str) -> str:
     return f"{local.tm_mday} {time.strftime('%b %Y', local)}"
 
 
-def _entries(events: Sequence[Event], notes: Mapping[str, str | None]) -> list[Entry]:
+def entries_of(events: Sequence[Event], notes: Mapping[str, str | None]) -> list[Entry]:
     """One entry for each event that people are told of; a stop is part of its turn."""
     entries: list[Entry] = []
     place: dict[object, int] = {}
@@ -103,11 +107,11 @@ def _entries(events: Sequence[Event], notes: Mapping[str, str | None]) -> list[E
         turn = event.get("turn") if has_turn(event) else None
         if kind == "stop" and turn in place:
             at = place[turn]
-            entries[at] = entries[at]._replace(right=_answer(event))
+            entries[at] = entries[at]._replace(right=_answer(event), event=event)
             continue
         if turn is not None:
             place[turn] = len(entries)
-            entries.append(_turn(event))
+            entries.append(_turn(event)._replace(turn=event["turn"]))
             continue
         note = notes.get(str(event.get("evidence_id"))) or event.get("note")
         entry = _TELL.get(kind, _other)(event)
@@ -150,7 +154,7 @@ def _answer(event: Event) -> str:
 
 def _entry(event: Event, meaning: str, text: str, note: object = "") -> Entry:
     right = _answer(event) if event.get("type") == "stop" else _place(event)
-    return Entry(str(event.get("at", "")), meaning, text, right, str(note or ""))
+    return Entry(str(event.get("at", "")), meaning, text, right, str(note or ""), event=event)
 
 
 def _place(event: Event) -> str:

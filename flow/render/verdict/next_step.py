@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 _LABEL = 6
 """Columns of the labels, where none is longer."""
-_COMMAND = re.compile(r"\bflow (?:goal|trust|evidence) [a-z]")
+COMMAND = re.compile(r"\bflow (?:goal|trust|evidence) [a-z]")
 
 
 def foot(sheet: VerdictSheet) -> list[str]:
     """Remarks and warnings, then the next step, whose line is whole."""
-    facts, steps = list(_facts(sheet)), list(_steps(sheet))
+    facts, steps = list(_facts(sheet)), list(next_steps(sheet))
     width = max([_LABEL, *(len(label) for label, _ in (*facts, *steps))])
     lines = []
     for label, text in facts:
@@ -54,14 +54,15 @@ def _facts(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
 
 def _step_line(sheet: VerdictSheet, label: str, text: str, width: int) -> str:
     """A step with the command on it painted, and never cut."""
-    begin = _COMMAND.search(text)
+    begin = COMMAND.search(text)
     at = begin.start() if begin else len(text)
     shown = sheet.screen.paint("dim", label) if label == "or" else label
     line = f"{sheet.screen.plain(text[:at])}{sheet.person(text[at:])}"
     return f"{shown}{' ' * (width - len(label))} {line}"
 
 
-def _steps(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
+def next_steps(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
+    """What to do, with a label each: ``next``, ``or``, ``more``; the command stands last."""
     document, proposed = sheet.document, sheet.document.get("proposed_transition")
     if sheet.closed:
         return
@@ -71,7 +72,7 @@ def _steps(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
             line += f" --proposal {show(proposed.get('proposal_id'))[:12]}"
         yield "next", line
         return
-    if sheet.paths and _advised_files(sheet):
+    if sheet.paths and advised_files(sheet):
         yield from _outside_steps(sheet)
         return
     hint = document.get("next_step_hint")
@@ -134,7 +135,7 @@ def outside(sheet: VerdictSheet) -> list[str]:
     paths, screen = sheet.paths, sheet.screen
     if not paths:
         return []
-    files = _advised_files(sheet)
+    files = advised_files(sheet)
     count = max(len(paths), len(files))
     allowed = names(sheet.details.allowed_paths, 8)
     verb = "file is" if count == 1 else "files are"
@@ -143,8 +144,8 @@ def outside(sheet: VerdictSheet) -> list[str]:
         [
             mark_of("outside"),
             Styled(show(file.get("path")), "outside"),
-            _change_words(file),
-            _remedy_words(file),
+            change_words(file),
+            remedy_words(file),
         ]
         for file in (files or [{"path": path} for path in paths])[:PATHS]
     ]
@@ -158,19 +159,20 @@ def _advice(sheet: VerdictSheet) -> Mapping[str, Any]:
     return advice if isinstance(advice, dict) and not sheet.document.get("handed_in") else {}
 
 
-def _advised_files(sheet: VerdictSheet) -> list[Mapping[str, Any]]:
+def advised_files(sheet: VerdictSheet) -> list[Mapping[str, Any]]:
+    """The files outside as the verdict names them, each with its remedy."""
     files = _advice(sheet).get("files")
     return [file for file in files if isinstance(file, dict)] if isinstance(files, list) else []
 
 
-def _change_words(file: Mapping[str, Any]) -> str:
+def change_words(file: Mapping[str, Any]) -> str:
     """What happened to a file: ``new``, ``+3 -1``, ``deleted``."""
     if file.get("change") == "changed" and file.get("added") is not None:
         return f"+{show(file['added'])} -{show(file.get('removed'))}"
     return show(file["change"]) if file.get("change") else ""
 
 
-def _remedy_words(file: Mapping[str, Any]) -> str:
+def remedy_words(file: Mapping[str, Any]) -> str:
     """``remove:   rm x``; in words where no line is sure to do it."""
     do, command = file.get("do"), file.get("command")
     if do not in ("remove", "put_back"):
@@ -182,7 +184,7 @@ def _remedy_words(file: Mapping[str, Any]) -> str:
 
 
 def _outside_steps(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
-    advice, files = _advice(sheet), _advised_files(sheet)
+    advice, files = _advice(sheet), advised_files(sheet)
     acts, one = {file.get("do") for file in files}, len(files) == 1
     if acts == {"remove"}:
         text = f"remove {'it' if one else 'them'}"

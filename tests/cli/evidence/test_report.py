@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from tests.support import GitRepo, run_flow
@@ -19,15 +22,72 @@ def work(repo: GitRepo) -> GitRepo:
     return repo
 
 
-def test_the_page_goes_to_stdout_or_to_a_file(work: GitRepo) -> None:
-    shown = run_flow("report", "greet", cwd=work.path)
-    assert shown.status == 0, shown.stderr
-    assert shown.stdout.startswith("<!doctype html>")
-    assert "&lt;script&gt;" in shown.stdout
-    assert "<script>" not in shown.stdout
+def test_the_page_goes_to_the_cache_a_file_or_standard_output(work: GitRepo) -> None:
+    told = run_flow("report", "greet", cwd=work.path)
+    assert told.status == 0, told.stderr
+    (path,) = told.stdout.splitlines()
+    assert path.endswith(f"/cache/reports/{work.path.name}-greet.html")
+    text = Path(path).read_text("utf-8")
+    assert text.startswith("<!doctype html>")
+    assert "&lt;script&gt;" in text
+    assert "<script>" not in text
+    shown = run_flow("report", "greet", "--output", "-", cwd=work.path)
+    assert (shown.status, shown.stdout) == (0, text)
     written = run_flow("report", "--output", "page.html", cwd=work.path)
-    assert written.status == 0, written.stderr
-    assert work.read("page.html") == shown.stdout
+    assert (written.status, written.stdout) == (0, "page.html\n")
+    # the new file is a change of the working tree, so that the evidence is stale
+    assert "stale" in work.read("page.html")
+
+
+def test_the_same_record_is_the_same_page_byte_for_byte(work: GitRepo) -> None:
+    first, second = (run_flow("report", "greet", "--output", "-", cwd=work.path) for _ in "ab")
+    assert first.stdout == second.stdout
+    assert str(work.path) not in first.stdout
+
+
+def test_open_starts_the_browser_with_the_page(
+    work: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or True)
+    done = run_flow("report", "greet", "--open", cwd=work.path)
+    assert (done.status, [f"file://{done.stdout.strip()}"]) == (0, opened)
+    monkeypatch.setattr("webbrowser.open", lambda _url: False)
+    done = run_flow("report", "greet", "--open", cwd=work.path)
+    assert done.status == 0
+    assert "no browser could be started" in done.stderr
+    refused = run_flow("report", "greet", "--open", "--output", "-", cwd=work.path)
+    assert refused.status == 2
+
+
+def test_the_page_tells_the_whole_way_of_a_goal(work: GitRepo) -> None:
+    amended = ("goal", "amend", "greet", "--criterion", "AC1: it passes :: true # <i>", "--yes")
+    run_flow(*amended, "--by", "R. Owner", "--reason", "it could not pass", cwd=work.path)
+    run_flow("goal", "evaluate", "greet", cwd=work.path)
+    text = run_flow("report", "greet", "--output", "-", cwd=work.path).stdout
+    words = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", text))
+    for mark in ("AC1, turn 1: failed, exit 3", "AC1, turn 2: "):
+        assert f'aria-label="{mark}' in text
+    assert "R. Owner amended the contract it could not pass" in words
+    assert "since turn 2" in words or "failed at turn 1" in words
+    assert re.search(r"whole: \d+ entries, head \d+:[0-9a-f]{12}", words)
+    assert "What is not proved" in words
+
+
+def test_an_altered_output_is_a_damaged_record(work: GitRepo) -> None:
+    (output,) = work.path.glob(".flow/runs/*/evidence/*.txt")
+    output.write_text("all is well\n")
+    text = run_flow("report", "greet", "--output", "-", cwd=work.path).stdout
+    assert "record damaged" in text
+    assert "flow evidence verify greet" in text
+
+
+def test_a_draft_has_a_page_too(repo: GitRepo) -> None:
+    repo.commit("start", **{"src/a": "x\n"})
+    words = ("goal", "create", "later", "--outcome", "o", "--criterion", "AC1: x :: true")
+    assert run_flow(*words, "--draft", cwd=repo.path).status == 0
+    text = run_flow("report", "later", "--output", "-", cwd=repo.path).stdout
+    assert "flow goal activate later" in text
 
 
 def test_json_is_the_record_behind_the_page(work: GitRepo) -> None:

@@ -1,0 +1,89 @@
+"""A goal's whole record as one value, for whatever renders it."""
+
+from __future__ import annotations
+
+from flow.core.decision.details import RowDetails
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Document = Mapping[str, Any]
+
+
+class ReportedResult(NamedTuple):
+    """What a criterion came to at one turn. ``row`` is as in a verdict's ``criterion_results``."""
+
+    turn: int
+    row: Document
+    details: RowDetails = RowDetails()
+    evidence_id: str = ""
+    at: str = ""
+
+
+class ReportedCriterion(NamedTuple):
+    """A criterion of the contract as it is now, and all its results, oldest first."""
+
+    id: str
+    text: str
+    required: bool
+    command: str
+    way: str
+    """How it is proved without a command; empty where a command proves it."""
+    now: Document
+    """Its row in ``status``."""
+    results: tuple[ReportedResult, ...] = ()
+
+
+class ReportedTurn(NamedTuple):
+    """One evaluation that was counted."""
+
+    number: int
+    at: str
+    verdict: str
+    answer: str = ""
+    """What the stop of an agent came to; empty where no stop asked for it."""
+    outside: tuple[str, ...] = ()
+    """The files outside the goal's paths."""
+    seconds: float | None = None
+    """How long its commands and judges took together; None where nothing says so."""
+    looked: bool = True
+    """Whether git could say what is changed."""
+    amended: bool = False
+    """The contract was amended since the turn before."""
+
+
+class RecordChain(NamedTuple):
+    """How a run's record stands to its hash chain."""
+
+    head: str = ""
+    entries: int = 0
+    faults: tuple[str, ...] = ()
+    """What breaks it, in words."""
+    signers: tuple[str, ...] = ()
+    """Who signed it; only an exported bundle is signed."""
+
+
+class GoalReport(NamedTuple):
+    """What the record of one goal shows."""
+
+    status: Document
+    """As ``flow goal status --json`` prints it."""
+    contract: Document
+    """The goal's file as read."""
+    verdict: Document | None
+    criteria: tuple[ReportedCriterion, ...]
+    turns: tuple[ReportedTurn, ...]
+    events: tuple[Document, ...]
+    evidence: tuple[Document, ...]
+    chain: RecordChain
+    warnings: tuple[str, ...]
+    version: str
+    """The Flow that wrote the report."""
+    bundle: str = ""
+    """The name of the exported file that it was read from; empty for a repository."""
+
+    @property
+    def goal_id(self) -> str:
+        """The goal's id."""
+        return str(self.status["goal_id"])

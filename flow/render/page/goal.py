@@ -1,0 +1,79 @@
+"""A goal's record as one page that needs nothing else: ``flow report``. Pure."""
+
+from __future__ import annotations
+
+from flow.core.text.display import clip
+from flow.render.page.first import headline, hero
+from flow.render.page.frame import link, page
+from flow.render.page.grid import fact_line, grid, not_proved
+from flow.render.page.html import Markup, join, tag
+from flow.render.page.rest import durations, files, limitations, record
+from flow.render.page.results import every_result, failures
+from flow.render.page.timeline import timeline
+from flow.startup.typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flow.core.report import GoalReport
+
+SECTIONS = (
+    ("failed", "Failed"),
+    ("results", "Results"),
+    ("time-line", "Time line"),
+    ("files", "Files"),
+    ("durations", "Durations"),
+    ("record", "Record"),
+)
+WIDE = 12
+"""Rows or columns up to which the grid has something beside it."""
+
+
+def goal_page(report: GoalReport, *, overview: str = "") -> str:
+    """The whole page. ``overview`` is the name of the page that lists goals beside it."""
+    parts = {
+        "failed": failures(report),
+        "results": every_result(report),
+        "time-line": timeline(report),
+        "files": files(report),
+        "durations": durations(report),
+        "record": record(report),
+    }
+    title = f"{report.goal_id}: {headline(report).words}"
+    here = [tag("b", clip(report.goal_id, 80), aria_current="page")]
+    if overview:
+        here = [tag("a", "Goals", href=overview), tag("span", "/", class_="q"), *here]
+    links = [link(name, words) for name, words in SECTIONS if parts[name]]
+    top = tag(
+        "div",
+        tag("nav", *here, aria_label="Where this is"),
+        tag("nav", *links, aria_label="On this page"),
+        class_="w",
+    )
+    main = tag(
+        "main",
+        hero(report),
+        fact_line(report),
+        _criteria(report),
+        *parts.values(),
+        limitations(report),
+        _foot(report),
+        id="main",
+        class_="w",
+    )
+    return page(title, f"Record of the goal {title}", top, main)
+
+
+def _criteria(report: GoalReport) -> Markup:
+    """The grid, and what is not proved: above it where the grid is long or wide."""
+    if max(len(report.criteria), len(report.turns)) > WIDE:
+        return tag("div", not_proved(report), grid(report), class_="two tall")
+    return tag("div", grid(report), not_proved(report), class_="two")
+
+
+def _foot(report: GoalReport) -> Markup:
+    told = join(
+        "A record shows what was run and said. It cannot show that the criteria ask for the right "
+        "thing. A rendering by ",
+        tag("code", f"flow report {report.goal_id}"),
+        f", Flow {report.version}.",
+    )
+    return tag("footer", tag("p", told))
