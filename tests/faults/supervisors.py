@@ -14,7 +14,10 @@ from tests.faults.crash import STRAY_SECONDS, temporary
 from tests.faults.scenes import GOAL, RUN_DIR, TEXT, Ran, Scene, command, strays
 from tests.faults.view import disagreements, everything, look
 
-PRINTS = TEXT.replace("grep -q please", "seq 2000; sleep 0.02; echo end >&2; grep -q please")
+PRINTS = TEXT.replace(
+    "grep -q please", "seq 2000; sleep 0.02; echo end >&2; grep -q please"
+).replace("must_pass: false", 'verification_command: "cat src/greet.txt"')
+"""The second command runs in the supervisor of the first, where that is still there."""
 CALLS = (
     *("open", "write", "read", "pread", "fsync", "unlink", "fstat", "lseek", "stat", "lstat"),
     *("mkdir", "listdir", "pipe", "posix_spawn", "fork", "set_blocking", "setsid", "chdir"),

@@ -60,6 +60,14 @@ class Loop:
         read, write = os.pipe()
         return self.own(read), self.own(write)
 
+    def disown(self, fd: int) -> None:
+        """Leave ``fd`` open when the loop is closed."""
+        self._owned.discard(fd)
+
+    def owned(self) -> frozenset[int]:
+        """What it owns now."""
+        return frozenset(self._owned)
+
     def close(self, *fds: int) -> None:
         """Close what is open of ``fds``."""
         for fd in fds:

@@ -154,6 +154,13 @@ class OutputFile:
             printed, redacted = self._redactor.bytes_fed, self._redactor.counts
         return StoredOutput(digest.hexdigest(), self._size, printed, left_out, redacted, end)
 
+    def close(self) -> None:
+        """Close its descriptors."""
+        for fd in (self._fd, self._ring):
+            if fd >= 0:
+                os.close(fd)
+        self._fd = self._ring = -1
+
     def _write_end(self) -> None:
         """Leave the uncut end beside the work file, for the attribution of this run."""
         folder, name = folders.open_parent(self._root, self._rel + END)
@@ -176,9 +183,11 @@ class OutputFile:
     def _put_back(self) -> None:
         """Write it again where the command removed or moved it, folder and all (HAZARD E67)."""
         old, self._fd = self._fd, self._make()
-        for at in range(0, self._size, _BLOCK):
-            _write_all(self._fd, memoryview(os.pread(old, _BLOCK, at)))
-        os.close(old)
+        try:
+            for at in range(0, self._size, _BLOCK):
+                _write_all(self._fd, memoryview(os.pread(old, _BLOCK, at)))
+        finally:
+            os.close(old)
 
 
 def discard(root: str, rel: str) -> None:

@@ -77,9 +77,9 @@ def watch_over(keep: set[int]) -> Loop:
     return loop
 
 
-def make_tree(*, follow: bool = False) -> Tree:
-    """The tree of what this process starts. ``follow`` does without a subreaper."""
-    return ReapedTree() if not follow and become_subreaper() else FollowedTree()
+def make_tree(*, reaps: bool) -> Tree:
+    """The tree of the next command that this process starts. ``reaps``: it is a subreaper."""
+    return ReapedTree() if reaps else FollowedTree()
 
 
 def become_subreaper() -> bool:

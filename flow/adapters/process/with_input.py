@@ -17,7 +17,7 @@ from flow.adapters.process.child import InterruptHeld, end_group, fork_to, start
 from flow.adapters.process.ending import FORCE, SETTLE, EndingSteps
 from flow.adapters.process.environment import locate
 from flow.adapters.process.loop import BoundedBytes, Child, Loop, attend
-from flow.adapters.process.tree import make_tree, watch_over
+from flow.adapters.process.tree import become_subreaper, make_tree, watch_over
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _reap(
             os.write(report, json.dumps(fields).encode() + b"\n")
 
     loop = watch_over({*fds, alive, report, 0, 1, 2})
-    tree = make_tree()
+    tree = make_tree(reaps=become_subreaper())
     began = time.monotonic()
     try:
         # The program itself says who it is, before it can kill this process.

@@ -1,9 +1,10 @@
-"""One process that looks after one command: its output, its time, and everything it starts.
+"""A process that looks after one command at a time: its output, its time, and all that it starts.
 
-It is forked, never executed, has the command as its child and lives exactly as long as the
-command's processes do. When Flow ends, however it ends, the ``alive`` pipe reports end of file and
-the supervisor ends the command's whole tree. What it found out goes to Flow as one short line of
-JSON (at most 512 bytes, which every system writes to a pipe in one piece).
+It is forked, never executed, and has the command as its child. It takes the next command only once
+nothing of the last one is left, so that whatever is below it belongs to the one that it runs. When
+Flow ends, however it ends, the ``alive`` pipe reports end of file and the supervisor ends the
+command's whole tree. What it found out goes to Flow as one short line of JSON (at most 512 bytes,
+which every system writes to a pipe in one piece).
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from contextlib import suppress
 from flow.adapters.process.child import Program, start
 from flow.adapters.process.ending import EndingSteps
 from flow.adapters.process.environment import is_below
-from flow.adapters.process.loop import BoundedBytes, Loop, attend
+from flow.adapters.process.loop import LONG, BoundedBytes, Loop, attend
 from flow.adapters.process.output import OutputFile
-from flow.adapters.process.tree import start_of
+from flow.adapters.process.tree import become_subreaper, make_tree, start_of
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -77,30 +78,80 @@ class CommandRefused(Exception):
     """The command cannot be run, and why."""
 
 
-def supervise(plan: CommandPlan, index: int, tree: Tree, *, alive: int, report: int) -> int:
-    """Run the command of ``plan`` and report as ``index``; the exit status of this process.
+class Supervisor:
+    """Runs the commands whose numbers come over ``orders``. For a process that was just forked.
 
-    For a process that was just forked. Until it has reported, the watchdog must do so.
+    Until it has reported a command, the watchdog must do so. A report says that it is ``free`` for
+    the next one; otherwise it ends.
     """
-    outcome: dict[str, Any]
-    status = 0
-    try:
+
+    def __init__(
+        self, plans: Sequence[CommandPlan], *, orders: int, alive: int, report: int, follow: bool
+    ) -> None:
+        """``follow`` does without a subreaper."""
+        self.plans, self.report = plans, report
+        self.reaps = not follow and become_subreaper()
+        self.numbers: list[int] = []
+        self.dismissed = False
+        """No order comes any more: the watchdog is gone, or ends."""
+        self.abandoned = False
+        """Flow is gone, or wants no more."""
+        self.run: _CommandRun | None = None
+        self.loop = Loop()
+        self.loop.wake_on_children()
+        self.loop.read(self.loop.own(orders), self._take_order, at_end=self._dismiss)
+        self.loop.read(alive, lambda _: None, at_end=self._abandon)
+
+    def _take_order(self, data: bytes) -> None:
+        self.numbers += map(int, data.split())
+
+    def _dismiss(self) -> None:
+        self.dismissed = True
+
+    def _abandon(self) -> None:
+        self.abandoned = True
+        if self.run is not None:
+            self.run.abandon()
+
+    def serve(self) -> int:
+        """Run one command after the other; the exit status of this process."""
+        while True:
+            while not (self.numbers or self.dismissed or self.abandoned):
+                self.loop.wait(LONG)
+            if self.abandoned or not self.numbers:
+                return 0
+            index = self.numbers.pop(0)
+            outcome = self._outcome(index)
+            if outcome["kind"] == "abandoned":
+                return 0
+            send_report(self.report, index, outcome)
+            if not outcome["free"]:
+                return LEFT_BEHIND if outcome["kind"] == "lost" else 0
+
+    def _outcome(self, index: int) -> dict[str, Any]:
+        plan = self.plans[index]
+        outcome: dict[str, Any]
+        held = self.loop.owned()
         try:
-            output = OutputFile(
-                plan.top, plan.work_file, plan.limit, lambda: _redaction().redactor(plan.env)
-            )
-        except (OSError, FlowError) as error:
-            outcome = _unrecorded(error)
-        else:
-            outcome = _Supervisor(plan, tree, output, alive, report, index).run()
-    except Exception as error:  # noqa: BLE001  # a defect or no descriptor left: no result
-        outcome = {"kind": "lost", "signal": 0, "why": f"{type(error).__name__}: {error}"}
-        status = LEFT_BEHIND
-    if "why" in outcome:  # it may quote the command, or what bash said of it
-        outcome["why"] = _redaction().redacted_text(outcome["why"], plan.env)
-    if outcome["kind"] != "abandoned":
-        send_report(report, index, outcome)
-    return status
+            try:
+                output = OutputFile(
+                    plan.top, plan.work_file, plan.limit, lambda: _redaction().redactor(plan.env)
+                )
+            except (OSError, FlowError) as error:
+                outcome = {**_unrecorded(error), "free": True}
+            else:
+                tree = make_tree(reaps=self.reaps)
+                self.run = _CommandRun(plan, tree, output, self.loop, self.report, index)
+                outcome = {**self.run.outcome(), "free": not self.run.stuck}
+                output.close()
+            self.loop.close(*(self.loop.owned() - held))
+        except Exception as error:  # noqa: BLE001  # a defect or no descriptor left: no result
+            why = f"{type(error).__name__}: {error}"
+            outcome = {"kind": "lost", "signal": 0, "why": why, "free": False}
+        self.run = None
+        if "why" in outcome:  # it may quote the command, or what bash said of it
+            outcome["why"] = _redaction().redacted_text(outcome["why"], plan.env)
+        return outcome
 
 
 def _redaction() -> ModuleType:
@@ -125,32 +176,31 @@ def send_report(fd: int, index: int, outcome: dict[str, Any]) -> None:
         os.write(fd, json.dumps({"i": index, **outcome}, separators=(",", ":")).encode() + b"\n")
 
 
-class _Supervisor:
+class _CommandRun:
     """The state of one command's run."""
 
     def __init__(
-        self, plan: CommandPlan, tree: Tree, output: OutputFile, alive: int, report: int, index: int
+        self, plan: CommandPlan, tree: Tree, output: OutputFile, loop: Loop, report: int, index: int
     ) -> None:
-        self.plan, self.tree, self.output = plan, tree, output
+        self.plan, self.tree, self.output, self.loop = plan, tree, output, loop
         self.report, self.index = report, index
         self.abandoned = False
+        self.stuck = False
+        """Something of it could not be ended."""
         self.disk: OSError | FlowError | None = None
         self.ending = self._ending()
         self.sandbox_status = BoundedBytes(_SANDBOX_STATUS)
-        self.loop = Loop()
-        self.loop.wake_on_children()
-        self.loop.read(alive, lambda _: None, at_end=self._abandon)
 
     def _ending(self) -> EndingSteps:
         own = "bwrap" if self.plan.confined is not None else ""
         return EndingSteps(self.tree, self.plan.grace, own)
 
-    def _abandon(self) -> None:
-        """Flow is gone, or wants no more."""
+    def abandon(self) -> None:
+        """End it: nobody wants its outcome."""
         self.abandoned = True
         self.ending.ask(time.monotonic())
 
-    def run(self) -> dict[str, Any]:
+    def outcome(self) -> dict[str, Any]:
         """Run it; what happened, as the report says it."""
         outcome: dict[str, Any]
         began = time.monotonic()
@@ -285,9 +335,11 @@ class _Supervisor:
         out = self._start(take, options)
         attended = attend(self.loop, self.ending, began=began, timeout=self.plan.timeout)
         self.loop.close(out)
+        report = self.ending.report(left_over=not attended.timed_out)
+        self.stuck = self.stuck or "stuck" in report
         return {
             "kind": "timeout" if attended.timed_out else "exit",
             "status": attended.status,
             "seconds": attended.seconds,
-            **self.ending.report(left_over=not attended.timed_out),
+            **report,
         }

@@ -2,10 +2,10 @@
 
 A command can kill its own supervisor (``kill -9 $PPID``). What it leaves behind then becomes a
 child of the watchdog, which ends it and tells Flow that the command's result is lost. Flow talks to
-the watchdog over a pipe (the number of the command to start next) and hears from watchdog and
-supervisors over another. Neither of them holds any other descriptor of Flow's, a lock least of
-all, and both live in a session of their own, where no Ctrl-C reaches them: Flow itself tells them
-to stop, or its end does.
+the watchdog over a pipe (the number of the command to start next, and of the one whose supervisor
+has said that it is free) and hears from watchdog and supervisors over another. Neither of them
+holds any other descriptor of Flow's, a lock least of all, and both live in a session of their own,
+where no Ctrl-C reaches them: Flow itself tells them to stop, or its end does.
 """
 
 from __future__ import annotations
@@ -25,12 +25,11 @@ from flow.adapters.process.tree import (
     become_subreaper,
     descendants,
     end_group_of,
-    make_tree,
     send,
     table,
     watch_over,
 )
-from flow.adapters.verification.supervisor import LEFT_BEHIND, send_report, supervise
+from flow.adapters.verification.supervisor import LEFT_BEHIND, Supervisor, send_report
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,6 +37,8 @@ if TYPE_CHECKING:
 
     from flow.adapters.verification.supervisor import CommandPlan
 
+_NONE = -1
+"""The number of no command."""
 _SLACK = 5.0
 """Seconds that a supervisor may take on top of all its limits before it counts as hung."""
 
@@ -56,6 +57,9 @@ class Watchdog:
         self._ended = False
         self._wake = wake
         self._patience = max(plan.grace for plan in plans) + SETTLE + FORCE + 2 * _SLACK
+        self._running: set[int] = set()
+        self._free: list[int] = []
+        """What the supervisors that wait for a command ran last."""
         self._leaders: dict[int, tuple[int, str | None]] = {}
         self._redacted: dict[int, dict[str, int]] = {}
         self._loop = loop = Loop()
@@ -74,8 +78,10 @@ class Watchdog:
 
     def start(self, index: int) -> None:
         """Let the command of plan ``index`` begin. Nothing happens where the watchdog is gone."""
+        self._running.add(index)
+        after = self._free.pop() if self._free else _NONE
         with suppress(BrokenPipeError):  # ``reports`` will find out
-            os.write(self._control, b"%d\n" % index)
+            os.write(self._control, b"%d %d\n" % (index, after))
 
     def reports(self, seconds: float) -> list[dict[str, Any]] | None:
         """What came within ``seconds``; None once the watchdog is gone and nothing is to come."""
@@ -96,7 +102,10 @@ class Watchdog:
                 self._leaders[index] = (report["pid"], report["start"])
             elif report["kind"] == "redacted":
                 self._redacted.setdefault(index, {}).update(report["counts"])
-            else:
+            elif index in self._running:  # it may have been reported before its supervisor was lost
+                self._running.discard(index)
+                if report.get("free"):
+                    self._free.append(index)
                 report["redacted"] = self._redacted.pop(index, {})
                 leader = self._leaders.pop(index, None)
                 if report["kind"] == "lost" and leader is not None:
@@ -116,6 +125,21 @@ class Watchdog:
             end_group_of(*leader)
 
 
+def _order(fd: int, index: int) -> None:
+    os.write(fd, b"%d\n" % index)
+
+
+class _Supervised:
+    """A supervisor, and the command that it runs or ran last."""
+
+    def __init__(self, orders: int) -> None:
+        """``orders`` is where it is told what to run next."""
+        self.orders = orders
+        self.index = _NONE
+        self.began = 0.0
+        self.hung_at = 0.0
+
+
 class _WatchdogProcess:
     """The watchdog's end, in a process of its own."""
 
@@ -126,8 +150,8 @@ class _WatchdogProcess:
         self.follow = follow
         self.waiting = b""
         self.ended = False
-        self.supervisors: dict[int, tuple[int, float, float]] = {}
-        """Process id of each supervisor → (number of its plan, when it began, when it is hung)."""
+        self.supervisors: dict[int, _Supervised] = {}
+        """By process id."""
 
     def run(self) -> int:
         """Serve until Flow closes the control pipe, then end everything; the exit status."""
@@ -136,40 +160,79 @@ class _WatchdogProcess:
         self.complete = not self.follow and become_subreaper()
         self.loop.read(self.loop.own(self.control), self._take_orders, at_end=self._end)
         while not self.ended:
-            next_hung = min((when for _, _, when in self.supervisors.values()), default=None)
+            next_hung = min((each.hung_at for each in self.supervisors.values()), default=None)
             self.loop.wait(LONG if next_hung is None else next_hung - time.monotonic())
             self._reap()
-            for pid, (_, _, when) in self.supervisors.items():
-                if time.monotonic() >= when:  # stopped, perhaps, by its command
+            for pid, supervisor in self.supervisors.items():
+                if time.monotonic() >= supervisor.hung_at:  # stopped, perhaps, by its command
                     os.kill(pid, signal.SIGKILL)
+                    self._dismiss(supervisor)
         self._finish()
         return 0
 
     def _take_orders(self, data: bytes) -> None:
-        *numbers, self.waiting = (self.waiting + data).split(b"\n")
-        for number in numbers:
-            self._start(int(number))
+        *lines, self.waiting = (self.waiting + data).split(b"\n")
+        for line in lines:
+            self._start(*map(int, line.split()))
 
     def _end(self) -> None:
         self.ended = True
 
-    def _start(self, index: int) -> None:
-        plan = self.plans[index]
+    def _start(self, index: int, after: int) -> None:
+        """Let the supervisor that ran ``after`` run ``index``, or a new one."""
+        supervisor = next((s for s in self.supervisors.values() if s.index == after), None)
         try:
-            pid = fork_to(lambda: self._become_supervisor(plan, index))
+            if supervisor is None or not self._reordered(supervisor, index):
+                supervisor = self._new_supervisor(index)
         except OSError as error:
             why = f"cannot start a process: {error.strerror}"
             send_report(self.report, index, {"kind": "refused", "why": why, "seconds": 0.0})
             return
+        plan = self.plans[index]
         limits = 2 * plan.timeout + plan.grace + SETTLE + FORCE + _SLACK  # bash -n has a limit too
-        began = time.monotonic()
-        self.supervisors[pid] = (index, began, began + limits)
+        supervisor.index, supervisor.began = index, time.monotonic()
+        supervisor.hung_at = supervisor.began + limits
 
-    def _become_supervisor(self, plan: CommandPlan, index: int) -> int:
+    def _reordered(self, supervisor: _Supervised, index: int) -> bool:
+        """Give it another command; False where it has ended, or has to."""
+        if supervisor.orders < 0:
+            return False
+        try:
+            _order(supervisor.orders, index)
+        except BrokenPipeError:
+            return False
+        return True
+
+    def _new_supervisor(self, index: int) -> _Supervised:
+        read, write = self.loop.pipe()
+        try:
+            _order(write, index)  # before it can end, so that this is its command whatever happens
+            pid = fork_to(lambda: self._become_supervisor(read))
+        except OSError:
+            self.loop.close(write)
+            raise
+        finally:
+            self.loop.close(read)
+        self.supervisors[pid] = supervisor = _Supervised(write)
+        return supervisor
+
+    def _dismiss(self, supervisor: _Supervised) -> None:
+        """Give it no more commands."""
+        self.loop.close(supervisor.orders)
+        supervisor.orders = -1
+
+    def _become_supervisor(self, orders: int) -> int:
         signal.set_wakeup_fd(-1)
+        self.loop.disown(orders)
         self.loop.close_all()
-        tree = make_tree(follow=not self.complete)
-        return supervise(plan, index, tree, alive=self.alive, report=self.report)
+        supervisor = Supervisor(
+            self.plans,
+            orders=orders,
+            alive=self.alive,
+            report=self.report,
+            follow=not self.complete,
+        )
+        return supervisor.serve()
 
     def _reap(self) -> bool:
         """Collect who has exited; True where this process has no child left."""
@@ -180,17 +243,20 @@ class _WatchdogProcess:
                 return True
             if pid == 0:
                 return False
-            index, began, _ = self.supervisors.pop(pid, (None, 0.0, 0.0))
-            if index is not None and status != 0:
+            supervisor = self.supervisors.pop(pid, None)
+            if supervisor is None:
+                continue
+            self._dismiss(supervisor)
+            if status != 0:
                 code = os.waitstatus_to_exitcode(status)
                 lost = {
                     "kind": "lost",
                     "signal": max(-code, 0),
-                    "seconds": time.monotonic() - began,
+                    "seconds": time.monotonic() - supervisor.began,
                 }
                 self._end_strays()
                 if code != LEFT_BEHIND:
-                    send_report(self.report, index, lost)
+                    send_report(self.report, supervisor.index, lost)
 
     def _end_strays(self) -> None:
         """End whatever is a child of this process and no supervisor, and what is below it."""
@@ -210,6 +276,8 @@ class _WatchdogProcess:
         """Flow is gone, or wants no more: the supervisors know it too, and end their commands."""
         longest = max((plan.grace for plan in self.plans), default=0.0)
         deadline = time.monotonic() + longest + SETTLE + FORCE + _SLACK
+        for supervisor in self.supervisors.values():
+            self._dismiss(supervisor)
         while not (childless := self._reap()) and self.supervisors:
             left = deadline - time.monotonic()
             if left <= 0:

@@ -365,6 +365,73 @@ def test_a_stopped_supervisor_does_not_hang_the_run(
     assert eventually(lambda: scene.processes() == [])  # nobody waits longer than FORCE
 
 
+def _numbered(scene: Scene, *commands: str) -> list[Check]:
+    pairs = enumerate(commands, 1)
+    return [scene.check(command)._replace(criterion_id=f"AC{number}") for number, command in pairs]
+
+
+def _parents(ran: list[Ran]) -> list[bytes]:
+    return [each.output or b"" for each in ran]
+
+
+@pytest.mark.parametrize("follow", [False, True])
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_supervisor_serves_one_command_after_the_other(
+    scene: Scene, jobs: int, follow: bool
+) -> None:
+    checks = _numbered(scene, *["echo $PPID"] * 12)
+    assert 1 <= len(set(_parents(scene.run(checks, jobs=jobs, follow=follow)))) <= jobs
+
+
+def test_a_supervisor_keeps_nothing_of_a_command(scene: Scene) -> None:
+    listing = "ls -l /proc/$PPID/fd | wc -l; readlink /proc/$PPID/cwd"
+    kinds = ["seq 5000", "if", "exit 3", "no-such-program-here", "setsid sleep 300 &"]
+    checks = _numbered(scene, listing, *kinds, *kinds, listing)
+    checks.insert(3, scene.check("true", cwd="gone"))
+    ran = scene.run(checks, output_limit=2000)
+    assert ran[0].output == ran[-1].output  # no descriptor more than before
+    assert [bool(each.result.limitations) for each in ran[5:8]] == [False, True, False]
+    assert ran[-1].result.limitations == ()
+
+
+@pytest.mark.parametrize("killer", ["kill -9 $PPID", "kill -9 $PPID; sleep 300"])
+def test_a_killed_supervisor_serves_no_more(scene: Scene, killer: str) -> None:
+    who = "echo $PPID"
+    ran = scene.run(_numbered(scene, who, killer, who, who))
+    first, _, second, third = _parents(ran)
+    assert first != second == third
+    assert [each.result.outcome for each in ran] == ["passed", "inconclusive", "passed", "passed"]
+
+
+def test_a_supervisor_that_is_killed_between_two_commands_costs_neither(scene: Scene) -> None:
+    pids: list[int] = []
+
+    def ended(_: Check, result: CheckResult) -> None:
+        assert result.output is not None
+        pid = int(Path(result.output.path).read_bytes())
+        if not pids:
+            os.kill(pid, signal.SIGKILL)
+            assert eventually(lambda: pid not in process_tree.table())
+        pids.append(pid)
+
+    ran = scene.run(_numbered(scene, *["echo $PPID"] * 3), ended=ended)
+    assert [each.result.outcome for each in ran] == ["passed"] * 3
+    assert pids[0] != pids[1] == pids[2]
+
+
+def test_a_supervisor_with_something_that_it_cannot_end_serves_no_more(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as inside:
+        inside.setattr(process_ending, "FORCE", 0.05)
+        inside.setattr(process_ending, "send", lambda *_: None)
+        checks = _numbered(scene, "setsid sleep 300 & echo $PPID", "echo $PPID")
+        first, second = scene.run(checks)
+    assert "could not end" in first.result.limitations[-1]
+    assert second.result.limitations == ()
+    assert first.output != second.output
+
+
 HIJACKS = {
     "BASH_ENV": "hijack.sh",
     "ENV": "hijack.sh",
