@@ -5,6 +5,7 @@ from __future__ import annotations
 from flow.adapters.fs import files
 from flow.adapters.user_state.written_files import FLOW_BEGAN, front_digest
 from flow.core.boundary.rules import REGULAR, is_temporary, own_files
+from flow.core.layout import journal_base
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Literal
 
@@ -41,7 +42,7 @@ class _OwnNamedChange:
     """One change; contents are read where no digest of the record decides."""
 
     def __init__(self, repo: Repo, change: PathChange, record: OwnRecord) -> None:
-        self._repo, self._change = repo, change
+        self._repo, self._change, self._record = repo, change, record
         self._rows = record.rows(change.path)
 
     def foreign(self) -> Foreign:
@@ -66,12 +67,18 @@ class _OwnNamedChange:
             return "altered"
         if any(row.front == front and self._holds(row) for row in self._rows):
             return ""
-        if any(row.origin == FLOW_BEGAN for row in self._rows):
+        if self._begun_by_flow():
             return "altered"
         from flow.adapters.journal.store import goes_on
 
         continued = goes_on(self._base(), data, self._change.path)
         return "unrecorded" if continued else "altered"
+
+    def _begun_by_flow(self) -> bool:
+        """Whether Flow made this journal here, whose later parts it makes, too."""
+        first = journal_base(self._change.path)
+        rows = self._rows if first == self._change.path else self._record.rows(first)
+        return any(row.origin == FLOW_BEGAN for row in (*self._rows, *rows))
 
     def _holds(self, row: WrittenFile) -> bool:
         """Whether all of it is Flow's; of a file Flow went on with, where the base has it so."""

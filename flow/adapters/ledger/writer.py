@@ -11,6 +11,7 @@ import json
 from flow.adapters.fs import files, locks
 from flow.adapters.ledger import evidence_store
 from flow.adapters.ledger.reader import read_goal
+from flow.app.ports import Artifact
 from flow.core import layout
 from flow.core.goal import ids
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
     from flow.adapters.ledger.goal_contracts import GoalContracts
     from flow.adapters.ledger.goal_moves import StatusChanges
     from flow.adapters.ledger.settings import LedgerSettings
-    from flow.app.ports import Amendment, Approval, Artifact, Closing, Move, RawOutput, Seen, Turn
+    from flow.app.ports import Amendment, Approval, Closing, Move, RawOutput, Seen, Turn
     from flow.core.boundary.rules import Baseline
     from flow.core.goal.lifecycle import Status
+    from flow.core.goal.model import Goal
 
 
 class FileLedger:
@@ -87,6 +89,14 @@ class FileLedger:
         """Complete what an earlier process began and did not finish; True where there was any."""
         pending = files.exists(self._root, layout.pending_file(ids.goal_id(goal_id)))
         return pending and self._moves.finish(goal_id)
+
+    def check_journal(self, goal: Goal, folder: str) -> None:
+        """Raise where the goal's journal, whose folder is pinned, would take no entry now."""
+        from flow.adapters.journal import parts, store
+
+        journal = store.journal_path(goal.journal, goal.issue, goal.id, folder)
+        part = parts.part_to_write(self._root, journal)
+        store.check(self._root, part, Artifact("goal-evaluation", {}), now=self._settings.now())
 
     def write_turn(self, goal_id: str, run_id: str, seen: Seen, turn: Turn) -> Status:
         """Write one evaluation, all or nothing; returns the status now on disk."""

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from flow.adapters.chain import check as chain_check
 from flow.adapters.fs import files, state_folder
-from flow.adapters.journal import store as journal_store
 from flow.adapters.setup import (
     doctor_disk,
     doctor_git,
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from flow.adapters.setup.doctor_report import ExaminedCheckout
 
 OLDEST_PYTHON = (3, 11)
-JOURNALS = 1000
+MOST_PENDING = 1000
 
 
 def examine(
@@ -97,7 +96,7 @@ def _examine_flow(
         doctor_sandbox.look(report, checkout, environ)
     journals = 0
     with report.looking_at(lambda: _counted(journals, "journal")):
-        journals = _journals(report, checkout)
+        journals = doctor_setup.journals(report, checkout)
     chains = 0
     with report.looking_at(lambda: _counted(chains, "chain")):
         chains = _examine_chains(report, checkout)
@@ -248,19 +247,6 @@ def _examine_goals(report: DoctorReport, checkout: ExaminedCheckout) -> int:
     return readable  # noqa: RET504 - the block may end early
 
 
-def _journals(report: DoctorReport, checkout: ExaminedCheckout) -> int:
-    """Read every journal; how many there are."""
-    try:
-        folder = checkout.settings.settings.journal_dir
-        names = files.names(checkout.top, folder, suffix=".md", limit=JOURNALS)
-    except FlowError:
-        return 0  # the settings' own findings say it
-    for name in names:
-        with report.noting("no transition can be written without its journal entry"):
-            journal_store.read(checkout.top, f"{folder}/{name}")
-    return len(names)
-
-
 def _examine_chains(report: DoctorReport, checkout: ExaminedCheckout) -> int:
     """Look at the ledgers themselves; how many there are.
 
@@ -305,7 +291,7 @@ def _examine_chains(report: DoctorReport, checkout: ExaminedCheckout) -> int:
 
 def _unfinished(report: DoctorReport, checkout: ExaminedCheckout, *, fix: bool) -> None:
     try:
-        names = files.names(checkout.top, layout.PENDING, suffix=".json", limit=JOURNALS)
+        names = files.names(checkout.top, layout.PENDING, suffix=".json", limit=MOST_PENDING)
     except FlowError as error:
         report.failed(error, "writes that were interrupted cannot be told")
         return

@@ -15,6 +15,7 @@ from flow.adapters.chain import check as chain_check
 from flow.adapters.chain import pinned_heads
 from flow.adapters.chain.session_writes import RunWrites
 from flow.adapters.fs import files, locks
+from flow.adapters.journal.parts import MOST_FILES
 from flow.adapters.ledger import evidence_store
 from flow.adapters.user_state import checkouts, goal_notes, written_files
 from flow.core import layout
@@ -212,14 +213,14 @@ def _lock_files(checkout: ExaminedCheckout) -> list[str]:
         if not name.startswith(".")
     ]
     try:
-        journals = files.names(checkout.top, _journal_dir(checkout), suffix=".md", limit=1000)
+        journals = files.names(checkout.top, _journal_dir(checkout), suffix=".md", limit=MOST_FILES)
     except FlowError:
         journals = []
     return [
         *(layout.evaluation_lock(goal) for goal in goals),
         *(layout.goal_lock(goal) for goal in goals),
         *(layout.run_lock(run) for run in runs),
-        *(layout.journal_lock(name) for name in journals),
+        *dict.fromkeys(layout.journal_lock(name) for name in journals),
     ]
 
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 
 from flow.adapters.fs import files
+from flow.adapters.journal import parts, store
+from flow.adapters.journal.parts import MOST_FILES
 from flow.adapters.ledger.set_up_marks import PRE_PUSH
 from flow.adapters.setup import git_hook
 from flow.adapters.setup import init as setup_init
 from flow.adapters.setup.set_up_place import SetUpPlace
 from flow.adapters.user_state import settings
+from flow.core import layout
 from flow.core.setting_keys import KEYS
 from flow.core.settings import DEFAULT
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from flow.adapters.setup.doctor_report import DoctorReport, ExaminedCheckout
 
@@ -130,3 +133,57 @@ def journal_folder(checkout: ExaminedCheckout, otherwise: str) -> str:
         return checkout.settings.settings.journal_dir
     except FlowError:  # told by the settings' own findings
         return otherwise
+
+
+_NAMED_BY_FLOW = ("issue-", "goal-", "session-")
+_NEAR = 0.75
+"""The part of a limit from which it is told."""
+
+
+def journals(report: DoctorReport, checkout: ExaminedCheckout) -> int:
+    """Read every file of every journal; how many journals there are."""
+    why = "no transition can be written without its journal entry"
+    names: list[str] = []
+    try:
+        folder = checkout.settings.settings.journal_dir
+    except FlowError:  # told by the settings' own findings
+        return 0
+    with report.noting(why):
+        names = files.names(checkout.top, folder, suffix=".md", limit=MOST_FILES)
+    if len(names) > _NEAR * MOST_FILES:
+        many = f"{folder}/ holds {len(names)} files"
+        least = f"more than {MOST_FILES} are not read"
+        report.found(many, least, "move those of closed goals to another folder", mark="undecided")
+    for name in names:
+        with report.noting(why):
+            _examine_journal_file(report, checkout.top, f"{folder}/{name}")
+    first_files = {layout.journal_base(name) for name in names}
+    for name in sorted(first_files):
+        if name.startswith(_NAMED_BY_FLOW):
+            _examine_journal_parts(report, names, name, folder)
+    return len(first_files)
+
+
+def _examine_journal_file(report: DoctorReport, top: str, rel: str) -> None:
+    store.read(top, rel)
+    size = files.size(top, rel)
+    if size > _NEAR * store.LIMIT:
+        report.found(
+            f"{rel} has {size} bytes",
+            f"with more than {store.LIMIT} it is not read any more, and its entries do not show",
+            "move text from below its front matter to another file",
+            mark="undecided",
+        )
+
+
+def _examine_journal_parts(
+    report: DoctorReport, names: Sequence[str], first: str, folder: str
+) -> None:
+    there = [name for name in names if layout.journal_base(name) == first]
+    if missing := parts.missing_parts(there, first):
+        report.found(
+            f"{folder}/{missing[0]} is missing, and {folder}/{max(there, key=layout.part_number)} "
+            "is there",
+            "decisions on record are gone, or somebody else made the later file",
+            f"bring it back from git, or look who made the later one: git log -- {folder}",
+        )

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from flow import debate, scorecard
+from flow.adapters.journal import parts
 from tests.api.test_debate import AGREE, SOLUTION
 from tests.api.test_scorecard import GOOD, QUOTE
 from tests.support import GitRepo, Ran, run_helper
@@ -16,10 +17,12 @@ from tests.support.judges.rubric_replies import Scripted
 from tests.support.scene import create, flow, flow_started, meet, start
 
 JOURNAL = ".decisions/issue-7.md"
+PART = ".decisions/issue-7.2.md"
 OTHER = ".decisions/issue-9.md"
 FOREIGN = "---\nissue: 9\nartifacts:\n  - type: note\n    text: mine\n---\n\n# mine\n"
 NAMES = {
     "journal": JOURNAL,
+    "second part": PART,
     "other journal": OTHER,
     "report": ".specs/reports/area-2026-01-02.1.md",
     "card": "skills/judge/scores/commit-20260102-030405.json",
@@ -78,10 +81,20 @@ def by_flow(work: GitRepo, kind: str) -> str:
         made = scorecard("commit", file="run.txt", backend=Scripted(GOOD)).file
         assert made is not None
         return made
+    if kind == "second part":
+        fill(work)
+        assert evaluate(work).status == 0
+        return PART
     if kind == "other journal":
         note("--issue", "9", work=work)
         return OTHER
     return JOURNAL
+
+
+def fill(work: GitRepo) -> None:
+    """A person writes so much below the front matter that the journal goes on in a second part."""
+    with open(work.path / JOURNAL, "a", encoding="utf-8") as file:
+        file.write("x" * parts.FULL)
 
 
 def note(*words: str, work: GitRepo) -> None:
@@ -99,7 +112,7 @@ def test_what_flow_wrote_is_no_change(work: GitRepo, kind: str, commit: bool) ->
     assert outside(work) == []
 
 
-@pytest.mark.parametrize("kind", ["other journal", "report", "card"])
+@pytest.mark.parametrize("kind", ["second part", "other journal", "report", "card"])
 def test_a_name_alone_is_a_change_and_inside_the_paths_an_allowed_one(
     work: GitRepo, kind: str
 ) -> None:
@@ -120,7 +133,7 @@ def test_what_flow_wrote_and_somebody_changed_is_a_change(
         shutil.move(file, work.path / "src/moved")
         file.symlink_to(os.path.relpath(work.path / "src/moved", file.parent))
         done = evaluate(work)  # the journal itself can no longer be written
-        assert done.status == 3 if kind != "journal" else done.status != 0
+        assert done.status == 3 if "issue-7" not in path else done.status != 0
         return
     if way == "executable":
         file.chmod(0o755)
@@ -140,7 +153,7 @@ def test_what_flow_wrote_and_somebody_changed_is_a_change(
         assert outside(work) == []
 
 
-@pytest.mark.parametrize("kind", ["journal", "other journal"])
+@pytest.mark.parametrize("kind", ["journal", "second part", "other journal"])
 @pytest.mark.parametrize("commit", [False, True])
 def test_a_person_s_text_below_the_front_matter_is_free(
     work: GitRepo, kind: str, commit: bool
