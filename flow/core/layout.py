@@ -49,6 +49,7 @@ WORK = f"{RUNS}/.work"
 """Where outputs grow until they are published; nothing there is evidence."""
 DEFAULTS = ".flow/defaults.goal.yaml"
 """What every new goal gets."""
+EVENTS = "/events.jsonl"
 GOAL_SUFFIX = ".goal.yaml"
 EVIDENCE_SUFFIX = ".evidence.yaml"
 RUN_MARK = "-run-"
@@ -118,8 +119,21 @@ def verdict_file(run_id: str) -> str:
 
 
 def events_file(run_id: str) -> str:
-    """One line for each event of a run."""
-    return f"{RUNS}/{run_id}/events.jsonl"
+    """One line for each event of a run; the newest, where there are more files of them."""
+    return f"{RUNS}/{run_id}{EVENTS}"
+
+
+def events_file_before(rel: str, number: int) -> str:
+    """The file of earlier events with this number, beside the events at ``rel``."""
+    return f"{rel.removesuffix('.jsonl')}.{number}.jsonl"
+
+
+def events_number(name: str) -> int:
+    """The number in the name of a file of earlier events; 0 where it is none."""
+    digits = name.removeprefix("events.").removesuffix(".jsonl")
+    whole = digits.isascii() and digits.isdigit() and len(digits) < 10
+    number = int(digits) if whole else 0
+    return number if name == f"events.{number}.jsonl" else 0
 
 
 def ledger_file(run_id: str) -> str:

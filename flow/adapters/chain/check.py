@@ -266,5 +266,6 @@ def _add_strangers(root: str, run_id: str, findings: RunFindings) -> None:
     """Add a finding for each file in the run's folder that Flow does not write there."""
     rel = layout.run_dir(run_id)
     for name in sorted(names_in(root, rel)):
-        if name not in _OWN_NAMES and name not in _PASSING and not temporary(name):
+        own = name in _OWN_NAMES or name in _PASSING or layout.events_number(name)
+        if not own and not temporary(name):
             findings.add("unaccounted", f"{rel}/{name}", "is no file of a run")

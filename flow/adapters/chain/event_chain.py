@@ -1,11 +1,10 @@
-"""Check ``events.jsonl``: the hash of every line covers its content and the line before."""
+"""Check a run's events: the hash of every line covers its content and the line before."""
 
 from __future__ import annotations
 
-from flow.adapters.chain import event_log
+from flow.adapters.chain import event_files, event_log
 from flow.adapters.chain.lines import lines
 from flow.adapters.fs import lenient_json
-from flow.core import layout
 from flow.core.chain.entries import events_genesis, is_digest, seal
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,10 +29,13 @@ class EventsCheck(NamedTuple):
 
 def check(root: str, run_id: str, pinned: Head | None, add: AddFinding) -> EventsCheck:
     """Add findings about a run's events; ``pinned`` is the head in the user's state folder."""
-    rel = layout.events_file(run_id)
-    reader = _EventReader(run_id, rel, pinned, add)
-    for line in lines(root, rel, event_log.LINE_LIMIT):
-        reader.take(line)
+    paths = event_files.in_order(root, run_id)
+    reader = _EventReader(run_id, paths[-1], pinned, add)
+    for path in paths:
+        reader.begin(path)
+        for line in lines(root, path, event_log.LINE_LIMIT):
+            reader.take(line)
+        reader.end(earlier=path != paths[-1])
     reader.finish()
     return EventsCheck(reader.baseline, reader.newer)
 
@@ -41,6 +43,8 @@ def check(root: str, run_id: str, pinned: Head | None, add: AddFinding) -> Event
 class _EventReader:
     def __init__(self, run_id: str, rel: str, pinned: Head | None, add: AddFinding) -> None:
         self._rel, self._pinned, self._add = rel, pinned, add
+        self._lines = 0
+        """Those of the file that is read."""
         self._seq, self._prev = 1, events_genesis(run_id)
         self._chained = False
         self._torn: int | None = None
@@ -50,7 +54,20 @@ class _EventReader:
         self.baseline: tuple[str, ...] = ()
         self.newer = False
 
+    def begin(self, rel: str) -> None:
+        """Go on with the file at this path."""
+        self._rel, self._lines = rel, 0
+
+    def end(self, *, earlier: bool) -> None:
+        """The file is read; one with ``earlier`` events was full, so it is not without any."""
+        if earlier and not self._lines:
+            self._name("unaccounted", "holds no event; Flow leaves no such file")
+        elif earlier and self._torn is not None:
+            self._name("altered", f"line {self._torn} is no event, and the file ends there")
+
     def take(self, line: Line) -> None:
+        """Compare one more line."""
+        self._lines += 1
         event = lenient_json.mapping(line.text)
         if event is None or not line.ended:
             if self._torn is None:

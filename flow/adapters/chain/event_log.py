@@ -5,14 +5,17 @@ One JSON object a line: ``at``, ``seq``, ``type``, ``goal_id``, the type's own f
 (:mod:`flow.core.chain.entries`). A line is appended with one write under the run's lock. ``seq``
 counts on from the last whole line, read backwards from the end, so that the cost does not grow
 with the file; the order of events is that of ``seq``, never of a clock. A line that a crash tore
-is reported and skipped; the next append starts a new one (HAZARD A9).
+is reported and skipped; the next append starts a new one (HAZARD A9). A full file goes on in a new
+one (:mod:`flow.adapters.chain.event_files`).
 """
 
 from __future__ import annotations
 
 import json
 import os
+from contextlib import closing
 
+from flow.adapters.chain import event_files
 from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.folders import reported
 from flow.core import layout
@@ -29,8 +32,10 @@ if TYPE_CHECKING:
 KEY = "key"
 """The field that makes an append happen once."""
 
-READ_LIMIT = 4 << 20
-"""Bytes: :func:`read` takes this much of the end of ``events.jsonl``, about 10,000 events."""
+READ_LIMIT = event_files.FULL
+"""Bytes: :func:`read` takes this much of the end of a file; an older Flow let one grow larger."""
+MOST_FILES = 16
+"""Files of a run's events that :func:`read` takes, the newest: about 150,000 events."""
 
 LINE_LIMIT = 4 << 20
 """Bytes: no event is longer; a file with a longer line is refused, not searched for its start."""
@@ -73,7 +78,9 @@ def append(
             event.pop(name, None)
         event["prev"] = following(run_id, before, line)
         event["hash"] = seal(event)
-        files.append_line(root, rel, text(event), sync=sync)
+        data = text(event)
+        event_files.roll_over(root, rel, len(data) + 1)
+        files.append_line(root, rel, data, sync=sync)
     return _seq(own)
 
 
@@ -101,10 +108,23 @@ def read(
     Events of the type ``leave_out`` are passed over unread.
     """
     unread = _needle("type", leave_out) if leave_out is not None else None
-    rel = layout.events_file(run_id)
-    data = files.read_end(root, rel, limit=READ_LIMIT + 1)
-    events: list[Event] = []
+    newest_first: list[list[Event]] = []
     warnings: list[str] = []
+    for rel, fd in event_files.opened(root, layout.events_file(run_id)):
+        if len(newest_first) == MOST_FILES:
+            told = f"{rel}: this and what came before it is left out; older events are in there"
+            warnings.append(told)
+            break
+        with reported("read", rel):
+            start = max(os.fstat(fd).st_size - READ_LIMIT - 1, 0)
+            data = os.pread(fd, READ_LIMIT + 1, start)
+        events = _events(rel, data, unread, warnings)
+        newest_first.append([e for e in events if goal_id in (None, e.get("goal_id"))])
+    return tuple(event for events in reversed(newest_first) for event in events), tuple(warnings)
+
+
+def _events(rel: str, data: bytes, unread: bytes | None, warnings: list[str]) -> Iterator[Event]:
+    """The events in the end of a file, but those with ``unread`` in their line."""
     lines = data.split(b"\n")
     if len(data) > READ_LIMIT:  # the first of them began before
         del lines[0]
@@ -116,13 +136,11 @@ def read(
         if unread is not None and unread in line:
             continue
         event = lenient_json.mapping(line)
-        if event is None:
-            if len(warnings) < _WARNINGS_LIMIT:
-                which = f"line {number}" if len(data) <= READ_LIMIT else "a line"
-                warnings.append(f"{rel}: {which} is not an event and is skipped")
-        elif goal_id is None or event.get("goal_id") == goal_id:
-            events.append(event)
-    return tuple(events), tuple(warnings)
+        if event is not None:
+            yield event
+        elif len(warnings) < _WARNINGS_LIMIT:
+            which = f"line {number}" if len(data) <= READ_LIMIT else "a line"
+            warnings.append(f"{rel}: {which} is not an event and is skipped")
 
 
 def newest(
@@ -205,35 +223,38 @@ def _refuse_long(rel: str, length: int) -> None:
 
 
 def backwards(root: str, rel: str, needle: bytes) -> Iterator[bytes]:
-    """Whole lines that hold ``needle``, the last one first. A torn tail is left out."""
-    fd = files.open_regular(root, rel)
-    if fd is None:
-        return
-    try:
-        with reported("read", rel):
-            end, block = os.fstat(fd).st_size, _FIRST_BLOCK
-            size = end
-            rest: bytes | None = None  # the start of a line whose beginning is not read yet
-            while end > 0:
-                start = max(0, end - block)
-                data = os.pread(fd, end - start, start)
-                block = min(block * 4, _LARGEST_BLOCK)
-                end = start
-                if rest is None:  # what follows the last newline is no line yet
-                    cut = data.rfind(b"\n")
-                    if cut < 0:
-                        _refuse_long(rel, size - end)
-                        continue
-                    data, rest = data[:cut], b""
-                else:
-                    data += rest
-                first = data.find(b"\n") if start else -1
-                rest = data[:first] if first >= 0 else (data if start else b"")
-                if start and first < 0:
-                    _refuse_long(rel, len(rest))
+    """Whole lines that hold ``needle``, the last one first. A torn tail is left out.
+
+    Of events those in earlier files, too.
+    """
+    with closing(event_files.opened(root, rel)) as opened:
+        for path, fd in opened:
+            yield from _file_backwards(path, fd, needle)
+
+
+def _file_backwards(rel: str, fd: int, needle: bytes) -> Iterator[bytes]:
+    with reported("read", rel):
+        end, block = os.fstat(fd).st_size, _FIRST_BLOCK
+        size = end
+        rest: bytes | None = None  # the start of a line whose beginning is not read yet
+        while end > 0:
+            start = max(0, end - block)
+            data = os.pread(fd, end - start, start)
+            block = min(block * 4, _LARGEST_BLOCK)
+            end = start
+            if rest is None:  # what follows the last newline is no line yet
+                cut = data.rfind(b"\n")
+                if cut < 0:
+                    _refuse_long(rel, size - end)
                     continue
-                lines = data[first + 1 :]
-                if needle in lines:
-                    yield from (line for line in reversed(lines.split(b"\n")) if needle in line)
-    finally:
-        os.close(fd)
+                data, rest = data[:cut], b""
+            else:
+                data += rest
+            first = data.find(b"\n") if start else -1
+            rest = data[:first] if first >= 0 else (data if start else b"")
+            if start and first < 0:
+                _refuse_long(rel, len(rest))
+                continue
+            lines = data[first + 1 :]
+            if needle in lines:
+                yield from (line for line in reversed(lines.split(b"\n")) if needle in line)

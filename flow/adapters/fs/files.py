@@ -337,6 +337,23 @@ def append_lines(
             sync_folder(folder)
 
 
+def rename(root: str, rel: str, name: str) -> None:
+    """Give a regular file another name in its folder, its content synced first.
+
+    Callers hold a lock and have seen that nothing bears the name.
+    """
+    with in_folder(root, rel, "rename") as (folder, before):
+        if folder is None or lstat_regular(folder, before, rel) is None:
+            return
+        fd = os.open(before, _READ_FLAGS, dir_fd=folder)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        os.rename(before, name, src_dir_fd=folder, dst_dir_fd=folder)
+        sync_folder(folder)
+
+
 def remove(root: str, rel: str, *, sync: bool = True) -> None:
     """Remove a regular file; an absent one is fine.
 

@@ -73,7 +73,8 @@ class FileWatch:
         if not differing:
             return ()
         accounts = self._accounts()
-        return tuple(name for name in differing if not _accounted(name, now, accounts))
+        full = {name for name in differing if name not in self._state and _is_full(name)}
+        return tuple(name for name in differing if not _accounted(name, now, accounts, full))
 
     def _once_others_are_done(self, differing: tuple[str, ...]) -> tuple[str, ...]:
         """Observe again while nobody writes to goal or run; an event comes last, under locks."""
@@ -121,12 +122,20 @@ class FileWatch:
         return accounts
 
 
-def _accounted(name: str, now: dict[str, object], accounts: dict[str, set[str]]) -> bool:
+def _is_full(name: str) -> bool:
+    """Whether it is a file of events that was full before the present one."""
+    return layout.events_number(name.rpartition("/")[2]) > 0
+
+
+def _accounted(
+    name: str, now: dict[str, object], accounts: dict[str, set[str]], full: set[str]
+) -> bool:
+    """``full`` are files of events that were not there before."""
     if not accounts:
         return False
     if name.startswith("goal "):
         return str(now.get(name)) in accounts.get("goal", ())
-    if name.endswith("/events.jsonl"):
+    if name.endswith("/events.jsonl") or name in full:
         return True  # it grew by whole, well-formed lines: that is what an account is
     if name.endswith(("/evidence", "/ledger.jsonl")):
         return "evidence" in accounts

@@ -174,11 +174,9 @@ class FileRecords:
 
     def discounted(self, run_id: str) -> frozenset[str]:
         """The paths of the run's sidecars that were measured while the files changed."""
-        events, _ = event_log.read(self._root, ids.run_id(run_id))
+        events = event_log.of_type(self._root, ids.run_id(run_id), DISCOUNTED)
         return frozenset(
-            layout.evidence_file(run_id, str(event.get("evidence_id")))
-            for event in events
-            if event.get("type") == DISCOUNTED
+            layout.evidence_file(run_id, str(event.get("evidence_id"))) for event in events
         )
 
     def counted_last(self, run_id: str, event_type: str) -> Evidence | None:
