@@ -56,7 +56,7 @@ def goal_list(
         other = _own_goals(port, here)
     context, left_open = port.closing_context(), port.remembered.left_open()
     rows = [
-        _row(port, context, copy, left_open)
+        _row(port, context, copy, left_open, here)
         for copy in copies
         if not statuses or copy.goal.status in statuses
     ]
@@ -87,7 +87,7 @@ def _rank(copy: _Copy, here: str | None) -> tuple[bool, bool, bool, str]:
         checked_out and is_here(copy.goal, here),
         copy.branch == copy.goal.branch,
         checked_out,
-        overview.touched(copy.goal),
+        copy.goal.touched,
     )
 
 
@@ -114,7 +114,11 @@ def _own_goals(port: ListPort, here: str) -> dict[str, int]:
 
 
 def _row(
-    port: ListPort, context: ClosingContext, copy: _Copy, left_open: Mapping[str, OpenGoal]
+    port: ListPort,
+    context: ClosingContext,
+    copy: _Copy,
+    left_open: Mapping[str, OpenGoal],
+    branch: str | None,
 ) -> dict[str, Any]:
     goal = newest(port, copy.goal)
     pause = shown_pause(port, copy.goal)
@@ -122,19 +126,21 @@ def _row(
     by_hand = in_checkout and goal.id in left_open and closed_by_hand(port, port.load(goal.id))
     return {
         **overview.list_row(goal),
-        "here": in_checkout and is_here(goal, port.branch()),
+        "here": in_checkout and is_here(goal, branch),
         "from_git": copy.branch,
-        "since": max(overview.touched(goal), pause["at"] if pause else ""),
+        "since": max(goal.touched, pause["at"] if pause else ""),
         "results": [
             {"id": c.id, "status": c.status, "must_pass": c.must_pass} for c in goal.criteria
         ],
-        "proposal": _proposal(port, context, copy),
+        "proposal": _proposal(port, context, copy, branch),
         "paused": pause,
         "closed_by_hand": by_hand,
     }
 
 
-def _proposal(port: ListPort, context: ClosingContext, copy: _Copy) -> dict[str, Any] | None:
+def _proposal(
+    port: ListPort, context: ClosingContext, copy: _Copy, branch: str | None
+) -> dict[str, Any] | None:
     """What is proposed, and whether it holds as far as this checkout can tell.
 
     Of a goal of another branch the files are not here: what is on record counts.
@@ -143,7 +149,7 @@ def _proposal(port: ListPort, context: ClosingContext, copy: _Copy) -> dict[str,
     if goal.status in TERMINAL or goal.status == "draft":
         return None
     try:
-        if copy.branch is None and is_here(goal, port.branch()):
+        if copy.branch is None and is_here(goal, branch):
             shown = overview.shown_proposal(context, port.load(goal.id))
             return shown and {"to": shown["to"], "live": shown["live"]}
         proposal = overview.recorded_proposal(context, goal)

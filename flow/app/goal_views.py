@@ -6,7 +6,7 @@ from flow.app import overview
 from flow.app.persons_acts import persons_acts
 from flow.app.ports import Records
 from flow.core.goal.lifecycle import TERMINAL
-from flow.core.goal.model import NO_BRANCH
+from flow.core.goal.model import is_of_branch
 from flow.core.stop import past
 from flow.core.stop.turns import with_turn
 from flow.errors import FlowError
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flow.app.ports import LoadedGoal
     from flow.app.transitions.remembered import RememberedGoals
     from flow.core.evidence.red_first import BaseRun
-    from flow.core.goal.model import Goal
+    from flow.core.goal.model import Goal, GoalSummary
 
 MOST_TURNS = 1000
 """Turns that a document names; the newest."""
@@ -56,6 +56,9 @@ class ViewPort(Protocol):
     def goals(self) -> tuple[list[Goal], list[FlowError]]:
         """Every goal of the checkout, and what is wrong with those that cannot be read."""
 
+    def summaries(self) -> tuple[list[GoalSummary], list[FlowError]]:
+        """The same in short."""
+
     def load(self, goal_id: str) -> LoadedGoal:
         """A goal; :class:`InputError` where there is none."""
 
@@ -90,7 +93,7 @@ def choose(port: ViewPort, named: str | None = None, states: Collection[str] = (
     """
     if named is not None:
         return named
-    goals, broken = port.goals()
+    goals, broken = port.summaries()
     try:
         if states:
             return overview.choose_open(goals, port.branch(), states).id
@@ -137,9 +140,9 @@ def told_events(port: ViewPort, goal: Goal) -> Sequence[Mapping[str, Any]]:
         return ()
 
 
-def is_here(goal: Goal, branch: str | None) -> bool:
+def is_here(goal: Goal | GoalSummary, branch: str | None) -> bool:
     """Whether a goal belongs to the branch that is checked out."""
-    return branch is None or goal.branch in (branch, NO_BRANCH)
+    return is_of_branch(goal.branch, branch)
 
 
 def _name_moved_files(port: ViewPort, document: dict[str, Any]) -> None:

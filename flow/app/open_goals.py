@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from flow.core.goal.lifecycle import NON_TERMINAL
-from flow.core.goal.model import NO_BRANCH
+from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
+from flow.core.goal.model import is_of_branch
 from flow.errors import FlowError, StateError, at_key
-from flow.startup.typing import TYPE_CHECKING, Protocol
+from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import TypeVar
 
     from flow.app.ports import LoadedGoal
     from flow.core.decision.after import EarlierGoal
-    from flow.core.goal.model import Goal
+    from flow.core.goal.model import Goal, GoalSummary
+
+    _Read = TypeVar("_Read")
 
 
 class GoalFiles(Protocol):
@@ -23,6 +26,20 @@ class GoalFiles(Protocol):
 
     def goal(self, goal_id: str) -> LoadedGoal:
         """A goal; :class:`InputError` where there is none."""
+
+    def summaries(self) -> tuple[Mapping[str, GoalSummary], Mapping[str, FlowError]]:
+        """Every goal in short by id, and what is wrong with those that cannot be read."""
+
+
+class CheckoutGoals(NamedTuple):
+    """The goals of a checkout, as they were read at one time."""
+
+    summaries: Mapping[str, GoalSummary]
+    """Every goal that can be read, by id."""
+    here: Mapping[str, LoadedGoal]
+    """Those of them that are of the branch that is checked out, and not closed."""
+    broken: Mapping[str, FlowError]
+    """What is wrong with those that cannot be read, by id."""
 
 
 class TrustedGoals(Protocol):
@@ -83,32 +100,56 @@ class EarlierGoals:
         return run_id is not None and closings.has_closing(run_id, loaded.goal, loaded.contract)
 
 
-def read_all(files: GoalFiles) -> tuple[dict[str, LoadedGoal], dict[str, FlowError]]:
-    """Every goal by id, and what is wrong with those that cannot be read."""
-    loaded: dict[str, LoadedGoal] = {}
+def read_all(
+    goal_ids: Iterable[str], read: Callable[[str], _Read]
+) -> tuple[dict[str, _Read], dict[str, FlowError]]:
+    """What ``read`` gives for each goal, by id, and what is wrong with those it cannot read."""
+    goals: dict[str, _Read] = {}
     broken: dict[str, FlowError] = {}
-    for goal_id in files.goal_ids():
+    for goal_id in goal_ids:
         try:
-            loaded[goal_id] = files.goal(goal_id)
+            goals[goal_id] = read(goal_id)
         except FlowError as error:
             broken[goal_id] = error
-    return loaded, broken
+    return goals, broken
 
 
-def active_goals(goals: Iterable[Goal], branch: str | None, *, any_open: bool) -> list[Goal]:
+def read_here(files: GoalFiles, branch: str | None) -> CheckoutGoals:
+    """The goals of a checkout; only those that are open on ``branch`` (None: on any) whole."""
+    summaries, unreadable = files.summaries()
+    known, broken = dict(summaries), dict(unreadable)
+    here: dict[str, LoadedGoal] = {}
+    for goal_id, summary in summaries.items():
+        if not _is_open_here(summary, branch):
+            continue
+        try:
+            loaded = files.goal(goal_id)
+        except FlowError as error:  # it was changed just now
+            broken[goal_id] = error
+            del known[goal_id]
+            continue
+        known[goal_id] = loaded.goal.summary
+        if _is_open_here(known[goal_id], branch):
+            here[goal_id] = loaded
+    return CheckoutGoals(known, here, broken)
+
+
+def _is_open_here(goal: GoalSummary, branch: str | None) -> bool:
+    return goal.status not in TERMINAL and is_of_branch(goal.branch, branch)
+
+
+def active_goals(
+    goals: Iterable[GoalSummary], branch: str | None, *, any_open: bool
+) -> list[GoalSummary]:
     """The active goals of a branch, waiting and blocked ones too with ``any_open``.
 
     ``branch`` None: whatever branch they are of.
     """
     states = NON_TERMINAL if any_open else {"active"}
-    return [
-        goal
-        for goal in goals
-        if goal.status in states and (branch is None or goal.branch in (branch, NO_BRANCH))
-    ]
+    return [goal for goal in goals if goal.status in states and is_of_branch(goal.branch, branch)]
 
 
-def only_open(goals: Sequence[Goal]) -> Goal:
+def only_open(goals: Sequence[GoalSummary]) -> GoalSummary:
     """The one goal that is open; :class:`StateError` where it is not exactly one."""
     if len(goals) != 1:
         raise StateError(f"{len(goals)} goals are open on this branch")

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from flow.core.boundary.rules import Baseline, Deciding, Snapshot
     from flow.core.evidence.freshness import Freshness
     from flow.core.evidence.red_first import BaseRun
-    from flow.core.goal.model import Goal
+    from flow.core.goal.model import Goal, GoalSummary
     from flow.core.stop.past import PastTurn
     from flow.errors import StateError
 
 
-def choose_goal(goals: Sequence[Goal], branch: str | None) -> Goal:
+def choose_goal(goals: Sequence[GoalSummary], branch: str | None) -> GoalSummary:
     """The goal that a command without an id means: the open one of this branch.
 
     Where none is under way it is the one that ended last, or what was drafted after that.
@@ -30,7 +30,7 @@ def choose_goal(goals: Sequence[Goal], branch: str | None) -> Goal:
     here = [g for g in goals if branch is None or g.branch == branch]
     open_ones = [g for g in here if g.status not in TERMINAL]
     begun = [g for g in open_ones if g.status != "draft"]
-    ended = max((touched(g) for g in here if g.status in TERMINAL), default="")
+    ended = max((g.touched for g in here if g.status in TERMINAL), default="")
     drafts = [g for g in open_ones if g.status == "draft" and g.created_at > ended]
     active = [g for g in begun if g.status == "active"]
     candidates = active or begun or drafts or [g for g in here if g.status in TERMINAL]
@@ -41,10 +41,12 @@ def choose_goal(goals: Sequence[Goal], branch: str | None) -> Goal:
         )
     if len(candidates) > 1 and candidates[0].status not in TERMINAL:
         raise _several(candidates, branch)
-    return max(candidates, key=lambda g: (touched(g), g.created_at))
+    return max(candidates, key=lambda g: (g.touched, g.created_at))
 
 
-def choose_open(goals: Sequence[Goal], branch: str | None, states: Collection[str]) -> Goal:
+def choose_open(
+    goals: Sequence[GoalSummary], branch: str | None, states: Collection[str]
+) -> GoalSummary:
     """The goal that a command that acts means without an id: this branch's only one in ``states``.
 
     Where none is, the goal that :func:`choose_goal` shows, so that the command can say why not.
@@ -55,18 +57,12 @@ def choose_open(goals: Sequence[Goal], branch: str | None, states: Collection[st
     return fitting[0] if fitting else choose_goal(goals, branch)
 
 
-def _several(candidates: Sequence[Goal], branch: str | None) -> StateError:
+def _several(candidates: Sequence[GoalSummary], branch: str | None) -> StateError:
     label = display.visible(branch or "this checkout")
     return at_key("ID").wrong_state(
         f"several goals belong to {label}: {display.names([g.id for g in candidates])}",
         "name one of them",
     )
-
-
-def touched(goal: Goal) -> str:
-    """When something was last found out about a goal; when it was made, where nothing was."""
-    at = (goal.last_evaluation or {}).get("at") or ""
-    return max(goal.created_at, str(at), *(c.last_evaluated_at or "" for c in goal.criteria))
 
 
 def status(

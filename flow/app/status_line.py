@@ -11,7 +11,7 @@ from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from flow.core.goal.model import Goal
+    from flow.app.ports import LoadedGoal
 
 
 def status_line(port: ViewPort) -> dict[str, Any]:
@@ -19,21 +19,23 @@ def status_line(port: ViewPort) -> dict[str, Any]:
 
     ``unreadable`` counts goal files that cannot be read. Runs nothing, writes nothing.
     """
-    goals, broken = port.goals()
-    here = [goal for goal in goals if is_here(goal, port.branch()) and goal.status not in TERMINAL]
+    goals, broken = port.summaries()
+    branch = port.branch()
+    here = [goal for goal in goals if is_here(goal, branch) and goal.status not in TERMINAL]
     under_way = [goal for goal in here if goal.status != "draft"] or here
     document = {"goals": [goal.id for goal in under_way], "unreadable": len(broken), "goal": None}
     if len(under_way) == 1:
-        document["goal"] = _standing(port, under_way[0])
+        document["goal"] = _standing(port, port.load(under_way[0].id))
     return document
 
 
-def _standing(port: ViewPort, goal: Goal) -> dict[str, Any]:
+def _standing(port: ViewPort, loaded: LoadedGoal) -> dict[str, Any]:
     """The facts of one open goal, as far as they can be found out.
 
     ``moved`` counts the files that changed since the last turn: None where none did, 0 where it is
     not known which.
     """
+    goal = loaded.goal
     now = newest(port, goal)
     required = [c for c in now.criteria if c.must_pass]
     facts: dict[str, Any] = {
@@ -48,7 +50,6 @@ def _standing(port: ViewPort, goal: Goal) -> dict[str, Any]:
     }
     if facts["paused"] is not None or goal.status == "draft" or goal.run_id is None:
         return facts
-    loaded = port.load(goal.id)
     facts["trusted"] = port.trusted(loaded)[0]
     context = overview.looking_once(port.closing_context())
     try:

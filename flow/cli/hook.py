@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import sys
 
-from flow.app.open_goals import read_all
+from flow.app.open_goals import read_here
 from flow.app.transitions.beside import others_open
 from flow.cli.parsing import CommandSpec, Parser
-from flow.core.goal.lifecycle import TERMINAL
-from flow.core.stop.lost_goals import belongs_to_branch
 from flow.errors import StateError
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.context import Context
@@ -66,13 +64,8 @@ def _goal_of_branch(context: Context) -> Goal | None:
 
     Raises :class:`StateError` for several, for one that is gone, and for one that cannot be read.
     """
-    loaded, _ = read_all(context.records)
-    branch = context.branch()
-    here = [
-        each.goal
-        for each in loaded.values()
-        if each.goal.status not in (*TERMINAL, "draft") and belongs_to_branch(each.goal, branch)
-    ]
+    opened = read_here(context.records, context.branch()).here.values()
+    here = [each.goal for each in opened if each.goal.status != "draft"]
     goals = others_open(context, "")
     if len(goals) > len(here) or len(here) > 1:
         raise StateError(

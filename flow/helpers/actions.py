@@ -155,14 +155,15 @@ def active_goal(options: Options, name: str) -> int:
     if what == "--json":
         import json
 
+        whole = context.load(goal.id).goal
         document = {
             "id": goal.id,
             "path": path,
-            "status": goal.status,
-            "branch": goal.branch,
-            "run_id": goal.run_id,
-            "issue": goal.issue,
-            "outcome": goal.outcome,
+            "status": whole.status,
+            "branch": whole.branch,
+            "run_id": whole.run_id,
+            "issue": whole.issue,
+            "outcome": whole.outcome,
         }
         answer(json.dumps(document, indent=2))
     else:

@@ -165,7 +165,7 @@ class Context:
         """The reading side of the ledger."""
         from flow.adapters.ledger.reader import FileRecords
 
-        return FileRecords(self.run_record, self.cache("parsed"))
+        return FileRecords(self.run_record, self.cache("parsed"), self.cache("goals"))
 
     @once
     def ledger(self) -> FileLedger:

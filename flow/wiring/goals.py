@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from flow.adapters.ledger.reader import FileRecords
     from flow.adapters.user_state.checkouts import CheckoutNotes
     from flow.app.evaluation.values import ClosingContext
+    from flow.app.open_goals import CheckoutGoals
     from flow.app.ports import BranchGoals, LoadedGoal
     from flow.app.transitions.remembered import RememberedGoals
-    from flow.core.goal.model import Goal
+    from flow.core.goal.model import Goal, GoalSummary
     from flow.core.report import RecordChain
     from flow.wiring.context import Context
 
@@ -70,22 +71,31 @@ class Goals:
 
     def goals(self) -> tuple[list[Goal], list[FlowError]]:
         """Every goal of the checkout, and what is wrong with those that cannot be read."""
-        loaded, broken = self.loaded_goals()
-        return [each.goal for each in loaded.values()], [*broken.values()]
+        goals, broken = open_goals.read_all(self.records.goal_ids(), self.records.parsed_goal)
+        return [*goals.values()], [*broken.values()]
 
     def loaded_goals(self) -> tuple[dict[str, LoadedGoal], dict[str, FlowError]]:
         """Every goal of the checkout by id, and what is wrong with those that cannot be read."""
-        return open_goals.read_all(self.records)
+        return open_goals.read_all(self.records.goal_ids(), self.records.goal)
+
+    def summaries(self) -> tuple[list[GoalSummary], list[FlowError]]:
+        """Every goal of the checkout in short, and what is wrong with those not to be read."""
+        summaries, broken = self.records.summaries()
+        return [*summaries.values()], [*broken.values()]
+
+    def read_here(self) -> CheckoutGoals:
+        """The goals of the checkout; those that are open on its branch whole."""
+        return open_goals.read_here(self.records, self.branch())
 
     def active(
         self, branch: str | None = None, *, any_open: bool = False
-    ) -> tuple[list[Goal], list[FlowError]]:
+    ) -> tuple[list[GoalSummary], list[FlowError]]:
         """The active goals of a branch (None: the one checked out), and those not to be read.
 
         A caller names the latter, and never takes them for absent. With ``any_open`` waiting and
         blocked ones too.
         """
-        goals, broken = self.goals()
+        goals, broken = self.summaries()
         wanted = branch if branch is not None else self.branch()
         return open_goals.active_goals(goals, wanted, any_open=any_open), broken
 

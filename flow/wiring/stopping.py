@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from flow.app.evaluation.values import Evaluated, Request
-    from flow.app.ports import LoadedGoal
+    from flow.app.open_goals import CheckoutGoals
     from flow.app.stop.tools import Host
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.model import Goal
@@ -59,7 +59,7 @@ class Stopping:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._goals = Goals(context)
-        self._goals_read: tuple[dict[str, LoadedGoal], dict[str, FlowError]] | None = None
+        self._goals_read: CheckoutGoals | None = None
 
     def left_behind(self, session: str | None) -> list[str]:
         """A word about another checkout's goals that the session was kept working for."""
@@ -85,14 +85,9 @@ class Stopping:
         """Go by the settings as they were when the branch's goals began; what is not obeyed."""
         context = self._context
         try:
-            self._goals_read = self._goals.loaded_goals()
-            branch = context.branch()
-            goals = [each.goal for each in self._goals_read[0].values()]
-            acting = [
-                g
-                for g in goals
-                if lost_goals.is_acting(g) and lost_goals.belongs_to_branch(g, branch)
-            ]
+            self._goals_read = self._goals.read_here()
+            here = [each.goal for each in self._goals_read.here.values()]
+            acting = [goal for goal in here if lost_goals.is_acting(goal)]
             context.take_settings_of(*(goal.run_id for goal in acting))
         except FlowError:  # the stop itself tells that the goals cannot be read
             pass

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from flow.app import open_goals
-from flow.app.ports import LoadedGoal
 from flow.core.goal.lifecycle import NON_TERMINAL, STATUSES
 from flow.core.goal.model import NO_BRANCH, Goal, goal_from_document
 from flow.errors import ContractError, FlowError, StateError, at_key
@@ -42,17 +41,13 @@ def test_a_goal_is_of_its_branch_or_of_none(branch: str, wanted: str | None, cou
 
 
 def test_a_goal_that_cannot_be_read_is_named_beside_the_others() -> None:
-    class Files:
-        def goal_ids(self) -> list[str]:
-            return ["good", "bad"]
+    def read(goal_id: str) -> Goal:
+        if goal_id == "bad":
+            raise at_key("x").invalid("broken")
+        return goal()
 
-        def goal(self, goal_id: str) -> LoadedGoal:
-            if goal_id == "bad":
-                raise at_key("x").invalid("broken")
-            return LoadedGoal(goal(), "c", (), "f")
-
-    loaded, broken = open_goals.read_all(Files())
-    assert list(loaded) == ["good"]
+    goals, broken = open_goals.read_all(["good", "bad"], read)
+    assert list(goals) == ["good"]
     assert isinstance(broken["bad"], FlowError)
     assert not isinstance(broken["bad"], ContractError)
 

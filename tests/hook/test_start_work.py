@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from flow.adapters.fs import stamps
 from flow.adapters.ledger import reader, transaction
 from flow.adapters.verification import variables as verification_variables
 from flow.adapters.worktree import change_set
@@ -174,6 +175,34 @@ def test_a_stop_reads_all_goals_once_and_the_judged_one_again(
     hooks.stop(repo, capfd)
     assert goals.count("other") == 1
     assert goals.count("greet") <= 4  # for its settings, its trust, and the watch over its file
+
+
+def test_a_stop_among_many_closed_goals_reads_none_of_them_and_sees_one_that_is_opened(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    if stamps.flush(str(repo.path)) is None:
+        pytest.skip("no stamp tells here")
+    monkeypatch.setattr(stamps, "RACY_NS", -3_600_000_000_000)
+    scene.create(scene.start(repo))
+    text = scene.goal_file(repo).replace("status: active", "status: cancelled")
+    for number in range(60):
+        repo.write(
+            f".flow/goals/old{number}.goal.yaml", text.replace("id: greet", f"id: old{number}")
+        )
+    hooks.stop(repo, capfd)
+    read: list[str] = []
+    parse = reader.parse_goal
+
+    def counted(data: bytes, file: str, **more: Any) -> Any:
+        read.append(file)
+        return parse(data, file, **more)
+
+    monkeypatch.setattr(reader, "parse_goal", counted)
+    hooks.stop(repo, capfd)
+    assert set(read) == {".flow/goals/greet.goal.yaml"}
+    text = text.replace("status: cancelled", "status: active")
+    repo.write(".flow/goals/old7.goal.yaml", text.replace("id: greet", "id: old7"))
+    assert "old7" in hooks.stop(repo, capfd)["systemMessage"]
 
 
 def test_a_change_that_was_pending_is_seen_by_the_stop_that_completes_it(

@@ -15,8 +15,11 @@ import stat
 from flow.adapters.contracts import schemas
 from flow.adapters.fs.state_folder import replace_own
 from flow.startup.sha import sha256
-from flow.startup.typing import Any
+from flow.startup.typing import TYPE_CHECKING, Any
 from flow.version import __version__
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
 
 REVISION = 2
 """To be raised when reading or checking changes without a change of the schema or the version."""
@@ -93,12 +96,18 @@ def _entry_header(name: str, body: bytes) -> bytes:
     return f"{name} {sha256(body).hexdigest()}".encode("ascii")
 
 
-def _entry_name(data: bytes, kind: str) -> str:
+def reading(kind: str) -> _Hash:
+    """A new SHA-256 over what decides how a text of this kind is read and checked."""
     if kind not in _schemas:
         text = schemas.text(kind) if kind in schemas.NAMES else ""
         _schemas[kind] = sha256(text.encode()).digest()
     digest = sha256(f"{REVISION} {__version__}\n".encode())
     digest.update(_schemas[kind])
+    return digest
+
+
+def _entry_name(data: bytes, kind: str) -> str:
+    digest = reading(kind)
     digest.update(data)
     return f"{digest.hexdigest()}.{kind}{_SUFFIX}"
 

@@ -376,18 +376,24 @@ def names(root: str, rel: str, *, suffix: str, limit: int) -> list[str]:
     More than ``limit`` of them is a :class:`StorageError`: nothing that counts is left out in
     silence.
     """
-    listed: list[str] = []
+    with listed(root, rel, suffix=suffix, limit=limit) as entries:
+        return sorted(entry.name for entry in entries)
+
+
+@contextmanager
+def listed(root: str, rel: str, *, suffix: str, limit: int) -> Iterator[list[os.DirEntry[str]]]:
+    """The entries behind :func:`names`, in no order, to be looked at within the block."""
     with scanned(root, rel) as entries:
+        chosen: list[os.DirEntry[str]] = []
         for entry in entries:
             if entry.name.endswith(suffix) and not entry.name.startswith(TEMP_PREFIX):
-                listed.append(entry.name)
-                if len(listed) > limit:
+                chosen.append(entry)
+                if len(chosen) > limit:
                     raise in_file(rel).storage(
                         f"there are more than {limit} {suffix} files",
                         "move old ones away (flow gc)",
                     )
-    listed.sort()
-    return listed
+        yield chosen
 
 
 def leftovers(root: str, folders: tuple[str, ...] = (".flow", ".decisions")) -> list[str]:

@@ -129,6 +129,24 @@ def replace_own(path: str, data: bytes) -> None:
         raise
 
 
+def drop_oldest(folder: str, most: int, prefix: str = "") -> None:
+    """Remove all but the ``most`` newest files whose names begin with ``prefix``.
+
+    What cannot be looked at or removed stays until the next time.
+    """
+    try:
+        names = [name for name in os.listdir(folder) if name.startswith(prefix)]
+        if len(names) > most:
+            names.sort(key=lambda name: os.lstat(os.path.join(folder, name)).st_mtime_ns)
+    except OSError:
+        return
+    for name in names[: max(len(names) - most, 0)]:
+        try:
+            os.unlink(os.path.join(folder, name))
+        except OSError:
+            continue
+
+
 def checkout_around(path: str, top: str | None, common_dir: str | None) -> str | None:
     """The folder of the checkout that ``path`` lies in; None where it lies in none of them.
 

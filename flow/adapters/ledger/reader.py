@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flow.adapters.chain.run_record import RunRecord
     from flow.core.boundary.rules import Baseline
     from flow.core.evidence.model import Evidence
-    from flow.core.goal.model import Goal
+    from flow.core.goal.model import Goal, GoalSummary
     from flow.core.stop.turns import RecordedTurn
 
 FILES_LIMIT = 1_000_000
@@ -50,13 +50,16 @@ class FileRecords:
     """The ledger of the checkout that ``record`` vouches for.
 
     ``cache_dir`` is a folder of the user's own, outside the checkout, for goals and sidecars that
-    were parsed.
+    were parsed; ``index_dir`` another one, for an index of the goals.
     """
 
-    def __init__(self, record: RunRecord, cache_dir: str | None = None) -> None:
+    def __init__(
+        self, record: RunRecord, cache_dir: str | None = None, index_dir: str | None = None
+    ) -> None:
         self._root = record.root
         self._record = record
         self._cache_dir = cache_dir
+        self._index_dir = index_dir
         self._baselines: dict[str, Baseline | None] = {}
         """The last one that was read, by its digest: a stop reads the same one often."""
 
@@ -70,6 +73,23 @@ class FileRecords:
     def goal_ids(self) -> tuple[str, ...]:
         """The ids of all goal files, sorted; names that are no goal id are left out."""
         return goal_ids(self._root)
+
+    def parsed_goal(self, goal_id: str) -> Goal:
+        """A goal alone; raises as :meth:`goal` does."""
+        rel = layout.goal_file(goal_id)
+        data = files.read_bytes(self._root, rel)
+        return parse_goal(data, rel, expect_id=goal_id, cache_dir=self._cache_dir)[0]
+
+    def summaries(self) -> tuple[dict[str, GoalSummary], dict[str, FlowError]]:
+        """Every goal in short by id, and what is wrong with those that cannot be read."""
+        from flow.adapters.ledger import goal_index
+
+        return goal_index.summaries(
+            self._root,
+            self._index_dir,
+            lambda goal_id: self.parsed_goal(goal_id).summary,
+            limit=FILES_LIMIT,
+        )
 
     def evidence(self, run_id: str) -> tuple[tuple[Evidence, ...], tuple[str, ...]]:
         """The run's sidecars in order of creation, and warnings about unusable ones."""

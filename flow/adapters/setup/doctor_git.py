@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 
+from flow.adapters.fs.stamps import flush
 from flow.adapters.git import repository as git_repository
 from flow.adapters.git.run import environment
 from flow.adapters.process.tool import run_tool
 from flow.adapters.worktree import guards as worktree_guards
-from flow.adapters.worktree.contents import flush
 from flow.core.text.display import names
 from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.state_folder import (
     check_state_dir,
+    drop_oldest,
     ensure_below,
     replace_own,
     storage_error,
@@ -120,7 +121,7 @@ class CheckoutNotes:
         new = not os.path.lexists(os.path.join(path, name))
         self._replace(name, notes._asdict())
         if new:
-            _drop_oldest(self._folder, self._rel, _SESSION_PREFIX, MOST_SESSIONS)
+            drop_oldest(path, MOST_SESSIONS, _SESSION_PREFIX)
         if notes.continued:
             self._point(session)
 
@@ -134,7 +135,7 @@ class CheckoutNotes:
             replace_own(os.path.join(self._folder, rel, session), top)
         except OSError as error:
             raise storage_error("remember a session", rel, error) from error
-        _drop_oldest(self._folder, rel, "", MOST_POINTERS)
+        drop_oldest(os.path.join(self._folder, rel), MOST_POINTERS)
 
     @contextmanager
     def _changing(self) -> Iterator[OpenGoals]:
@@ -182,18 +183,6 @@ def worked_in(folder: str, session: str | None) -> str | None:
     data = read_regular(f"{folder}/{FOLDER}/{SESSIONS}/{session}", limit=LIMIT)
     top = os.fsdecode(data) if data else ""
     return top if os.path.isabs(top) and "\0" not in top else None
-
-
-def _drop_oldest(folder: str, rel: str, prefix: str, most: int) -> None:
-    path = os.path.join(folder, rel)
-    try:
-        names = [name for name in os.listdir(path) if name.startswith(prefix)]
-        if len(names) > most:
-            names.sort(key=lambda name: os.lstat(os.path.join(path, name)).st_mtime_ns)
-    except OSError:  # the next one that is added drops them
-        return
-    for name in names[:-most]:
-        files.remove(folder, f"{rel}/{name}", sync=False)
 
 
 def nearest(folder: str, below: str) -> str | None:

@@ -5,10 +5,7 @@ in fixed places, nothing that could be executed on reading, and every length and
 checked: a file that is not exactly as expected is not used, and what it would have saved is
 computed again.
 
-A file's hash is known while its (ctime, mtime, size, inode, mode) is what it was. Programs cannot
-set ctime, but its clock ticks in milliseconds: a file that changed less than ``RACY_NS`` before it
-was looked at is never remembered, since it could change again within the same tick. Nor is one that
-was not flushed before it was hashed (``flush.py``): a mapping could write to it unseen.
+A file's hash is known while its stamps are what they were (:mod:`flow.adapters.fs.stamps`).
 """
 
 from __future__ import annotations
@@ -26,11 +23,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-RACY_NS = 2_000_000_000
-"""Two seconds: the coarsest time stamps of a file system in use (FAT)."""
-
-Signature = tuple[int, int, int, int, int]
-"""ctime_ns, mtime_ns, size, inode, mode of a file."""
+    from flow.adapters.fs.stamps import Signature
 
 _MAGIC = b"flow-worktree-cache-2\n"
 _SIGNATURE = struct.Struct("<qqqQI")
@@ -231,12 +224,6 @@ def folders_above(path: bytes) -> Iterator[bytes]:
     while at > 0:
         yield path[:at]
         at = path.rfind(b"/", 0, at)
-
-
-def signature_of(status: os.stat_result) -> Signature:
-    """The stamps that differ between two states of a file."""
-    st = status
-    return st.st_ctime_ns, st.st_mtime_ns, st.st_size, st.st_ino, st.st_mode
 
 
 def _split_block(block: bytes) -> list[bytes]:

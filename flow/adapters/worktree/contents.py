@@ -2,12 +2,7 @@
 
 A content is named as git would name it; bytes count as they are, without filters.
 
-Of stamps: a page of a file that is mapped moves them when it is first written to, and not again
-before it was written back to disk. So a stamp is believed only of a file that was flushed before it
-was hashed: from then on the next write moves it. Whether that is so where a checkout lies is tried
-out each time, on a file without a name. Where there is nothing to write back to (tmpfs, ramfs, an
-overlay on those), or where that is unknown, no stamp is believed, and every walk hashes everything
-anew.
+Which stamps are believed: :mod:`flow.adapters.fs.stamps`.
 """
 
 from __future__ import annotations
@@ -15,17 +10,18 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import time
 
-from flow.adapters.worktree.cache import RACY_NS, Hashed, signature_of
+from flow.adapters.fs.stamps import flush, is_settled, signature_of, tells
+from flow.adapters.worktree.cache import Hashed
 from flow.core.boundary.rules import LINK, ContentState
 from flow.startup.sha import new
-from flow.startup.typing import TYPE_CHECKING, NamedTuple
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from flow.adapters.worktree.cache import Signature, Table
+    from flow.adapters.fs.stamps import Flush, Signature
+    from flow.adapters.worktree.cache import Table
     from flow.startup.sha import Algorithm
 
 LARGEST = 8 << 30
@@ -100,17 +96,12 @@ class Contents:
 
         Flushes where there is enough to be remembered.
         """
-        if status.st_ctime_ns >= time.time_ns() - RACY_NS:
+        if not is_settled(status):
             return False
         self._unflushed += status.st_size + 4096
         if not self._flush_tried and self._unflushed > UNFLUSHED:
             self._flush, self._flush_tried = flush(self._top), True
-        flushed = self._flush
-        return (
-            flushed is not None
-            and status.st_dev == flushed.device
-            and status.st_ctime_ns < flushed.began - RACY_NS
-        )
+        return self._flush is not None and tells(status, self._flush)
 
 
 def special(status: os.stat_result) -> ContentState:
@@ -148,51 +139,3 @@ def hashed(path: bytes, status: os.stat_result, algorithm: Algorithm) -> Content
     finally:
         os.close(fd)
     return ContentState("100755" if opened.st_mode & 0o100 else "100644", total.hexdigest())
-
-
-class Flush(NamedTuple):
-    """A flush that works: the stamps that are older than ``began`` tell of every later write."""
-
-    began: int
-    """When it began (ns)."""
-    device: int
-    """The file system that was flushed (``st_dev``)."""
-
-
-def flush(folder: str | bytes) -> Flush | None:
-    """Write the file system of ``folder`` back; None where stamps then still show nothing.
-
-    It takes as long as the disk needs for unwritten data.
-    """
-    try:
-        began = time.time_ns()
-        fd = os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    except (OSError, AttributeError):  # read-only, or a file system without nameless files
-        return None
-    try:
-        return Flush(began, os.fstat(fd).st_dev) if _stamps_tell(fd) else None
-    except (OSError, ValueError):
-        return None
-    finally:
-        os.close(fd)
-
-
-def _stamps_tell(fd: int) -> bool:
-    """Flush, and see whether a mapped page that was written to before moves the stamp again."""
-    import mmap
-
-    os.ftruncate(fd, mmap.PAGESIZE)
-    with mmap.mmap(fd, mmap.PAGESIZE) as page:
-        page[0] = 1
-        if not _syncfs(fd):
-            return False
-        os.utime(fd, ns=(0, 0))
-        page[0] = 2
-        return os.fstat(fd).st_mtime_ns != 0
-
-
-def _syncfs(fd: int) -> bool:
-    import ctypes
-
-    call = getattr(ctypes.CDLL(None), "syncfs", None)
-    return call is not None and call(fd) == 0

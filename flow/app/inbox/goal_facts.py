@@ -78,7 +78,7 @@ def _known(goal: Goal) -> GoalFacts:
 
 def _since(port: FactsPort, goal: Goal) -> str:
     """When the goal came to stand so; a closed one has the event that closed it."""
-    since = overview.touched(goal)
+    since = goal.touched
     if goal.status in TERMINAL and goal.run_id is not None:
         try:
             event = port.newest_event(goal.run_id, goal.id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from flow.app import overview
 from flow.app.goal_views import is_here
 from flow.app.inbox.goal_facts import FactsPort, away, here
 from flow.core.goal.model import NO_BRANCH
@@ -58,11 +57,11 @@ class _Copy(NamedTuple):
     def rank(self) -> tuple[int, str]:
         """How well this place speaks for the goal; of the same rank the newest one does."""
         if self.branch is not None:
-            return 2 if self.branch == self.goal.branch else 0, overview.touched(self.goal)
+            return 2 if self.branch == self.goal.branch else 0, self.goal.touched
         checked_out = self.checkout.branch()
         if not self.checkout.in_git or self.goal.branch in (checked_out, NO_BRANCH):
             return 3, ""
-        return 0 if checked_out is not None else 1, overview.touched(self.goal)
+        return 0 if checked_out is not None else 1, self.goal.touched
 
 
 def items_of(repository: RepositoryPort) -> Iterator[InboxItem]:

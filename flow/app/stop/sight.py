@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from flow.app.open_goals import CheckoutGoals
 from flow.app.stop.tools import Sight
 from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from flow.app.ports import GoalNotes, LoadedGoal
     from flow.app.transitions.remembered import RememberedGoals
     from flow.core.chain.closing_record import ClosedGoal
-    from flow.core.goal.model import Goal
+    from flow.core.goal.model import Goal, GoalSummary
     from flow.core.stop.lost_goals import OpenGoal
     from flow.core.stop.pause import Pause
 
@@ -61,8 +62,11 @@ class SightPort(Protocol):
     def branch(self) -> str | None:
         """The branch that is checked out; None on a detached HEAD or without git."""
 
-    def loaded_goals(self) -> tuple[Mapping[str, LoadedGoal], Mapping[str, FlowError]]:
-        """Every goal by id, and what is wrong with those that cannot be read."""
+    def read_here(self) -> CheckoutGoals:
+        """The goals; those that are open on the branch whole."""
+
+    def load(self, goal_id: str) -> LoadedGoal:
+        """A goal; :class:`FlowError` where it cannot be read."""
 
     def pending(self) -> Sequence[str]:
         """The files of changes that were decided and not carried out."""
@@ -97,12 +101,12 @@ def look(
     session: str | None,
     *,
     finish: bool = True,
-    read: tuple[Mapping[str, LoadedGoal], Mapping[str, FlowError]] | None = None,
+    read: CheckoutGoals | None = None,
 ) -> Sight:
     """The branch's open goals, those that are lost, and the notes about them.
 
-    With ``finish`` what a killed call had decided is written everywhere first. ``read`` is every
-    goal as the caller has just read them; they are read here where that may have changed some.
+    With ``finish`` what a killed call had decided is written everywhere first. ``read`` are
+    the goals as the caller has just read them; they are read here where that may have changed some.
     Raises :class:`FlowError`.
     """
     remembered, notes = _remembered(checkout, session)
@@ -113,30 +117,26 @@ def look(
     pending, broken = _finish(checkout) if finish else (0, {})
     goals = _goals(checkout, remembered.goals, broken, None if pending else read)
     branch = checkout.branch()
-    closed = _closed(checkout, remembered.goals, goals)
+    closed = _closed(checkout, remembered.goals, goals.summaries)
     if finish and closed:
-        remembered = _note_closings(checkout, closed, goals, remembered)
+        remembered = _note_closings(checkout, closed, goals.summaries, remembered)
     losses = lost_goals.lost_goals(
         [*remembered.goals.values()],
-        {goal_id: loaded.goal for goal_id, loaded in goals.items()},
+        goals.summaries,
         unreadable={goal_id: str(error.faults[0]) for goal_id, error in broken.items()},
         closed=closed,
         branch=branch,
         judged=notes.judged,
     )
-    here = {
-        goal_id: loaded
-        for goal_id, loaded in goals.items()
-        if loaded.goal.status not in TERMINAL and lost_goals.belongs_to_branch(loaded.goal, branch)
-    }
+    here = [loaded.goal for loaded in goals.here.values()]
     return Sight(
-        [loaded.goal for loaded in here.values()],
+        here,
         broken,
         remembered.goals,
         losses,
-        {goal_id: loaded.contract for goal_id, loaded in here.items()},
+        {goal_id: loaded.contract for goal_id, loaded in goals.here.items()},
         notes,
-        _paused(checkout, [loaded.goal for loaded in here.values()]),
+        _paused(checkout, here),
         _closings(remembered, branch, notes),
     )
 
@@ -178,18 +178,18 @@ def _goals(
     checkout: SightPort,
     known: Mapping[str, OpenGoal],
     broken: dict[str, FlowError],
-    read: tuple[Mapping[str, LoadedGoal], Mapping[str, FlowError]] | None,
-) -> Mapping[str, LoadedGoal]:
-    """Every goal that can be read, by id; ``broken`` gets the others."""
+    read: CheckoutGoals | None,
+) -> CheckoutGoals:
+    """The goals that can be read; ``broken`` gets the others."""
     try:
-        loaded, unreadable = checkout.loaded_goals() if read is None else read
+        goals = checkout.read_here() if read is None else read
     except FlowError as error:  # no folder stands at its place
         if not known:
             raise
         broken.update(dict.fromkeys(known, error))
-        return {}
-    broken.update(unreadable)
-    return loaded
+        return CheckoutGoals({}, {}, {})
+    broken.update(goals.broken)
+    return goals
 
 
 def _paused(checkout: SightPort, goals: list[Goal]) -> dict[str, Pause]:
@@ -198,13 +198,16 @@ def _paused(checkout: SightPort, goals: list[Goal]) -> dict[str, Pause]:
 
 
 def _closed(
-    checkout: SightPort, known: Mapping[str, OpenGoal], goals: Mapping[str, LoadedGoal]
+    checkout: SightPort, known: Mapping[str, OpenGoal], goals: Mapping[str, GoalSummary]
 ) -> frozenset[str]:
     """The known goals that are closed, and whose closing is on record in the state folder."""
     closed = set()
     for goal_id, goal in known.items():
-        loaded = goals.get(goal_id)
-        if loaded is None or loaded.goal.status not in TERMINAL:
+        if goal_id not in goals or goals[goal_id].status not in TERMINAL:
+            continue
+        try:
+            loaded = checkout.load(goal_id)
+        except FlowError:  # it was changed just now
             continue
         if checkout.closing_on_record(loaded, goal.run_id):
             closed.add(goal_id)
@@ -214,12 +217,12 @@ def _closed(
 def _note_closings(
     checkout: SightPort,
     closed: frozenset[str],
-    goals: Mapping[str, LoadedGoal],
+    goals: Mapping[str, GoalSummary],
     remembered: OpenGoals,
 ) -> OpenGoals:
     """Remember no longer as open what a killed command had closed, and tell that, too."""
     for goal_id in closed:
-        known, status = remembered.goals[goal_id], goals[goal_id].goal.status
+        known, status = remembered.goals[goal_id], goals[goal_id].status
         with suppress(FlowError):
             checkout.remembered.note_closing(goal_id, known.branch, known.run_id, status)
     with suppress(FlowError):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from flow.app.open_goals import GoalFiles
     from flow.app.transitions.remembered import RememberedGoals
-    from flow.core.goal.model import Goal
+    from flow.core.goal.model import GoalSummary
     from flow.core.tool_calls.speaker import Speaker
 
 
@@ -62,19 +62,14 @@ def refuse_beside_active(port: OpenGoalsPort, goal_id: str, line: str) -> None:
         )
 
 
-def _others(port: OpenGoalsPort, goal_id: str) -> Iterable[tuple[str, Goal | None]]:
+def _others(port: OpenGoalsPort, goal_id: str) -> Iterable[tuple[str, GoalSummary | None]]:
     """The other goals of this branch; None for one that cannot be read."""
     branch = port.branch()
-    for other in port.records.goal_ids():
-        if other == goal_id:
-            continue
-        try:
-            goal = port.records.goal(other).goal
-        except FlowError:
-            yield other, None
-        else:
-            if belongs_to_branch(goal, branch):
-                yield other, goal
+    summaries, broken = port.records.summaries()
+    for other in sorted({*summaries, *broken} - {goal_id}):
+        goal = summaries.get(other)
+        if goal is None or belongs_to_branch(goal, branch):
+            yield other, goal
 
 
 def _open(port: OpenGoalsPort, goal_id: str) -> Iterable[str]:
@@ -108,5 +103,5 @@ def others_open(port: OpenGoalsPort, goal_id: str) -> list[str]:
         if goal is None:
             found.append(f"{other}: cannot be read")
         elif goal.status not in NOT_OPEN:
-            found.append(f"{other}: {goal.status}, {goal.outcome}")
+            found.append(f"{other}: {goal.status}, {port.records.goal(other).goal.outcome}")
     return [*found, *_gone(port)]

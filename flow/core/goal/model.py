@@ -66,6 +66,19 @@ class Criterion(NamedTuple):
         )
 
 
+class GoalSummary(NamedTuple):
+    """What a goal file says in short: enough to tell which goals a command is about."""
+
+    id: str
+    status: Status
+    branch: str
+    created_at: str
+    touched: str
+    """As :attr:`Goal.touched`."""
+    blocked_by_paths: bool
+    """As :attr:`Goal.blocked_by_paths`."""
+
+
 class Goal(NamedTuple):
     """A goal file's content. ``document`` is the parsed file, every key kept."""
 
@@ -145,6 +158,20 @@ class Goal(NamedTuple):
         return (self.document.get("continuation") or {}).get("mode") == "flow_managed"
 
     @property
+    def touched(self) -> str:
+        """When something was last found out about it; when it was made, where nothing was."""
+        at = (self.last_evaluation or {}).get("at") or ""
+        return max(self.created_at, str(at), *(c.last_evaluated_at or "" for c in self.criteria))
+
+    @property
+    def summary(self) -> GoalSummary:
+        """The goal in short."""
+        of = self
+        return GoalSummary(
+            of.id, of.status, of.branch, of.created_at, of.touched, of.blocked_by_paths
+        )
+
+    @property
     def blocked_by_paths(self) -> bool:
         """Whether it is blocked by a path violation, which putting files back ends."""
         reason = (self.last_evaluation or {}).get("reason") or ""
@@ -162,6 +189,11 @@ class Goal(NamedTuple):
         ``rubric_digests`` holds the SHA-256 of each project rubric the goal names (SPEC 7).
         """
         return contract_digest(self.document, rubric_digests or {})
+
+
+def is_of_branch(goal_branch: str, branch: str | None) -> bool:
+    """Whether a goal of ``goal_branch`` is one of the branch that is checked out; None: of all."""
+    return branch is None or goal_branch in (branch, NO_BRANCH)
 
 
 def scorecard_rubrics(criteria: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:

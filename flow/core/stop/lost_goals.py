@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL
-from flow.core.goal.model import NO_BRANCH
+from flow.core.goal.model import is_of_branch
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.core.chain.closing_record import ClosedGoal
-    from flow.core.goal.model import Goal
+    from flow.core.goal.model import Goal, GoalSummary
 
 LossKind = Literal[
     "gone",
@@ -170,7 +170,7 @@ def _filled_text(text: str, loss: Loss) -> str:
 
 def lost_goals(
     open_goals: Sequence[OpenGoal],
-    goals: Mapping[str, Goal],
+    goals: Mapping[str, GoalSummary],
     *,
     unreadable: Mapping[str, str],
     closed: frozenset[str],
@@ -208,7 +208,7 @@ def _without_file(known: OpenGoal, fault: str | None, branch: str | None) -> Los
 
 
 def _with_file(
-    known: OpenGoal, goal: Goal, closed: frozenset[str], branch: str | None
+    known: OpenGoal, goal: GoalSummary, closed: frozenset[str], branch: str | None
 ) -> Loss | None:
     if goal.status in TERMINAL:
         if goal.id in closed:
@@ -224,14 +224,14 @@ def _with_file(
     return None
 
 
-def is_acting(goal: Goal) -> bool:
+def is_acting(goal: Goal | GoalSummary) -> bool:
     """Whether a stop is about this goal: active, blocked by its paths, or waiting for CI."""
     return goal.status in ("active", "waiting_for_ci") or goal.blocked_by_paths
 
 
-def belongs_to_branch(goal: Goal | OpenGoal | ClosedGoal, branch: str | None) -> bool:
+def belongs_to_branch(goal: Goal | GoalSummary | OpenGoal | ClosedGoal, branch: str | None) -> bool:
     """Whether the goal is one of the branch that is checked out; None: of every branch."""
-    return branch is None or goal.branch in (branch, NO_BRANCH)
+    return is_of_branch(goal.branch, branch)
 
 
 def asks_to_restore(loss: Loss, notes: SessionNotes, limit: int) -> bool:

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from flow.adapters.fs import stamps
+from flow.adapters.fs.stamps import flush
 from flow.adapters.worktree import contents as worktree_contents
 from flow.adapters.worktree import links as worktree_links
 from flow.adapters.worktree import walk as worktree_walk
 from flow.adapters.worktree.cache import Table
-from flow.adapters.worktree.contents import flush
 from flow.core.boundary.rules import (
     OwnFiles,
     cache_root,
@@ -1416,8 +1417,8 @@ def test_a_damaged_cache_is_not_used(box: GitBox) -> None:
 def test_a_file_changed_just_now_is_not_remembered(
     box: GitBox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert worktree_contents.RACY_NS >= 2_000_000_000  # a slow machine needs more for all of this
-    monkeypatch.setattr(worktree_contents, "RACY_NS", 1 << 62)
+    assert stamps.RACY_NS >= 2_000_000_000  # a slow machine needs more for all of this
+    monkeypatch.setattr(stamps, "RACY_NS", 1 << 62)
     pinned = box.pin()
     box.write("README.md")
     box.snapshot()
@@ -1472,7 +1473,7 @@ def test_what_was_written_to_and_is_as_it_was(
     """Whether the look before knew the file by its stamp, or had to read it."""
     if cached and flush(str(tmp_path)) is None:
         pytest.skip("no stamp tells here")
-    monkeypatch.setattr(worktree_contents, "RACY_NS", -1_000_000_000 if cached else 1 << 62)
+    monkeypatch.setattr(stamps, "RACY_NS", -1_000_000_000 if cached else 1 << 62)
     monkeypatch.setattr(worktree_contents, "UNFLUSHED", 0)
     box = GitBox(tmp_path)
     box.protected = ("local.env",)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from flow.adapters.fs import stamps
+from flow.adapters.fs.stamps import flush
 from flow.adapters.worktree import contents as worktree_contents
 from flow.adapters.worktree.cache import Table
 from flow.adapters.worktree.change_set import snapshot
@@ -49,7 +51,7 @@ def box(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[GitBox]:
     """A repository where ``tmp_path`` is, and one on a file system in memory."""
-    monkeypatch.setattr(worktree_contents, "RACY_NS", 50_000_000)
+    monkeypatch.setattr(stamps, "RACY_NS", 50_000_000)
     monkeypatch.setattr(worktree_contents, "UNFLUSHED", 0)
     if request.param == "disk":
         yield GitBox(tmp_path)
@@ -104,7 +106,7 @@ def test_a_clean_file_changes_by_a_second_write(box: GitBox) -> None:
 
 
 def test_on_disk_a_flushed_file_is_remembered_and_in_memory_none_is(box: GitBox) -> None:
-    on_disk = worktree_contents.flush(str(box.top)) is not None
+    on_disk = flush(str(box.top)) is not None
     time.sleep(0.2)
     pinned = box.pin()
     box.snapshot()
@@ -137,7 +139,7 @@ def test_deciding_files_are_hashed_whatever_their_stamps_say(box: GitBox, choice
     (file,) = [f for f in box.state.iterdir() if f.name.startswith("worktree-")]
     table = Table.load(str(file), pinned.base_commit)
     assert table is not None
-    table.save(str(file), {**table.clean, path.encode(): worktree_contents.signature_of(status)})
+    table.save(str(file), {**table.clean, path.encode(): stamps.signature_of(status)})
     assert worktree_of(box, path, None) is None  # the stamps are believed: this only shows
     good = file.read_bytes()
     assert worktree_of(box, path, CHOICES[choice](box)) == box.git("hash-object", path)
@@ -176,8 +178,8 @@ def test_where_nobody_can_tell_no_stamp_is_believed(
     if what == "open":
         monkeypatch.delattr(os, "O_TMPFILE")
     elif what == "syncfs":
-        monkeypatch.setattr(worktree_contents, "_syncfs", lambda _: False)
+        monkeypatch.setattr(stamps, "_syncfs", lambda _: False)
     else:
         monkeypatch.setattr(mmap, "mmap", refuse)
-    assert worktree_contents.flush(str(tmp_path)) is None
+    assert flush(str(tmp_path)) is None
     assert list(tmp_path.iterdir()) == []

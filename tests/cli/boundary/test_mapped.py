@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from flow.adapters.fs import stamps
+from flow.adapters.fs.stamps import RACY_NS
 from flow.adapters.setup import doctor_git
-from flow.adapters.worktree import contents
-from flow.adapters.worktree.cache import RACY_NS
 from tests.support import GitRepo, scene
 from tests.support import stops as hooks
 from tests.support.effort import sizes
@@ -76,7 +76,7 @@ def test_a_write_that_moves_no_stamp_is_no_secret(
 ) -> None:
     old = sizes(short=0.05, long=RACY_NS / 1e9)
     """Seconds after which a stamp tells of every later write."""
-    monkeypatch.setattr(contents, "RACY_NS", int(old * 1e9))
+    monkeypatch.setattr(stamps, "RACY_NS", int(old * 1e9))
     path = PLACES[place]
     repo.commit("more", **{path: TEXT.decode(), "docs/b.txt": "b\n"})
     repo.write("../goal.yaml", GOAL)

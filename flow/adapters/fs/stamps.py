@@ -1,0 +1,91 @@
+"""The stamps of a file, and when they tell of every later change of its content.
+
+Programs cannot set ctime, but its clock ticks in milliseconds: a file that changed less than
+``RACY_NS`` before it was looked at could change again within the same tick, so its stamps are not
+remembered.
+
+A page of a file that is mapped moves the stamps when it is first written to, and not again before
+it was written back to disk. So a stamp is believed only of a file that was flushed before it was
+read: from then on the next write moves it. Whether that is so where a checkout lies is tried out
+each time, on a file without a name. Where there is nothing to write back to (tmpfs, ramfs, an
+overlay on those), or where that is unknown, no stamp is believed, and every look reads everything
+anew.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from flow.startup.typing import NamedTuple
+
+RACY_NS = 2_000_000_000
+"""Two seconds: the coarsest time stamps of a file system in use (FAT)."""
+
+Signature = tuple[int, int, int, int, int]
+"""ctime_ns, mtime_ns, size, inode, mode of a file."""
+
+
+def signature_of(status: os.stat_result) -> Signature:
+    """The stamps that differ between two states of a file."""
+    st = status
+    return st.st_ctime_ns, st.st_mtime_ns, st.st_size, st.st_ino, st.st_mode
+
+
+class Flush(NamedTuple):
+    """A flush that works: the stamps that are older than ``began`` tell of every later write."""
+
+    began: int
+    """When it began (ns)."""
+    device: int
+    """The file system that was flushed (``st_dev``)."""
+
+
+def is_settled(status: os.stat_result) -> bool:
+    """Whether a change from now on gets another ctime than the one in these stamps."""
+    return status.st_ctime_ns < time.time_ns() - RACY_NS
+
+
+def tells(status: os.stat_result, flushed: Flush) -> bool:
+    """Whether a file that had these stamps before it was read tells by them of any later change."""
+    same = status.st_dev == flushed.device
+    return same and status.st_ctime_ns < flushed.began - RACY_NS
+
+
+def flush(folder: str | bytes) -> Flush | None:
+    """Write the file system of ``folder`` back; None where stamps then still show nothing.
+
+    It takes as long as the disk needs for unwritten data.
+    """
+    try:
+        began = time.time_ns()
+        fd = os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except (OSError, AttributeError):  # read-only, or a file system without nameless files
+        return None
+    try:
+        return Flush(began, os.fstat(fd).st_dev) if _stamps_tell(fd) else None
+    except (OSError, ValueError):
+        return None
+    finally:
+        os.close(fd)
+
+
+def _stamps_tell(fd: int) -> bool:
+    """Flush, and see whether a mapped page that was written to before moves the stamp again."""
+    import mmap
+
+    os.ftruncate(fd, mmap.PAGESIZE)
+    with mmap.mmap(fd, mmap.PAGESIZE) as page:
+        page[0] = 1
+        if not _syncfs(fd):
+            return False
+        os.utime(fd, ns=(0, 0))
+        page[0] = 2
+        return os.fstat(fd).st_mtime_ns != 0
+
+
+def _syncfs(fd: int) -> bool:
+    import ctypes
+
+    call = getattr(ctypes.CDLL(None), "syncfs", None)
+    return call is not None and call(fd) == 0

@@ -1,0 +1,163 @@
+"""The goals of a checkout in short; only a file that may have changed is read.
+
+The index is one JSON file for each checkout in the user's own state folder: what each goal file
+said, and the stamps that it had. It saves reading and is no source: a row counts while its file has
+the same stamps, and is written only where they tell of every later change
+(:mod:`flow.adapters.fs.stamps`). An index that is not exactly as expected is not used; it is
+replaced whole, so the last of many writers wins. Where it cannot be kept, every goal is read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+
+from flow.adapters.contracts import cache
+from flow.adapters.fs import files, stamps
+from flow.adapters.fs.state_folder import drop_oldest, replace_own
+from flow.core import layout
+from flow.core.goal import ids
+from flow.core.goal.lifecycle import STATUSES
+from flow.core.goal.model import GoalSummary
+from flow.errors import FlowError
+from flow.startup.sha import sha256
+from flow.startup.typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+LEAST = 32
+"""Files that could be remembered anew, before that is worth a flush of the file system."""
+LIMIT = 256 << 20
+"""Bytes of an index that is read; a row has about 170."""
+MOST = 1024
+"""Indexes that are kept, one for each checkout."""
+_REVISION = 1
+"""To be raised when what a row says changes."""
+_STAMPS = 6
+_FIELDS = [str, str, str, str, bool]
+"""What the stamps are followed by: a summary without its id."""
+
+Row = list[Any]
+"""A file's stamps and what it said; only the stamps where it could not be read."""
+
+
+def summaries(
+    root: str, folder: str | None, read: Callable[[str], GoalSummary], *, limit: int
+) -> tuple[dict[str, GoalSummary], dict[str, FlowError]]:
+    """Every goal of the checkout by id, and what is wrong with those that cannot be read.
+
+    ``folder`` is the user's own, for indexes (None: without one). ``read`` reads one goal; it
+    raises :class:`FlowError`, as this does where there are more than ``limit`` or none can be
+    listed.
+    """
+    path, header = _place(root, folder)
+    known = _load(path, header) if path else {}
+    rows: dict[str, Row] = {}
+    by_id: dict[str, GoalSummary] = {}
+    unknown: dict[str, os.stat_result | None] = {}
+    suffix = len(layout.GOAL_SUFFIX)
+    with files.listed(root, layout.GOALS, suffix=layout.GOAL_SUFFIX, limit=limit) as entries:
+        for entry in entries:
+            goal_id, status = entry.name[:-suffix], _status(entry)
+            row = known.get(goal_id)
+            if row is not None and status is not None and row[:_STAMPS] == _stamps(status):
+                rows[goal_id] = row
+                if len(row) > _STAMPS:
+                    by_id[goal_id] = GoalSummary(goal_id, *row[_STAMPS:])
+                    continue
+            if ids.GOAL_ID.fits(goal_id):
+                unknown[goal_id] = status
+    new = {goal_id: status for goal_id, status in unknown.items() if goal_id not in rows}
+    flushed = _flushed(root, new.values()) if path else None
+    broken: dict[str, FlowError] = {}
+    for goal_id in unknown:
+        said: Row = []
+        try:
+            by_id[goal_id] = read(goal_id)
+            said = list(by_id[goal_id][1:])
+        except FlowError as error:
+            broken[goal_id] = error
+        before = new.get(goal_id)
+        if flushed is not None and before is not None and stamps.tells(before, flushed):
+            # It was read behind its stamps and the flush: what changed since has other stamps.
+            rows[goal_id] = [*_stamps(before), *said]
+    if path and any(goal_id in rows for goal_id in new):
+        _store(path, header, rows)
+    return {goal_id: by_id[goal_id] for goal_id in sorted(by_id)}, broken
+
+
+def _place(root: str, folder: str | None) -> tuple[str, bytes]:
+    """The path of the checkout's index, empty where there can be none, and how it begins."""
+    if folder is None or not cache.private(folder):
+        return "", b""
+    name = f"{sha256(os.fsencode(root)).hexdigest()}.json"
+    header = f"flow-goals-{_REVISION} {cache.reading('goal').hexdigest()} {name}"
+    return os.path.join(folder, name), header.encode("ascii")
+
+
+def _status(entry: os.DirEntry[str]) -> os.stat_result | None:
+    """What is at a name now; None where nobody can say."""
+    try:
+        return entry.stat(follow_symlinks=False)
+    except OSError:
+        return None
+
+
+def _stamps(status: os.stat_result) -> Row:
+    return [status.st_dev, *stamps.signature_of(status)]
+
+
+def _flushed(root: str, statuses: Collection[os.stat_result | None]) -> stamps.Flush | None:
+    """A flush that works, where enough files could be remembered after it."""
+    if len(statuses) < LEAST:
+        return None
+    settled = sum(status is not None and stamps.is_settled(status) for status in statuses)
+    return stamps.flush(root) if settled >= LEAST else None
+
+
+def _load(path: str, header: bytes) -> dict[str, Row]:
+    """The rows by id; none where the index is not exactly as expected."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(fd, "rb") as stream:
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode) or status.st_size > LIMIT:
+                return {}
+            said, _, body = stream.read(LIMIT).partition(b"\n")
+        if said != header + b" " + _checksum(body):
+            return {}
+        rows = json.loads(body)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    whole = isinstance(rows, dict) and all(map(_is_row, rows.values()))
+    return rows if whole else {}
+
+
+def _is_row(row: object) -> bool:
+    """Whether it is as :func:`_store` writes it."""
+    if type(row) is not list:
+        return False
+    if len(row) == _STAMPS:
+        return True
+    return [type(value) for value in row[_STAMPS:]] == _FIELDS and row[_STAMPS] in STATUSES
+
+
+def _store(path: str, header: bytes, rows: dict[str, Row]) -> None:
+    """Replace the index; a failure is of no consequence."""
+    try:
+        body = json.dumps(rows, separators=(",", ":"), ensure_ascii=True).encode("ascii")
+        folder = os.path.dirname(path)
+        if not os.path.lexists(path):
+            drop_oldest(folder, MOST - 1)
+        replace_own(path, header + b" " + _checksum(body) + b"\n" + body)
+    except (OSError, ValueError):
+        return  # the next look reads what it would have told
+
+
+def _checksum(body: bytes) -> bytes:
+    """Against damage: nothing is synced, so a power cut can leave a part of it."""
+    import zlib
+
+    return b"%d %08x" % (len(body), zlib.crc32(body))
