@@ -174,7 +174,7 @@ text-decoration-color:var(--edge)}
 .res td:nth-child(2){width:60%}
 .res tr:target>*{background:var(--you2)}
 .res .tail td{padding:0 0 10px;white-space:normal;color:var(--fg)}
-.res tr:has(+.tail)>*{border-bottom:0}.res pre{font-size:12px}
+.res tr:has(+.tail)>*{border-bottom:0}.res pre{font-size:12px;white-space:pre-wrap;overflow-wrap:anywhere}
 body:has(#only-open:target) .res .fine{display:none}
 body:has(#only-open:target) .cr::details-content{content-visibility:visible;display:block;
 height:auto}
@@ -231,7 +231,7 @@ align-items:baseline}
 .grid td a:hover::after,.grid td a:focus-visible::after{position:fixed;left:16px;right:16px;
 bottom:16px;max-width:none;white-space:normal}
 .open>header p{margin-left:0;width:100%}
-.cr summary{flex-wrap:wrap}.cr summary .q{margin-left:54px;width:100%;max-width:none;
+.cr summary{flex-wrap:wrap}.cr summary .q{margin-left:54px;width:calc(100% - 54px);max-width:none;
 text-align:left}
 .cr .ct{flex:1;min-width:0}.cr .in{padding-left:0}
 .res th:nth-child(n+4),.res td:nth-child(n+4){display:none}
