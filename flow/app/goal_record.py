@@ -94,7 +94,7 @@ def newest_of(found: Sequence[Evidence], criterion_id: str) -> Evidence | None:
     """
     own = [e for e in found if is_about(e, criterion_id)]
     counting = [e for e in own if e.imported is None] or own
-    return max(counting, key=lambda e: (e.created_at, _turn_of(e)), default=None)
+    return max(counting, key=lambda e: (e.created_at, turn_of(e)), default=None)
 
 
 def is_about(evidence: Evidence, criterion_id: str) -> bool:
@@ -110,7 +110,7 @@ def is_about(evidence: Evidence, criterion_id: str) -> bool:
     return any(criterion_id in (row.get("id"), row.get("criterion_id")) for row in rows)
 
 
-def _turn_of(evidence: Evidence) -> tuple[int, ...]:
+def turn_of(evidence: Evidence) -> tuple[int, ...]:
     """The numbers in an evidence's id: the turn, and the place among those of one name."""
     parts = evidence.id.partition("-eval-")[2].split("-")
     return tuple(int(part) for part in parts if part.isdecimal())

@@ -34,7 +34,7 @@ COMMANDS: Mapping[str, str] = {
     "schema": "print a JSON Schema of Flow's files",
     "doctor": "look for what is wrong with this set-up",
     "gc": "drop old outputs of closed goals; the chain still verifies",
-    "report": "write a goal's record as a page to read",
+    "report": "write a goal's record as a page to look at",
     "demo": "play the example end to end in a temporary repository",
 }
 """Each is a module of this package: a ``COMMAND``, a group's ``COMMANDS`` and ``load``, or both."""

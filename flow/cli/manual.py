@@ -167,6 +167,8 @@ flow config set judge.backend claude --user
     "flow report": """
 flow report --open
 flow report issue-4 --output issue-4.html
+flow report --all --output pages
+flow report --bundle ../other-machine.bundle
 """,
     "flow demo": "flow demo --all",
 }

@@ -29,12 +29,25 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", metavar="F", help="write the page to F (-: standard output), not to the cache"
     )
+    parser.add_argument(
+        "--all", action="store_true", help="a folder of pages, and one over every goal of the inbox"
+    )
+    parser.add_argument(
+        "--bundle",
+        metavar="FILE",
+        action="extend",
+        nargs="+",
+        default=[],
+        help="the same of exported bundles, as of other machines; beside --all both",
+    )
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
 
 
 def _run_report(args: argparse.Namespace, out: Output) -> int:
     if args.open and args.output == "-":
         raise usage_error("--open needs a file, and --output - writes none", "flow report")
+    if args.all or args.bundle:
+        return _run_all(args, out)
     context = Context()
     goals = Goals(context)
     goal_id = goal_views.choose(goals, args.ID)
@@ -50,6 +63,19 @@ def _run_report(args: argparse.Namespace, out: Output) -> int:
     write_out(path, text, "page", off_limits=off_limits(context) if args.output else ())
     document = {**goal_record.report(goals, goal_id), "output": path} if out.json else {}
     out.result(document, [display.visible(path)])
+    if args.open:
+        _open(path, out)
+    return 0
+
+
+def _run_all(args: argparse.Namespace, out: Output) -> int:
+    from flow.cli.report_all import all_document, write_all
+
+    if args.ID is not None or args.output == "-":
+        what = "one goal" if args.ID is not None else "standard output"
+        raise usage_error(f"--all and --bundle write a folder, not {what}", "flow report")
+    path, rows = write_all(args.output, args.bundle, inbox=args.all)
+    out.result(all_document(path, rows), [display.visible(path)])
     if args.open:
         _open(path, out)
     return 0

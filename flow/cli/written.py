@@ -46,6 +46,17 @@ def write_out(path: str, text: str, name: str, *, off_limits: Iterable[str]) -> 
         ) from error
 
 
+def make_folder(path: str, *, off_limits: Iterable[str]) -> None:
+    """The folder for several files of a command, made where it is missing."""
+    refuse_own(os.path.join(path, "index.html"), off_limits)
+    try:
+        os.makedirs(path, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise in_file(path, "--output").storage(
+            f"cannot make the folder: {_error_reason(error)}", "name one that can be made"
+        ) from error
+
+
 def off_limits(context: Context) -> tuple[str, ...]:
     """The folders that no output of a command may lie in."""
     below = (".flow", layout.JOURNAL_DIR, context.settings.settings.journal_dir)

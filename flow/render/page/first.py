@@ -44,6 +44,8 @@ def headline(report: GoalReport) -> Headline:
     if report.chain.faults:
         return Headline("failed", "record damaged")
     state, proposal = standing(status), status.get("proposal")
+    if report.bundle:
+        return Headline(state.meaning, state.words, ", as its bundle says")
     if status.get("paused"):
         return Headline(state.meaning, state.words)
     if proposal and proposal["live"]:

@@ -90,14 +90,18 @@ def facts(rows: Sequence[tuple[str, object]], class_: str = "") -> Markup:
     return tag("dl", *shown, class_=class_ or None)
 
 
-def page(title: str, description: str, top: Markup, main: Markup) -> str:
-    """The whole page. Its own style is the only one that a browser takes."""
-    digest = base64.b64encode(sha256(STYLE.encode()).digest()).decode("ascii")
+def page(title: str, description: str, top: Markup, main: Markup, *, rules: str = "") -> str:
+    """The whole page. Its own style is the only one that a browser takes.
+
+    ``rules`` are added to it: Flow's own words, and names that :func:`anchor` made.
+    """
+    style = STYLE + rules
+    digest = base64.b64encode(sha256(style.encode()).digest()).decode("ascii")
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     skip = link("main", "Skip to the content", class_="vh skip")
     body = tag("body", skip, _MARKS, tag("header", top, class_="top"), main)
     head = join(_description(description), tag("title", title))
-    return document(head, body, STYLE, policy)
+    return document(head, body, style, policy)
 
 
 def _description(text: str) -> Markup:

@@ -38,11 +38,19 @@ def proof_of(criterion: ReportedCriterion) -> str:
     return "by a judge" if judged else "by a person’s word"
 
 
+def entry_count(number: int) -> str:
+    """``54 entries``."""
+    return f"{number:,} entr{'y' if number == 1 else 'ies'}"
+
+
 def fact_line(report: GoalReport) -> Markup:
     """Branch, base, issue, turns, the newest turn, chain."""
     status, turns = report.status, report.turns
     chain = report.chain
-    fine = join(mark("failed" if chain.faults else "proved"), f" {chain.entries:,} entries")
+    fine = join(
+        mark("failed" if chain.faults else "proved"),
+        f" {entry_count(chain.entries)}",
+    )
     return facts(
         [
             ("Branch", str(status["branch"] or "")),
@@ -145,7 +153,8 @@ def _grid_row(criterion: ReportedCriterion, columns: int, amended: Sequence[int]
 def now_words(criterion: ReportedCriterion) -> str:
     """A criterion's newest result in a few words: ``exit 0``, ``stale, was exit 1``."""
     newest = criterion.results[-1] if criterion.results else None
-    if newest is not None and not criterion.command and criterion.now.get("fresh") is not False:
+    same = newest is not None and row_meaning(newest.row) == criterion_meaning(criterion.now)
+    if newest is not None and same:
         return row_result(newest.row, newest.details._replace(required=True))
     return result_words({**criterion.now, "must_pass": True})
 

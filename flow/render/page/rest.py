@@ -7,7 +7,9 @@ from flow.core.evidence.model import GENERAL_LIMITATIONS
 from flow.core.text.display import clip, names
 from flow.errors import FEW, PATHS, cut_list, more_than
 from flow.render.page.frame import TEXT, command, facts, link, mark, section
+from flow.render.page.grid import entry_count
 from flow.render.page.html import Markup, anchor, join, tag
+from flow.render.page.to_do import check_line
 from flow.render.screen import took
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -224,27 +226,25 @@ def _unit(seconds: float) -> tuple[float, str]:
 def record(report: GoalReport) -> Markup:
     """What the page rests on, and how to check it."""
     chain, status = report.chain, report.status
-    whole = join(mark("proved"), f" whole: {chain.entries:,} entries, head ", _digest(chain.head))
+    at = join(", head ", _digest(chain.head)) if chain.head else None
+    whole = join(mark("proved"), f" whole: {entry_count(chain.entries)}", at)
     if chain.faults:
         faults = cut_list(chain.faults, f"flow evidence verify {report.goal_id}")
         whole = join(mark("failed"), " broken: ", [tag("div", clip(text, TEXT)) for text in faults])
     elif not chain.entries:
         whole = join("no entry yet")
     if chain.signers:
-        signed = join(mark("proved"), f" by {names(chain.signers, 3)}")
+        signed = join(f"fits, by {names(chain.signers, 3)}; whose key that is, nothing here says")
     elif report.bundle:
         signed = join("none that was checked")
     else:
         signed = join("none here: ", tag("code", "flow evidence export --key"), " signs a copy")
-    check = f"flow evidence verify {report.goal_id}"
-    if report.bundle:
-        check = f"flow evidence verify --bundle {report.bundle}"
     head = join(" at head ", _digest(chain.head)) if chain.head else None
     left = facts(
         [
             ("Chain", whole),
             ("Signature", signed),
-            ("Check it", command(check)),
+            ("Check it", command(check_line(report))),
             ("This page", join("is a rendering of the record", head,
                                ". Where they differ, the record is right.")),
         ]

@@ -173,7 +173,8 @@ def every_result(report: GoalReport) -> Markup:
     """All results by criterion, the newest first; closed until somebody wants one."""
     count = sum(1 for c in report.criteria for r in c.results if r.evidence_id)
     criteria = len(report.criteria)
-    note = f"{count:,} results of {criteria} criteri{'on' if criteria == 1 else 'a'}"
+    many = "criterion" if criteria == 1 else "criteria"
+    note = f"{count:,} result{'s' * (count != 1)} of {criteria} {many}"
     pick = filters(
         "Which results are shown",
         [("only-all", "All"), ("only-open", "Failed and undecided")],

@@ -42,7 +42,8 @@ clip-path:none;background:var(--bg)}}
 .top{{position:sticky;top:0;z-index:5;background:var(--bg);border-bottom:1px solid var(--line);
 font-size:13px}}
 .top .w{{display:flex;flex-wrap:wrap;gap:4px 20px;align-items:center;min-height:44px}}
-.top nav{{display:flex;flex-wrap:wrap;gap:4px 16px}}.top nav+nav{{margin-left:auto}}
+.top nav{{display:flex;align-items:baseline;flex-wrap:wrap;gap:4px 16px}}
+.top nav+nav{{margin-left:auto}}
 .top nav a{{color:var(--quiet);text-decoration:none;padding:2px 0}}
 .top nav a:hover{{color:var(--fg)}}
 .top nav b{{font-weight:600}}
@@ -121,7 +122,8 @@ flex:none}
 .two{display:grid;grid-template-columns:minmax(0,1fr) 300px;gap:40px;margin-top:24px}
 .two section{margin-top:0}
 .two.tall{grid-template-columns:minmax(0,1fr);gap:32px}
-.tall .np ul{columns:2;column-gap:48px}.tall .np li{break-inside:avoid}
+.tall .np ul{columns:2;column-gap:48px}.tall .np li{break-inside:avoid;
+padding:8px 0}
 .grid td,.grid thead th{padding:0;text-align:center;vertical-align:middle}
 .grid thead th:first-child{text-align:left}
 .grid tbody th{padding:7px 10px 7px 0;width:100%}
@@ -174,7 +176,8 @@ text-decoration-color:var(--edge)}
 .res td:nth-child(2){width:60%}
 .res tr:target>*{background:var(--you2)}
 .res .tail td{padding:0 0 10px;white-space:normal;color:var(--fg)}
-.res tr:has(+.tail)>*{border-bottom:0}.res pre{font-size:12px;white-space:pre-wrap;overflow-wrap:anywhere}
+.res tr:has(+.tail)>*{border-bottom:0}.res pre{font-size:12px;white-space:pre-wrap;
+overflow-wrap:anywhere}
 body:has(#only-open:target) .res .fine{display:none}
 body:has(#only-open:target) .cr::details-content{content-visibility:visible;display:block;
 height:auto}
@@ -206,6 +209,23 @@ border-bottom:1px solid var(--line);font-size:13px}.rec dt{color:var(--quiet)}
 .lim{max-width:1136px;columns:2;column-gap:48px;font-size:13px}
 .lim li{break-inside:avoid;padding:0 0 8px 18px;position:relative}
 .lim li::before{content:"–";position:absolute;left:0;color:var(--quiet)}
+"""
+
+_INDEX = """
+.sum{padding:28px 0 0}.sum ul{display:flex;flex-wrap:wrap;gap:4px 24px;margin-top:6px;
+font-size:13px}
+.sum .pick{margin:10px 0 0 -9px}
+.goals h2 svg.m{margin-right:6px;width:18px;height:18px;vertical-align:-3px}
+.goals h2 small{font-weight:400;color:var(--quiet);font-size:1em;margin-left:4px}
+.gt{table-layout:fixed}.gt td,.gt th{padding-top:9px;padding-bottom:9px}
+.gt .k1{width:200px}.gt .k2{width:112px}.gt .k3{width:112px}.gt .k5{width:128px}
+.gt th a,.gt th b{font-weight:600}.gt small{display:block;font-size:12.5px;color:var(--quiet);
+font-weight:400}
+.marks{display:flex;flex-wrap:wrap;gap:0 1px;align-items:center}.marks svg.m{width:14px;
+height:18px}
+.spark{width:72px;height:20px;display:block}
+.gt .cmd{display:inline-block;padding:5px 10px;margin-top:4px;font-size:12.5px}
+.gt td:last-child{text-align:right;white-space:nowrap}
 """
 
 _NARROW = """
@@ -243,7 +263,12 @@ border-bottom:1px solid var(--line)}
 .dur thead{display:none}.dur tbody tr{display:grid;grid-template-columns:minmax(0,1fr) auto;
 padding:8px 0;border-bottom:1px solid var(--line)}.dur tbody tr>*{border:0;padding:0}
 .dur .bc{grid-row:2;grid-column:1/-1;width:auto;padding-top:4px}.dur td:last-child{display:none}
-.diff>*{width:auto;white-space:pre-wrap}}
+.diff>*{width:auto;white-space:pre-wrap}
+.gt colgroup,.gt thead{display:none}.gt tr{display:grid;grid-template-columns:minmax(0,1fr) auto;
+gap:2px 12px;padding:9px 0;border-bottom:1px solid var(--line)}.gt tr>*{border:0;
+padding:0!important}
+.gt td:nth-child(2){grid-row:2;grid-column:1}.gt td:nth-child(3){grid-row:2;grid-column:2}
+.gt td:nth-child(4){grid-row:3;grid-column:1/-1}.gt td:nth-child(5){grid-row:1;grid-column:2}}
 """
 
 _PAPER = f"""
@@ -262,5 +287,5 @@ pre{{white-space:pre-wrap;overflow-wrap:anywhere}}
 STYLE = (
     f":root{{color-scheme:light dark;{_LIGHT}}}\n"
     f"@media (prefers-color-scheme:dark){{:root{{{_DARK}}}}}"
-    f"{_BASE}{_GOAL}{_NARROW}{_PAPER}"
+    f"{_BASE}{_GOAL}{_INDEX}{_NARROW}{_PAPER}"
 )

@@ -6,6 +6,7 @@ from flow.core.chain.closing_record import PLACES
 from flow.core.decision.details import VerdictDetails
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.text.display import clip, names
+from flow.core.text.shell_quote import shell_argument
 from flow.render.goal.standing import criterion_meaning
 from flow.render.page.frame import TEXT, command, mark, moment
 from flow.render.page.html import Markup, join, tag
@@ -36,14 +37,25 @@ def sheet_of(report: GoalReport) -> VerdictSheet:
     return VerdictSheet(report.verdict or {}, _SCREEN, VerdictDetails(), "", named=True)
 
 
+def check_line(report: GoalReport) -> str:
+    """The line that checks the record."""
+    if report.bundle:
+        return f"flow evidence verify --bundle {shell_argument(report.bundle)}"
+    return f"flow evidence verify {report.goal_id}"
+
+
 def to_do(report: GoalReport) -> Markup | None:
     """The box beside the title: whose turn it is, and the one command."""
     status, proposal = report.status, report.status.get("proposal")
     if report.chain.faults:
         text = "Then evaluate anew; new evidence does not rest on the old."
-        return _box("work", "See what was changed", f"flow evidence verify {report.goal_id}", text)
+        text = "" if report.bundle else text
+        return _box("work", "See what was changed", check_line(report), text)
     if status["status"] in TERMINAL:
         return _closing(report)
+    if report.bundle:
+        text = "This page was read from a file that was exported elsewhere; this checks that file."
+        return _box("work", "The record of another machine", check_line(report), text)
     if status.get("paused"):
         pause = status["paused"]
         quote = tag("blockquote", str(pause["reason"])) if pause.get("reason") else None

@@ -1,0 +1,159 @@
+"""``flow report --all`` and ``--bundle``: a folder of pages with one page over them."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from flow.adapters.attribution.attribute import Attributor
+from flow.adapters.attribution.failures import RecordedOutputs
+from flow.adapters.fs.state_folder import ensure_state_dir, state_dir
+from flow.app.report.bundle import bundle_report
+from flow.app.report.gather import goal_report
+from flow.cli.written import make_folder, off_limits, write_out
+from flow.core.standing.items import InboxItem, ordered
+from flow.core.standing.table import GoalFacts, standing_of
+from flow.errors import FlowError, at_key
+from flow.render.page.goal import goal_page
+from flow.render.page.index import OverviewRow, index_page, overview_row
+from flow.startup.typing import TYPE_CHECKING
+from flow.version import __version__
+from flow.wiring.context import Context
+from flow.wiring.goals import Goals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from flow.core.report import GoalReport
+
+INDEX = "index.html"
+_UNSAFE = re.compile(r"[^A-Za-z0-9_]+")
+
+
+def write_all(
+    folder: str | None, bundles: Sequence[str], *, inbox: bool
+) -> tuple[str, list[OverviewRow]]:
+    """Write the pages; returns the path of the one over them, and its rows."""
+    limits = _limits()
+    if folder is None:
+        folder, limits = _own_folder(), ()
+    else:
+        make_folder(folder, off_limits=limits)
+    rows: list[OverviewRow] = []
+    taken = {INDEX}
+    for item, report in (*(_inbox_reports() if inbox else ()), *_bundle_reports(bundles)):
+        if report is None:
+            rows.append(OverviewRow(item))
+            continue
+        name = _file_name(item, taken)
+        text = goal_page(report, overview=INDEX)
+        write_out(os.path.join(folder, name), text, "page", off_limits=limits)
+        rows.append(overview_row(item, report, name))
+    rank = {item: place for place, item in enumerate(ordered(row.item for row in rows))}
+    rows.sort(key=lambda row: rank[row.item])
+    path = os.path.join(folder, INDEX)
+    write_out(path, index_page(rows, __version__), "page", off_limits=limits)
+    return path, rows
+
+
+def _limits() -> tuple[str, ...]:
+    """The folders that no page may lie in; outside a repository only the state folder."""
+    try:
+        return off_limits(Context())
+    except FlowError:
+        return (state_dir(os.environ, os.environ.get("HOME") or None, None),)
+
+
+def _own_folder() -> str:
+    """``<state>/cache/reports/all``."""
+    path = state_dir(os.environ, os.environ.get("HOME") or None, None)
+    for part in ("", "cache", "reports", "all"):
+        path = os.path.join(path, part) if part else path
+        ensure_state_dir(path)
+    return path
+
+
+def _inbox_reports() -> Iterator[tuple[InboxItem, GoalReport | None]]:
+    """The inbox's rows, each with its report where its checkout has the goal's file."""
+    from flow.wiring.inbox import inbox
+
+    for item in sorted(inbox(), key=lambda item: (item.path, item.goal_id, item.branch or "")):
+        yield item, _report_at(item) if item.goal_id and item.section != "broken" else None
+
+
+def _report_at(item: InboxItem) -> GoalReport | None:
+    try:
+        context = Context(item.path)
+        goals = Goals(context)
+        if goals.load(item.goal_id).goal.branch != item.branch:
+            return None  # another branch's goal: its own checkout has its record
+        outputs = RecordedOutputs(context.top, Attributor(context.top, context.cache("parsed")))
+        return goal_report(goals, outputs, item.goal_id, __version__)
+    except FlowError:
+        return None
+
+
+def _bundle_reports(paths: Iterable[str]) -> Iterator[tuple[InboxItem, GoalReport | None]]:
+    """A row for each exported bundle; raises :class:`InputError` for what is none."""
+    from flow.wiring.exporting import check_bundle
+
+    for path in paths:
+        checked, name = check_bundle(path, None, ()), os.path.basename(path)
+        if checked.record is None:
+            raise at_key("--bundle", path).invalid(
+                f"it holds no record of a goal: {'; '.join(checked.findings[:1])}",
+                "name a file that flow evidence export wrote",
+            )
+        report = bundle_report(checked, checked.record, name, __version__)
+        yield _bundle_item(report), report
+
+
+def _bundle_item(report: GoalReport) -> InboxItem:
+    """A bundle's row: another machine's goal is nobody's turn here."""
+    status = report.status
+    required = [c for c in report.criteria if c.required]
+    facts = GoalFacts(
+        goal_id=report.goal_id,
+        status=status["status"],
+        here=False,
+        turns=status["turns_evaluated"],
+        proved=sum(1 for c in required if c.now["status"] == "pass"),
+        required=len(required),
+    )
+    stands = standing_of(facts)
+    broken = bool(report.chain.faults)
+    why = report.chain.faults[0] if broken else stands.why.partition(";")[0]
+    ends = [status["last_evaluation"]["at"]] if status["last_evaluation"] else []
+    ends += [status["closed"]["at"]] if status["closed"] else []
+    return InboxItem(
+        "broken" if broken else stands.section,
+        report.bundle,
+        "",
+        f"{why}, as its bundle says",
+        goal_id=report.goal_id,
+        branch=status["branch"],
+        since=max(ends, default=""),
+        status=status["status"],
+        outcome=status["outcome"],
+        words=stands.words,
+        meaning=stands.meaning,
+    )
+
+
+def _file_name(item: InboxItem, taken: set[str]) -> str:
+    """``<repo>-<goal>.html``, and a number behind it where that is taken."""
+    repository = os.path.basename(item.repository.rstrip("/")).partition(".")[0]
+    words = (_UNSAFE.sub("-", word).strip("-") for word in (repository, item.goal_id))
+    stem = "-".join(word for word in words if word)[:120] or "goal"
+    name, number = f"{stem}.html", 1
+    while name in taken:
+        number += 1
+        name = f"{stem}-{number}.html"
+    taken.add(name)
+    return name
+
+
+def all_document(path: str, rows: Sequence[OverviewRow]) -> dict[str, object]:
+    """What ``--json`` prints of the folder."""
+    goals = [{**row.item.to_document(), "page": row.page or None} for row in rows]
+    return {"output": path, "goals": goals}

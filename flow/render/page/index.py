@@ -1,0 +1,234 @@
+"""The page over many goals: whose turn it is, and a link to each one's page. Pure."""
+
+from __future__ import annotations
+
+from flow.core import instant
+from flow.core.text.display import clip
+from flow.render.goal.standing import criterion_meaning
+from flow.render.inbox import HEADS, place
+from flow.render.page.frame import (
+    MARK_WORDS,
+    TEXT,
+    command,
+    filters,
+    legend,
+    link,
+    mark,
+    moment,
+    page,
+)
+from flow.render.page.html import Markup, join, tag
+from flow.render.screen import Screen, ago
+from flow.render.verdict.criterion_row import row_meaning
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.core.report import GoalReport
+    from flow.core.standing.items import InboxItem
+    from flow.core.standing.table import Section
+
+MARKS = 40
+"""Criteria of one goal that have a mark."""
+TURNS = 40
+"""Turns in a line; the newest."""
+FILTERED = 20
+"""Repositories that have a filter of their own."""
+_MEANINGS: Mapping[Section, str] = {
+    "waits": "person",
+    "blocked": "outside",
+    "working": "agent",
+    "closed": "proved",
+    "broken": "undecided",
+}
+_SCREEN = Screen()
+
+
+class OverviewRow(NamedTuple):
+    """A goal in the overview: its row of the inbox, and of its page what a row has room for."""
+
+    item: InboxItem
+    page: str = ""
+    """The name of its page beside this one; empty where it has none."""
+    meanings: tuple[str, ...] = ()
+    """What each criterion's mark means, in the contract's order."""
+    proved: tuple[int, ...] = ()
+    """How many criteria each turn proved, oldest first."""
+
+
+def overview_row(item: InboxItem, report: GoalReport, name: str) -> OverviewRow:
+    """The row of a goal whose page is ``name``."""
+    counts = [
+        sum(1 for c in report.criteria if row_meaning(c.results[at].row) == "proved")
+        for at in range(len(report.turns))
+    ]
+    meanings = tuple(criterion_meaning(c.now) for c in report.criteria)
+    return OverviewRow(item, name, meanings, tuple(counts))
+
+
+def index_page(rows: Sequence[OverviewRow], version: str) -> str:
+    """The whole page."""
+    names = _repositories(rows)
+    newest = max((row.item.since or "" for row in rows), default="")
+    counts = {name: sum(row.item.section == name for row in rows) for name in HEADS}
+    waits = counts["waits"]
+    title = f"{waits:,} goal{'s wait' if waits != 1 else ' waits'} for you"
+    title = title if waits else "Nothing waits for you"
+    links = [link(name, words) for name, words in HEADS.items() if counts[name]]
+    top = tag(
+        "div",
+        tag("nav", tag("b", "Goals", aria_current="page"), aria_label="Where this is"),
+        tag("nav", *links, aria_label="On this page"),
+        class_="w",
+    )
+    sections = [
+        _section(name, [row for row in rows if row.item.section == name], names, newest)
+        for name in HEADS
+        if counts[name]
+    ]
+    main = tag(
+        "main",
+        tag("div", tag("h1", title), _counts(counts, names, newest), _pick(names), class_="sum"),
+        *sections,
+        _foot(version),
+        id="main",
+        class_="w",
+    )
+    told = f"{len(rows)} goals: what waits for a person, what is blocked, working, closed"
+    return page(title, told, top, main, rules=_rules(names))
+
+
+def _repositories(rows: Sequence[OverviewRow]) -> dict[str, str]:
+    """The class of each repository's rows, by its path."""
+    paths = sorted({row.item.repository for row in rows})
+    return {path: f"r-{number}" for number, path in enumerate(paths, 1)}
+
+
+def _counts(counts: Mapping[Section, int], names: Mapping[str, str], newest: str) -> Markup:
+    words: dict[Section, str] = {
+        "blocked": "blocked",
+        "working": "working",
+        "closed": "closed lately",
+    }
+    items = [
+        tag("li", tag("b", counts[name]), f" {word}")
+        for name, word in words.items()
+        if counts[name]
+    ]
+    many = "y" if len(names) == 1 else "ies"
+    at = join(" as of ", moment(newest)) if newest else None
+    items.append(tag("li", f"{len(names):,} repositor{many}", at, class_="q"))
+    return tag("ul", *items)
+
+
+def _pick(names: Mapping[str, str]) -> Markup | None:
+    if not 1 < len(names) <= FILTERED:
+        return None
+    rows = [(name, _short(path)) for path, name in names.items()]
+    return filters("Which repositories are shown", [("all", "All"), *rows])
+
+
+def _rules(names: Mapping[str, str]) -> str:
+    """What each filter hides."""
+    if len(names) > FILTERED:
+        return ""
+    return "".join(
+        f"body:has(#{name}:target) .row:not(.of-{name}){{display:none}}\n"
+        for name in names.values()
+    )
+
+
+def _short(path: str) -> str:
+    return clip(path.rstrip("/").rpartition("/")[2] or path, 40)
+
+
+def _section(
+    name: Section, rows: Sequence[OverviewRow], names: Mapping[str, str], newest: str
+) -> Markup:
+    heads = ("Goal", "Criteria", "Turns", "Why, and what to type", "Since")
+    columns = [tag("col", class_=f"k{number}") for number in (1, 2, 3, 4, 5)]
+    table = tag(
+        "table",
+        tag("caption", f"{HEADS[name]}: {len(rows):,}", class_="vh"),
+        tag("colgroup", *columns),
+        tag("thead", tag("tr", *(tag("th", head, scope="col") for head in heads)), class_="vh"),
+        tag("tbody", *(_row(row, names, newest) for row in rows)),
+        class_="gt",
+    )
+    title = tag("h2", mark(_MEANINGS[name]), HEADS[name], tag("small", len(rows)), id=f"h-{name}")
+    head = tag("div", title, class_="head")
+    return tag("section", head, table, id=name, class_="goals", aria_labelledby=f"h-{name}")
+
+
+def _row(row: OverviewRow, names: Mapping[str, str], newest: str) -> Markup:
+    item = row.item
+    goal = clip(item.goal_id or "a checkout", 80)
+    name = tag("a", goal, href=row.page) if row.page else tag("b", goal)
+    where = tag("small", clip(place(item), 120))
+    line = command(item.command) if item.command else None
+    since = join()
+    if item.since:
+        since = join(_age(item.since, newest), tag("small", _SCREEN.at(item.since)[:16]))
+    return tag(
+        "tr",
+        tag("th", name, where, scope="row"),
+        tag("td", _marks(row.meanings)),
+        tag("td", _line(row)),
+        tag("td", tag("p", clip(item.why, TEXT)), line),
+        tag("td", since),
+        class_=f"row of-{names[item.repository]}",
+    )
+
+
+def _age(stamp: str, newest: str) -> str:
+    """How long before the newest entry of any record."""
+    try:
+        return ago(instant.seconds(newest) - instant.seconds(stamp))
+    except (ValueError, IndexError):
+        return ""
+
+
+def _marks(meanings: Sequence[str]) -> Markup | None:
+    """A mark for each criterion."""
+    if not meanings:
+        return None
+    counts = {word: meanings.count(meaning) for meaning, word in MARK_WORDS.items()}
+    label = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    shown = [mark(meaning) for meaning in meanings[:MARKS]]
+    more = f" +{len(meanings) - MARKS}" if len(meanings) > MARKS else None
+    return tag("span", *shown, more, class_="marks", role="group", aria_label=label)
+
+
+def _line(row: OverviewRow) -> Markup:
+    """How many criteria each turn proved; the dashes are all of them."""
+    counts, every = row.proved[-TURNS:], max(len(row.meanings), 1)
+    if not counts:
+        return tag("span", "no turn yet" if row.meanings else "", class_="q s")
+    step = min(10.0, 66 / max(len(counts) - 1, 1))
+    points = [(3 + at * step, 17 - 14 * count / every) for at, count in enumerate(counts)]
+    path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    x, y = points[-1]
+    return tag(
+        "svg",
+        tag("path", d="M1 3h70", class_="l-line", stroke_dasharray="2 2"),
+        tag("path", d=f"M{path}", class_="f-no-fill l-quiet", stroke_width=1.4),
+        tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=2.2, class_="f-fg"),
+        class_="spark",
+        viewBox="0 0 72 20",
+        role="img",
+        aria_label=f"{len(row.proved)} turns, {counts[-1]} of {every} proved",
+    )
+
+
+def _foot(version: str) -> Markup:
+    told = (
+        "A line shows how many criteria were proved after each turn; the dashes are all of them. "
+        "Ages count to the newest entry of any record."
+    )
+    rendering = join(
+        "A rendering by ",
+        tag("code", "flow report --all"),
+        f", Flow {version}. Each command is typed in its checkout.",
+    )
+    return tag("footer", legend(), tag("p", told), tag("p", rendering))

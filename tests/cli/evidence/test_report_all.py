@@ -1,0 +1,98 @@
+"""``flow report --all`` and ``--bundle``: a folder of pages over a whole fleet."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support import GitRepo, bundles, run_flow, scene
+
+pytestmark = pytest.mark.needs_tool("git", "bash")
+
+
+def words(path: Path) -> str:
+    """A page's text without its markup."""
+    body = path.read_text("utf-8").partition("</style>")[2]
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", body))
+
+
+@pytest.fixture
+def fleet(repo: GitRepo, tmp_path: Path) -> list[GitRepo]:
+    """Two repositories: in one a goal that is proposed, in the other one that fails."""
+    bundles.done(repo)
+    other = GitRepo.init(tmp_path / "other")
+    scene.create(scene.start(other), "later")
+    assert scene.flow(other, "goal", "evaluate", "later").status == 1
+    return [repo, other]
+
+
+def test_every_goal_of_the_inbox_has_a_page_beside_the_index(
+    fleet: list[GitRepo], tmp_path: Path
+) -> None:
+    out = tmp_path / "pages"
+    done = run_flow("report", "--all", "--output", str(out), cwd=fleet[1].path)
+    assert (done.status, done.stdout) == (0, f"{out}/index.html\n"), done.stderr
+    names = sorted(path.name for path in out.iterdir())
+    assert names == ["index.html", "other-later.html", "repo-greet.html"]
+    text = words(out / "index.html")
+    assert "1 goal waits for you" in text
+    assert "flow goal confirm greet" in text
+    assert "greet achieved , as proposed" in words(out / "repo-greet.html")
+    assert 'href="index.html"' in (out / "repo-greet.html").read_text("utf-8")
+    before = [path.read_bytes() for path in sorted(out.iterdir())]
+    run_flow("report", "--all", "--output", str(out), cwd=fleet[1].path)
+    assert before == [path.read_bytes() for path in sorted(out.iterdir())]
+
+
+def test_without_a_folder_it_lies_in_the_cache(fleet: list[GitRepo]) -> None:
+    done = run_flow("report", "--all", "--json", cwd=fleet[0].path)
+    assert done.status == 0, done.stderr
+    assert done.json["output"].endswith("/cache/reports/all/index.html")
+    pages = {row["goal_id"]: row["page"] for row in done.json["goals"]}
+    assert pages == {"greet": "repo-greet.html", "later": "other-later.html"}
+
+
+def test_bundles_of_other_machines_are_read_without_any_repository(
+    repo: GitRepo, tmp_path: Path
+) -> None:
+    bundles.close(bundles.done(repo))
+    bundle, out, elsewhere = tmp_path / "a.bundle", tmp_path / "pages", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    export = ("evidence", "export", "greet", "--output", str(bundle), "--with-outputs")
+    assert run_flow(*export, cwd=repo.path).status == 0
+    done = run_flow("report", "--bundle", str(bundle), "--output", str(out), cwd=elsewhere)
+    assert done.status == 0, done.stderr
+    assert sorted(path.name for path in out.iterdir()) == ["a-greet.html", "index.html"]
+    assert "achieved, as its bundle says" in words(out / "index.html")
+    text = words(out / "a-greet.html")
+    assert "greet achieved , as its bundle says" in text
+    assert "flow evidence verify --bundle a.bundle" in text
+    assert "AC1, turn 1: proved, exit 0" in (out / "a-greet.html").read_text("utf-8")
+    assert re.search(r"head \d+:[0-9a-f]{12}", text)
+
+
+def test_an_altered_bundle_is_a_damaged_record(repo: GitRepo, tmp_path: Path) -> None:
+    bundles.done(repo)
+    bundle, out = tmp_path / "a.bundle", tmp_path / "pages"
+    bundles.export(repo, bundle)
+    bundles.change(bundle, bundles.TEST_RESULT, lambda s: s["predicate"].update(result="FAILED"))
+    done = run_flow("report", "--bundle", str(bundle), "--output", str(out), cwd=repo.path)
+    assert done.status == 0, done.stderr
+    assert "record damaged" in words(out / "a-greet.html")
+    assert "Cannot be looked at" in words(out / "index.html")
+
+
+def test_a_file_that_is_no_bundle_and_a_call_that_names_a_goal_are_refused(
+    fleet: list[GitRepo], tmp_path: Path
+) -> None:
+    plain = tmp_path / "plain"
+    plain.write_text("no bundle\n")
+    top = fleet[0].path
+    assert run_flow("report", "--bundle", str(plain), cwd=top).status == 2
+    assert run_flow("report", "greet", "--all", cwd=top).status == 2
+    assert run_flow("report", "--all", "--output", "-", cwd=top).status == 2
+    refused = run_flow("report", "--all", "--output", ".flow/pages", cwd=top)
+    assert refused.status == 2
+    assert not (top / ".flow/pages").exists()
