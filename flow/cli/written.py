@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from contextlib import suppress
 
 from flow.adapters.fs import files
+from flow.adapters.fs.folders import FREE_SPACE
 from flow.adapters.git.find import is_git_dir
 from flow.core import layout
 from flow.core.text.display import visible
@@ -41,8 +43,11 @@ def write_out(path: str, text: str, name: str, *, off_limits: Iterable[str]) -> 
             file.write(text)
     except (OSError, ValueError, FlowError) as error:
         reason = error.fault.message if isinstance(error, FlowError) else _error_reason(error)
+        cause = error.__cause__ if isinstance(error, FlowError) else error
+        full = getattr(cause, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
         raise in_file(path, "--output").storage(
-            f"cannot write the {name}: {reason}", "name a file that can be written"
+            f"cannot write the {name}: {reason}",
+            FREE_SPACE if full else "name a file that can be written",
         ) from error
 
 

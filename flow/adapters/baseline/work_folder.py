@@ -12,6 +12,7 @@ import shutil
 from contextlib import contextmanager, suppress
 
 from flow.adapters.fs import locks
+from flow.adapters.fs.folders import remedy
 from flow.adapters.fs.state_folder import check_state_dir, ensure_state_dir
 from flow.core.layout import TEMP_PREFIX
 from flow.errors import FlowError, StorageError
@@ -43,7 +44,9 @@ def new_folder(state: str) -> Iterator[str]:
             os.mkdir(path, 0o700)
         except OSError as error:
             raise StorageError(
-                f"cannot make a folder: {error.strerror}", file=path, remedy="check the disk"
+                f"cannot make a folder: {error.strerror}",
+                file=path,
+                remedy=remedy(error, "check the disk"),
             ) from error
         lock = locks.exclusive(state, own, quick=True)
         lock.__enter__()

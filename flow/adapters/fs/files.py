@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 TEMP_PREFIX = layout.TEMP_PREFIX
 FILE_MODE = 0o644
 READ_LIMIT = 1 << 20
+FILES_NEEDED = 64
+"""New files without which a disk is full."""
 LEFTOVERS_LIMIT = 1_000_000
 """Entries that :func:`leftovers` looks at before it stops."""
 
@@ -145,6 +147,19 @@ def exists(root: str, rel: str) -> bool:
     """Whether a regular file is there; anything else at that name is refused."""
     with in_folder(root, rel, "read") as (folder, name):
         return folder is not None and lstat_regular(folder, name, rel) is not None
+
+
+def check_space(root: str, needed: int) -> None:
+    """Raise :class:`StorageError` where the disk has fewer than ``needed`` bytes, or no file, left.
+
+    A file system that counts neither (some network file systems) is believed to have room.
+    """
+    with reported("write", layout.RUNS):
+        disk = os.statvfs(root)
+        blocks = disk.f_bfree if os.geteuid() == 0 else disk.f_bavail
+        few = disk.f_blocks > 0 and blocks * disk.f_frsize < needed
+        if few or (disk.f_files > 0 and disk.f_favail < FILES_NEEDED):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def publish_new(root: str, rel: str, data: bytes, *, mode: int = FILE_MODE) -> None:

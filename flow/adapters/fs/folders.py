@@ -20,8 +20,9 @@ DIR_MODE = 0o755
 
 _DIR_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _NO_SYNC = {errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS}
+FREE_SPACE = "free some disk space, then run it again"
 _REMEDIES = {
-    errno.ENOSPC: "free some disk space, then run it again",
+    errno.ENOSPC: FREE_SPACE,
     errno.EDQUOT: "free some of your disk quota, then run it again",
     errno.EROFS: "the file system is mounted read-only; work on a writable one",
     errno.EACCES: "check who owns the file and its folder, and their modes",
@@ -138,8 +139,13 @@ def reported(verb: str, rel: str) -> Iterator[None]:
         reason = error.strerror or type(error).__name__
         raise in_file(rel).storage(
             f"cannot {verb} it: {reason}",
-            _REMEDIES.get(error.errno or 0, "check the disk and the file, then run it again"),
+            remedy(error, "check the disk and the file, then run it again"),
         ) from error
+
+
+def remedy(error: Exception, otherwise: str) -> str:
+    """What to do about what the system refused; ``otherwise`` where the error does not tell."""
+    return _REMEDIES.get(getattr(error, "errno", None) or 0, otherwise)
 
 
 @contextmanager

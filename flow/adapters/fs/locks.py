@@ -18,7 +18,7 @@ import stat
 from _thread import get_ident
 from contextlib import contextmanager
 
-from flow.adapters.fs.folders import open_parent, split
+from flow.adapters.fs.folders import open_parent, remedy, split
 from flow.errors import LockTimeout, RefusedError, StorageError, in_file
 from flow.startup.typing import TYPE_CHECKING
 
@@ -175,7 +175,10 @@ def _no_lock(rel: str, error: Exception) -> StorageError:
     reason = getattr(error, "strerror", None) or type(error).__name__
     return in_file(rel).storage(
         f"cannot lock it: {reason}",
-        "check the folder's owner and mode; its file system must have locks (flow doctor)",
+        remedy(
+            error,
+            "check the folder's owner and mode; its file system must have locks (flow doctor)",
+        ),
     )
 
 

@@ -245,9 +245,11 @@ def _refused(path: str, why: str, remedy: str) -> RefusedError:
 
 def storage_error(verb: str, path: str, error: OSError) -> StorageError:
     """What the system refused, with the file's name."""
+    from flow.adapters.fs.folders import remedy
+
+    other = f"check the folder's owner, mode and disk, or set {VARIABLE} to another one"
     return in_file(show(path)).storage(
-        f"cannot {verb}: {error.strerror or type(error).__name__}",
-        f"check the folder's owner, mode and disk, or set {VARIABLE} to another one",
+        f"cannot {verb}: {error.strerror or type(error).__name__}", remedy(error, other)
     )
 
 

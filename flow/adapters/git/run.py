@@ -205,10 +205,14 @@ def failed(what: str, result: tuple[int, bytes, bytes]) -> GitError:
     status, _, stderr = result
     lines = stderr.decode("utf-8", "backslashreplace").strip().splitlines() or ["no message"]
     text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in lines[0][:300])
-    missing = status == 127
+    remedy = "see what git fsck says"
+    if status == 127:
+        remedy = "check that git is installed and in PATH"
+    elif "No space left on device" in text or "Out of diskspace" in text:
+        remedy = "free some disk space, then run it again"
     return GitError(
         f"git {what} said: {text}" if not status else f"git {what} failed ({status}): {text}",
-        remedy="check that git is installed and in PATH" if missing else "see what git fsck says",
+        remedy=remedy,
     )
 
 

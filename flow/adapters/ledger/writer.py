@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Goal
 
 
+SPACE = 256 << 10
+"""Free bytes without which no evaluation is begun: for its record, beside what commands write."""
+
+
 class FileLedger:
     """The ledger of the checkout that ``record`` vouches for; each change of a run is committed."""
 
@@ -90,10 +94,11 @@ class FileLedger:
         pending = files.exists(self._root, layout.pending_file(ids.goal_id(goal_id)))
         return pending and self._moves.finish(goal_id)
 
-    def check_journal(self, goal: Goal, folder: str) -> None:
-        """Raise where the goal's journal, whose folder is pinned, would take no entry now."""
+    def check_room(self, goal: Goal, folder: str) -> None:
+        """Raise where a result could not be recorded now; ``folder`` is that of journals."""
         from flow.adapters.journal import parts, store
 
+        files.check_space(self._root, SPACE)
         journal = store.journal_path(goal.journal, goal.issue, goal.id, folder)
         part = parts.part_to_write(self._root, journal)
         store.check(self._root, part, Artifact("goal-evaluation", {}), now=self._settings.now())

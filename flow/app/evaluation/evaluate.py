@@ -103,11 +103,11 @@ def examine(request: Request, tools: EvaluationTools) -> Evaluated:
 def _observe(loaded: LoadedGoal, request: Request, tools: EvaluationTools) -> Facts:
     """Observe the files before anything runs; a goal that waits becomes active again.
 
-    Raises where the journal could not take the result: seen here, nothing has run in vain.
+    Raises where the result could not be recorded: seen here, nothing has run in vain.
     """
     facts = observing.observe(loaded, request, tools)
     if not request.dry_run and not request.quiet:  # a quiet one may write nothing
-        tools.ledger.check_journal(loaded.goal, facts.baseline.journal_dir)
+        tools.ledger.check_room(loaded.goal, facts.baseline.journal_dir)
     if loaded.goal.status == "active" or request.dry_run or request.quiet:
         return facts
     return facts._replace(loaded=_resume_goal(facts, tools.ledger, tools.records))

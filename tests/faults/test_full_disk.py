@@ -1,0 +1,34 @@
+"""A disk that is full at any moment of a command; every amount of room: ``--long``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.faults.full_disk import UNABLE
+from tests.support import ROOT
+from tests.support.effort import sizes
+
+NAMES = ("evaluate", "confirm", "clear", "hook-first", "journal")
+
+
+@pytest.mark.needs_tool("unshare")
+def test_a_full_disk_leaves_nothing_half_and_says_what_to_do(record_property):
+    few = [word for name in NAMES for word in ("--only", name)]
+    words = sizes(short=few, long=["--long"])
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.faults.full_disk", *words],
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode == UNABLE:
+        pytest.skip(f"nobody may mount a file system here: {done.stderr.strip()}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    summary = done.stdout.splitlines()[-1]
+    record_property("summary", summary)
+    assert ", 0 failures" in summary
+    assert int(summary.split()[1]) > 40
