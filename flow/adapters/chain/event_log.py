@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 KEY = "key"
 """The field that makes an append happen once."""
 
-READ_LIMIT = event_files.FULL
-"""Bytes: :func:`read` takes this much of the end of a file; an older Flow let one grow larger."""
+READ_LIMIT = event_files.FULL * 5 // 4
+"""Bytes: :func:`read` takes this much of the end of a file. One grows on while it cannot be given a
+number, and an older Flow let it grow without a limit."""
 MOST_FILES = 16
 """Files of a run's events that :func:`read` takes, the newest: about 150,000 events."""
 

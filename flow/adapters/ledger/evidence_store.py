@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from flow.app.ports import RawOutput
     from flow.core.chain.entries import LedgerEntry
 
-SUFFIX_LIMIT = 100_000
+SUFFIX_LIMIT = 1 << 30
 """How many records may want the same id."""
 
 CALLER = "caller"

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 Kind = Literal["sessions", "waits", "baselines", "contracts"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-LIMIT = 1 << 20
-"""Bytes: the largest note."""
+LIMIT = 4 << 20
+"""Bytes: the largest note; one holds a contract of 1 MiB, escaped."""
 
 
 class Notes:

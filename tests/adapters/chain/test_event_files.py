@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.adapters.chain import event_files, event_log
+from flow.adapters.chain import event_chain, event_files, event_log
 from flow.core import layout
 from flow.errors import StorageError
+from tests.adapters.ledger.test_writer_crash import fail, in_child, kill
 from tests.support import GitRepo, scene
 from tests.support.scene import flow
 
@@ -28,7 +30,7 @@ LINE = 400
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that are full after ten lines."""
     monkeypatch.setattr(event_files, "FULL", 10 * LINE)
-    monkeypatch.setattr(event_log, "READ_LIMIT", 10 * LINE)
+    monkeypatch.setattr(event_log, "READ_LIMIT", 10 * LINE * 5 // 4)
 
 
 def add(root: Path, count: int = 1, size: int = LINE, kind: str = "x") -> None:
@@ -127,6 +129,30 @@ def test_who_reads_while_files_roll_over_reads_each_line_once(tmp_path: Path, mo
     first = next(lines)
     add(tmp_path, 5 + more)
     assert len([first, *lines]) == 25
+
+
+@pytest.mark.parametrize("act", [kill, fail(errno.ENOSPC), fail(errno.EIO)])
+def test_killed_or_refused_at_every_call_of_a_roll_over(
+    tmp_path: Path, act: Callable[[], None]
+) -> None:
+    full = tmp_path / "full"
+    full.mkdir()
+    add(full, 10)
+    ends = set()
+    named: list[tuple[str, ...]] = []
+    for at in range(1, 20):
+        copy = tmp_path / str(at)
+        shutil.copytree(full, copy)
+        ends.add(in_child(lambda: add(copy), at, act))  # noqa: B023
+        whole = [*range(1, 11)]
+        assert seqs(copy) in (whole, [*whole, 11]), (at, seqs(copy))
+        add(copy)
+        assert seqs(copy) == [*range(1, len(seqs(copy)) + 1)]
+        named.clear()
+        event_chain.check(str(copy), "r1", None, lambda *row: named.append(row))
+        assert named == [], at
+    assert 0 in ends, "it was not broken at every call"
+    assert len(ends) > 1
 
 
 # --- the chain over all files ---------------------------------------------------------------------
