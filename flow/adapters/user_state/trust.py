@@ -294,6 +294,51 @@ def doubt(settings: Settings, ledger: TrustLedger, goal_id: str, digest: str) ->
     return "", f"trusted at {show(newest.at)} ({show(newest.how)})"
 
 
+class TrustNow:
+    """The contracts that are trusted now, of all repositories at once, read in one go.
+
+    It says no more than "yes": whatever else a line of the ledger says, and a ledger in doubt, is
+    for :func:`doubt` to tell.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._newest: dict[tuple[str, str], tuple[str, str]] = {}
+        try:
+            if has_own(folder, LEDGER, "the trust ledger"):
+                self._read(folder)
+        except (RefusedError, StorageError):
+            self._newest.clear()
+
+    def trusts(self, repo: str, goal_id: str, digest: str) -> bool:
+        """Whether the newest line about the goal records exactly this contract."""
+        return self._newest.get((repo, goal_id)) == ("record", digest)
+
+    def _read(self, folder: str) -> None:
+        fd = files.open_regular(folder, LEDGER)
+        if fd is None:
+            return
+        with open(fd, "rb") as file:
+            while line := _next_line(file):
+                head = _HEAD.match(line)
+                if head is None or not line.endswith(b"}\n"):
+                    self._other(line)
+                    continue
+                action, repo, goal_id, digest = (part.decode("ascii") for part in head.groups())
+                self._newest[json.loads(repo), goal_id] = action, digest
+
+    def _other(self, line: bytes) -> None:
+        """Forget what a line that is written in another way may speak of."""
+        document = lenient_json.mapping(line) or {}
+        self._newest.pop((str(document.get("repo")), str(document.get("goal_id"))), None)
+
+
+_HEAD = re.compile(
+    rb'\{"at":"[^"\\]*","action":"(record|revoke)","repo":("(?:[^"\\]|\\.)*"),'
+    rb'"goal_id":"([a-z0-9-]+)","digest":"([0-9a-f]{64})",'
+)
+"""How a line begins that Flow wrote about a goal."""
+
+
 def _too_long() -> StorageError:
     return in_file(LEDGER).storage(
         f"holds a line of more than {_LONGEST_LINE} bytes, which is no entry",

@@ -12,7 +12,7 @@ from flow.core.decision.outside import outside_advice
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.standing.items import StandingGoal
 from flow.core.standing.table import Doubt, GoalFacts
-from flow.core.stop.pause import Pause
+from flow.core.stop.pause import PAUSED_STATUS, Pause
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
@@ -59,7 +59,8 @@ def here(port: FactsPort, loaded: LoadedGoal) -> StandingGoal:
         facts = facts._replace(doubt=port.doubt(loaded))
         if not facts.doubt:
             facts, since = _stopped_or_working(port, loaded, facts, since)
-    return StandingGoal(facts, since, goal.outcome)
+    looked = bool(facts.proposal) or goal.status in ("blocked", PAUSED_STATUS)
+    return StandingGoal(facts, since, goal.outcome, loaded.contract, looked)
 
 
 def _known(goal: Goal) -> GoalFacts:

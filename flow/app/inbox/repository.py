@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from flow.app.goal_views import is_here
-from flow.app.inbox.goal_facts import FactsPort, away, here
 from flow.core.goal.model import NO_BRANCH
 from flow.core.standing.items import InboxItem
 from flow.errors import FlowError
@@ -12,18 +10,35 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from flow.app.ports import BranchGoals, LoadedGoal
-    from flow.core.goal.model import Goal
+    from flow.core.goal.model import GoalSummary
+    from flow.core.standing.items import StandingGoal
 
 
-class CheckoutPort(FactsPort, Protocol):
+class CheckoutPort(Protocol):
     """One checkout, as the inbox looks at it."""
 
     top: str
     in_git: bool
 
-    def loaded_goals(self) -> tuple[Mapping[str, LoadedGoal], Mapping[str, FlowError]]:
-        """Every goal of the checkout by id, and what is wrong with those that cannot be read."""
+    def branch(self) -> str | None:
+        """The branch that is checked out; None on a detached HEAD or without git."""
+
+    def in_short(self) -> Mapping[str, GoalSummary]:
+        """The goals of the checkout by id."""
+
+    def unreadable(self) -> Mapping[str, str]:
+        """What is wrong with the goals that cannot be read, by id."""
+
+    def standing(self, goal_id: str, *, here: bool) -> StandingGoal:
+        """Where a goal of the checkout stands; ``here``: its branch is checked out."""
+
+
+class BranchCopy(NamedTuple):
+    """A goal as a branch that is not checked out has it, committed."""
+
+    on_branch: str
+    summary: GoalSummary
+    stands: StandingGoal
 
 
 class RepositoryPort(Protocol):
@@ -41,27 +56,22 @@ class RepositoryPort(Protocol):
     def broken(self) -> Sequence[InboxItem]:
         """A row for each working tree that cannot be looked at."""
 
-    def branch_goals(self) -> BranchGoals | None:
-        """The goals of the branches that are not checked out; None where git cannot answer."""
+    def branch_copies(self) -> Sequence[BranchCopy]:
+        """The goals of the branches that are not checked out, as far as git can tell."""
 
 
 class _Copy(NamedTuple):
-    """A goal as one place has it; ``branch`` is that of a copy that was read from git."""
+    """A goal as one place has it. ``rank`` says how well that place speaks for the goal."""
 
-    goal: Goal
+    rank: tuple[int, str]
+    summary: GoalSummary
     checkout: CheckoutPort
-    loaded: LoadedGoal | None = None
-    branch: str | None = None
+    from_git: StandingGoal | None = None
 
     @property
-    def rank(self) -> tuple[int, str]:
-        """How well this place speaks for the goal; of the same rank the newest one does."""
-        if self.branch is not None:
-            return 2 if self.branch == self.goal.branch else 0, self.goal.touched
-        checked_out = self.checkout.branch()
-        if not self.checkout.in_git or self.goal.branch in (checked_out, NO_BRANCH):
-            return 3, ""
-        return 0 if checked_out is not None else 1, self.goal.touched
+    def is_here(self) -> bool:
+        """Whether a command finds the goal where it is, on its branch."""
+        return self.rank[0] in (1, 3)
 
 
 def items_of(repository: RepositoryPort) -> Iterator[InboxItem]:
@@ -69,7 +79,7 @@ def items_of(repository: RepositoryPort) -> Iterator[InboxItem]:
     yield from repository.broken
     best: dict[tuple[str, str], _Copy] = {}
     for copy in _copies(repository):
-        key = (copy.goal.id, copy.goal.branch)
+        key = copy.summary.id, copy.summary.branch
         if key not in best or copy.rank > best[key].rank:
             best[key] = copy
     for copy in best.values():
@@ -79,23 +89,31 @@ def items_of(repository: RepositoryPort) -> Iterator[InboxItem]:
 
 def _copies(repository: RepositoryPort) -> Iterator[_Copy]:
     for checkout in repository.checkouts:
-        for loaded in checkout.loaded_goals()[0].values():
-            yield _Copy(loaded.goal, checkout, loaded)
-    elsewhere = repository.branch_goals()
-    if elsewhere is not None and repository.checkouts:
-        for branch, goal in elsewhere.goals:
-            yield _Copy(goal, repository.checkouts[0], branch=branch)
+        for summary in checkout.in_short().values():
+            yield _Copy(_rank(summary, checkout), summary, checkout)
+    for copy in repository.branch_copies():
+        own = copy.on_branch == copy.summary.branch
+        rank = 2 if own else 0, copy.summary.touched
+        yield _Copy(rank, copy.summary, repository.checkouts[0], copy.stands)
+
+
+def _rank(summary: GoalSummary, checkout: CheckoutPort) -> tuple[int, str]:
+    """3 where the goal's branch is checked out; 1 on a detached HEAD, 0 beside another branch.
+
+    What its own branch has committed (2) tells more than those.
+    """
+    checked_out = checkout.branch()
+    if not checkout.in_git or summary.branch in (checked_out, NO_BRANCH):
+        return 3, ""
+    return 0 if checked_out is not None else 1, summary.touched
 
 
 def _item(repository: RepositoryPort, copy: _Copy) -> InboxItem:
-    checkout = copy.checkout
+    goal_id, checkout = copy.summary.id, copy.checkout
     try:
-        if copy.loaded is not None and is_here(copy.goal, checkout.branch()):
-            stands = here(checkout, copy.loaded)
-        else:
-            stands = away(checkout, copy.goal)
+        stands = copy.from_git or checkout.standing(goal_id, here=copy.is_here)
     except FlowError as error:
-        return _broken(repository, checkout.top, copy.goal.id, error)
+        return _broken(repository, checkout.top, goal_id, error.faults[0].message)
     return stands.item(repository.top, checkout.top)
 
 
@@ -103,19 +121,12 @@ def _unreadable(repository: RepositoryPort) -> Iterable[InboxItem]:
     """A row for each goal file that cannot be read; the same fault once."""
     rows: dict[tuple[str, str], InboxItem] = {}
     for checkout in repository.checkouts:
-        for goal_id, error in checkout.loaded_goals()[1].items():
-            row = _broken(repository, checkout.top, goal_id, error)
-            rows.setdefault((goal_id, row.why), row)
+        for goal_id, fault in checkout.unreadable().items():
+            row = _broken(repository, checkout.top, goal_id, fault)
+            rows.setdefault((goal_id, fault), row)
     return rows.values()
 
 
-def _broken(repository: RepositoryPort, path: str, goal_id: str, error: FlowError) -> InboxItem:
-    return InboxItem(
-        "broken",
-        repository.top,
-        path,
-        f"cannot be read: {error.faults[0].message}",
-        goal_id=goal_id,
-        branch=None,
-        since=None,
-    )
+def _broken(repository: RepositoryPort, path: str, goal_id: str, fault: str) -> InboxItem:
+    why = f"cannot be read: {fault}"
+    return InboxItem("broken", repository.top, path, why, goal_id=goal_id, branch=None, since=None)

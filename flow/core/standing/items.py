@@ -56,6 +56,10 @@ class StandingGoal(NamedTuple):
     facts: GoalFacts
     since: str
     outcome: str
+    contract: str = ""
+    """The contract's digest; empty where the goal was read from git."""
+    looked: bool = False
+    """Whether it rests on a look at the files, and on the evidence of the run."""
 
     def item(self, repository: str, path: str) -> InboxItem:
         """Its row."""
@@ -81,12 +85,9 @@ class StandingGoal(NamedTuple):
 
 def ordered(items: Iterable[InboxItem]) -> list[InboxItem]:
     """The rows by section, the newest first."""
-    return sorted(items, key=_place)
-
-
-def _place(item: InboxItem) -> tuple[Any, ...]:
-    newest = [-ord(char) for char in item.since or ""]
-    return SECTIONS.index(item.section), newest, item.path, item.goal_id, item.branch or ""
+    rows = sorted(items, key=lambda item: (item.path, item.goal_id, item.branch or ""))
+    rows.sort(key=lambda item: item.since or "", reverse=True)
+    return sorted(rows, key=lambda item: SECTIONS.index(item.section))
 
 
 def to_document(items: Iterable[InboxItem]) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from fnmatch import fnmatchcase
 
-from flow.adapters.chain import event_log
+from flow.adapters.fs.combined_stamp import CombinedStamp
 from flow.adapters.fs.state_folder import state_dir
 from flow.adapters.git.branch_files import branch_heads
 from flow.adapters.git.find import Repo, find_repo
@@ -13,23 +13,23 @@ from flow.adapters.git.run import refusal
 from flow.adapters.git.trees import shared_dir
 from flow.adapters.git.worktrees import main_tree, working_trees
 from flow.adapters.user_state import noted_checkouts
-from flow.adapters.user_state.trust import doubt
-from flow.app.inbox.repository import items_of
+from flow.adapters.user_state.inbox_index import InboxIndex
+from flow.adapters.user_state.trust import TrustNow
+from flow.app.inbox import goal_facts
+from flow.app.inbox.repository import BranchCopy, items_of
+from flow.core import layout
+from flow.core.goal.model import GoalSummary
 from flow.core.instant import seconds
 from flow.core.standing.items import InboxItem, ordered
 from flow.core.text.shell_quote import shell_argument
 from flow.errors import FlowError, at_key
-from flow.startup.once import once
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 from flow.wiring.context import Context
-from flow.wiring.goals import Goals
+from flow.wiring.inbox.checkout import InboxCheckout, decoded, encoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from flow.app.evaluation.values import ClosingContext
-    from flow.app.ports import BranchGoals, LoadedGoal
-    from flow.core.standing.table import Doubt
 
 WEEK = 7 * 86400.0
 """Seconds: how long a closed goal is told."""
@@ -57,7 +57,12 @@ def inbox(
     query = query or InboxQuery()
     environ = os.environ if environ is None else environ
     finder = _Finder(query, environ)
-    rows = [row for repository in finder.repositories() for row in items_of(repository)]
+    rows: list[InboxItem] = []
+    for repository in finder.repositories():
+        rows += items_of(repository)
+        for checkout in repository.checkouts:
+            checkout.keep()
+    finder.save()
     return ordered(row for row in (*finder.broken, *rows) if _is_told(row, query))
 
 
@@ -97,68 +102,73 @@ def _is_told(row: InboxItem, query: InboxQuery) -> bool:
         return True
 
 
-class InboxCheckout(Goals):
-    """A checkout as :class:`~flow.app.inbox.repository.CheckoutPort`."""
-
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
-        self.branch = lambda: self._branch
-
-    @once
-    def _branch(self) -> str | None:
-        return self._context.branch()
-
-    @once
-    def _loaded(self) -> tuple[dict[str, LoadedGoal], dict[str, FlowError]]:
-        return super().loaded_goals()
-
-    @once
-    def _closing(self) -> ClosingContext:
-        return super().closing_context()
-
-    def loaded_goals(self) -> tuple[dict[str, LoadedGoal], dict[str, FlowError]]:
-        """Every goal of the checkout by id, and what is wrong with those that cannot be read."""
-        return self._loaded
-
-    def closing_context(self) -> ClosingContext:
-        """What a person's command is decided with."""
-        return self._closing
-
-    def doubt(self, loaded: LoadedGoal) -> Doubt:
-        """Why the goal's contract may not run here; empty where it may."""
-        context = self._context
-        settings, ledger = context.settings.settings, context.trust_ledger
-        return doubt(settings, ledger, loaded.goal.id, loaded.contract)[0]
-
-    def newest_event(self, run_id: str, goal_id: str) -> Mapping[str, Any] | None:
-        """The newest event about the goal that is no evidence's."""
-        return event_log.newest(self.top, run_id, "goal_id", goal_id, _tells)
-
-
-def _tells(event: Mapping[str, Any]) -> bool:
-    return not str(event.get("type")).startswith("evidence")
-
-
 class InboxRepository:
     """A repository as :class:`~flow.app.inbox.repository.RepositoryPort`."""
 
-    def __init__(self, top: str) -> None:
+    def __init__(self, top: str, index: InboxIndex) -> None:
         self.top = top
         self.checkouts: list[InboxCheckout] = []
         self.broken: list[InboxItem] = []
+        self._index = index
+        self.key = f"branches {top}"
 
-    def branch_goals(self) -> BranchGoals | None:
-        """The goals of the branches that are not checked out; None where git cannot answer."""
+    def branch_copies(self) -> Sequence[BranchCopy]:
+        """The goals of the branches that are not checked out, as far as git can tell."""
         if not self.checkouts or not self.checkouts[0].in_git:
-            return None
+            return ()
         first = self.checkouts[0]
         taken = {checkout.branch() for checkout in self.checkouts}
         try:
-            if set(branch_heads(first.repo)) <= taken:
-                return None
-            return first.branch_goals()
-        except FlowError:  # the checkout's own goals are told all the same
-            return None
+            heads = branch_heads(first.repo)
+            if set(heads) <= taken:
+                return ()
+            return self._kept(heads) or self._read(heads)
+        except FlowError:  # the checkouts' own goals are told all the same
+            return ()
+
+    def _kept(self, heads: Mapping[str, str]) -> list[BranchCopy]:
+        """The copies as they were read before, where branches and runs are the same."""
+        value = self._index.get(self.key)
+        copies = [_decoded_copy(row) for row in value.get("copies") or ()]
+        known = [copy for copy in copies if copy is not None]
+        if len(known) < len(copies) or value.get("stamp") != self._stamp(heads, value.get("runs")):
+            return []
+        self._index.put(self.key, value)
+        return known
+
+    def _read(self, heads: Mapping[str, str]) -> list[BranchCopy]:
+        first = self.checkouts[0]
+        goals = first.branch_goals().goals
+        runs = sorted({goal.run_id for _, goal in goals if goal.run_id})
+        stamp = self._stamp(heads, runs)
+        copies = [
+            BranchCopy(
+                branch,
+                goal.summary,
+                goal_facts.away(first, goal),
+            )
+            for branch, goal in goals
+        ]
+        if stamp:
+            rows = [[c.on_branch, [*c.summary], encoded(c.stands)] for c in copies]
+            self._index.put(self.key, {"stamp": stamp, "runs": runs, "copies": rows})
+        return copies
+
+    def _stamp(self, heads: Mapping[str, str], runs: Any) -> str:
+        """What the copies rest on: the branches' commits, and the runs that the checkout has."""
+        first, stamps = self.checkouts[0], CombinedStamp(repr(sorted(heads.items())))
+        for run_id in runs if isinstance(runs, list) else ():
+            stamps.folder(os.path.join(first.top, layout.run_dir(str(run_id))))
+        return stamps.text if stamps.settled else ""
+
+
+def _decoded_copy(row: Any) -> BranchCopy | None:
+    try:
+        branch, summary, value = row
+        stands = decoded(value)
+        return BranchCopy(str(branch), GoalSummary(*summary), stands) if stands else None
+    except (TypeError, ValueError):
+        return None
 
 
 class _Finder:
@@ -167,7 +177,15 @@ class _Finder:
     def __init__(self, query: InboxQuery, environ: Mapping[str, str]) -> None:
         self._query, self._environ = query, environ
         self._state = _state_folder(environ)
+        self._index = InboxIndex(self._state)
+        self._trust = TrustNow(self._state)
+        self._seen: set[str] = set()
         self.broken: list[InboxItem] = []
+
+    def save(self) -> None:
+        """Keep what was found out; what is no longer there is dropped."""
+        whole = not self._query.repos and not self._query.exclude
+        self._index.save(self._seen if whole else None)
 
     def repositories(self) -> Iterator[InboxRepository]:
         """Each repository with its working trees, once."""
@@ -238,9 +256,10 @@ class _Finder:
         self.broken.append(_broken_checkout(top, top, why, command))
 
     def _repository(self, repo: Repo) -> InboxRepository:
-        repository = InboxRepository(main_tree(repo))
+        repository = InboxRepository(main_tree(repo), self._index)
+        self._seen.add(repository.key)
         try:
-            tops = working_trees(repo) if repo.git_dir else [repo.top]
+            tops = self._working_trees(repo) if repo.git_dir else [repo.top]
         except FlowError as error:
             tops = [repo.top]
             self._add_broken(repo.top, f"its working trees cannot be listed: {error}")
@@ -251,13 +270,34 @@ class _Finder:
             if tree is None:
                 continue
             try:
-                checkout = InboxCheckout(Context(top, self._environ, tree))
-                checkout.loaded_goals()
+                context = Context(top, self._environ, tree)
+                checkout = InboxCheckout(context, self._index, self._trust)
             except FlowError as error:
                 repository.broken.append(_broken_checkout(repository.top, top, str(error)))
                 continue
+            self._seen.add(checkout.key)
             repository.checkouts.append(checkout)
         return repository
+
+    def _working_trees(self, repo: Repo) -> list[str]:
+        """The repository's working trees; git is asked where its records of them changed."""
+        folder = os.path.join(shared_dir(repo) or "", "worktrees")
+        if not os.path.isdir(folder):
+            return [repo.top]
+        key = f"trees {folder}"
+        self._seen.add(key)
+        stamps = CombinedStamp(repo.top)
+        stamps.tree(folder, levels=1)
+        value = self._index.get(key)
+        tops = value.get("tops")
+        tops = tops if isinstance(tops, list) else []
+        same = value.get("stamp") == stamps.text and bool(tops)
+        if same and all(isinstance(top, str) and os.path.isdir(top) for top in tops):
+            return tops
+        tops = working_trees(repo)
+        if stamps.settled:
+            self._index.put(key, {"stamp": stamps.text, "tops": tops})
+        return tops
 
 
 def _problem(repo: Repo) -> str:

@@ -1,0 +1,141 @@
+"""What the inbox found out before, so that it looks again only at what is different now.
+
+An SQLite file in the user's state folder: one JSON value for each checkout and repository, with the
+stamps of the files that it rests on. It is never a source of truth: whoever reads a value compares
+its stamps with the files first, and without the file (missing, torn, locked, not to be written,
+somebody else's, of another version) everything is found out anew. Nothing here ever fails.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+
+from flow.adapters.fs.state_folder import ensure_state_dir
+from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING, Any
+from flow.version import __version__
+
+if TYPE_CHECKING:
+    import sqlite3
+
+FILE = "inbox.sqlite"
+REVISION = 1
+"""To be raised when what is kept, or what is made of it, changes without the version."""
+_PATIENCE = 0.2
+"""Seconds to wait for another process's lock."""
+_FORMAT = f"{REVISION} {__version__}"
+
+
+class InboxIndex:
+    """The values of one state folder; ``save`` writes those that are new."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._path = os.path.join(folder, FILE)
+        self._new: dict[str, str] = {}
+        self._texts = self._read()
+
+    def get(self, key: str) -> dict[str, Any]:
+        """The value; empty where there is none."""
+        try:
+            value = json.loads(self._new.get(key) or self._texts.get(key) or "{}")
+        except (ValueError, RecursionError):
+            return {}
+        return value if isinstance(value, dict) else {}
+
+    def put(self, key: str, value: dict[str, Any]) -> None:
+        """Keep a value."""
+        text = json.dumps(value, separators=(",", ":"))
+        if self._texts.get(key) != text:
+            self._new[key] = text
+
+    def save(self, seen: set[str] | None = None) -> None:
+        """Write what is new; with ``seen`` values of other keys are dropped."""
+        gone = [key for key in self._texts if seen is not None and key not in seen]
+        if not self._new and not gone:
+            return
+        import sqlite3
+
+        for _ in range(2):  # a file that is no database is made anew, once
+            try:
+                self._write(gone)
+                return
+            except sqlite3.OperationalError:  # locked, a full disk, or not to be written
+                return
+            except sqlite3.DatabaseError:
+                if not self._is_own(self._path):
+                    return
+                self._unlink()
+            except (OSError, FlowError):
+                return
+
+    def _read(self) -> dict[str, str]:
+        if not self._is_own(self._path):
+            return {}
+        import sqlite3
+
+        try:
+            connection = self._connect()
+            try:
+                rows = dict(connection.execute("SELECT key, value FROM kept").fetchall())
+            finally:
+                connection.close()
+        except (sqlite3.Error, OSError):
+            return {}
+        if not all(isinstance(text, str) for pair in rows.items() for text in pair):
+            return {}
+        return rows if rows.pop("", None) == _FORMAT else {}
+
+    def _write(self, gone: list[str]) -> None:
+        ensure_state_dir(self._folder)
+        if os.path.lexists(self._path) and not self._is_own(self._path):
+            return
+        self._made()
+        connection = self._connect()
+        try:
+            with connection:
+                connection.execute(
+                    "CREATE TABLE IF NOT EXISTS kept (key TEXT PRIMARY KEY, value TEXT NOT NULL)"
+                )
+                row = connection.execute("SELECT value FROM kept WHERE key = ''").fetchone()
+                if row is None or row[0] != _FORMAT:
+                    connection.execute("DELETE FROM kept")
+                rows = [("", _FORMAT), *self._new.items()]
+                connection.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?)", rows)
+                connection.executemany("DELETE FROM kept WHERE key = ?", [(key,) for key in gone])
+        finally:
+            connection.close()
+
+    def _connect(self) -> sqlite3.Connection:
+        import sqlite3
+
+        connection = sqlite3.connect(self._path, timeout=_PATIENCE)
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA synchronous = OFF")  # what is lost is found out again
+        return connection
+
+    def _made(self) -> None:
+        """Make the file, for this user alone, before SQLite would."""
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        os.close(os.open(self._path, flags, 0o600))
+
+    def _is_own(self, path: str) -> bool:
+        """Whether folder and file are this user's alone."""
+        try:
+            folder, file = os.lstat(self._folder), os.lstat(path)
+        except OSError:
+            return False
+        return (
+            stat.S_ISREG(file.st_mode)
+            and file.st_uid == folder.st_uid == os.geteuid()
+            and not (file.st_mode | folder.st_mode) & 0o022
+        )
+
+    def _unlink(self) -> None:
+        for path in (self._path, f"{self._path}-journal"):
+            try:
+                os.unlink(path)
+            except OSError:
+                pass
