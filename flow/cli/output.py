@@ -29,6 +29,8 @@ class Output:
     def __init__(self, *, json: bool, environ: Mapping[str, str]) -> None:
         self.json = json
         self._answered = False
+        self.is_read = True
+        """Whether nobody has closed the other end of an output yet."""
         self.environ = environ
         self.screen = Screen() if json else screen_of(sys.stdout, environ)
 
@@ -49,6 +51,10 @@ class Output:
             self._write(sys.stdout, _json_text(document, self.indent) + "\n")
         else:
             self._write(sys.stdout, "".join(f"{line}\n" for line in lines))
+
+    def line(self, document: Any, line: str) -> None:
+        """One of many answers: the document on one line with ``--json``, the line otherwise."""
+        self._write(sys.stdout, (_json_text(document, None) if self.json else line) + "\n")
 
     def text(self, text: str) -> None:
         """Print lines of Flow's own (help, a schema) as they are."""
@@ -128,6 +134,7 @@ class Output:
             stream.write(text)
             stream.flush()
         except BrokenPipeError:
+            self.is_read = False
             _silence(stream)  # the reader has seen enough; the exit status stays
         except OSError as error:
             _silence(stream)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.text.display import visible
+from flow.core.text.display import clip, visible
 from flow.render.goal.standing import since
 from flow.render.screen import Column, Styled, lines_of, measure
 from flow.startup.typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.core.standing.items import InboxItem
+    from flow.core.standing.items import InboxChange, InboxItem
     from flow.core.standing.table import Section
     from flow.render.screen import Screen
 
@@ -31,6 +31,8 @@ WIDE = 110
 _LEAST_WHY = 24
 """Columns of the reason that a command at the end of the row leaves."""
 _LABEL = 16
+_NOTICE = 120
+"""Characters of each line of a notification."""
 
 
 def inbox_lines(items: Sequence[InboxItem], screen: Screen, *, whole: bool = False) -> list[str]:
@@ -49,11 +51,27 @@ def inbox_lines(items: Sequence[InboxItem], screen: Screen, *, whole: bool = Fal
     return lines_of(first, *blocks, short, [_broken(row) for row in by_section["broken"]])
 
 
-def change_line(item: InboxItem, screen: Screen) -> str:
-    """One change of a row, on one line: whose it is comes first."""
-    parts = [f"{place(item)} {visible(item.goal_id)}".strip(), HEADS[item.section]]
-    told = f"{': '.join(parts)}, {visible(item.why)}"
+def change_line(change: InboxChange, screen: Screen) -> str:
+    """One change, on one line: whose it is comes first."""
+    item = change.item
+    if change.kind == "removed":
+        return screen.plain(f"{identity(item)}: gone from the inbox")
+    told = f"{identity(item)}: {HEADS[item.section].lower()}, {visible(item.why)}"
     return screen.plain(f"{told}  {item.command}" if item.command else told)
+
+
+def notice(item: InboxItem) -> tuple[str, str]:
+    """(whose it is, why it waits) for a notification: one line each, short, nothing to obey.
+
+    A terminal takes some notices that begin with a number and a semicolon as commands.
+    """
+    whose, why = identity(item), visible(item.why)
+    return clip(whose.replace(";", ","), _NOTICE), clip(why.replace(";", ","), _NOTICE)
+
+
+def identity(item: InboxItem) -> str:
+    """``repo/branch goal``."""
+    return f"{place(item)} {visible(item.goal_id)}".strip()
 
 
 def place(item: InboxItem) -> str:

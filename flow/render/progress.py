@@ -103,6 +103,22 @@ class PlainProgress(Listener):
         write(self._stream, f"[judge] {asking_words(judge, what, seconds)}\n")
 
 
+class Redrawn:
+    """Lines on a terminal that are drawn again in place."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._drawn = 0
+
+    def show(self, lines: Sequence[str]) -> None:
+        """Draw these in place of the last ones; none of them is wider than the terminal."""
+        write(self._stream, self._erasing() + "".join(f"{line}\n" for line in lines))
+        self._drawn = len(lines)
+
+    def _erasing(self) -> str:
+        return f"\r\x1b[{self._drawn}A\x1b[J" if self._drawn else ""
+
+
 class LiveTable(Listener):
     """The whole table on a terminal, redrawn in place once a second; it leaves nothing behind."""
 
@@ -116,11 +132,12 @@ class LiveTable(Listener):
         rows: Sequence[LiveRow],
     ) -> None:
         """``now`` is monotonic seconds, ``height`` the lines of the terminal."""
-        self._stream, self._now, self._screen, self._height = stream, now, screen, height
+        self._block = Redrawn(stream)
+        self._now, self._screen, self._height = now, screen, height
         self._head, self._rows = head, {row.criterion_id: row for row in rows}
         self._planned: dict[str, Check] = {}
         self._where = self._asked = ""
-        self._drawn, self._second = 0, -1
+        self._second = -1
 
     def planned(self, checks: Sequence[Check], where: str = "") -> None:
         """The rows of what will run wait from now on."""
@@ -164,19 +181,15 @@ class LiveTable(Listener):
 
     def finished(self) -> None:
         """Erase the table."""
-        write(self._stream, self._erasing())
-        self._drawn = 0
-
-    def _erasing(self) -> str:
-        return f"\r\x1b[{self._drawn}A\x1b[J" if self._drawn else ""
+        self._block.show(())
 
     def _draw(self) -> None:
         now, screen = self._now(), self._screen()
         rows = list(self._rows.values())
         last = self._asked or _summary(rows, self._planned, now, self._where)
         lines = live_lines(self._head, rows, last, now, screen, self._height())
-        write(self._stream, self._erasing() + "".join(f"{line}\n" for line in lines))
-        self._drawn, self._second = len(lines), int(now)
+        self._block.show(lines)
+        self._second = int(now)
 
 
 def live_lines(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 
-from flow.cli.parsing import CommandSpec
+from flow.cli.parsing import CommandSpec, usage_error
 from flow.core.standing.items import SECTIONS, to_document
 from flow.core.text.display import visible
 from flow.errors import PersonNeeded, at_key
@@ -45,6 +45,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--since", type=age, default="7d", metavar="AGE", help="tell goals closed since (7d)")
     add("--all", action="store_true", help="every row of every section, with its checkout")
+    add("--watch", action="store_true", help="go on: redraw in place, or a line for each change")
+    add("--notify", action="store_true", help="with --watch: tell the desktop what waits now")
     add("--exit-code", action="store_true", help="exit with 4 where something waits for you")
 
 
@@ -57,6 +59,12 @@ def _query(args: argparse.Namespace) -> InboxQuery:
 def _show(args: argparse.Namespace, out: Output) -> int:
     from flow.wiring.inbox import inbox
 
+    if args.watch:
+        from flow.cli.inbox.watch import watch
+
+        return watch(lambda: inbox(_query(args)), args, out)
+    if args.notify:
+        raise usage_error("goes with --watch", "flow inbox", key="--notify")
     items = inbox(_query(args))
     out.result(to_document(items), inbox_lines(items, out.screen, whole=args.all))
     waits = any(item.section == SECTIONS[0] for item in items)
@@ -85,7 +93,8 @@ COMMAND = CommandSpec(
     "what waits for you, over every checkout you work in",
     _arguments,
     _show,
-    "exit status: 0, and with --exit-code 4 where something waits for you\n\n"
+    "exit status: 0, and with --exit-code 4 where something waits for you; Ctrl-C ends --watch "
+    "with 130\n\n"
     "flow inbox forget PATH leaves a checkout out",
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.core.standing.table import GoalFacts, Section, standing_of
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -88,6 +88,41 @@ def ordered(items: Iterable[InboxItem]) -> list[InboxItem]:
     rows = sorted(items, key=lambda item: (item.path, item.goal_id, item.branch or ""))
     rows.sort(key=lambda item: item.since or "", reverse=True)
     return sorted(rows, key=lambda item: SECTIONS.index(item.section))
+
+
+class InboxChange(NamedTuple):
+    """A row that is new, stands otherwise than before, or is gone."""
+
+    kind: Literal["added", "changed", "removed"]
+    item: InboxItem
+    into_waits: bool
+    """Whether it waits for a person now, and did not before."""
+
+    def to_document(self) -> dict[str, Any]:
+        """A line of ``--watch --json``."""
+        return {"schema": SCHEMA, "change": self.kind, "item": self.item.to_document()}
+
+
+def changes(before: Iterable[InboxItem], after: Iterable[InboxItem]) -> list[InboxChange]:
+    """What is different, as a person would see it: section, reason or command."""
+    then = {_identity(item): item for item in before}
+    now = {_identity(item): item for item in after}
+    rows: list[InboxChange] = []
+    for key, item in now.items():
+        old = then.get(key)
+        if old is None or _told(old) != _told(item):
+            into = item.section == "waits" and (old is None or old.section != "waits")
+            rows.append(InboxChange("changed" if old else "added", item, into))
+    return rows + [InboxChange("removed", then[key], False) for key in then if key not in now]
+
+
+def _identity(item: InboxItem) -> tuple[str, str, str]:
+    """Which row it is, wherever it stands."""
+    return item.repository, item.goal_id or item.path, item.branch or ""
+
+
+def _told(item: InboxItem) -> tuple[str, str, str, str]:
+    return item.section, item.why, item.command, item.path
 
 
 def to_document(items: Iterable[InboxItem]) -> Mapping[str, Any]:
