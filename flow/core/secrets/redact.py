@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from flow.core.secrets.shapes import BEHIND, REACH, SecretShape, shapes
+from flow.core.secrets.shapes import BEHIND, CLASSES, REACH, SecretShape, shapes
 from flow.core.secrets.values import variants
 from flow.startup.once import once
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 KNOWN = "known_value"
 """The kind of a secret whose value the environment holds."""
 
-BLOCK = 1 << 13
+BLOCK = 1 << 16
 """Bytes that are collected before a search, so that many small chunks cost little."""
 
 WINDOW = REACH + BLOCK
@@ -34,8 +34,15 @@ _SHORT = 1 << 11
 """Bytes of a text in which each anchor is looked for: that takes less than what finds them by grams
 takes to be made."""
 _GRAM = 4
-_WORD_BYTES = [bytes([c]) for c in b"abcdefghijklmnopqrstuvwxyz0123456789_-"]
-"""Bytes that may follow an anchor of three, in lower case."""
+_BLANK = 32
+_WORDS = bytes(
+    c if c in b"abcdefghijklmnopqrstuvwxyz" else ord("0") if c in b"0123456789" else _BLANK
+    for c in bytes(range(256)).lower()
+)
+"""What each byte is where only words count: all digits are one, all else but letters is a blank."""
+_WORD_BYTES = [bytes([c]) for c in sorted(set(_WORDS))]
+_RARE = b"$~*@{}+%|!#&<>^"
+"""Bytes that few texts hold; that one is missing is known at once."""
 _STEP = 1 << 16
 """Bytes of a text that are searched together: more bytes may hold more anchors to search for."""
 RUN_AHEAD = 512
@@ -99,9 +106,7 @@ class Redactor:
         out: list[bytes] = []
         limit = len(text) if final else max(len(text) - REACH, 0)
         if self._skip_secret(text, final=final):
-            finders = self._index.present(text)
-            for finder in finders:
-                finder.begin(limit)
+            finders = self._index.present(text, limit)
             while (secret := self._next_span(finders, text)) is not None:
                 self._redact_span(out, text, secret)
                 if not self._skip_secret(text, final=final):
@@ -191,6 +196,9 @@ class _ShapeFinder:
         self._span: _SecretSpan | None = None
         self._limit = 0
         self._done = False
+        self._lowered = b""
+        self._next: dict[bytes, int] = {}
+        """Where each of the anchors that may begin a match stands next; -1: nowhere."""
 
     @property
     def run(self) -> re.Pattern[bytes] | None:
@@ -202,9 +210,14 @@ class _ShapeFinder:
         """The end of the secret."""
         return re.compile(self._shape.until) if self._shape.until else None
 
-    def begin(self, limit: int) -> None:
-        """Start a new block, in which secrets before ``limit`` can be told."""
+    def begin(self, limit: int, lowered: bytes, anchors: Iterable[bytes]) -> None:
+        """Start a new block, in which secrets before ``limit`` can be told.
+
+        ``lowered`` is its text in lower case, or as the shape has it; ``anchors`` stand in it.
+        """
         self._limit, self._done = limit, False
+        if self._shape.starts:
+            self._lowered, self._next = lowered, dict.fromkeys(anchors, 0)
 
     def next(self, text: bytes, at: int) -> _SecretSpan | None:
         """The first secret that ends behind ``at``; None where none can be told yet."""
@@ -216,7 +229,7 @@ class _ShapeFinder:
 
     def _search(self, text: bytes, at: int) -> bool:
         cursor = max(self._cursor, at - REACH)
-        match = self._pattern.search(text, cursor)
+        match = (self._match if self._shape.starts else self._pattern.search)(text, cursor)
         if match is None or match.start() >= self._limit:
             self._cursor, self._done = max(self._limit, cursor), True
             return False
@@ -224,6 +237,23 @@ class _ShapeFinder:
         if self._shape.check is None or self._shape.check(match[self._checked]):
             self._span = _SecretSpan(*match.span(self._group), match.start(), self)
         return True
+
+    def _match(self, text: bytes, cursor: int) -> re.Match[bytes] | None:
+        """As ``search`` would, only that it tries no byte where no anchor stands."""
+        following = self._next
+        while True:
+            best = self._limit
+            for anchor, at in following.items():
+                if 0 <= at <= cursor:
+                    at = following[anchor] = self._lowered.find(anchor, cursor)  # noqa: PLW2901
+                if 0 <= at < best:
+                    best = at
+            if best == self._limit:
+                return None
+            match = self._pattern.match(text, best)
+            if match is not None:
+                return match
+            cursor = best + 1
 
     def move(self, gone: int) -> None:
         """Follow the text, whose first ``gone`` bytes were dropped."""
@@ -239,34 +269,50 @@ class _Anchor(NamedTuple):
     data: bytes
     number: int
     folded: bool
+    probe: bytes
+    """The longest word of it, with a blank on each side where that ends in it, as ``_WORDS``."""
+
+
+def _probe(anchor: bytes) -> bytes:
+    words = anchor.translate(_WORDS)
+    runs = [match.span() for match in re.finditer(rb"[^ ]+", words)]
+    if not runs:
+        return b""
+    start, end = max(runs, key=lambda run: run[1] - run[0])
+    return words[max(start - 1, 0) : end + 1]
 
 
 class _Grams:
-    """Anchors by the four bytes in lower case that they begin with; ``short`` have fewer."""
+    """Anchors by the four bytes that their probes begin with; ``short`` have shorter ones.
+
+    They are looked for among the different words of a text, which are far fewer than its words.
+    """
 
     def __init__(self, base: _Grams | None, anchors: Iterable[_Anchor]) -> None:
         self.short: list[_Anchor] = [*base.short] if base is not None else []
         self.anchors: dict[int, tuple[_Anchor, ...]] = {**base.anchors} if base is not None else {}
         for anchor in anchors:
-            missing = _GRAM - len(anchor.data)
-            if missing > 1 or (missing == 1 and (anchor.folded or anchor.data[-1:] == b"/")):
+            missing = _GRAM - len(anchor.probe)
+            if missing > 1:
                 self.short.append(anchor)
                 continue
-            low = anchor.data[:_GRAM].lower()
-            for gram in [low + more for more in _WORD_BYTES] if missing == 1 else [low]:
+            begin = anchor.probe[:_GRAM]
+            for gram in [begin + more for more in _WORD_BYTES] if missing == 1 else [begin]:
                 key = _gram_number(gram)
                 self.anchors[key] = (*self.anchors.get(key, ()), anchor)
         self._numbers = frozenset(self.anchors)
 
-    def in_text(self, low: bytes) -> set[_Anchor]:
-        """The anchors of which the first bytes stand in a text, which is given in lower case."""
-        anchors = set(self.short)
-        view = memoryview(low)
+    def in_text(self, text: bytes) -> list[_Anchor]:
+        """The anchors whose probes stand in a text."""
+        words = b" %b    " % b" ".join(set(text.translate(_WORDS).split()))  # a gram at the end
+        view = memoryview(words)
+        numbers: set[int] = set()
         for offset in range(_GRAM):
-            words = view[offset : offset + (len(low) - offset) // _GRAM * _GRAM]
-            for number in self._numbers.intersection(words.cast("I")) if len(words) else ():
-                anchors.update(self.anchors[number])
-        return anchors
+            grams = view[offset : offset + (len(words) - offset) // _GRAM * _GRAM]
+            if len(grams):
+                numbers |= self._numbers.intersection(grams.cast("I"))
+        candidates = {anchor for number in numbers for anchor in self.anchors[number]}
+        return [anchor for anchor in (*self.short, *candidates) if anchor.probe in words]
 
 
 class _AnchorTable:
@@ -279,28 +325,33 @@ class _AnchorTable:
         self, rows: Iterable[tuple[int, Sequence[bytes], bool]], base: _AnchorTable | None = None
     ) -> None:
         self._base = base
-        self._own: list[_Anchor] = []
+        self._own: list[tuple[bytes, int, bool]] = []
         self.always: list[int] = [*base.always] if base is not None else []
         """What is searched for in every text: it has no anchor."""
         for number, anchors, folded in rows:
             if not anchors:
                 self.always.append(number)
-            self._own += [_Anchor(data, number, folded) for data in anchors]
-        self._all: list[_Anchor] = [*base._all, *self._own] if base is not None else self._own
+            self._own += [(data, number, folded) for data in anchors]
+        self.all: list[tuple[bytes, int, bool]] = (
+            [*base.all, *self._own] if base is not None else self._own
+        )
 
     @once
     def _grams(self) -> _Grams:
-        return _Grams(self._base._grams if self._base is not None else None, self._own)
+        anchors = (_Anchor(*row, _probe(row[0])) for row in self._own)
+        return _Grams(self._base._grams if self._base is not None else None, anchors)
 
-    def candidates(self, low: bytes) -> Iterable[_Anchor]:
-        """The anchors that may stand in a text, which is given in lower case."""
-        return self._all if len(low) <= _SHORT else self._grams.in_text(low)
+    def candidates(self, text: bytes) -> Iterable[tuple[bytes, int, bool]]:
+        """The bytes, number and case of the anchors that may stand in a text."""
+        if len(text) <= _SHORT:
+            return self.all
+        return [anchor[:3] for anchor in self._grams.in_text(text)]
 
 
 class _Index:
     """Every shape and known value, of which only those that may be in a text are searched for.
 
-    Which four bytes stand in a long text is computed once, whatever the number of secrets.
+    Which words stand in a long text is computed once, whatever the number of secrets.
     """
 
     def __init__(self, secrets: Iterable[bytes]) -> None:
@@ -315,14 +366,33 @@ class _Index:
             rows = [(number, value.probes, False) for number, value in values]
             self._table = _AnchorTable(rows, self._table)
 
-    def present(self, text: bytes) -> list[_ShapeFinder]:
-        """The finders that may match, in the order that counts where two begin at one byte."""
+    def present(self, text: bytes, limit: int) -> list[_ShapeFinder]:
+        """The finders that may match, in the order that counts where two begin at one byte.
+
+        They have begun this block, in which secrets before ``limit`` can be told.
+        """
         low = text.lower()
-        numbers = set(self._table.always)
-        for anchor, number, folded in self._table.candidates(low):
-            if number not in numbers and anchor in (low if folded else text):
-                numbers.add(number)
-        return [self._finder(number) for number in sorted(numbers)]
+        numbers: dict[int, list[bytes]] = {number: [] for number in self._table.always}
+        for anchor, number, folded in self._table.candidates(text):
+            if number in numbers and (number < 0 or not self._shapes[number].starts):
+                continue
+            rare = next((byte for byte in _RARE if byte in anchor), -1)
+            if rare >= 0 and rare not in text:
+                continue
+            if anchor in (low if folded else text):
+                numbers.setdefault(number, []).append(anchor)
+        finders = []
+        for number in sorted(numbers):
+            classes = self._shapes[number].classes if number >= 0 else b""
+            lowered, anchors = low, numbers[number]
+            if classes:
+                lowered, anchors = text.translate(classes), [CLASSES]
+                if CLASSES not in lowered:
+                    continue
+            finder = self._finder(number)
+            finder.begin(limit, lowered, anchors)
+            finders.append(finder)
+        return finders
 
     def _finder(self, number: int) -> _ShapeFinder:
         if number not in self.finders:

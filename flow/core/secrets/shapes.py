@@ -28,6 +28,10 @@ BEHIND = 32
 """No pattern looks further back than this many bytes."""
 
 
+CLASSES = b"\1\2"
+"""A byte of the first class of a pattern, and one of the second."""
+
+
 class SecretShape(NamedTuple):
     """One kind of secret.
 
@@ -44,6 +48,10 @@ class SecretShape(NamedTuple):
     until: bytes = b""
     check: Callable[[bytes], bool] | None = None
     folded: bool = False
+    starts: bool = False
+    """Every match begins with an anchor, or with what ``classes`` says."""
+    classes: bytes = b""
+    """Where it has no anchor: what to read each byte as, so that a match begins with CLASSES."""
 
 
 def shapes() -> tuple[SecretShape, ...]:
@@ -177,7 +185,17 @@ def _composed() -> Iterator[SecretShape]:
     for kind, names, text, run, _source, _date in rows(FORMED, 6):
         pattern = re.sub(rb"<([0-9])>", lambda width: _word_edge(int(width[1])), text.encode())
         anchors = () if names == "-" else tuple(a.encode() for a in names.split(","))
-        yield SecretShape(kind, anchors, pattern, _run(run))
+        classes = b"" if anchors else _classes(text.encode())
+        yield SecretShape(kind, anchors, pattern, _run(run), starts=bool(classes), classes=classes)
+
+
+def _classes(pattern: bytes) -> bytes:
+    """The table for a pattern that begins with two sets of bytes, none of them in both."""
+    table = bytearray(256)
+    for number, members in enumerate(re.findall(rb"\[([A-Za-z]+)\]", pattern)[:2], 1):
+        for byte in members:
+            table[byte] = number
+    return bytes(table)
 
 
 _QUOTE = r"(?:[\"']|\\[\"']|\\\\[\"']|\\\\\\[\"']|)"
@@ -194,7 +212,10 @@ def _named(table: str) -> Iterator[SecretShape]:
         pattern = text.replace("<QUOTE>", _QUOTE).replace("<NAME>", _NAME)
         anchors = tuple(name.encode().replace(b"~", b" ") for name in names.split(","))
         folded = "(?i:" in pattern
-        yield SecretShape(kind, anchors, pattern.encode(), _run(run), b"", _check(check), folded)
+        starts = text.startswith("<NAME>")
+        yield SecretShape(
+            kind, anchors, pattern.encode(), _run(run), b"", _check(check), folded, starts
+        )
 
 
 def _check(name: str) -> Callable[[bytes], bool] | None:

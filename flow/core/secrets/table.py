@@ -203,7 +203,7 @@ azure AZDO [A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4} ALNUM vendor 2026-11
 azure +ASt,ACDb,AIoT,+AMC,+AEh,+ARm [A-Za-z0-9+/]{28,76}(?:\+ASt|ACDb|AIoT|\+AMC|\+AEh|\+ARm)[A-Za-z0-9+/]{5,6}= BASE64 vendor 2026-11
 azure AzSe,AzCa,AzFu [A-Za-z0-9+/]{40,42}Az(?:Se|Ca|Fu)[A-Za-z0-9]{6} BASE64 vendor 2026-11
 circleci CCIPAT_,CCIPRJ_ CCIP(?:AT|RJ)_[A-Za-z0-9]{22}_[0-9a-f]{40} HEX vendor 2026-11
-clickup pk_1,pk_2,pk_3,pk_4,pk_5,pk_6,pk_7,pk_8,pk_9 pk_<3>[0-9]{6,10}_[A-Z0-9]{32} UPPER vendor 2026-11
+clickup pk_ pk_<3>[0-9]{6,10}_[A-Z0-9]{32} UPPER vendor 2026-11
 databricks dapi dapi<4>[0-9a-f]{32}(?>-[0-9]|)(?![0-9A-Za-z]) - gitleaks 2026-11
 discord - [MNO][DTjz]<2>[A-Za-z0-9_-]{21,26}+\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27} WORD vendor 2026-11
 discord /api/webhooks/ (?<=/api/webhooks/)[0-9]{15,22}+/[A-Za-z0-9_-]{50} WORD vendor 2026-11
@@ -223,7 +223,7 @@ onepassword A3- A3-<3>[A-Z0-9]{6}-[A-Z0-9]{6}-?[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{
 paypal access_token$ access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32} HEX vendor 2026-11
 password_hash $2y$,$2a$,$2b$ \$2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53} - vendor 2026-11
 password_hash $apr1$ \$apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22} - vendor 2026-11
-password_hash $1$,$5$,$6$,$1$.,$1$/,$5$.,$5$/,$6$.,$6$/ \$[156]\$(?>rounds=[0-9]{1,9}+\$|)[./A-Za-z0-9]{1,16}+\$[./A-Za-z0-9]{22} [./A-Za-z0-9] vendor 2026-11
+password_hash $1$,$5$,$6$ \$[156]\$(?>rounds=[0-9]{1,9}+\$|)[./A-Za-z0-9]{1,16}+\$[./A-Za-z0-9]{22} [./A-Za-z0-9] vendor 2026-11
 password_hash $y$j,$7$C,$gy$ \$(?:g?y|7)\$[./A-Za-z0-9]{1,40}+\$[./A-Za-z0-9]{1,86}+\$[./A-Za-z0-9]{43} - vendor 2026-11
 password_hash $argon2 \$argon2(?:id|i|d)\$v=[0-9]{1,3}\$[a-z0-9,=]{5,40}+\$[A-Za-z0-9+/]{8,64}+\$[A-Za-z0-9+/]{16} BASE64 vendor 2026-11
 password_hash {SHA},{SSHA \{SS?HA(?:256|512|)\}[A-Za-z0-9+/]{27} BASE64 vendor 2026-11
@@ -255,7 +255,7 @@ authorization basic~ (?i:basic)\x20{1,3}+([A-Za-z0-9+/_-]{8,512}+={0,2}+) BASE64
 authorization "auth" "auth"\s{0,3}+:\s{0,3}+"([A-Za-z0-9+/]{8,512}+={0,2}+)(?=") BASE64 basic vendor 2026-11
 authorization bearer~ (?i:bearer)\x20{1,3}+([A-Za-z0-9._~+/=-]{20,512}+) [A-Za-z0-9_~+/=-] random vendor 2026-11
 url_password :// ://[^\s/@:\"'<>?#\\]{0,128}+:([^\s/@\"'<>?#\\]{1,256}+)(?=@) - chosen vendor 2026-11
-assignment passw,passp,passc,pwd,secret,token,credential,apikey,accesskey,accountkey,authkey,privatekey,_key,-key <NAME>[A-Za-z0-9_.-]{0,32}+<QUOTE>(?:\s{0,4}+(?::=|=>|=|:)\s{0,4}+|\x20{1,2})<QUOTE>([A-Za-z0-9+/_.~!@#$%^*|?-]{16,256}+={0,2}+) [A-Za-z0-9+/_~$%^*|=-] random vendor 2026-11
+assignment passw,passp,passc,pwd,token,credential,secret,privatekey,private_key,private-key,apikey,api_key,api-key,accesskey,access_key,access-key,accountkey,account_key,account-key,authkey,auth_key,auth-key,signing_key,signing-key,shared_key,shared-key,encryption_key,encryption-key,master_key,master-key <NAME>[A-Za-z0-9_.-]{0,32}+<QUOTE>(?:\s{0,4}+(?::=|=>|=|:)\s{0,4}+|\x20{1,2})<QUOTE>([A-Za-z0-9+/_.~!@#$%^*|?-]{16,256}+={0,2}+) [A-Za-z0-9+/_~$%^*|=-] random vendor 2026-11
 """
 """Secrets behind a header or a name: kind, anchors in lower case (``~`` is a blank), pattern whose
 group is the secret (``<NAME>``, ``<QUOTE>``: see the reader), its run, check, source, date."""
@@ -281,7 +281,7 @@ password jdbc:oracle jdbc:oracle:[a-z]{1,8}+:[^\s/@:]{1,64}+/([^\s@"']{1,128}+)(
 password password=,passwd=,pwd= (?i:(?<=[?&;])(?:password|passwd|pwd)\s?=\s?)([^&;\s"'<>\\]{3,128}+) - typed vendor 2026-11
 password _auth _auth[\x20\t]{0,2}=[\x20\t]{0,2}"?([A-Za-z0-9+/]{8,512}+={0,2}+) - basic vendor 2026-11
 password _password _password[\x20\t]{0,2}=[\x20\t]{0,2}"?([A-Za-z0-9+/]{8,512}+={0,2}+) - cased vendor 2026-11
-jwk "d":,"d"~,d\":,d\"~,"k":,"k"~,k\":,k\"~ \\{0,3}+"[dk]\\{0,3}+"\s{0,3}+:\s{0,3}+\\{0,3}+"([A-Za-z0-9_-]{22,1400}+)(?=\\{0,3}+") - cased vendor 2026-11
+jwk "d",d\",k\","k" \\{0,3}+"[dk]\\{0,3}+"\s{0,3}+:\s{0,3}+\\{0,3}+"([A-Za-z0-9_-]{22,1400}+)(?=\\{0,3}+") - cased vendor 2026-11
 jwk "dp","dq","qi" "(?:dp|dq|qi)"\s{0,3}+:\s{0,3}+"([A-Za-z0-9_-]{40,800}+)(?=") - cased vendor 2026-11
 cookie cookie:,cookie",cookie' (?i:(?:set-)?cookie)["']?\s?:\s?["']?([A-Za-z0-9_.$%!#*|~^+-]{1,128}+=(?>(?:(?![cC](?i:ookie))[^\r\n"'\\]){8,2000})) - cookies vendor 2026-11
 authorization authorization (?i:authorization)["']?\s{0,3}+[:=]\s{0,3}+["']?([A-Za-z0-9._~+/-]{20,512}+={0,2}+)(?![\ta-zA-Z0-9]|\x20[a-zA-Z]) - random vendor 2026-11

@@ -12,7 +12,7 @@ import string
 import time
 from functools import cache
 from re import _compiler, _parser  # type: ignore[attr-defined]
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from flow.core.secrets import redact as secrets_redact
 from flow.core.secrets.redact import Redactor, placeholder, redact
-from flow.core.secrets.shapes import BEHIND, REACH, shapes
+from flow.core.secrets.shapes import BEHIND, CLASSES, REACH, SecretShape, shapes
 from flow.core.secrets.values import LEAST, secret_name, values, variants
 from tests.support import secret_samples as samples
 from tests.support.effort import sizes
@@ -95,8 +95,9 @@ KEYED += [f"{w}{j}key" for w in ["signing", "shared", "encryption", "master"] fo
 def test_each_name_in_each_case_is_enough_by_itself(name: str, case: Callable[[str], str]) -> None:
     """Nothing else in the text has a pattern looked for."""
     value = "aB3x" + "Yz7Kq" * 4
-    found = redact(f"{case(name)}={value}".encode())
-    assert found.data == case(name).encode() + b"=" + placeholder("assignment")
+    for before in (b"", b" " * 3000):  # a short text is looked through in another way
+        found = redact(before + f"{case(name)}={value}".encode())
+        assert found.data == before + case(name).encode() + b"=" + placeholder("assignment")
 
 
 @pytest.mark.parametrize("case", [str.lower, str.upper, str.title, str.swapcase])
@@ -357,6 +358,65 @@ def test_a_key_without_an_end_hides_the_rest() -> None:
     _, key = TOKENS["pem-rsa"]
     cut = key[: key.index("-----END")].encode()
     assert redact(b"x\n" + cut + b"\nmore").data == b"x\n" + placeholder("private_key")
+
+
+ANCHORS = [
+    (number, anchor.swapcase() if shape.folded else anchor)
+    for number, shape in enumerate(shapes())
+    for anchor in shape.anchors
+]
+
+
+@pytest.mark.parametrize("seed", range(sizes(short=20, long=400)))
+def test_an_anchor_anywhere_in_a_long_text_calls_for_its_shape(seed: int) -> None:
+    """Whatever stands around it: what is looked for first, the words of a text, overlooks none."""
+    draw = random.Random(seed)
+    value = bytes(draw.choices(range(256), k=draw.randrange(6, 40)))
+    rows = [
+        *ANCHORS,
+        *((n, probe) for n, v in enumerate(variants([value])) for probe in v.probes),
+    ]
+    index = secrets_redact._Index([value])
+    size = len(list(variants([value])))
+    for number, anchor in draw.sample(rows, 40):
+        known = rows.index((number, anchor)) >= len(ANCHORS)
+        around = draw.choice([b" ", string.printable.encode(), b"aK0_- \n", bytes(range(256))])
+        before, after = (bytes(draw.choices(around, k=n)) for n in (draw.randrange(9), 2100))
+        if draw.random() < 0.2:
+            before, after = after, before[:0]  # at the very end
+        finders = index.present(before + anchor + after, 0)
+        assert index._finder(number - size if known else number) in finders, (before, anchor)
+
+
+@pytest.mark.parametrize("shape", [s for s in shapes() if s.starts], ids=lambda s: s.kind)
+def test_a_shape_that_is_looked_for_where_it_begins_begins_so(shape: SecretShape) -> None:
+    """The pattern, without its look-around, can begin with nothing but an anchor."""
+    rows = [f"{b}{s}{a}".encode() for _, b, s, a in SETTINGS.values()]
+    text = b"\n".join([*(t.encode() for _, t in TOKENS.values()), *rows, *map(str.encode, ROWS)])
+    matches = list(re.finditer(shape.pattern, text + text.upper() + text.swapcase()))
+    assert matches
+    for match in matches:
+        begin = match[0].translate(shape.classes) if shape.classes else match[0].lower()
+        assert begin.startswith(CLASSES if shape.classes else shape.anchors)
+
+
+LOG = b"2026-03-01 10:15:%02d INFO module.part: test_%d passed the check of /usr/lib/x, as said\n"
+
+
+def test_ordinary_text_is_searched_by_few_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted: bytes over which a pattern runs, for each byte that is printed."""
+    read: list[int] = []
+    real = secrets_redact._ShapeFinder._search
+
+    def search(self: Any, text: bytes, at: int) -> bool:
+        if not self._shape.starts:
+            read.append(len(text) - max(self._cursor, at - REACH))
+        return real(self, text, at)
+
+    monkeypatch.setattr(secrets_redact._ShapeFinder, "_search", search)
+    text = b"".join(LOG % (n % 60, n) for n in range(12_000))
+    assert redact(text).data == text
+    assert sum(read) <= 1.2 * len(text)
 
 
 PIECES = st.lists(
