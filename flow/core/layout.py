@@ -70,6 +70,8 @@ LIFECYCLE_LIMIT = 64 << 10
 """Bytes that Flow writes into a goal file for the goal as a whole, at most."""
 GOAL_LIMIT = GOAL_TEXT_LIMIT + 1000 * RESULTS_LIMIT + LIFECYCLE_LIMIT
 """Bytes: the largest goal file with all that Flow wrote; it has at most 1,000 criteria."""
+SIDECAR_LIMIT = 4 << 20
+"""Bytes: the largest sidecar; it repeats texts of a goal, and what judges said of them."""
 VERDICT_LIMIT = 8 << 20
 """Bytes: the largest ``last-verdict.json``; it repeats the texts of a goal, escaped."""
 BASELINE_LIMIT = 16 << 20

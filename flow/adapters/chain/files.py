@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from hashlib import sha256
 
-from flow.adapters.fs import files
 from flow.adapters.fs.folders import open_folder, reported, scanned, split
 from flow.core import layout
 from flow.core.chain.walk import ChainFinding
@@ -90,7 +89,7 @@ def check_evidence(
             if evidence_id == interrupted and sidecar not in names:
                 findings.notes.append(f"{rel}/{sidecar}: a killed process left it to be finished")
             else:
-                folder.compare(sidecar, entry.sidecar_sha256, entry.seq, files.READ_LIMIT)
+                folder.compare(sidecar, entry.sidecar_sha256, entry.seq, layout.SIDECAR_LIMIT)
             if entry.output_sha256 is not None:
                 output = f"{evidence_id}{OUTPUT}"
                 if evidence_id not in ledger.dropped or output in names:

@@ -33,10 +33,10 @@ def read_document(
     """Read a goal or an evidence file from YAML, and check it: the document, and warnings."""
     from flow.adapters.contracts.strict_yaml import read_yaml
 
-    if kind == "goal" and len(data) > layout.GOAL_TEXT_LIMIT // 2:
-        from flow.adapters.contracts.goal_size import read_large_goal
+    if len(data) > layout.GOAL_TEXT_LIMIT // 2:
+        from flow.adapters.contracts.large_files import read_large
 
-        reading = read_large_goal(data, file=file, what=WHAT[kind])
+        reading = read_large(kind, data, file=file, what=WHAT[kind])
     else:
         reading = read_yaml(data, file=file, what=WHAT[kind])
     warnings = check_document(

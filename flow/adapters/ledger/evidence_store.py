@@ -235,7 +235,7 @@ def settle(run: RunWrites) -> LedgerEntry | None:
     if not files.exists(root, rel):
         files.complete(root, rel, ledger_file.token(entry.sidecar_sha256))
     if entry.by != CALLER and files.exists(root, rel) and not _has_event(run, entry):
-        data = files.read_bytes(root, rel)
+        data = files.read_bytes(root, rel, limit=layout.SIDECAR_LIMIT)
         if sha256(data).hexdigest() == entry.sidecar_sha256:
             document = formats.parse_yaml(data, file=rel)
             fields = event_fields(document, entry.sidecar_sha256, entry.by)

@@ -77,7 +77,7 @@ class FileRecords:
     def parsed_goal(self, goal_id: str) -> Goal:
         """A goal alone; raises as :meth:`goal` does."""
         rel = layout.goal_file(goal_id)
-        data = files.read_bytes(self._root, rel)
+        data = files.read_bytes(self._root, rel, limit=layout.GOAL_LIMIT)
         return parse_goal(data, rel, expect_id=goal_id, cache_dir=self._cache_dir)[0]
 
     def summaries(self) -> tuple[dict[str, GoalSummary], dict[str, FlowError]]:
@@ -120,7 +120,8 @@ class FileRecords:
     def mentions(self, evidence_ref: str, text: str) -> bool:
         """Whether ``text`` stands in the sidecar at this path, whatever else it is."""
         try:
-            return text.encode("utf-8") in files.read_bytes(self._root, evidence_ref)
+            data = files.read_bytes(self._root, evidence_ref, limit=layout.SIDECAR_LIMIT)
+            return text.encode("utf-8") in data
         except FlowError:
             return False
 
@@ -312,7 +313,7 @@ class FileRecords:
         from flow.adapters.contracts import formats
 
         rel = layout.evidence_file(run_id, ids.evidence_id(evidence_id))
-        data = files.read_bytes(self._root, rel)
+        data = files.read_bytes(self._root, rel, limit=layout.SIDECAR_LIMIT)
         if not data:
             raise _corrupt(rel, "is empty: corrupt, as after a power cut")
         key = (rel, sha256(data).hexdigest())

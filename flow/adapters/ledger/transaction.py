@@ -150,7 +150,7 @@ def _published(record: RunRecord, intent: Intent) -> str | None:
     """The digest of the sidecar that the change is about, once what was decided of it is done."""
     with locks.exclusive(record.root, layout.run_lock(intent.run_id), quick=True):
         evidence_store.settle(record.run(intent.run_id))
-    return files.digest(record.root, str(intent.sidecar))
+    return files.digest(record.root, str(intent.sidecar), limit=layout.SIDECAR_LIMIT)
 
 
 def _complete(record: RunRecord, intent: Intent, *, resumed: bool) -> None:

@@ -152,3 +152,21 @@ def test_a_thousand_criteria_of_900_bytes(repo: GitRepo) -> None:
     assert "could not be recorded" not in proposed.stderr
     proposal = proposed.json["proposed_transition"]["proposal_id"]
     assert flow(repo, "goal", "confirm", "large", "--proposal", proposal).status == 0
+
+
+def test_a_sidecar_may_be_larger_than_the_goal_that_it_repeats(repo: GitRepo) -> None:
+    text = text_of(0, criteria=1)
+    room = GOAL_TEXT_LIMIT - len(text) - len("      limitations: ['']\n")
+    row = f"      limitations: ['{'z' * room}']\n"
+    made = create(repo, text.replace("      status: pending\n", f"      status: pending\n{row}"))
+    assert made.status == 0, made.stderr
+    scene.meet(repo)
+    proposed = flow(repo, "goal", "evaluate", "large", "--json")
+    assert proposed.status == 0, proposed
+    (listed,) = flow(repo, "goal", "list", "--json").json["goals"]
+    assert listed["passing"] == 1
+    (sidecar,) = (repo.path / ".flow/runs").rglob("*.evidence.yaml")
+    assert sidecar.stat().st_size > GOAL_TEXT_LIMIT
+    assert flow(repo, "evidence", "verify").status == 0
+    proposal = proposed.json["proposed_transition"]["proposal_id"]
+    assert flow(repo, "goal", "confirm", "large", "--proposal", proposal).status == 0

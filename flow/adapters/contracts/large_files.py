@@ -1,7 +1,8 @@
 """How large a goal file may be (SPEC 1): what Flow writes into it does not count.
 
 So whatever people can write and Flow can read, Flow can also evaluate, confirm and clear: a result
-is never lost because the file that it goes into is full.
+is never lost because the file that it goes into is full. Sidecars repeat what a goal says, so they
+may be larger than it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from flow.errors import ContractError
 
 DENSE = layout.GOAL_TEXT_LIMIT // 2
-"""Bytes from which on a goal file is looked at here; a shorter one has fewer values than this."""
+"""Bytes from which on a file is looked at here; a shorter one has fewer values than this."""
 _MOST_VALUES = DENSE + 8192
 """Lines and commas: what Flow adds to a file must not let it take longer to read."""
 _VALUE = re.compile(rb",|\n *[^\s#]")
@@ -33,15 +34,16 @@ _LIFECYCLE = ("status", "turns_evaluated", "last_evaluation")
 _SCOPE = ("run_id", "base_commit")
 
 
-def read_large_goal(data: bytes, *, file: str, what: str) -> ParsedYaml:
-    """Read a goal file of more than :data:`DENSE` bytes.
+def read_large(kind: str, data: bytes, *, file: str, what: str) -> ParsedYaml:
+    """Read a goal or a sidecar of more than :data:`DENSE` bytes.
 
     Raises :class:`ContractError` where it is too large even without what Flow wrote.
     """
     if sum(1 for _ in _VALUE.finditer(data)) > _MOST_VALUES:
         raise _too_large(file, what, f"it has more than {_MOST_VALUES} lines and commas")
-    reading = read_yaml(data, file=file, what=what, limit=layout.GOAL_LIMIT)
-    if len(data) <= layout.GOAL_TEXT_LIMIT:
+    limit = layout.GOAL_LIMIT if kind == "goal" else layout.SIDECAR_LIMIT
+    reading = read_yaml(data, file=file, what=what, limit=limit)
+    if kind != "goal" or len(data) <= layout.GOAL_TEXT_LIMIT:
         return reading
     own = 0 if reading.faults else written_by_flow(data.decode("utf-8"), file)
     size = len(data) - own
