@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
-    from flow.cli.parsing import Parser
+    from flow.cli.parser import Parser
 
 
 def reference() -> str:
     """Every command with its arguments, in the order of ``flow --help``."""
     from flow.cli.main import COMMANDS
-    from flow.cli.parsing import Parser
+    from flow.cli.parser import Parser
 
     lines: list[str] = []
     for name in COMMANDS:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from flow.app import overview
-from flow.app.persons_acts import persons_acts
 from flow.app.ports import Records
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.goal.model import is_of_branch
@@ -106,6 +105,8 @@ def choose(port: ViewPort, named: str | None = None, states: Collection[str] = (
 
 def status(port: ViewPort, goal_id: str) -> dict[str, Any]:
     """Where a goal stands, as :func:`flow.app.overview.status` lays it out."""
+    from flow.app.persons_acts import persons_acts  # a status bar names none
+
     loaded = port.load(goal_id)
     pending = port.is_pending(goal_id)
     goal_now = newest(port, loaded.goal)

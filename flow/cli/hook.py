@@ -9,7 +9,8 @@ import sys
 
 from flow.app.open_goals import read_here
 from flow.app.transitions.beside import others_open
-from flow.cli.parsing import CommandSpec, Parser
+from flow.cli.parser import Parser
+from flow.cli.parsing import CommandSpec
 from flow.errors import StateError
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.context import Context

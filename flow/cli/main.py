@@ -11,7 +11,6 @@ import os
 from importlib import import_module
 
 from flow.cli.output import Output, prepare_streams
-from flow.cli.parsing import Parser
 from flow.errors import FlowError, InputError
 from flow.startup import ctrl_c
 from flow.startup.typing import TYPE_CHECKING
@@ -140,6 +139,11 @@ def _all_commands() -> dict[str, str]:
 
 
 def _call_command(prog: str, command: CommandSpec, words: Sequence[str], out: Output) -> int:
+    bare = command.bare_arguments(words)
+    if bare is not None:
+        return command.run(bare, out)
+    from flow.cli.parser import Parser
+
     parser = Parser(prog, command)
     options = words[: list(words).index("--")] if "--" in words else words
     if "-h" in options or "--help" in options:

@@ -12,7 +12,8 @@ from importlib import import_module
 import pytest
 
 from flow.cli import main, manual
-from flow.cli.parsing import CommandSpec, Parser
+from flow.cli.parser import Parser
+from flow.cli.parsing import CommandSpec
 from tests.support import ROOT, GitRepo, run, scene
 
 COMMANDS = [
@@ -49,6 +50,31 @@ def test_the_list_above_is_whole() -> None:
         found += [[name]] if hasattr(module, "COMMAND") else []
         found += [[name, sub] for sub in getattr(module, "COMMANDS", ())]
     assert sorted(found) == sorted(COMMANDS)
+
+
+def command_of(words: list[str]) -> CommandSpec:
+    module = import_module(f"flow.cli.{words[0]}")
+    command: CommandSpec = module.load(words[1]) if len(words) > 1 else module.COMMAND
+    return command
+
+
+@pytest.mark.parametrize("given", [[], ["some-goal"], [""], ["one", "two"], ["-x"], ["--"], ["-"]])
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_what_is_read_without_the_parser_is_what_the_parser_reads(
+    words: list[str], given: list[str]
+) -> None:
+    command = command_of(words)
+    bare = command.bare_arguments(given)
+    if bare is not None:
+        parsed = vars(Parser("flow", command).parse(given))
+        assert vars(bare) == {k: v for k, v in parsed.items() if k not in ("json", "help")}
+
+
+def test_the_commands_that_are_typed_most_need_no_parser() -> None:
+    for words, given in (("status", []), ("status", ["greet"]), ("list", [])):
+        assert command_of(["goal", words]).bare_arguments(given) is not None
+    assert command_of(["goal", "list"]).bare_arguments(["greet"]) is None
+    assert command_of(["goal", "status"]).bare_arguments(["--help"]) is None
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)

@@ -13,7 +13,7 @@ import pytest
 from flow import errors
 from flow.cli.goal import evaluate
 from flow.cli.main import COMMANDS, ELSEWHERE
-from flow.cli.parsing import Parser
+from flow.cli.parser import Parser
 from flow.core import layout
 from flow.core.decision.decide import NoOpinion, Opinion, decide
 from flow.core.decision.verdict import CriterionResult, Verdict

@@ -67,6 +67,24 @@ def test_a_stop_after_a_turn_was_written_loads_only_what_it_needs(repo: GitRepo)
     assert not rare & modules
 
 
+def test_status_loads_neither_the_parser_nor_what_only_a_stop_needs(repo: GitRepo) -> None:
+    scene.create(scene.start(repo))
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from flow.__main__ import run\n"
+    code += "run(['goal', 'status']); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code],
+        cwd=repo.path,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    lines = done.stdout.splitlines()
+    assert "greet" in lines[0]
+    modules = set(lines[-1].split())
+    assert not {"argparse", "gettext", "yaml", "flow.adapters.user_state.checkouts"} & modules
+
+
 def test_a_command_that_is_no_stop_loads_nothing_of_the_hook(repo: GitRepo) -> None:
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import flow.wiring.stopping\n"
     code += "print(*(name for name in sys.modules if name.startswith('flow.wiring.loop_')))"

@@ -17,7 +17,7 @@ from flow.adapters.chain.session_writes import RunWrites
 from flow.adapters.fs import files, locks
 from flow.adapters.journal.parts import MOST_FILES
 from flow.adapters.ledger import evidence_store
-from flow.adapters.user_state import checkouts, goal_notes, written_files
+from flow.adapters.user_state import goal_notes, noted_checkouts, written_files
 from flow.core import layout
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
@@ -268,7 +268,7 @@ def _state_leftovers(checkout: ExaminedCheckout) -> list[str]:
     kinds = ("cache", pinned_heads.KIND, written_files.FOLDER, *goal_notes.KINDS)
     parents = [os.path.join(state, kind) for kind in kinds]
     folders = [os.path.join(parent, name) for parent in parents for name in _folders(parent)]
-    folders += [where for where, _, _ in os.walk(os.path.join(state, checkouts.FOLDER))]
+    folders += [where for where, _, _ in os.walk(os.path.join(state, noted_checkouts.FOLDER))]
     for folder in folders:
         for name in _folder_names(folder):
             path = os.path.join(folder, name)

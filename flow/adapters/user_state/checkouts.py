@@ -22,6 +22,7 @@ from flow.adapters.fs.state_folder import (
     write_json,
 )
 from flow.adapters.git.find import read_regular
+from flow.adapters.user_state.noted_checkouts import FOLDER, MARKER, SESSIONS
 from flow.core.stop.lost_goals import OpenGoal, OpenGoals, SessionNotes
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 
     from flow.core.chain.closing_record import ClosedGoal
 
-FOLDER = "checkouts"
-MARKER = ":flow"
-"""The folder of a checkout's own notes; no checkout's name, so nothing else lies there."""
 GOALS = "goals.json"
 LOCK = "goals.lock"
 LIMIT = 4 << 20
@@ -43,8 +41,6 @@ MOST_CLOSED = 50
 MOST_SESSIONS = 32
 """Sessions of a checkout that are remembered; the oldest are dropped first."""
 _SESSION_PREFIX = "session-"
-SESSIONS = ":sessions"
-"""The folder, beside the checkouts, that says in which of them a session was kept working."""
 MOST_POINTERS = 256
 _PLAIN = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}"
 """Ids of sessions that are a file's name as they are; the hook's script asks by it."""

@@ -11,12 +11,16 @@ import os
 
 from flow.adapters.fs import files
 from flow.adapters.fs.state_folder import check_state_dir, ensure_below, replace_own, storage_error
-from flow.adapters.user_state.checkouts import FOLDER, MARKER, SESSIONS
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+FOLDER = "checkouts"
+MARKER = ":flow"
+"""The folder of a checkout's own notes; no checkout's name, so nothing else lies there."""
+SESSIONS = ":sessions"
+"""The folder, beside the checkouts, that says in which of them a session was kept working."""
 HIDDEN = "hidden"
 """In a checkout's notes: the inbox leaves it out."""
 _DEEPEST = 128

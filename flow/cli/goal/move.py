@@ -14,7 +14,8 @@ from flow.cli.goal.confirming import (
     unnamed_proposal,
 )
 from flow.cli.goal.which import DRAFTS, STOPPED, goal_to_act_on
-from flow.cli.parsing import CommandSpec, Parser, goal_argument, yes_argument
+from flow.cli.parser import Parser
+from flow.cli.parsing import CommandSpec, goal_argument, yes_argument
 from flow.core.goal.lifecycle import TERMINAL, check_move
 from flow.errors import FlowError, PersonNeeded
 from flow.render.confirm_screen import approved_lines

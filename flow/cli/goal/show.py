@@ -105,9 +105,14 @@ def _inspect(args: argparse.Namespace, out: Output) -> int:
 
 
 COMMANDS = {
-    "status": CommandSpec("where a goal stands and what to do next", _optional_goal, _show_status),
+    "status": CommandSpec(
+        "where a goal stands and what to do next", _optional_goal, _show_status, bare={"ID": None}
+    ),
     "list": CommandSpec(
-        "the goals of this repository, those that need you first", _list_arguments, _list_goals
+        "the goals of this repository, those that need you first",
+        _list_arguments,
+        _list_goals,
+        bare={"all_branches": False, "status": None, "ids": False},
     ),
     "history": CommandSpec("everything that happened to a goal", _history_arguments, _history),
     "inspect": CommandSpec(

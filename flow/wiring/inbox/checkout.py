@@ -19,7 +19,8 @@ import os
 from flow.adapters.chain import event_log
 from flow.adapters.fs.combined_stamp import CombinedStamp
 from flow.adapters.git.repository import head_commit
-from flow.adapters.user_state.checkouts import FOLDER, GOALS, MARKER
+from flow.adapters.user_state.checkouts import GOALS
+from flow.adapters.user_state.noted_checkouts import FOLDER, MARKER
 from flow.adapters.user_state.trust import doubt
 from flow.adapters.worktree.guards import guards
 from flow.app.inbox import goal_facts
