@@ -64,6 +64,52 @@ class RecordChain(NamedTuple):
     """Who signed it; only an exported bundle is signed."""
 
 
+class OpinionDimension(NamedTuple):
+    """A part of what a judge scored, and why."""
+
+    name: str
+    score: float
+    needed: float | None = None
+    passed: bool | None = None
+    weight: float | None = None
+    mean: float | None = None
+    """The mean of earlier ones; None where there are none."""
+    why: str = ""
+    quotes: tuple[str, ...] = ()
+
+
+class OpinionVoice(NamedTuple):
+    """What one of several judges said. ``scores`` are by the name of what was scored."""
+
+    judge: str
+    verdict: str
+    figure: str = ""
+    reason: str = ""
+    scores: Mapping[str, float] = {}
+
+
+class ReportedOpinion(NamedTuple):
+    """The newest opinion of judges about a criterion, and how it came there."""
+
+    criterion_id: str
+    turn: int
+    way: str
+    """``ballots``, ``rubric``, ``scorecard`` or ``debate``."""
+    about: str
+    """The rubric, the skill or the kind; empty where there is none."""
+    figure: str
+    highest: float
+    """The best figure there could be: 1, 5 or 10."""
+    needed: float | None
+    reason: str
+    evidence_id: str
+    dimensions: tuple[OpinionDimension, ...] = ()
+    voices: tuple[OpinionVoice, ...] = ()
+    past: tuple[tuple[str, float], ...] = ()
+    """When or at which turn, and the figure; oldest first."""
+    notes: tuple[str, ...] = ()
+
+
 class GoalReport(NamedTuple):
     """What the record of one goal shows."""
 
@@ -78,6 +124,7 @@ class GoalReport(NamedTuple):
     evidence: tuple[Document, ...]
     chain: RecordChain
     warnings: tuple[str, ...]
+    opinions: tuple[ReportedOpinion, ...]
     version: str
     """The Flow that wrote the report."""
     bundle: str = ""

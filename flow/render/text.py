@@ -113,7 +113,7 @@ def history(document: Document) -> list[str]:
 
 _NOT_LISTED = (
     *("at", "seq", "type", "goal_id", "reason", "from", "to"),
-    *("key", "prev", "hash", "ledger_head"),
+    *("difference", "key", "prev", "hash", "ledger_head"),
 )
 """Shown elsewhere in the line, or for programs only, like the digests."""
 

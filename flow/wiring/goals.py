@@ -154,6 +154,27 @@ class Goals:
         faults = [f"{f['file']}: {f['message']}" for f in row["findings"]]
         return RecordChain(row["head"] or "", row["entries"], tuple(faults))
 
+    def card(self, path: str, skill: str) -> Mapping[str, Any]:
+        """A scorecard; empty where it is not there, or is none of the skill."""
+        from flow.adapters.rubrics import score_files
+
+        try:
+            folder = score_files.folder(self.top, self._context.settings)
+            return score_files.stored_card(self.top, folder, skill, path)[0]
+        except FlowError:
+            return {}
+
+    def composites(self, skill: str) -> Sequence[tuple[str, float]]:
+        """(when, composite) of a skill's cards, oldest first."""
+        from flow.adapters.rubrics import score_files
+
+        try:
+            folder = score_files.folder(self.top, self._context.settings)
+            cards = score_files.history(self.top, folder, skill, latest="9", most=20).cards
+        except FlowError:
+            return ()
+        return [(card.timestamp[:10], float(card.composite)) for card in reversed(cards)]
+
     def is_pending(self, goal_id: str) -> bool:
         """Whether a change of the goal was decided and not carried out."""
         return files.exists(self.top, layout.pending_file(goal_id))

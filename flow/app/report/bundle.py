@@ -10,6 +10,7 @@ import json
 
 from flow.app.goal_record import evidence_row, turn_of
 from flow.app.report.gather import compose
+from flow.app.report.opinions import NoCards
 from flow.app.verdict_details import OutputEnd, output_tail
 from flow.core.chain import entries as chain_entries
 from flow.core.chain.closing_record import PLACES
@@ -48,6 +49,7 @@ def bundle_report(checked: BundleReport, record: Record, name: str, version: str
         evidence,
         verdict=lambda _turn: {},
         tail=lambda result, e: _with_tail(outputs, result, e),
+        cards=NoCards(),
         chain=chain,
         version=version,
         bundle=name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flow.app import goal_record
 from flow.app.goal_record import RecordPort
+from flow.app.report.opinions import CardPort, opinions_of
 from flow.app.report.results import turns_of
 from flow.app.verdict_details import criterion_way, output_tail, verdict_details
 from flow.core import layout
@@ -23,7 +24,7 @@ TAILS = 300
 _OPEN = ("failed", "inconclusive")
 
 
-class ReportPort(RecordPort, Protocol):
+class ReportPort(RecordPort, CardPort, Protocol):
     """What a report needs of the checkout."""
 
     def chain(self, run_id: str) -> RecordChain:
@@ -46,6 +47,7 @@ def goal_report(port: ReportPort, outputs: OutputReader, goal_id: str, version: 
         evidence,
         verdict=with_details(port, outputs, verdict),
         tail=lambda result, e: _with_tail(outputs, result, e),
+        cards=port,
         chain=port.chain(goal.run_id) if goal.run_id is not None else RecordChain(),
         version=version,
     )
@@ -88,6 +90,7 @@ def compose(
     *,
     verdict: _DetailedVerdict,
     tail: Callable[[ReportedResult, Evidence], ReportedResult],
+    cards: CardPort,
     chain: RecordChain,
     version: str,
     bundle: str = "",
@@ -119,6 +122,7 @@ def compose(
         events=tuple(document["events"]),
         evidence=tuple(document["evidence"]),
         chain=chain,
+        opinions=tuple(opinions_of(goal.criteria, results, evidence, cards)),
         warnings=tuple(document["warnings"]),
         version=version,
         bundle=bundle,

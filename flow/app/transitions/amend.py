@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 MOST_CHANGES = 200
 """Changes that the journal names one by one."""
+MOST_LINES = 60
+"""Lines of a difference that an event holds."""
 
 
 class Basis(NamedTuple):
@@ -293,6 +295,13 @@ def _change_lines(made: AmendmentPlan) -> list[str]:
     return [*said, f"and {more} more"] if more > 0 else said
 
 
+def _difference_lines(made: AmendmentPlan) -> list[str]:
+    """The lines that changed, for whoever reads the history; cut where they are many or long."""
+    said = [clip(line, 500) for line in made.difference[:MOST_LINES]]
+    more = len(made.difference) - MOST_LINES
+    return [*said, f"and {more} more lines"] if more > 0 else said
+
+
 def _told(*, who: str, how: str, reason: str | None, by_from: str | None) -> dict[str, Any]:
     """Who amended the contract, how and why, as every record of it says."""
     told = {"reason": reason, "by": who, "by_from": by_from, "how": how}
@@ -307,6 +316,7 @@ def _event(made: AmendmentPlan, told: Mapping[str, Any]) -> dict[str, Any]:
         "criteria": list(made.anew),
         "turn": made.loaded.goal.turns_evaluated,
         "changes": _change_lines(made),
+        "difference": _difference_lines(made),
         "from_sha256": made.before,
         "contract_sha256": made.contract,
     }

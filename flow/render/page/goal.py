@@ -7,6 +7,7 @@ from flow.render.page.first import headline, hero
 from flow.render.page.frame import link, page
 from flow.render.page.grid import fact_line, grid, not_proved
 from flow.render.page.html import Markup, join, tag
+from flow.render.page.opinions import opinions
 from flow.render.page.rest import durations, files, limitations, record
 from flow.render.page.results import every_result, failures
 from flow.render.page.timeline import timeline
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 SECTIONS = (
     ("failed", "Failed"),
+    ("opinions", "Judges"),
     ("results", "Results"),
     ("time-line", "Time line"),
     ("files", "Files"),
@@ -31,6 +33,7 @@ def goal_page(report: GoalReport, *, overview: str = "") -> str:
     """The whole page. ``overview`` is the name of the page that lists goals beside it."""
     parts = {
         "failed": failures(report),
+        "opinions": opinions(report),
         "results": every_result(report),
         "time-line": timeline(report),
         "files": files(report),

@@ -211,6 +211,17 @@ border-bottom:1px solid var(--line);font-size:13px}.rec dt{color:var(--quiet)}
 .lim li::before{content:"–";position:absolute;left:0;color:var(--quiet)}
 """
 
+_OPINIONS = """
+.told{font-size:13px}.told p+p{margin-top:4px}.figure b{font-size:18px;font-weight:650}
+.notes{margin-top:6px}.notes li{padding:0 0 2px 14px;position:relative;color:var(--quiet)}
+.notes li::before{content:"–";position:absolute;left:0}
+.dims{table-layout:fixed}.dims th:nth-child(1){width:20%}.dims th:nth-child(2){width:22%}
+.dims th:nth-child(3){width:14%}.dims .bc{padding-top:9px}.dims .bc svg{display:block;width:92%}
+.voices{display:grid;grid-template-columns:repeat(auto-fit,minmax(200px,1fr));gap:12px;
+font-size:13px}.voices>div{background:var(--tint);border-radius:6px;padding:10px 12px}
+.voices p+p{margin-top:4px}.voices li{display:flex;justify-content:space-between}
+"""
+
 _INDEX = """
 .sum{padding:28px 0 0}.sum ul{display:flex;flex-wrap:wrap;gap:4px 24px;margin-top:6px;
 font-size:13px}
@@ -264,6 +275,10 @@ border-bottom:1px solid var(--line)}
 padding:8px 0;border-bottom:1px solid var(--line)}.dur tbody tr>*{border:0;padding:0}
 .dur .bc{grid-row:2;grid-column:1/-1;width:auto;padding-top:4px}.dur td:last-child{display:none}
 .diff>*{width:auto;white-space:pre-wrap}
+.dims thead{display:none}.dims tr{display:grid;grid-template-columns:minmax(0,1fr) auto;
+padding:8px 0;border-bottom:1px solid var(--line)}.dims tbody tr>*{border:0;padding:0;width:auto}
+.dims .bc{grid-row:2;grid-column:1/-1;padding-top:4px}
+.dims td:last-child{grid-column:1/-1;padding-top:4px}
 .gt colgroup,.gt thead{display:none}.gt tr{display:grid;grid-template-columns:minmax(0,1fr) auto;
 gap:2px 12px;padding:9px 0;border-bottom:1px solid var(--line)}.gt tr>*{border:0;
 padding:0!important}
@@ -287,5 +302,5 @@ pre{{white-space:pre-wrap;overflow-wrap:anywhere}}
 STYLE = (
     f":root{{color-scheme:light dark;{_LIGHT}}}\n"
     f"@media (prefers-color-scheme:dark){{:root{{{_DARK}}}}}"
-    f"{_BASE}{_GOAL}{_INDEX}{_NARROW}{_PAPER}"
+    f"{_BASE}{_GOAL}{_OPINIONS}{_INDEX}{_NARROW}{_PAPER}"
 )

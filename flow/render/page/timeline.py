@@ -23,6 +23,7 @@ WORDS = 4_000
 """Characters of what a person said once."""
 LINES = 60
 """Lines of an amendment's difference."""
+_DIFFERENCE = {"  - ": "del", "  + ": "ins"}
 _TURN = re.compile(r"turn \d+\s*")
 _AMENDED = re.compile(r"\A(?P<kind>[a-z ]+): (?:(?P<key>[\w.\[\]]+): )?(?P<words>.*)\Z", re.S)
 _CLASSES = {
@@ -143,10 +144,7 @@ def _difference(event: Mapping[str, Any]) -> Markup | None:
     if not isinstance(lines, list) or not lines:
         return None
     shown = [clip(str(line), TEXT) for line in lines[:LINES]]
-    rows = [
-        tag("del" if line[:1] == "-" else "ins" if line[:1] == "+" else "span", line)
-        for line in shown
-    ]
+    rows = [tag(_DIFFERENCE.get(line[:4], "span"), line) for line in shown]
     if len(lines) > LINES:
         rows.append(tag("span", f"… {len(lines) - LINES} more lines"))
     label = "Difference of the contract"

@@ -7,12 +7,16 @@ from typing import Any
 from flow.core.decision.details import OutputTail, RowDetails
 from flow.core.report import (
     GoalReport,
+    OpinionDimension,
+    OpinionVoice,
     RecordChain,
     ReportedCriterion,
+    ReportedOpinion,
     ReportedResult,
     ReportedTurn,
 )
 
+WAYS = ("ballots", "rubric", "scorecard", "debate")
 LINES = tuple(f"tests/test_dates.py:{n}: AssertionError: {n} is no date" for n in range(20, 35))
 
 
@@ -93,7 +97,7 @@ def events(turns: int, text: str) -> list[dict[str, Any]]:
                     "said_from": "terminal",
                     "reason": f"mypy could not fail: {text}",
                     "changes": [f"weakening: constraints.allowed_paths: {text} added"],
-                    "difference": [" id: AC2", "- command: mypy || true", "+ command: mypy"],
+                    "difference": ["AC2.verification_command", "  - mypy || true", "  + mypy"],
                 }
             )
     return told
@@ -145,9 +149,37 @@ def report(
         "evidence": ({"limitations": [text], "proves": ["AC1"]},),
         "chain": RecordChain("54:7c1fa90b34d2aa", 54),
         "warnings": (text,),
+        "opinions": tuple(opinion(way, text, turns) for way in WAYS) if turns else (),
         "version": "0.1.0",
     }
     return GoalReport(**{**values, **more})
+
+
+def opinion(way: str, text: str, turn: int) -> ReportedOpinion:
+    """What judges said in one of the ways, with dimensions, voices and a past."""
+    number = WAYS.index(way) + 1
+    highest = {"scorecard": 10.0, "debate": 5.0}.get(way, 1.0)
+    return ReportedOpinion(
+        f"AC{number}",
+        turn,
+        way,
+        text,
+        f"0.62, needs 0.75 {text}",
+        highest,
+        0.75 * highest,
+        text,
+        f"evidence-judge-eval-{number}",
+        (
+            OpinionDimension("clear", 0.4 * highest, 0.6, False, 0.25, None, text, (text,)),
+            OpinionDimension(text, 0.9 * highest, None, True, None, None, text, ()),
+        ),
+        (
+            OpinionVoice(f"model a {text}", "achieved", "0.9", text, {"clear": 0.5}),
+            OpinionVoice("model b", "not_achieved", "0.7", text),
+        ),
+        (("turn 1", 0.3 * highest), ("turn 2", 0.5 * highest), ("turn 3", 0.62 * highest)),
+        (text,),
+    )
 
 
 def _approval(text: str) -> dict[str, Any]:

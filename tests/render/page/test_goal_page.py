@@ -200,6 +200,24 @@ def test_what_passed_on_other_files_is_named_as_stale_and_stays_closed() -> None
     assert 'id="failed"' not in text
 
 
+def test_what_judges_said_has_bars_a_line_and_a_column_for_each_judge() -> None:
+    text = goal_page(report())
+    told = words_of(text)
+    assert "a judge’s opinion is no measurement" in told
+    assert told.count("in the judge’s words") == 4
+    for way in ("ballots", "a rubric", "a scorecard", "a debate"):
+        assert f"by {way}" in told
+    assert 'aria-label="Figures so far, of 10: turn 1 3, turn 2 5, turn 3 6.2"' in text
+    assert "Judge 1 model a" in told
+    assert "Judge 2 model b" in told
+    assert "What judges said" not in words_of(goal_page(report(opinions=())))
+
+
+def test_an_amendment_shows_the_lines_that_changed() -> None:
+    text = goal_page(report())
+    assert "<del>  - mypy || true</del><ins>  + mypy</ins>" in text
+
+
 def test_people_are_told_with_who_where_and_their_words() -> None:
     text = words_of(goal_page(report(text="all of it")))
     assert "all of it amended the contract mypy could not fail: all of it" in text

@@ -1,0 +1,261 @@
+"""What judges said of a goal's criteria, from the evidence that holds it. Values only.
+
+Scores and words are the judges'; a scorecard's lie in a file of the checkout beside the record.
+"""
+
+from __future__ import annotations
+
+from flow.app.verdict_details import number_of
+from flow.core.decision.decide import CONFIDENCE_BAR
+from flow.core.decision.details import judged_figures
+from flow.core.report import OpinionDimension, OpinionVoice, ReportedOpinion
+from flow.startup.typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from flow.core.evidence.model import Evidence
+    from flow.core.goal.model import Criterion
+    from flow.core.report import ReportedResult
+
+    Document = Mapping[str, Any]
+
+MOST = 12
+"""Dimensions, judges or quotes of one opinion."""
+PAST = 20
+"""Figures of one history; the newest."""
+
+
+class CardPort(Protocol):
+    """The files of scorecards beside the record."""
+
+    def card(self, path: str, skill: str) -> Document:
+        """A scorecard; empty where it is not there, or is none."""
+
+    def composites(self, skill: str) -> Sequence[tuple[str, float]]:
+        """(when, composite) of a skill's cards, oldest first."""
+
+
+class NoCards:
+    """Where there is no checkout."""
+
+    def card(self, path: str, skill: str) -> Document:  # noqa: ARG002 - as the port has it
+        """Nothing."""
+        return {}
+
+    def composites(self, skill: str) -> Sequence[tuple[str, float]]:  # noqa: ARG002 - as above
+        """Nothing."""
+        return ()
+
+
+def opinions_of(
+    criteria: Sequence[Criterion],
+    results: Mapping[str, Sequence[ReportedResult]],
+    evidence: Sequence[Evidence],
+    cards: CardPort,
+) -> Iterator[ReportedOpinion]:
+    """The newest opinion about each criterion that judges were asked about."""
+    by_id = {e.id: e for e in evidence}
+    for criterion in criteria:
+        told = [
+            (result, by_id[result.evidence_id])
+            for result in results[criterion.id]
+            if result.evidence_id in by_id and _judgement(by_id[result.evidence_id])
+        ]
+        if told:
+            figures = [_past(criterion.id, result, e) for result, e in told]
+            past = [(label, value) for label, value in figures if value is not None]
+            newest, newest_evidence = told[-1]
+            opinion = _opinion(criterion.id, newest, newest_evidence, by_id, cards)
+            if not opinion.past and len(past) > 1:
+                opinion = opinion._replace(past=tuple(past[-PAST:]))
+            yield opinion
+
+
+def _judgement(evidence: Evidence) -> Document:
+    judgement = evidence.document["evidence"].get("judgement")
+    return judgement if isinstance(judgement, dict) else {}
+
+
+def _rows(judgement: Document, key: str) -> list[Document]:
+    listed = judgement.get(key)
+    return [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
+
+
+def _own(judgement: Document, key: str, criterion_id: str) -> Document:
+    """The row of a criterion in one of the lists of a judgement."""
+    return next(
+        (
+            row
+            for row in _rows(judgement, key)
+            if criterion_id in (row.get("id"), row.get("criterion_id"))
+        ),
+        {},
+    )
+
+
+def _past(criterion_id: str, result: ReportedResult, e: Evidence) -> tuple[str, float | None]:
+    """The figure of one turn: a rubric's score, a debate's, else the judge's confidence."""
+    judgement = _judgement(e)
+    rubric = _own(judgement, "rubrics", criterion_id)
+    apart = _own(judgement, "apart", criterion_id)
+    values = (rubric.get("score"), apart.get("composite"), apart.get("overall"))
+    value = next((number for number in map(number_of, values) if number is not None), None)
+    if value is None and not apart:
+        value = number_of(judgement.get("confidence"))
+    return f"turn {result.turn}", value
+
+
+def _opinion(
+    criterion_id: str,
+    result: ReportedResult,
+    evidence: Evidence,
+    by_id: Mapping[str, Evidence],
+    cards: CardPort,
+) -> ReportedOpinion:
+    judgement = _judgement(evidence)
+    apart = _own(judgement, "apart", criterion_id)
+    rubric = _own(judgement, "rubrics", criterion_id)
+    voices = tuple(_ballots(judgement, criterion_id, by_id))[:MOST]
+    if not rubric:
+        rubric = next(
+            (row for voice in _ballot_documents(judgement, by_id)
+             if (row := _own(voice, "rubrics", criterion_id))),
+            {},
+        )  # fmt: skip
+    plain = ReportedOpinion(
+        criterion_id,
+        result.turn,
+        "ballots",
+        "",
+        judged_figures(criterion_id, judgement) or result.details.judged,
+        1.0,
+        CONFIDENCE_BAR,
+        str(judgement.get("reason") or ""),
+        evidence.id,
+        voices=voices if len(voices) > 1 else (),
+        notes=_texts(judgement.get("remarks")),
+    )
+    if apart.get("way") == "scorecard":
+        return _scorecard(plain, apart, cards)
+    if apart.get("way") == "debate":
+        return _debate(plain, apart)
+    if rubric:
+        return _rubric(plain, rubric)
+    return plain
+
+
+def _rubric(plain: ReportedOpinion, rubric: Document) -> ReportedOpinion:
+    dimensions = tuple(
+        OpinionDimension(
+            str(row.get("name")),
+            number_of(row.get("score")) or 0.0,
+            number_of(row.get("threshold")),
+            row.get("passed") if isinstance(row.get("passed"), bool) else None,
+            why=str(row.get("reasoning") or ""),
+            quotes=_texts(row.get("evidence")),
+        )
+        for row in _rows(rubric, "criteria")[:MOST]
+    )
+    return plain._replace(
+        way="rubric",
+        about=str(rubric.get("rubric") or rubric.get("name") or ""),
+        needed=number_of(rubric.get("passing_threshold")),
+        reason=str(rubric.get("reasoning") or plain.reason),
+        dimensions=dimensions,
+        notes=_texts(rubric.get("suggestions")),
+    )
+
+
+def _scorecard(plain: ReportedOpinion, apart: Document, cards: CardPort) -> ReportedOpinion:
+    path, skill = str(apart.get("card") or ""), str(apart.get("skill") or "")
+    card = cards.card(path, skill)
+    rows = card.get("dimensions")
+    dimensions = tuple(
+        OpinionDimension(
+            str(name),
+            number_of(row.get("score")) or 0.0,
+            passed=None if (number_of(row.get("score")) or 0.0) >= CRITICAL else False,
+            weight=number_of(row.get("weight")),
+            why=str(row.get("justification") or ""),
+            quotes=_texts(row.get("evidence")),
+        )
+        for name, row in (rows.items() if isinstance(rows, dict) else ())
+        if isinstance(row, dict)
+    )
+    return plain._replace(
+        way="scorecard",
+        about=skill,
+        highest=10.0,
+        needed=None,
+        reason=str(apart.get("reason") or plain.reason),
+        dimensions=dimensions[:MOST],
+        past=tuple(cards.composites(skill))[-PAST:] if skill else (),
+        notes=_texts(apart.get("critical_issues")) + _texts(card.get("recommendations")),
+    )
+
+
+CRITICAL = 5.0
+"""Below this score a dimension is a critical issue (SPEC 9.3)."""
+
+
+def _debate(plain: ReportedOpinion, apart: Document) -> ReportedOpinion:
+    scores = apart.get("scores")
+    given = scores.items() if isinstance(scores, dict) else ()
+    dimensions = tuple(
+        OpinionDimension(str(name), number)
+        for name, score in given
+        if (number := number_of(score)) is not None
+    )
+    rounds, reports = apart.get("rounds"), _texts(apart.get("reports"))
+    notes = [f"after {rounds} rounds"] if isinstance(rounds, int) and rounds else []
+    notes += ["all judges accept it"] if apart.get("consensus") is True else []
+    notes += [f"what each judge wrote: {path}" for path in reports]
+    return plain._replace(
+        way="debate",
+        about=str(apart.get("mode") or ""),
+        highest=5.0,
+        needed=None,
+        reason=str(apart.get("reason") or plain.reason),
+        dimensions=dimensions[:MOST],
+        notes=tuple(notes) + _texts(apart.get("remarks")),
+    )
+
+
+def _ballot_documents(judgement: Document, by_id: Mapping[str, Evidence]) -> Iterator[Document]:
+    """The judgements in the sidecars of the ballots."""
+    ballots = judgement.get("ballots")
+    sidecars = ballots.get("sidecars") if isinstance(ballots, dict) else None
+    for path in sidecars if isinstance(sidecars, list) else ():
+        evidence = by_id.get(str(path).rpartition("/")[2].partition(".")[0])
+        if evidence is not None:
+            yield _judgement(evidence)
+
+
+def _ballots(
+    judgement: Document, criterion_id: str, by_id: Mapping[str, Evidence]
+) -> Iterator[OpinionVoice]:
+    for ballot in _ballot_documents(judgement, by_id):
+        own = _own(ballot, "criteria", criterion_id)
+        rubric = _own(ballot, "rubrics", criterion_id)
+        none = ballot.get("no_answer")
+        verdict = str(own.get("status") or ballot.get("verdict") or "")
+        confidence = number_of(ballot.get("confidence"))
+        yield OpinionVoice(
+            str(ballot.get("judge") or ""),
+            "no answer" if isinstance(none, dict) else verdict,
+            "" if confidence is None else f"{confidence:g}",
+            str(
+                (none or {}).get("reason") if isinstance(none, dict) else ballot.get("reason") or ""
+            ),
+            {
+                str(row.get("name")): number
+                for row in _rows(rubric, "criteria")
+                if (number := number_of(row.get("score"))) is not None
+            },
+        )
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """The texts of a list; nothing where it is none."""
+    return tuple(str(text) for text in value[:MOST]) if isinstance(value, list) else ()

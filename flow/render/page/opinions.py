@@ -1,0 +1,184 @@
+"""What judges said, on a goal's page: dimensions as bars, history as a line, judges side by side.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+from flow.core.text.display import clip
+from flow.render.page.frame import TEXT, facts, link, mark, section
+from flow.render.page.html import Markup, anchor, join, tag
+from flow.render.screen import MEANING
+from flow.startup.typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.core.report import GoalReport, OpinionDimension, OpinionVoice, ReportedOpinion
+
+SHOWN = 30
+"""Opinions on one page."""
+_WAYS = {
+    "ballots": "ballots",
+    "rubric": "a rubric",
+    "scorecard": "a scorecard",
+    "debate": "a debate",
+}
+
+
+def opinions(report: GoalReport) -> Markup | None:
+    """The newest opinion about each criterion that judges were asked about."""
+    if not report.opinions:
+        return None
+    note = "a judge’s opinion is no measurement, and never stands in for a command"
+    shown = [_opinion(report, opinion) for opinion in report.opinions[:SHOWN]]
+    if len(report.opinions) > SHOWN:
+        more = f"and {len(report.opinions) - SHOWN} more: flow evidence list {report.goal_id}"
+        shown.append(tag("p", more, class_="q s"))
+    return section("opinions", "What judges said", note, *shown)
+
+
+def _opinion(report: GoalReport, opinion: ReportedOpinion) -> Markup:
+    text = next((c.text for c in report.criteria if c.id == opinion.criterion_id), "")
+    name = anchor("said", opinion.criterion_id)
+    about = f" {opinion.about}" if opinion.about else ""
+    head = tag(
+        "header",
+        tag("h3", tag("b", opinion.criterion_id), f" {clip(text, TEXT)}", id=name),
+        tag(
+            "p",
+            f"by {_WAYS.get(opinion.way, 'a judge')}",
+            clip(about, 80),
+            ", at ",
+            link(anchor("turn", opinion.turn), f"turn {opinion.turn}"),
+        ),
+    )
+    figure = tag("p", tag("b", opinion.figure), class_="figure") if opinion.figure else None
+    reason = tag("p", clip(opinion.reason, 4 * TEXT)) if opinion.reason else None
+    left = tag("div", figure, reason, _notes(opinion), class_="told")
+    top = tag("div", left, _history(opinion), class_="dur")
+    body = tag(
+        "div",
+        top,
+        _dimensions(opinion),
+        _voices(opinion.voices),
+        facts([("Evidence", tag("code", opinion.evidence_id))]),
+        class_="in",
+    )
+    return tag("article", head, body, class_="open", aria_labelledby=name)
+
+
+def _notes(opinion: ReportedOpinion) -> Markup | None:
+    rows = [tag("li", clip(note, TEXT)) for note in opinion.notes]
+    return tag("ul", *rows, class_="notes") if rows else None
+
+
+def _dimensions(opinion: ReportedOpinion) -> Markup | None:
+    """A bar for each dimension, with what it needs as a line across it."""
+    if not opinion.dimensions:
+        return None
+    rows = [_dimension(row, opinion) for row in opinion.dimensions]
+    heads = ("Dimension", f"Of {opinion.highest:g}", "Score", "Why, in the judge’s words")
+    head = tag(
+        "tr",
+        *(tag("th", name, scope="col", class_="r" if name == "Score" else None) for name in heads),
+    )
+    caption = tag("caption", f"What was scored for {opinion.criterion_id}", class_="vh")
+    return tag("table", caption, tag("thead", head), tag("tbody", *rows), class_="dims")
+
+
+def _dimension(row: OpinionDimension, opinion: ReportedOpinion) -> Markup:
+    share = min(max(row.score / opinion.highest, 0.0), 1.0)
+    need = None
+    if row.needed is not None:
+        at = f"{100 * min(max(row.needed / opinion.highest, 0.0), 1.0):.1f}%"
+        need = tag("rect", x=at, width=2, height=14, class_="f-fg")
+    failed = row.passed is False
+    bar = tag(
+        "svg",
+        tag("rect", y=2, width="100%", height=10, rx=2, class_="f-tag"),
+        tag(
+            "rect", y=2, width=f"{100 * share:.1f}%", height=10, rx=2,
+            class_="f-no" if failed else "f-bar",
+        ),
+        need,
+        width="100%",
+        height=14,
+        aria_hidden="true",
+    )  # fmt: skip
+    weight = tag("span", f" {100 * row.weight:g} %", class_="q") if row.weight else None
+    score = f"{row.score:.3g}" + (f", needs {row.needed:g}" if row.needed is not None else "")
+    quotes = [tag("div", tag("q", clip(quote, TEXT)), class_="q") for quote in row.quotes[:2]]
+    name = join(mark("failed", "failed") if failed else None, " " if failed else None, row.name)
+    return tag(
+        "tr",
+        tag("th", name, weight, scope="row"),
+        tag("td", bar, class_="bc"),
+        tag("td", score, class_="r nw failed" if failed else "r nw"),
+        tag("td", clip(row.why, TEXT), *quotes),
+    )
+
+
+def _history(opinion: ReportedOpinion) -> Markup | None:
+    """The figures over time as a line; what is needed is dashed."""
+    past = opinion.past
+    if len(past) < 2:
+        return None
+    step = 348 / (len(past) - 1)
+    points = [
+        (12 + place * step, 88 - 76 * min(max(value / opinion.highest, 0.0), 1.0))
+        for place, (_, value) in enumerate(past)
+    ]
+    shapes = [tag("path", d="M0 88.5h372M0 12.5h372", class_="l-line")]
+    if opinion.needed is not None:
+        y = 88 - 76 * opinion.needed / opinion.highest
+        shapes.append(tag("path", d=f"M0 {y:.1f}h372", class_="l-quiet", stroke_dasharray="3 3"))
+    path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    shapes.append(tag("path", d=f"M{path}", class_="f-no-fill l-quiet", stroke_width=1.5))
+    for place, (x, y) in enumerate(points):
+        last = place == len(points) - 1
+        title = tag("title", f"{past[place][0]}: {past[place][1]:.3g}")
+        kind = "f-fg" if last else "f-bg l-quiet"
+        shapes.append(
+            tag("circle", title, cx=f"{x:.1f}", cy=f"{y:.1f}", r=3 if last else 2.2, class_=kind)
+        )
+    first, last_label = past[0][0], past[-1][0]
+    shapes += [
+        tag("text", clip(first, 12), x=0, y=106),
+        tag("text", clip(last_label, 12), x=372, y=106, text_anchor="end"),
+    ]
+    told = ", ".join(f"{label} {value:.3g}" for label, value in past)
+    chart = tag(
+        "svg", *shapes, viewBox="0 0 372 110", role="img", class_="chart",
+        aria_label=f"Figures so far, of {opinion.highest:g}: {told}",
+    )  # fmt: skip
+    caption = f"{past[-1][1]:.3g} of {opinion.highest:g}, and the {len(past) - 1} before"
+    return tag("figure", chart, tag("figcaption", caption, class_="q s"))
+
+
+def _voices(voices: Sequence[OpinionVoice]) -> Markup | None:
+    """Each judge in a column of their own."""
+    if not voices:
+        return None
+    columns = []
+    for number, voice in enumerate(voices, 1):
+        meaning = MEANING.get(voice.verdict, "undecided")
+        scores = [
+            tag("li", tag("span", name), tag("b", f"{score:g}"))
+            for name, score in voice.scores.items()
+        ]
+        columns.append(
+            tag(
+                "div",
+                tag(
+                    "p",
+                    mark(meaning, meaning),
+                    tag("b", f" Judge {number}"),
+                    tag("span", f" {voice.judge}", class_="q"),
+                ),
+                tag("p", f"{voice.verdict} {voice.figure}".strip(), class_="q"),
+                tag("p", clip(voice.reason, TEXT)) if voice.reason else None,
+                tag("ul", *scores) if scores else None,
+            )
+        )
+    return tag("div", *columns, class_="voices")
