@@ -98,6 +98,6 @@ class Claims:
     def note(self, run_id: str | None, goal_id: str, event: Mapping[str, Any]) -> None:
         """Append what somebody said to the run's events, where there are any."""
         context = self._context
-        if run_id is not None and files.exists(context.top, layout.events_file(run_id)):
+        if run_id is not None and event_log.last_seq(context.top, run_id):
             spoken = context.speaker.fields() if context.speaker is not None else {}
             StopRecord(context).note(run_id, goal_id, {**event, **spoken})

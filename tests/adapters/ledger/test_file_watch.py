@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.adapters.chain import event_log
+from flow.adapters.chain import event_files, event_log
 from flow.adapters.fs import files, locks
 from flow.adapters.git import find as git_find
 from flow.adapters.ledger import file_watch
@@ -131,3 +131,23 @@ def is_held(top: str, lock: str) -> bool:
         except BlockingIOError:
             return True
     return False
+
+
+def test_a_roll_over_by_another_process_is_not_blamed(
+    repo: GitRepo, watched: FileWatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_files, "FULL", 300)
+    record(str(repo.path), "theirs")
+    folder = repo.path / layout.run_dir(RUN)
+    assert (folder / "events.1.jsonl").exists()
+    assert watched.changed() == ()
+    watched.settle()
+    (folder / "events.1.jsonl").write_bytes(b"")
+    record(str(repo.path), "theirs-2")
+    assert watched.changed() == (f"{layout.run_dir(RUN)}/events.1.jsonl",)
+
+
+def test_a_file_of_events_that_a_command_makes_is_blamed(repo: GitRepo, watched: FileWatch) -> None:
+    name = f"{layout.run_dir(RUN)}/events.7.jsonl"
+    (repo.path / name).write_bytes(b"{}\n")
+    assert watched.changed() == (name,)
