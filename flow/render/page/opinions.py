@@ -152,7 +152,8 @@ def _history(opinion: ReportedOpinion) -> Markup | None:
         "svg", *shapes, viewBox="0 0 372 110", role="img", class_="chart",
         aria_label=f"Figures so far, of {opinion.highest:g}: {told}",
     )  # fmt: skip
-    caption = f"{past[-1][1]:.3g} of {opinion.highest:g}, and the {len(past) - 1} before"
+    dashed = f"; dashed: {opinion.needed:.3g}, which it needs" if opinion.needed is not None else ""
+    caption = f"{past[-1][1]:.3g} of {opinion.highest:g} at last{dashed}"
     return tag("figure", chart, tag("figcaption", caption, class_="q s"))
 
 

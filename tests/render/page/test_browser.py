@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from flow.render.page.goal import goal_page
+from flow.render.page.index import index_page
 from tests.render.page import browser
 from tests.render.page.scenes import report
+from tests.render.page.test_index import rows
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs_tool("chromium")]
 FILTERS = {
@@ -39,6 +41,20 @@ def test_it_can_be_read(tmp_path: Path, dark: bool, width: int, criteria: int, t
     assert seen["faint"] == []
     assert (seen["unnamed"], seen["small"], seen["scripts"]) == (0, 0, 0)
     assert [count > 0 for count in seen["shown"]] == [*FILTERS.values()]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 400])
+def test_the_page_over_all_goals_can_be_read_and_filtered(
+    tmp_path: Path, dark: bool, width: int
+) -> None:
+    text = index_page(rows("plain"), "0.1.0")
+    filters = [("r-1", ".row.of-r-1"), ("r-1", ".row:not(.of-r-1)"), ("all", ".row")]
+    seen = browser.look(text, tmp_path, width=width, dark=dark, filters=filters)
+    assert (seen["over"], seen["faint"], seen["unnamed"]) == (0, [], 0)
+    assert seen["shown"] == [1, 0, 6]
+    long = browser.look(index_page(rows("x" * 300), "0.1.0"), tmp_path, width=width, dark=dark)
+    assert long["over"] == 0
 
 
 @pytest.mark.parametrize(("criteria", "turns"), [(1, 0), (1, 200), (100, 1)])
