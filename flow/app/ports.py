@@ -211,8 +211,11 @@ class TurnLedger(Protocol):
     def discount(self, goal_id: str, run_id: str, evidence_id: str, moved: Sequence[str]) -> None:
         """Put on record that ``moved`` changed while this was measured, so that it never counts."""
 
-    def check_room(self, goal: Goal, folder: str) -> None:
-        """Raise where a result could not be recorded now; ``folder`` is that of journals."""
+    def check_room(self, goal: Goal, folder: str | None) -> None:
+        """Raise where a result could not be recorded now: no disk, no journal.
+
+        ``folder`` is that of journals; with None they are not looked at.
+        """
 
     def finish(self, goal_id: str) -> bool:
         """Complete what an earlier process began and did not finish; True where there was any."""

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from flow.wiring.context import Context
 
 
-MOST_DAYS = 10_000
-
-
 def record_entry(context: Context, issue: int, type: str, metadata: Mapping[str, Any]) -> str:
     """Append an artifact to an issue's journal; returns the path."""
     whole = layout.journal_file(issue, "", context.settings.settings.journal_dir)
@@ -61,7 +58,7 @@ def read_journal(context: Context, issue: int | None, goal_id: str | None) -> tu
 
 def _newest_day(top: str, folder: str, goal_id: str) -> str | None:
     """The newest day's journal with an artifact of the goal; None where none has one."""
-    names = files.names(top, folder, suffix=".md", limit=MOST_DAYS)
+    names = files.names(top, folder, suffix=".md", limit=parts.MOST_FILES)
     for name in sorted((name for name in names if name.startswith("session-")), reverse=True):
         rel = f"{folder}/{name}"
         try:
@@ -69,5 +66,5 @@ def _newest_day(top: str, folder: str, goal_id: str) -> str | None:
         except FlowError:
             continue
         if any(artifact.get("goal_id") == goal_id for artifact in artifacts):
-            return rel
+            return layout.journal_base(rel)
     return None

@@ -186,7 +186,7 @@ class World:
 
     # --- ledger --------------------------------------------------------------------------------
 
-    def check_room(self, goal: Goal, folder: str) -> None:
+    def check_room(self, goal: Goal, folder: str | None) -> None:
         self._known(goal.id)
 
     def finish(self, goal_id: str) -> bool:

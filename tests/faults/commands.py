@@ -6,7 +6,8 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.faults.scenes import GOAL, ISSUE, RUN, TEXT, must
+from flow.adapters.journal import parts
+from tests.faults.scenes import GOAL, ISSUE, JOURNAL, RUN, TEXT, must
 from tests.support.debate_judge import reply as debate_reply
 from tests.support.judges.score_replies import reply as score_reply
 
@@ -87,6 +88,13 @@ def _draft(scene: Scene) -> str:
 
 def _met(scene: Scene) -> str:
     scene.start().meet()
+    return ""
+
+
+def _full_journal(scene: Scene) -> str:
+    """Its next entry begins a second file."""
+    _met(scene)
+    scene.write(JOURNAL, scene.read(JOURNAL).ljust(parts.FULL, "x"))
     return ""
 
 
@@ -385,6 +393,13 @@ TRIALS: tuple[Trial, ...] = (
     Trial(
         "evaluate-waiting",
         _waiting,
+        lambda s, _: ("flow", "goal", "evaluate", GOAL, "--json"),
+        _events("evaluated"),
+        adds=True,
+    ),
+    Trial(
+        "evaluate-rollover",
+        _full_journal,
         lambda s, _: ("flow", "goal", "evaluate", GOAL, "--json"),
         _events("evaluated"),
         adds=True,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flow.adapters.chain import event_log as events
 from flow.adapters.chain.run_record import RunRecord
 from flow.adapters.fs import files
+from flow.adapters.journal import parts
 from flow.adapters.journal import store as journal_store
 from flow.adapters.ledger.reader import FileRecords
 from flow.core import layout
@@ -58,10 +59,10 @@ def look(scene: Scene) -> View:
     sidecars, warnings = records.evidence(RUN)
     broken += warnings
     artifacts: tuple[Mapping[str, Any], ...] = ()
-    if os.path.lexists(scene.path(JOURNAL)):
+    for name in parts.parts(scene.repo, JOURNAL):
         try:
-            read = journal_store.read(scene.repo, JOURNAL)
-            artifacts = read.artifacts
+            read = journal_store.read(scene.repo, name)
+            artifacts += read.artifacts
             broken += read.warnings
         except FlowError as error:
             broken.append(str(error))

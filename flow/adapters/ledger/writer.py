@@ -94,11 +94,16 @@ class FileLedger:
         pending = files.exists(self._root, layout.pending_file(ids.goal_id(goal_id)))
         return pending and self._moves.finish(goal_id)
 
-    def check_room(self, goal: Goal, folder: str) -> None:
-        """Raise where a result could not be recorded now; ``folder`` is that of journals."""
+    def check_room(self, goal: Goal, folder: str | None) -> None:
+        """Raise where a result could not be recorded now: no disk, no journal.
+
+        ``folder`` is that of journals; with None they are not looked at.
+        """
+        files.check_space(self._root, SPACE)
+        if folder is None:
+            return
         from flow.adapters.journal import parts, store
 
-        files.check_space(self._root, SPACE)
         journal = store.journal_path(goal.journal, goal.issue, goal.id, folder)
         part = parts.part_to_write(self._root, journal)
         store.check(self._root, part, Artifact("goal-evaluation", {}), now=self._settings.now())

@@ -137,8 +137,9 @@ class _CommandRuns:
 
 def _announce_runs(facts: Facts, request: Request, tools: EvaluationTools) -> None:
     """Record the untracked files, so that those of a killed evaluation can be told."""
-    if request.quiet and not request.dry_run:  # the others looked before anything else
-        tools.ledger.check_room(facts.loaded.goal, facts.baseline.journal_dir)
+    if request.quiet and not request.dry_run:
+        # The others looked before anything else. Of this one the journal may get to know nothing.
+        tools.ledger.check_room(facts.loaded.goal, None)
     if facts.before.problems or request.dry_run:  # unknown files; a dry run records nothing
         return
     tools.mark_started(facts.run_id, [c.path for c in facts.before.changes if c.untracked])

@@ -10,10 +10,12 @@ import stat
 import subprocess
 import sys
 import threading
+from typing import NamedTuple
 
 import pytest
 
 from flow.adapters.fs import files
+from flow.adapters.fs.folders import FREE_SPACE
 from flow.errors import ContractError, RefusedError, StorageError
 from tests.support.patience import LONG
 
@@ -229,6 +231,7 @@ def test_of_500_racing_publishers_exactly_one_wins(root):
 RACER = """
 import sys
 from flow.adapters.fs import files
+from flow.adapters.fs.folders import FREE_SPACE
 from flow.errors import RefusedError
 root, me = sys.argv[1:]
 won = 0
@@ -322,6 +325,42 @@ def test_a_write_that_takes_nothing_is_a_full_disk(root, monkeypatch):
     with pytest.raises(StorageError, match="No space left"):
         files.publish_new(root, "f", b"x")
     assert tree(root) == {}
+
+
+class Disk(NamedTuple):
+    """What a file system says of its room."""
+
+    f_frsize: int = 4096
+    f_blocks: int = 1000
+    f_bfree: int = 20
+    f_bavail: int = 10
+    f_files: int = 1000
+    f_favail: int = files.FILES_NEEDED
+
+
+@pytest.mark.parametrize(
+    ("disk", "user", "needed", "room"),
+    [
+        (Disk(), 1000, 40960, True),
+        (Disk(), 1000, 40961, False),
+        (Disk(), 0, 40961, True),
+        (Disk(), 0, 81921, False),
+        (Disk(f_bavail=0, f_bfree=0), 0, 1, False),
+        (Disk(f_blocks=0, f_bavail=0, f_bfree=0), 1000, 1 << 20, True),
+        (Disk(f_favail=files.FILES_NEEDED - 1), 1000, 1, False),
+        (Disk(f_files=0, f_favail=0), 1000, 1, True),
+    ],
+)
+def test_a_disk_has_room_or_is_told_to_be_full(root, monkeypatch, disk, user, needed, room):
+    monkeypatch.setattr(os, "statvfs", lambda path: disk)
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    if room:
+        files.check_space(root, needed)
+        return
+    with pytest.raises(StorageError, match="No space left") as caught:
+        files.check_space(root, needed)
+    assert caught.value.fault.remedy == FREE_SPACE
+    assert caught.value.fault.file == ".flow/runs"
 
 
 def test_a_failed_sync_is_never_tried_again(root, monkeypatch):

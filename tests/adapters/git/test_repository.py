@@ -11,6 +11,7 @@ import pytest
 from flow.adapters.baseline import pinned as baseline_pinned
 from flow.adapters.baseline.restored import restore
 from flow.adapters.git import repository
+from flow.adapters.git.run import failed
 from flow.core.boundary.rules import Baseline
 from flow.errors import GitError, InputError, StateError
 from tests.support.gitbox import GitBox
@@ -476,3 +477,17 @@ def test_what_a_commit_alone_tells(box: GitBox) -> None:
     assert box.report().guards_changed == ()
     box.write("evil.py")
     assert {v.path for v in box.report().violations} == {"evil.py"}
+
+
+@pytest.mark.parametrize(
+    ("message", "remedy"),
+    [
+        ("error: unable to create file a: No space left on device", "free some disk space"),
+        ("fatal: sha1 file 'index.lock' write error. Out of diskspace", "free some disk space"),
+        ("fatal: bad object HEAD", "git fsck"),
+    ],
+)
+def test_git_on_a_full_disk_says_what_to_do(message: str, remedy: str) -> None:
+    error = failed("checkout-index", (128, b"", message.encode()))
+    assert message in error.fault.message
+    assert remedy in (error.fault.remedy or "")

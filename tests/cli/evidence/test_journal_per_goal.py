@@ -134,3 +134,13 @@ def test_a_days_journal_of_before_goes_on_being_read(repo: GitRepo) -> None:
     assert entries(repo) != before
     assert (repo.path / ".decisions/session-2026-01-31.md").exists()
     assert flow(repo, "evidence", "verify").status == 0
+
+
+def test_a_days_journal_in_two_parts_is_read_as_one(repo: GitRepo) -> None:
+    create(scene.start(repo))
+    day = repo.path / ".decisions/session-2026-01-31.md"
+    text = repo.read(JOURNAL)
+    day.write_text(text)
+    day.with_name("session-2026-01-31.2.md").write_text(text.replace("goal-created", "second"))
+    (repo.path / JOURNAL).unlink()
+    assert entries(repo) == ["goal-created", "second"]
