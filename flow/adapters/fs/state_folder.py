@@ -108,7 +108,7 @@ def check_state_dir(path: str) -> bool:
     return True
 
 
-def replace_own(path: str, data: bytes) -> None:
+def replace_own(path: str, *data: bytes) -> None:
     """Replace a file of the state folder whole, in a folder that is there and checked.
 
     No lock keeps others out, so the temporary file's name says whose it is. Nothing is synced: what
@@ -119,7 +119,7 @@ def replace_own(path: str, data: bytes) -> None:
     fd = os.open(temporary, _NEW_FILE, 0o600)
     try:
         with open(fd, "wb") as stream:
-            stream.write(data)
+            stream.writelines(data)
         os.replace(temporary, path)
     except BaseException:  # an interrupt, too
         try:

@@ -14,29 +14,31 @@ import json
 import os
 import struct
 import zlib
+from bisect import bisect_left
 
+from flow.adapters.fs.stamps import signature_of
 from flow.adapters.fs.state_folder import replace_own
 from flow.core.boundary.rules import GITLINK, ContentState
 from flow.core.layout import TEMP_PREFIX
-from flow.startup.typing import TYPE_CHECKING, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from flow.adapters.fs.stamps import Signature
+Stamps = bytes
+"""A signature (``fs.stamps``), packed: there is one for each file."""
 
-_MAGIC = b"flow-worktree-cache-2\n"
-_SIGNATURE = struct.Struct("<qqqQI")
+_MAGIC = b"flow-worktree-cache-3\n"
+_STAMPS = struct.Struct("<QQQQI")
+pack_stamps = _STAMPS.pack
+"""Makes :data:`Stamps` of the five numbers of a signature, the times cut to ``TIME_BITS``."""
+TIME_BITS = (1 << 64) - 1
+"""Files may be dated before 1970 and after 2262. Two times of 584 years apart look the same, and a
+change that sets them moves ctime."""
 _MODES = ("100644", "100755", "120000", GITLINK)
 _MOST_FILES = 24
 _SIZE_LIMIT = 1 << 30
-
-
-class Hashed(NamedTuple):
-    """A file that differs from the base, as it was when it was hashed."""
-
-    signature: Signature
-    entry: ContentState
+_HEADER_LIMIT = 1 << 16
 
 
 class Table:
@@ -45,10 +47,10 @@ class Table:
     def __init__(self, base: str) -> None:
         self.base = base
         self.folders: set[bytes] = set()
-        self.clean: dict[bytes, Signature] = {}
-        """Files whose content is the base's, by the signature they had then."""
-        self.hashes: dict[bytes, Hashed] = {}
-        """Other files."""
+        self.clean: dict[bytes, Stamps] = {}
+        """Files whose content is the base's, by the stamps they had then."""
+        self.hashes: dict[bytes, bytes] = {}
+        """Other files (``pack_hashed``)."""
         self.rules = ""
         """Digest of the ignore rules that ``decisions`` were made with."""
         self.decisions: dict[bytes, bool] = {}
@@ -58,11 +60,8 @@ class Table:
         self._rest: dict[bytes, bytes] = {}
         """The base's paths that are not known to be clean → packed entry."""
         self._paths: list[bytes] = []
-        """The base's clean paths, with their signatures and packed entries side by side."""
-        self._signatures = self._packed = b""
-        self._places: dict[bytes, int] | None = None
-        self._near: dict[bytes, bytes] = {}
-        """Some clean paths with their packed entries, found without making ``_places``."""
+        """The base's clean paths, sorted, with their stamps and packed entries side by side."""
+        self._stamps = self._packed = b""
 
     def __len__(self) -> int:
         return len(self._paths) + len(self._rest)
@@ -89,20 +88,17 @@ class Table:
         mark = _MODES.index(GITLINK)
         return {path for path, packed in self._rest.items() if packed[0] == mark}
 
+    def is_other(self, path: bytes) -> bool:
+        """Whether the base has ``path``, which is not known to be clean."""
+        return path in self._rest
+
     def _packed_entry(self, path: bytes) -> bytes | None:
-        packed = self._rest.get(path) or self._near.get(path)
+        packed = self._rest.get(path)
         if packed is not None or not self._paths:
             return packed
-        if self._places is None:  # on first use: a walk that finds nothing new needs none
-            self._places = dict(zip(self._paths, range(len(self._paths)), strict=True))
-        place = self._places.get(path)
-        return None if place is None else self._packed_at(place)
-
-    def expect(self, paths: Collection[bytes]) -> None:
-        """Make ready to be asked for these clean paths, which costs less than for all."""
-        for place, path in enumerate(self._paths if paths else ()):
-            if path in paths:
-                self._near[path] = self._packed_at(place)
+        place = bisect_left(self._paths, path)
+        inside = place < len(self._paths) and self._paths[place] == path
+        return self._packed_at(place) if inside else None
 
     def _packed_at(self, place: int) -> bytes:
         return self._packed[place * self._width : (place + 1) * self._width]
@@ -124,90 +120,68 @@ class Table:
     def load(cls, file: str, base: str) -> Table | None:
         """Read a cache file; None where it is missing, damaged, or another base's."""
         try:
-            data = _read_cache(file)
-            if data is None or not data.startswith(_MAGIC):
-                return None
-            end = data.index(b"\n", len(_MAGIC))
-            header = json.loads(data[len(_MAGIC) : end])
-            body = memoryview(data)[end + 1 :]
-            if header["base"] != base or zlib.crc32(body) != header["crc"]:
-                return None
-            return cls._parse(base, header, body)
+            header, blocks = _read_blocks(file)
+            return cls._of_blocks(base, header, blocks) if header["base"] == base else None
         except (OSError, ValueError, KeyError, TypeError, AttributeError, struct.error):
             return None
 
     @classmethod
-    def _parse(cls, base: str, header: Mapping[str, object], body: memoryview) -> Table | None:
-        sizes = header["sizes"]
-        if not isinstance(sizes, list) or sum(sizes) != len(body):
-            return None
-        blocks, at = [], 0
-        for size in sizes:
-            blocks.append(bytes(body[at : at + size]))
-            at += size
-        clean, signatures, packed, rest, rest_packed, other, other_sig, other_packed, folders = (
-            blocks
-        )
+    def _of_blocks(cls, base: str, header: Mapping[str, Any], blocks: list[bytes]) -> Table:
+        """The reverse of :meth:`_blocks`. Raises :class:`ValueError` where blocks do not fit."""
+        clean, stamps, packed, rest, rest_packed, hashed, hashed_packed, *more = blocks
+        folders, named, decided = more
         table = cls(base)
         table.fresh = False
-        table._paths, table._signatures, table._packed = _split_block(clean), signatures, packed
-        if len(packed) != len(table._paths) * table._width:
-            return None
-        table.clean = table.known_clean()
-        width = table._width
-        table._rest = dict(zip(_split_block(rest), _block_pieces(rest_packed, width), strict=True))
-        table.folders = set(_split_block(folders))
-        table.hashes = {
-            path: Hashed(signature, _unpack_entry(piece))
-            for path, signature, piece in zip(
-                _split_block(other),
-                _SIGNATURE.iter_unpack(other_sig),
-                _block_pieces(other_packed, width),
-                strict=True,
-            )
-        }
         table.rules = str(header["rules"])
-        decisions = header["decisions"]
-        if not isinstance(decisions, dict):
-            return None
-        table.decisions = {k.encode("latin-1"): v is True for k, v in decisions.items()}
+        table._paths, table._stamps, table._packed = _split_block(clean), stamps, packed
+        width = table._width
+        if len(packed) != len(table._paths) * width:
+            raise ValueError("a block of another length")
+        table.clean = table.known_clean()
+        table._rest = _pairs(rest, rest_packed, width)
+        table.hashes = _pairs(hashed, hashed_packed, _STAMPS.size + width)
+        table.folders = set(_split_block(folders))
+        flags = (flag == 1 for flag in decided)
+        table.decisions = dict(zip(_split_block(named), flags, strict=True))
         return table
 
-    def known_clean(self) -> dict[bytes, Signature]:
+    def known_clean(self) -> dict[bytes, Stamps]:
         """``clean`` as it was loaded, after a walk has emptied it."""
-        signatures = _SIGNATURE.iter_unpack(self._signatures)
-        return dict(zip(self._paths, signatures, strict=True))
+        pieces = _block_pieces(self._stamps, _STAMPS.size)
+        return dict(zip(self._paths, pieces, strict=True))
 
-    def save(self, file: str, clean: Mapping[bytes, Signature]) -> None:
+    def save(self, file: str, clean: Mapping[bytes, Stamps]) -> None:
         """Write the cache; a failure is of no consequence."""
         try:
-            _publish(file, self._bytes(clean))
+            _publish(file, self._header_and_blocks(clean))
         except (OSError, ValueError):
             return  # it is a cache: the next walk takes longer, that is all
 
-    def _bytes(self, clean: Mapping[bytes, Signature]) -> bytes:
-        rest = [path for path in self if path not in clean]
-        blocks = (
-            b"\0".join(clean),
-            b"".join(_SIGNATURE.pack(*signature) for signature in clean.values()),
-            b"".join(self._packed_entry(path) or b"" for path in clean),
-            b"\0".join(rest),
-            b"".join(self._packed_entry(path) or b"" for path in rest),
-            b"\0".join(self.hashes),
-            b"".join(_SIGNATURE.pack(*hashed.signature) for hashed in self.hashes.values()),
-            b"".join(_pack_entry(hashed.entry) for hashed in self.hashes.values()),
-            b"\0".join(self.folders),
-        )
-        body = b"".join(blocks)
-        header = {
-            "base": self.base,
-            "crc": zlib.crc32(body),
-            "sizes": [len(block) for block in blocks],
-            "rules": self.rules,
-            "decisions": {k.decode("latin-1"): v for k, v in self.decisions.items()},
-        }
+    def _header_and_blocks(self, clean: Mapping[bytes, Stamps]) -> list[bytes]:
+        blocks = self._blocks(clean)
+        crc = 0
+        for block in blocks:
+            crc = zlib.crc32(block, crc)
+        sizes = [len(block) for block in blocks]
+        header = {"base": self.base, "crc": crc, "sizes": sizes, "rules": self.rules}
         text = json.dumps(header, separators=(",", ":")).encode("ascii")
-        return _MAGIC + text + b"\n" + body
+        return [_MAGIC + text + b"\n", *blocks]
+
+    def _blocks(self, clean: Mapping[bytes, Stamps]) -> list[bytes]:
+        paths = sorted(clean)
+        rest = [path for path in self if path not in clean]
+        return [
+            b"\0".join(paths),
+            _joined(clean[path] for path in paths),
+            _joined(self._packed_entry(path) or b"" for path in paths),
+            b"\0".join(rest),
+            _joined(self._packed_entry(path) or b"" for path in rest),
+            b"\0".join(self.hashes),
+            _joined(self.hashes.values()),
+            b"\0".join(self.folders),
+            b"\0".join(self.decisions),
+            bytes(self.decisions.values()),
+        ]
 
 
 def add_parents(folders: set[bytes], path: bytes) -> None:
@@ -224,6 +198,22 @@ def folders_above(path: bytes) -> Iterator[bytes]:
     while at > 0:
         yield path[:at]
         at = path.rfind(b"/", 0, at)
+
+
+def packed_stamps(status: os.stat_result) -> Stamps:
+    """The stamps that differ between two states of a file."""
+    changed, modified, size, inode, mode = signature_of(status)
+    return pack_stamps(changed & TIME_BITS, modified & TIME_BITS, size, inode, mode)
+
+
+def pack_hashed(stamps: Stamps, entry: ContentState) -> bytes:
+    """A file that differs from the base, as it was when it was hashed."""
+    return stamps + _pack_entry(entry)
+
+
+def unpack_hashed(packed: bytes, stamps: Stamps) -> ContentState | None:
+    """What the file held; None where its stamps were others then."""
+    return _unpack_entry(packed[_STAMPS.size :]) if packed.startswith(stamps) else None
 
 
 def _split_block(block: bytes) -> list[bytes]:
@@ -244,22 +234,47 @@ def _block_pieces(block: bytes, width: int) -> list[bytes]:
     return [block[at : at + width] for at in range(0, len(block), width)]
 
 
-def _read_cache(file: str) -> bytes | None:
+def _pairs(names: bytes, block: bytes, width: int) -> dict[bytes, bytes]:
+    return dict(zip(_split_block(names), _block_pieces(block, width), strict=True))
+
+
+def _joined(pieces: Iterable[bytes]) -> bytes:
+    """As ``b"".join``, which holds all pieces at once."""
+    block = bytearray()
+    for piece in pieces:
+        block += piece
+    return bytes(block)
+
+
+def _read_blocks(file: str) -> tuple[Mapping[str, Any], list[bytes]]:
+    """Raises :class:`ValueError`, :class:`OSError` for a file that is not as it was written."""
     fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(fd, "rb") as opened:
         status = os.fstat(fd)
         if status.st_uid != os.geteuid() or status.st_size > _SIZE_LIMIT:
-            return None
-        return opened.read()
+            raise ValueError("another user's file, or a huge one")
+        if opened.read(len(_MAGIC)) != _MAGIC:
+            raise ValueError("another format")
+        header = json.loads(opened.readline(_HEADER_LIMIT))
+        blocks, crc, left = [], 0, status.st_size
+        for size in header["sizes"]:
+            left -= size
+            if size < 0 or left < 0:
+                raise ValueError("a block of another length")
+            blocks.append(opened.read(size))
+            crc = zlib.crc32(blocks[-1], crc)
+        if opened.read(1) or crc != header["crc"]:
+            raise ValueError("it was altered")
+    return header, blocks
 
 
-def _publish(file: str, data: bytes) -> None:
+def _publish(file: str, pieces: Sequence[bytes]) -> None:
     """Replace whole, without a sync: a torn file is seen by its checksum."""
     folder = os.path.dirname(file)
     os.makedirs(folder, mode=0o700, exist_ok=True)
     if not os.path.exists(file):
         _forget_oldest(folder)
-    replace_own(file, data)
+    replace_own(file, *pieces)
 
 
 def _forget_oldest(folder: str) -> None:

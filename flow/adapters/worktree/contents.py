@@ -11,8 +11,8 @@ import errno
 import os
 import stat
 
-from flow.adapters.fs.stamps import flush, is_settled, signature_of, tells
-from flow.adapters.worktree.cache import Hashed
+from flow.adapters.fs.stamps import flush, is_settled, tells
+from flow.adapters.worktree.cache import pack_hashed, packed_stamps, unpack_hashed
 from flow.core.boundary.rules import LINK, ContentState
 from flow.startup.sha import new
 from flow.startup.typing import TYPE_CHECKING
@@ -20,8 +20,8 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from flow.adapters.fs.stamps import Flush, Signature
-    from flow.adapters.worktree.cache import Table
+    from flow.adapters.fs.stamps import Flush
+    from flow.adapters.worktree.cache import Stamps, Table
     from flow.startup.sha import Algorithm
 
 LARGEST = 8 << 30
@@ -31,7 +31,7 @@ UNFLUSHED = 256 << 10
 """Bytes (a file counts for 4096 more) that are hashed anew at each walk, before a flush is worth it
 to remember them: it may have to wait for the disk."""
 
-_NO_SIGNATURE: Signature = (0, 0, 0, 0, 0)
+_NO_STAMPS: Stamps = b""
 """No file has it, so that the file is hashed anew."""
 _CHUNK = 1 << 20
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -43,13 +43,13 @@ class Contents:
     def __init__(self, top: bytes, table: Table, *, doubts: bool) -> None:
         self.fresh = 0
         """Bytes that were hashed and can be remembered, with a fixed amount for each file."""
-        self.newly_clean: dict[bytes, Signature] = {}
-        self.hashes: dict[bytes, Hashed] = {}
-        """For the cache: files that are not as in the base."""
+        self.newly_clean: dict[bytes, Stamps] = {}
+        self.hashes: dict[bytes, bytes] = {}
+        """For the cache: files that are not as in the base (``pack_hashed``)."""
         self._top = top
         self._table = table
         self._doubts = doubts
-        self._doubted: dict[bytes, Signature] = {}
+        self._doubted: dict[bytes, Stamps] = {}
         """Known stamps of files that are hashed all the same."""
         self._unflushed = 0
         self._flush: Flush | None = None
@@ -59,37 +59,36 @@ class Contents:
     def doubt(self, paths: Collection[bytes]) -> None:
         """Make a walk meet these clean files, whatever their stamps are."""
         clean = self._table.clean
-        self._table.expect(paths)
         for path in paths:
             self._doubted[path] = clean[path]
-            clean[path] = _NO_SIGNATURE
+            clean[path] = _NO_STAMPS
 
     def entry(self, path: bytes, status: os.stat_result) -> ContentState:
         """A regular file or symlink with these stamps. Raises :class:`OSError`."""
-        signature = signature_of(status)
-        earlier = self._earlier(path, signature)
+        stamps = packed_stamps(status)
+        earlier = self._earlier(path, stamps)
         if earlier is not None and not self._doubts:
-            self.hashes[path] = Hashed(signature, earlier)
+            self.hashes[path] = pack_hashed(stamps, earlier)
             return earlier
         remember = earlier is None and self._tells_later(status)
         entry = hashed(self._top + path, status, self._algorithm)
-        if signature_of(os.lstat(self._top + path)) != signature:
+        if packed_stamps(os.lstat(self._top + path)) != stamps:
             raise OSError(errno.ESTALE, "it changed while it was looked at")
         if remember:
             self.fresh += status.st_size + 4096
         if remember or entry == earlier:
             if entry == self._table.entry(path):
-                self.newly_clean[path] = signature
+                self.newly_clean[path] = stamps
             else:
-                self.hashes[path] = Hashed(signature, entry)
+                self.hashes[path] = pack_hashed(stamps, entry)
         return entry
 
-    def _earlier(self, path: bytes, signature: Signature) -> ContentState | None:
+    def _earlier(self, path: bytes, stamps: Stamps) -> ContentState | None:
         """The content of a file with these stamps when it was hashed last; None if unknown."""
-        if self._doubted.get(path) == signature:
+        if self._doubted.get(path) == stamps:
             return self._table.entry(path)
-        hashed = self._table.hashes.get(path)
-        return hashed.entry if hashed is not None and hashed.signature == signature else None
+        packed = self._table.hashes.get(path)
+        return None if packed is None else unpack_hashed(packed, stamps)
 
     def _tells_later(self, status: os.stat_result) -> bool:
         """Whether the stamps of a file that is hashed after this will tell of any later change.
@@ -131,9 +130,13 @@ def hashed(path: bytes, status: os.stat_result, algorithm: Algorithm) -> Content
         total = new(algorithm, opened.st_size)
         total.update(b"blob %d\0" % opened.st_size)
         size = 0
-        while size <= opened.st_size and (chunk := os.read(fd, _CHUNK)):
+        # One byte more than there should be is asked for: it tells of growth, and of the end.
+        while wanted := min(_CHUNK, opened.st_size - size + 1):
+            chunk = os.read(fd, wanted)
             total.update(chunk)
             size += len(chunk)
+            if len(chunk) < wanted:
+                break
         if size != opened.st_size:
             raise OSError(errno.ESTALE, "it changed while it was read")
     finally:

@@ -237,7 +237,7 @@ class _RepositoryScan:
             locked,
             walk.written,
             [walk],
-            [self._change(path, None) for path in walk.untouched],
+            [self._gone(path) for path in walk.untouched],
             walk.unsettled,
         )
         for path, submodule in walk.submodules.items():
@@ -261,10 +261,10 @@ class _RepositoryScan:
     def _path(self, path: bytes) -> str:
         return text_of(self._prefix + path)
 
-    def _change(self, path: bytes, worktree: ContentState | None) -> PathChange:
+    def _gone(self, path: bytes) -> PathChange:
         base = self._table.entry(path)
         head, index = self._heads.get(path, base), self._staged.get(path, base)
-        return PathChange(self._path(path), base, head, index, worktree)
+        return PathChange(self._path(path), base, head, index, None)
 
     def _changes(self) -> list[PathChange]:
         walk = self._walk
@@ -273,13 +273,15 @@ class _RepositoryScan:
             on_disk[path] = ContentState(GITLINK, repository.head_commit(submodule) or "")
         changes: dict[bytes, PathChange] = {}
         for path in {*self._heads, *self._staged, *on_disk}:
-            change = self._change(path, None)
-            base, head, index = change.base, change.head, change.index
+            base = self._table.entry(path)
+            head, index = self._heads.get(path, base), self._staged.get(path, base)
             unchanged = base or index or head if path in walk.untouched else base
             worktree = on_disk.get(path, unchanged)
             if head == base and index == base and worktree == base:
                 continue
-            changes[path] = change._replace(worktree=worktree)
+            changes[path] = PathChange(
+                self._path(path), base, head, index, worktree, None, "", False
+            )
         if not any(c.worktree is not None and c.worktree.mode == LINK for c in changes.values()):
             return list(changes.values())
         from flow.adapters.worktree.real_paths import with_real_paths

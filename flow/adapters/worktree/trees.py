@@ -9,7 +9,7 @@ from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from flow.adapters.git.repository import Repo
     from flow.core.boundary.rules import Baseline
@@ -27,13 +27,19 @@ def listing(repo: Repo, base: str, prefix: bytes) -> Table:
     """The base's tree as git lists it."""
     if base in repository.EMPTY_TREES.values():
         return Table.of_listing(base, ())
-    entries = []
-    for line in repository.git(repo, "ls-tree", "-r", "-z", "--full-tree", base).split(b"\0")[:-1]:
-        meta, _, path = line.partition(b"\t")
+    output = repository.git(repo, "ls-tree", "-r", "-z", "--full-tree", base)
+    return Table.of_listing(base, _listed(output, prefix))
+
+
+def _listed(output: bytes, prefix: bytes) -> Iterator[tuple[bytes, ContentState]]:
+    """The counted entries of ``ls-tree -z``, one after the other: there may be very many."""
+    start = 0
+    while (end := output.find(b"\0", start)) >= 0:
+        meta, _, path = output[start:end].partition(b"\t")
+        start = end + 1
         if _counted(path, prefix):
             mode, _, digest = meta.decode("ascii").split(" ")
-            entries.append((path, ContentState(mode, digest)))
-    return Table.of_listing(base, entries)
+            yield path, ContentState(mode, digest)
 
 
 def against_tree(

@@ -8,19 +8,20 @@ recorded then as dirty. Symlinks are never followed.
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import stat
 
 from flow.adapters.git import repository
-from flow.adapters.worktree.cache import add_parents
+from flow.adapters.worktree.cache import TIME_BITS, add_parents, pack_stamps
 from flow.adapters.worktree.contents import Contents, special
 from flow.adapters.worktree.ignore import RULES_FILE, ignores_itself, read_rules
 from flow.core.boundary.rules import CLOCK_TICK_NS, FOLDER, ContentState
 from flow.errors import GitError
-from flow.startup.typing import TYPE_CHECKING, NamedTuple
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection
 
     from flow.adapters.worktree.cache import Table
     from flow.adapters.worktree.ignore import Rules
@@ -36,13 +37,6 @@ _DEEP = 3
 _OWN = b".flow"
 _OWN_COUNTED = (b".flow/rubrics", b".flow/runners.yaml")
 """What people write below it."""
-
-
-class WalkedPath(NamedTuple):
-    """A name that was met, as ``lstat`` saw it."""
-
-    path: bytes
-    status: os.stat_result
 
 
 class Walk:
@@ -106,27 +100,26 @@ class Walk:
         self._entered: set[bytes] | None = None
         """The folders above ``entries``, once they are asked for."""
         self._seen: set[bytes] = set()
-        self._met: list[WalkedPath] = []
+        self._candidates: list[bytes] = []
+        """Files in tracked folders that are not tracked."""
 
     def run(self) -> None:
         """Walk. ``table.clean`` is used up: what is left of it was not met."""
         self._doubt()
-        folders = self._tracked_folders()
         if self._collect:
             for path in {*self._table, *self._tracked}:
                 if path.rpartition(b"/")[2] == RULES_FILE:
                     self._read_rules(path)
-        candidates: list[WalkedPath] = []
-        for met in self._met:
-            if self._aside(met.path):
-                continue
-            if met.path in self._tracked or met.path in self._table:
-                self._file(met)
-            else:
-                candidates.append(met)
+        folders = self._tracked_folders()
+        candidates, self._candidates = self._candidates, []
         self._untracked(candidates, folders)
-        missing = {*self._table.clean, *self._table.unclean, *self._tracked}
-        self.missing = missing - self._seen - self.contents.newly_clean.keys() - self.untouched
+        met, clean, untouched = self._seen, self.contents.newly_clean, self.untouched
+        tracked = itertools.chain(self._table.clean, self._table.unclean, self._tracked)
+        self.missing = {
+            path
+            for path in tracked
+            if path not in met and path not in clean and path not in untouched
+        }
 
     def checked_out(self) -> list[str]:
         """The submodules that are checked out, as paths below the top level."""
@@ -159,12 +152,10 @@ class Walk:
     def _tracked_folders(self) -> list[bytes]:
         """Examine everything in the folders that hold tracked files; returns the other folders.
 
-        Files whose stamps are not known go to ``_met``. This loop runs once for each file of
-        the checkout: it must stay this small.
+        This loop runs once for each file of the checkout: it must stay this small.
         """
         scandir, top, tracked = os.scandir, self._top, self._folders
-        pop = self._table.clean.pop
-        met = self._met
+        pop, pack, bits = self._table.clean.pop, pack_stamps, TIME_BITS
         odd: list[bytes] = []
         stack = [b""]
         self._note_rename(b"", os.stat(self._top))
@@ -182,17 +173,27 @@ class Walk:
                                 self._odd_folder(path, odd, stack)
                             continue
                         st = entry.stat(follow_symlinks=False)
-                        if pop(path, None) != (
-                            st.st_ctime_ns,
-                            st.st_mtime_ns,
+                        known = pop(path, None)
+                        if known != pack(
+                            st.st_ctime_ns & bits,
+                            st.st_mtime_ns & bits,
                             st.st_size,
                             st.st_ino,
                             st.st_mode,
                         ):
-                            met.append(WalkedPath(path, st))
+                            self._meet(path, st, is_clean=known is not None)
             except OSError as error:
                 self._unreadable(rel.rstrip(b"/"), error)
         return odd
+
+    def _meet(self, path: bytes, status: os.stat_result, *, is_clean: bool) -> None:
+        """A file whose stamps are not known; ``is_clean``: the base has it, clean before."""
+        if self._aside(path):
+            return
+        if is_clean or self._table.is_other(path) or path in self._tracked:
+            self._file(path, status)
+        else:
+            self._candidates.append(path)
 
     def _note_rename(self, path: bytes, status: os.stat_result) -> None:
         """Record when a folder was renamed, where its stamps show that."""
@@ -220,7 +221,8 @@ class Walk:
             if stat.S_ISDIR(status.st_mode):
                 stack.append(path + b"/")
             else:
-                self._met.append(WalkedPath(path, status))
+                is_clean = self._table.clean.pop(path, None) is not None
+                self._meet(path, status, is_clean=is_clean)
 
     def _aside(self, path: bytes) -> bool:
         """``.git`` as a file, and files of rules, which are read where rules are collected."""
@@ -262,32 +264,30 @@ class Walk:
             self.untouched.add(path)
             odd.append(path)
 
-    def _file(self, met: WalkedPath) -> None:
+    def _file(self, path: bytes, status: os.stat_result) -> None:
         """A tracked path whose stamps are not known."""
-        self._seen.add(met.path)
-        entry = self._entry(met)
-        if entry is not None and (
-            met.path in self._tracked or entry != self._table.entry(met.path)
-        ):
-            self.entries[met.path] = entry
+        self._seen.add(path)
+        entry = self._entry(path, status)
+        if entry is not None and (path in self._tracked or entry != self._table.entry(path)):
+            self.entries[path] = entry
 
     # --- untracked ---
 
-    def _untracked(self, candidates: list[WalkedPath], folders: list[bytes]) -> None:
+    def _untracked(self, files: list[bytes], folders: list[bytes]) -> None:
+        """What git does not track, level by level: their stamps are read once they are to count."""
         level = 0
-        files = candidates
         while files or folders:
-            asked = [met.path for met in files]
-            asked += [path + b"/" for path in folders if path not in self.untouched]
+            asked = files + [path + b"/" for path in folders if path not in self.untouched]
             self.asked.update(asked)
             ignored = self._rules.ignored(asked)
-            following: list[WalkedPath] = []
+            del asked
+            following: list[bytes] = []
             deeper: list[bytes] = []
-            for met in files:
-                if not ignored[met.path]:
-                    self._add(self.entries, met)
-                elif self._denied.first(self.prefix + met.path) is not None:
-                    self._add(self.ignored, met)
+            for path in files:
+                if not ignored[path]:
+                    self._add(self.entries, path)
+                elif self._denied.first(self.prefix + path) is not None:
+                    self._add(self.ignored, path)
             for path in folders:
                 if path in self.untouched:
                     self._list(path, following, deeper)
@@ -299,23 +299,23 @@ class Walk:
                     self._list_all(path, following)
             files, folders, level = following, deeper, level + 1
 
-    def _list(self, folder: bytes, files: list[WalkedPath], folders: list[bytes]) -> None:
+    def _list(self, folder: bytes, files: list[bytes], folders: list[bytes]) -> None:
         """What lies in an untracked folder."""
         try:
             self._note_rename(folder + b"//", os.lstat(self._top + folder))
         except OSError as error:
             self._unreadable(folder, error)
-        for path, status in self._scan(folder):
+        for path, is_folder in self._scan(folder):
             if path.rpartition(b"/")[2] == b".git":
                 self._nested(path)
             elif path in self._gitlinks:
                 self._submodule(path, folders)
-            elif stat.S_ISDIR(status.st_mode):
+            elif is_folder:
                 folders.append(path)
             elif not self._aside(path):
-                files.append(WalkedPath(path, status))
+                files.append(path)
 
-    def _list_all(self, folder: bytes, files: list[WalkedPath]) -> None:
+    def _list_all(self, folder: bytes, files: list[bytes]) -> None:
         """Everything below an untracked folder; ignored folders' content falls out by its path."""
         folders = [folder]
         while folders:
@@ -325,21 +325,27 @@ class Walk:
             else:
                 self._list(current, files, folders)
 
-    def _scan(self, folder: bytes) -> Iterable[tuple[bytes, os.stat_result]]:
+    def _scan(self, folder: bytes) -> list[tuple[bytes, bool]]:
+        """The paths in a folder, and whether each is a folder."""
         try:
             with os.scandir(self._top + folder) as entries:
                 return [
-                    (folder + b"/" + entry.name, entry.stat(follow_symlinks=False))
+                    (folder + b"/" + entry.name, entry.is_dir(follow_symlinks=False))
                     for entry in entries
                 ]
         except OSError as error:
             self._unreadable(folder, error)
             return []
 
-    def _add(self, entries: dict[bytes, ContentState], met: WalkedPath) -> None:
-        entry = self._entry(met)
+    def _add(self, entries: dict[bytes, ContentState], path: bytes) -> None:
+        try:
+            status = os.lstat(self._top + path)
+        except OSError as error:
+            self._unreadable(path, error)
+            return
+        entry = self._entry(path, status)
         if entry is not None:
-            entries[met.path] = entry
+            entries[path] = entry
 
     def _within_ignored(self, folder: bytes) -> None:
         """An ignored folder is walked only where a denied pattern's literal part enters it."""
@@ -348,24 +354,23 @@ class Walk:
             current = folders.pop()
             if not self._denied.enters(self.prefix + current):
                 continue
-            for path, status in self._scan(current):
-                if stat.S_ISDIR(status.st_mode):
+            for path, is_folder in self._scan(current):
+                if is_folder:
                     folders.append(path)
                 elif self._denied.first(self.prefix + path) is not None:
-                    self._add(self.ignored, WalkedPath(path, status))
+                    self._add(self.ignored, path)
 
     # --- content ---
 
-    def _entry(self, met: WalkedPath) -> ContentState | None:
+    def _entry(self, path: bytes, status: os.stat_result) -> ContentState | None:
         """The content at a name; None where it cannot be read, which is then a problem."""
-        mode = met.status.st_mode
-        if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
-            return special(met.status)
-        self.written[self.prefix + met.path] = met.status.st_ctime_ns
+        if not stat.S_ISREG(status.st_mode) and not stat.S_ISLNK(status.st_mode):
+            return special(status)
+        self.written[self.prefix + path] = status.st_ctime_ns
         try:
-            return self.contents.entry(met.path, met.status)
+            return self.contents.entry(path, status)
         except OSError as error:
-            self._unreadable(met.path, error)
+            self._unreadable(path, error)
             return None
 
     def _unreadable(self, path: bytes, error: OSError) -> None:

@@ -79,14 +79,13 @@ def is_by_product(
     like, in any run. Staged or committed it is a change like any other, and so is a file that could
     steer a run.
     """
-    recorded = by_products.get(change.path, "")
-    if change.worktree is None or not _could_be(change, recorded):
+    if change.worktree is None:
         return False
-    if recorded.removeprefix(REPORT) == entry_digest(change.worktree):
-        return True
-    root = cache_root(change.path)
+    recorded = by_products.get(change.path, "")
     roots = cache_roots(by_products) if known_roots is None else known_roots
-    return root is not None and root in roots
+    as_recorded = recorded.removeprefix(REPORT) == entry_digest(change.worktree)
+    covered = as_recorded or (bool(roots) and cache_root(change.path) in roots)
+    return covered and _could_be(change, recorded)
 
 
 def find_by_products(
@@ -108,19 +107,15 @@ def find_by_products(
     roots = cache_roots(baseline.by_products)
     by_products = {}
     for change in after.changes:
-        if change.worktree is None:
+        old = earlier.get(change.path)
+        if change.worktree is None or (old is not None and old.worktree == change.worktree):
             continue
         mark = "" if _could_be(change) or not reports(change.path) else REPORT
         if not _could_be(change, mark) or (cache_root(change.path) is None and denied(change.path)):
             continue
-        digest = mark + entry_digest(change.worktree)
-        old = earlier.get(change.path)
-        if (old is None and change.path not in baseline.denied_ignored) or (
-            old is not None
-            and old.worktree != change.worktree
-            and _is_left_behind(old, baseline.by_products, roots)
-        ):
-            by_products[change.path] = digest
+        new = old is None and change.path not in baseline.denied_ignored
+        if new or (old is not None and _is_left_behind(old, baseline.by_products, roots)):
+            by_products[change.path] = mark + entry_digest(change.worktree)
     by_products.update(
         (path, SUBMODULE) for path in after.submodules if path not in before.submodules
     )
@@ -193,9 +188,8 @@ def _is_left_behind(
     change: PathChange, by_products: Mapping[str, str], roots: Collection[str]
 ) -> bool:
     """Whether a command left this path behind, whatever its present content."""
-    if not _could_be(change, by_products.get(change.path, "")):
-        return False
-    return change.path in by_products or cache_root(change.path) in roots
+    covered = change.path in by_products or (bool(roots) and cache_root(change.path) in roots)
+    return covered and _could_be(change, by_products.get(change.path, ""))
 
 
 def moved_paths(

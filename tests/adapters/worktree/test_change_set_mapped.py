@@ -14,7 +14,7 @@ import pytest
 from flow.adapters.fs import stamps
 from flow.adapters.fs.stamps import flush
 from flow.adapters.worktree import contents as worktree_contents
-from flow.adapters.worktree.cache import Table
+from flow.adapters.worktree.cache import Table, packed_stamps
 from flow.adapters.worktree.change_set import snapshot
 from flow.core.boundary.rules import Deciding
 from tests.support.gitbox import GitBox
@@ -139,7 +139,7 @@ def test_deciding_files_are_hashed_whatever_their_stamps_say(box: GitBox, choice
     (file,) = [f for f in box.state.iterdir() if f.name.startswith("worktree-")]
     table = Table.load(str(file), pinned.base_commit)
     assert table is not None
-    table.save(str(file), {**table.clean, path.encode(): stamps.signature_of(status)})
+    table.save(str(file), {**table.clean, path.encode(): packed_stamps(status)})
     assert worktree_of(box, path, None) is None  # the stamps are believed: this only shows
     good = file.read_bytes()
     assert worktree_of(box, path, CHOICES[choice](box)) == box.git("hash-object", path)

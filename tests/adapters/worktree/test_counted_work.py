@@ -157,3 +157,43 @@ def test_the_work_grows_with_the_number(tmp_path: Path, scene: Scene) -> None:
     small = effort(tmp_path / "small", scene, SMALL)
     large = effort(tmp_path / "large", scene, SMALL * RATIO)
     assert large <= RATIO * small
+
+
+@pytest.mark.slow
+def test_a_small_file_is_read_with_one_call_and_no_large_buffer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = GitBox(tmp_path)
+    box.pin()
+    text = "so long is no other file here" * 3
+    files("src", text)(box, 200)
+    reads: list[int] = []
+    read = os.read
+
+    def noted(fd: int, size: int) -> bytes:
+        reads.append(size)
+        return read(fd, size)
+
+    monkeypatch.setattr(os, "read", noted)
+    box.snapshot()
+    assert reads.count(len(text) + 1) == 200
+
+
+@pytest.mark.slow
+def test_files_of_any_date_are_looked_at_and_remembered(tmp_path: Path) -> None:
+    box = GitBox(tmp_path)
+    for name in ("old", "new"):
+        box.write(f"src/{name}.txt", "committed\n")
+        box.write(f"src/untracked-{name}.txt")
+    box.git("add", "src/old.txt", "src/new.txt")
+    box.commit_staged()
+    box.pin()
+    for year, name in ((1900, "old"), (2400, "new")):
+        at = (year - 1970) * 31_556_952 * 10**9
+        for path in (f"src/{name}.txt", f"src/untracked-{name}.txt"):
+            os.utime(box.path(path), ns=(at, at))
+    first, second = box.snapshot(), box.snapshot()
+    assert first.problems == second.problems == ()
+    assert first.changes == second.changes
+    box.write("src/new.txt", "rewritten")
+    assert "src/new.txt" in {change.path for change in box.snapshot().changes}
