@@ -9,6 +9,7 @@ from flow.app.report.results import turns_of
 from flow.app.verdict_details import criterion_way, output_tail, verdict_details
 from flow.core import layout
 from flow.core.report import GoalReport, RecordChain, ReportedCriterion, ReportedResult
+from flow.core.stop.turns import is_handed_in
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
@@ -38,9 +39,8 @@ def goal_report(port: ReportPort, outputs: OutputReader, goal_id: str, version: 
     evidence: Sequence[Evidence] = ()
     if goal.run_id is not None:
         evidence = [e for e in port.records.evidence(goal.run_id)[0] if e.goal == goal_id]
-    verdict = document["verdict"]
-    if verdict is not None and verdict.get("goal_id") != goal_id:
-        verdict = None  # another goal's of the same run
+    verdict = _own_verdict(port, goal, document["verdict"])
+    document = {**document, "verdict": verdict}
     return compose(
         goal,
         document,
@@ -51,6 +51,19 @@ def goal_report(port: ReportPort, outputs: OutputReader, goal_id: str, version: 
         chain=port.chain(goal.run_id) if goal.run_id is not None else RecordChain(),
         version=version,
     )
+
+
+def _own_verdict(
+    port: ReportPort, goal: Goal, verdict: Mapping[str, Any] | None
+) -> Mapping[str, Any] | None:
+    """The newest verdict where it is Flow's own and this goal's: others may say anything."""
+    if verdict is None or verdict.get("goal_id") != goal.id or goal.run_id is None:
+        return None
+    try:
+        newest = port.records.newest_turn(goal.run_id, goal.id)
+    except FlowError:
+        return None
+    return None if is_handed_in(verdict, newest) else verdict
 
 
 class _DetailedVerdict(Protocol):
@@ -105,7 +118,7 @@ def compose(
     for criterion, now in zip(goal.criteria, status["criteria"], strict=True):
         own = results[criterion.id]
         if own and criterion.id in newest:
-            own[-1] = newest[criterion.id]
+            own[-1] = _with_details(own[-1], newest[criterion.id])
         for place in range(len(own) - 1, -1, -1):
             named = by_id.get(own[place].evidence_id)
             wanted = own[place].details.output is None and own[place].row["outcome"] in _OPEN
@@ -127,6 +140,18 @@ def compose(
         version=version,
         bundle=bundle,
     )
+
+
+def _with_details(recorded: ReportedResult, told: ReportedResult) -> ReportedResult:
+    """The newest result with what its verdict has beside it.
+
+    ``last-verdict.json`` is in no chain: it never says that more was proved than the record does.
+    """
+    if told.evidence_id == recorded.evidence_id != "":
+        return recorded._replace(details=told.details)
+    if recorded.evidence_id or told.row.get("status") == "pass":
+        return recorded
+    return told if told.row.get("outcome") != "passed" else recorded
 
 
 def _criterion(

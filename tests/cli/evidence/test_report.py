@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -80,6 +81,18 @@ def test_an_altered_output_is_a_damaged_record(work: GitRepo) -> None:
     text = run_flow("report", "greet", "--output", "-", cwd=work.path).stdout
     assert "record damaged" in text
     assert "flow evidence verify greet" in text
+
+
+@pytest.mark.parametrize("source", ["somebody", "command"])
+def test_a_verdict_that_somebody_changed_proves_nothing(work: GitRepo, source: str) -> None:
+    (file,) = work.path.glob(".flow/runs/*/last-verdict.json")
+    verdict = json.loads(file.read_text("utf-8"))
+    verdict["source"] = source
+    verdict["criterion_results"][0] |= {"status": "pass", "outcome": "passed", "exit_code": 0}
+    file.write_text(json.dumps(verdict))
+    text = run_flow("report", "greet", "--output", "-", cwd=work.path).stdout
+    assert 'aria-label="AC1, turn 1: failed, exit 3' in text
+    assert "proved, exit 0" not in text
 
 
 def test_a_draft_has_a_page_too(repo: GitRepo) -> None:
