@@ -41,8 +41,8 @@ _WORDS = bytes(
 )
 """What each byte is where only words count: all digits are one, all else but letters is a blank."""
 _WORD_BYTES = [bytes([c]) for c in sorted(set(_WORDS))]
-_RARE = b"$~*@{}+%|!#&<>^"
-"""Bytes that few texts hold; that one is missing is known at once."""
+_RARE = b"$~*@{}+%|!#&<>^\\\"'=/"
+"""Bytes that few texts hold, the rarest first; that one is missing is known at once."""
 _STEP = 1 << 16
 """Bytes of a text that are searched together: more bytes may hold more anchors to search for."""
 RUN_AHEAD = 512
@@ -269,21 +269,22 @@ class _Anchor(NamedTuple):
     data: bytes
     number: int
     folded: bool
-    probe: bytes
-    """The longest word of it, with a blank on each side where that ends in it, as ``_WORDS``."""
+    probes: tuple[bytes, ...]
+    """Its words as ``_WORDS``, with a blank on each side where they end in it, the longest first.
+
+    Each stands where it does; there is one at least.
+    """
 
 
-def _probe(anchor: bytes) -> bytes:
+def _probes(anchor: bytes) -> tuple[bytes, ...]:
     words = anchor.translate(_WORDS)
-    runs = [match.span() for match in re.finditer(rb"[^ ]+", words)]
-    if not runs:
-        return b""
-    start, end = max(runs, key=lambda run: run[1] - run[0])
-    return words[max(start - 1, 0) : end + 1]
+    spans = [match.span() for match in re.finditer(rb"[^ ]+", words)]
+    probes = {words[max(start - 1, 0) : end + 1] for start, end in spans}
+    return tuple(sorted(probes, key=lambda probe: (-len(probe), probe))) or (b"",)
 
 
 class _Grams:
-    """Anchors by the four bytes that their probes begin with; ``short`` have shorter ones.
+    """Anchors by the four bytes that their longest probes begin with; ``short`` have shorter ones.
 
     They are looked for among the different words of a text, which are far fewer than its words.
     """
@@ -292,11 +293,11 @@ class _Grams:
         self.short: list[_Anchor] = [*base.short] if base is not None else []
         self.anchors: dict[int, tuple[_Anchor, ...]] = {**base.anchors} if base is not None else {}
         for anchor in anchors:
-            missing = _GRAM - len(anchor.probe)
+            missing = _GRAM - len(anchor.probes[0])
             if missing > 1:
                 self.short.append(anchor)
                 continue
-            begin = anchor.probe[:_GRAM]
+            begin = anchor.probes[0][:_GRAM]
             for gram in [begin + more for more in _WORD_BYTES] if missing == 1 else [begin]:
                 key = _gram_number(gram)
                 self.anchors[key] = (*self.anchors.get(key, ()), anchor)
@@ -312,7 +313,11 @@ class _Grams:
             if len(grams):
                 numbers |= self._numbers.intersection(grams.cast("I"))
         candidates = {anchor for number in numbers for anchor in self.anchors[number]}
-        return [anchor for anchor in (*self.short, *candidates) if anchor.probe in words]
+        return [
+            anchor
+            for anchor in (*self.short, *candidates)
+            if all(probe in words for probe in anchor.probes)
+        ]
 
 
 class _AnchorTable:
@@ -338,7 +343,7 @@ class _AnchorTable:
 
     @once
     def _grams(self) -> _Grams:
-        anchors = (_Anchor(*row, _probe(row[0])) for row in self._own)
+        anchors = (_Anchor(*row, _probes(row[0])) for row in self._own)
         return _Grams(self._base._grams if self._base is not None else None, anchors)
 
     def candidates(self, text: bytes) -> Iterable[tuple[bytes, int, bool]]:
