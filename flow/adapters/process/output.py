@@ -20,7 +20,7 @@ from flow.startup.sha import new
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from hashlib import _Hash
 
     from flow.core.secrets.redact import Redactor
@@ -190,10 +190,18 @@ class OutputFile:
             os.close(old)
 
 
-def discard(root: str, rel: str) -> None:
-    """Remove a work file where it is still there; never fails, since something else already has."""
-    with suppress(FlowError):  # the folder has become unsafe or unreadable; doctor lists the rest
-        files.remove(root, rel, sync=False)
+def discard(root: str, rels: Sequence[str]) -> None:
+    """Remove work files of one folder where they are still there; never fails.
+
+    Their names are nobody else's, and of a link the link goes.
+    """
+    if not rels:
+        return
+    # The folder may have become unsafe or unreadable; doctor lists the rest.
+    with suppress(FlowError), folders.in_folder(root, rels[0], "remove") as (folder, _):
+        for rel in rels if folder is not None else ():
+            with suppress(OSError):
+                os.unlink(rel.rpartition("/")[2], dir_fd=folder)
 
 
 def _write_all(fd: int, view: memoryview) -> None:

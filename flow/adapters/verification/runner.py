@@ -14,9 +14,9 @@ from flow.adapters.fs.files import TEMP_PREFIX
 from flow.adapters.process.environment import clean_environment, find_program
 from flow.adapters.process.interrupt import Interrupts
 from flow.adapters.process.outcome import Exit, read_exit, signal_name
-from flow.adapters.process.output import END, discard
+from flow.adapters.process.output import END
 from flow.adapters.process.tree import CANNOT_FOLLOW
-from flow.adapters.verification.supervisor import CommandPlan
+from flow.adapters.verification.supervisor import CommandPlan, discard_outputs
 from flow.adapters.verification.variables import limitation, sorted_out
 from flow.adapters.verification.watchdog import Watchdog
 from flow.app.ports import CheckResult, RawOutput
@@ -202,9 +202,8 @@ class _RunnerCall:
             if self.watchdog is not None:
                 self.watchdog.close()
         finally:
+            discard_outputs(self.plans)
             for plan in self.plans:
-                discard(plan.top, plan.work_file)
-                discard(plan.top, plan.work_file + END)
                 if plan.confined is not None:
                     plan.confined.tidy(plan.top)
 

@@ -18,7 +18,7 @@ from flow.adapters.process.child import Program, start
 from flow.adapters.process.ending import EndingSteps
 from flow.adapters.process.environment import is_below
 from flow.adapters.process.loop import LONG, BoundedBytes, Loop, attend
-from flow.adapters.process.output import OutputFile
+from flow.adapters.process.output import END, OutputFile, discard
 from flow.adapters.process.tree import become_subreaper, make_tree, start_of
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -72,6 +72,13 @@ class CommandPlan(NamedTuple):
     env: dict[str, str]
     confined: Confinement | None = None
     """The sandbox to run it in."""
+
+
+def discard_outputs(plans: Sequence[CommandPlan]) -> None:
+    """Remove what is left of the work files of one runner's plans, which share a folder."""
+    names = [name for plan in plans for name in (plan.work_file, plan.work_file + END)]
+    if names:
+        discard(plans[0].top, names)
 
 
 class CommandRefused(Exception):

@@ -20,7 +20,6 @@ from contextlib import suppress
 from flow.adapters.process.child import fork_to
 from flow.adapters.process.ending import FORCE, SETTLE
 from flow.adapters.process.loop import LONG, Child, Loop
-from flow.adapters.process.output import discard
 from flow.adapters.process.tree import (
     become_subreaper,
     descendants,
@@ -29,7 +28,12 @@ from flow.adapters.process.tree import (
     table,
     watch_over,
 )
-from flow.adapters.verification.supervisor import LEFT_BEHIND, Supervisor, send_report
+from flow.adapters.verification.supervisor import (
+    LEFT_BEHIND,
+    Supervisor,
+    discard_outputs,
+    send_report,
+)
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -288,5 +292,4 @@ class _WatchdogProcess:
             self.loop.wait(left)
         if not childless:  # a process that lost its parent is a child of this one by now
             self._end_strays()
-        for plan in self.plans:
-            discard(plan.top, plan.work_file)  # whatever Flow, or the command, left of them
+        discard_outputs(self.plans)  # whatever Flow, or the command, left of them

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 KNOWN = "known_value"
 """The kind of a secret whose value the environment holds."""
 
-BLOCK = 1 << 16
+BLOCK = 1 << 14
 """Bytes that are collected before a search, so that many small chunks cost little."""
 
 WINDOW = REACH + BLOCK
