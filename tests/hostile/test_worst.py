@@ -106,6 +106,24 @@ CASES: dict[str, tuple[str, Callable[[], bytes] | None, tuple[str, ...], int]] =
         2,
     ),
     "comments": ("goal", lambda: fill(MIB, b"#\n"), STATUS, 2),
+    "a goal that is dense and poses as begun": (
+        "goal",
+        lambda: b"scope: {run_id: x}\n" + fill(MIB, b"1,", b"a: [", b"1]\nb: ") + b"x" * (2 * MIB),
+        STATUS,
+        2,
+    ),
+    "a goal of dashes at the limit of results": (
+        "goal",
+        lambda: b"a:\n" + b" - - - - - - - - - - 1\n" * 130_000,
+        STATUS,
+        2,
+    ),
+    "sidecar of dashes": (
+        "sidecar",
+        lambda: b"a:\n" + b" - - - - - - - - - - 1\n" * 170_000,
+        ("evidence", "list", GOAL),
+        0,
+    ),
     "sidecar of lists": (
         "sidecar",
         lambda: fill(MIB, b"[],", b'{"a":[', b"1]}"),

@@ -7,56 +7,43 @@ may be larger than it.
 
 from __future__ import annotations
 
-import re
-
-from flow.adapters.contracts.nodes import yaml_tree
-from flow.adapters.contracts.strict_yaml import read_yaml
+from flow.adapters.contracts.strict_yaml import read_yaml, yaml_events
 from flow.core import layout
 from flow.core.drafting.completing import SCHEMA_LINE
 from flow.core.goal.model import RESULT_FIELDS
 from flow.errors import in_file
-from flow.startup.typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
-    from flow.adapters.contracts.nodes import YamlNode
     from flow.adapters.contracts.strict_yaml import ParsedYaml
-    from flow.errors import ContractError
 
-DENSE = layout.GOAL_TEXT_LIMIT // 2
-"""Bytes from which on a file is looked at here; a shorter one has fewer values than this."""
-_MOST_VALUES = DENSE + 8192
-"""Lines and commas: what Flow adds to a file must not let it take longer to read."""
-_VALUE = re.compile(rb",|\n *[^\s#]")
+MOST_VALUES = layout.GOAL_TEXT_LIMIT // 2 + 8192
+"""What 1 MiB can hold, and what Flow adds: a larger file takes no longer to read."""
 
 _LIFECYCLE = ("status", "turns_evaluated", "last_evaluation")
 _SCOPE = ("run_id", "base_commit")
 
 
 def read_large(kind: str, data: bytes, *, file: str, what: str) -> ParsedYaml:
-    """Read a goal or a sidecar of more than :data:`DENSE` bytes.
+    """Read a goal or a sidecar that is larger than what people may write.
 
-    Raises :class:`ContractError` where it is too large even without what Flow wrote.
+    Raises :class:`ContractError` for a goal that is so even without what Flow wrote.
     """
-    if sum(1 for _ in _VALUE.finditer(data)) > _MOST_VALUES:
-        raise _too_large(file, what, f"it has more than {_MOST_VALUES} lines and commas")
     limit = layout.GOAL_LIMIT if kind == "goal" else layout.SIDECAR_LIMIT
-    reading = read_yaml(data, file=file, what=what, limit=limit)
-    if kind != "goal" or len(data) <= layout.GOAL_TEXT_LIMIT:
+    reading = read_yaml(data, file=file, what=what, limit=limit, most_values=MOST_VALUES)
+    if kind != "goal":
         return reading
     own = 0 if reading.faults else written_by_flow(data.decode("utf-8"), file)
     size = len(data) - own
     if size > layout.GOAL_TEXT_LIMIT:
         besides = ", besides what Flow wrote there" if own else ""
-        fault = f"it has {size} bytes{besides}, more than {layout.GOAL_TEXT_LIMIT}"
-        raise _too_large(file, what, fault)
+        raise in_file(file).corrupt(
+            f"not a {what}: it has {size} bytes{besides}, more than {layout.GOAL_TEXT_LIMIT}",
+            "shorten its texts, or make two goals of it",
+        )
     return reading
-
-
-def _too_large(file: str, what: str, fault: str) -> ContractError:
-    remedy = "shorten its texts, or make two goals of it"
-    return in_file(file).corrupt(f"not a {what}: {fault}", remedy)
 
 
 def written_by_flow(text: str, file: str) -> int:
@@ -64,33 +51,79 @@ def written_by_flow(text: str, file: str) -> int:
 
     Zero for a goal that Flow has not begun: then all of it is people's.
     """
-    root = yaml_tree(text, file)
-    scope, lifecycle = _value(root, "scope"), _value(root, "lifecycle")
-    if _value(scope, "run_id") is None:
-        return 0
-    whole = _bytes(text, lifecycle, _LIFECYCLE) + _bytes(text, scope, _SCOPE)
-    criteria = _value(_value(root, "objective"), "acceptance_criteria")
-    rows = criteria.entries if criteria is not None else ()
-    results = sum(min(_bytes(text, row, RESULT_FIELDS), layout.RESULTS_LIMIT) for _, row in rows)
-    head = len(SCHEMA_LINE) + 1 if text.startswith(SCHEMA_LINE) else 0
-    return head + min(whole, layout.LIFECYCLE_LIMIT) + results
+    return _OwnBytes(text, file).total()
 
 
-def _value(mapping: YamlNode | None, key: str) -> YamlNode | None:
-    for name, value in mapping.entries if mapping is not None else ():
-        if name is not None and name.value == key:
-            return value
-    return None
+class _OwnBytes:
+    """Adds up, in one pass, the bytes of the entries that are Flow's."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self._text = text
+        self._newline = 2 if "\r\n" in text[: text.find("\n") + 1] else 1
+        self._next = yaml_events(text, file=file).__next__
+        self._end = 0
+        """Where the value that was read last ends."""
+        self._begun = False
+
+    def total(self) -> int:
+        """Bytes of the entries, each on a line of its own, or after a comma."""
+        whole = len(SCHEMA_LINE) + 1 if self._text.startswith(SCHEMA_LINE) else 0
+        results = 0
+        self._next()
+        self._next()
+        for key, value in self._entries(self._next()):
+            if key.value == "scope":
+                whole += self._bytes(value, _SCOPE)
+            elif key.value == "lifecycle":
+                whole += self._bytes(value, _LIFECYCLE)
+            elif key.value == "objective":
+                results = self._results(value)
+            else:
+                self._pass_over(value)
+        return min(whole, layout.LIFECYCLE_LIMIT) + results if self._begun else 0
+
+    def _results(self, objective: Any) -> int:
+        size = 0
+        for key, value in self._entries(objective):
+            if key.value != "acceptance_criteria" or _kind(value) != "SequenceStartEvent":
+                self._pass_over(value)
+                continue
+            while _kind(row := self._next()) != "SequenceEndEvent":
+                size += min(self._bytes(row, RESULT_FIELDS), layout.RESULTS_LIMIT)
+        return size
+
+    def _bytes(self, mapping: Any, names: Collection[str]) -> int:
+        size = 0
+        for key, value in self._entries(mapping):
+            start = key.start_mark
+            self._pass_over(value)
+            self._begun |= names is _SCOPE and key.value == "run_id"
+            if key.value in names:
+                around = 2 if mapping.flow_style else start.column + self._newline
+                size += around + len(self._text[start.index : self._end].rstrip().encode("utf-8"))
+        return size
+
+    def _entries(self, event: Any) -> Iterator[tuple[Any, Any]]:
+        """The events of each key and of the start of its value, which the caller reads on."""
+        if _kind(event) != "MappingStartEvent":
+            self._pass_over(event)
+            return
+        while _kind(key := self._next()) != "MappingEndEvent":
+            yield key, self._next()
+
+    def _pass_over(self, event: Any) -> None:
+        """Read to the end of a value."""
+        depth = 0
+        while True:
+            kind = _kind(event)
+            depth += kind.endswith("StartEvent")
+            depth -= kind.endswith("EndEvent")
+            if not kind.endswith("StartEvent") and event.end_mark.index > event.start_mark.index:
+                self._end = event.end_mark.index  # the end of what is written over lines is empty
+            if depth == 0:
+                return
+            event = self._next()
 
 
-def _bytes(text: str, mapping: YamlNode | None, keys: Collection[str]) -> int:
-    """Bytes of these entries of a mapping, each on a line of its own, or after a comma."""
-    if mapping is None:
-        return 0
-    size = 0
-    newline = 2 if "\r\n" in text[: text.find("\n") + 1] else 1
-    for key, value in mapping.entries:
-        if key is not None and key.value in keys:
-            around = 2 if mapping.is_flow else key.column + newline
-            size += around + len(text[key.start : value.leaf.end].rstrip().encode("utf-8"))
-    return size
+def _kind(event: Any) -> str:
+    return type(event).__name__

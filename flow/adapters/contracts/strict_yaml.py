@@ -166,19 +166,27 @@ def _syntax_fault(error: Any, file: str) -> Fault:
     )
 
 
-def read_yaml(data: bytes, *, file: str, what: str = "YAML file", limit: int = LIMIT) -> ParsedYaml:
+def read_yaml(
+    data: bytes,
+    *,
+    file: str,
+    what: str = "YAML file",
+    limit: int = LIMIT,
+    most_values: int = LIMIT,
+) -> ParsedYaml:
     """Read one mapping. Faults of syntax, size and depth are raised, all others returned."""
     text = decode_text(data, file=file, what=what, limit=limit)
-    return _Builder(yaml_events(text, file=file), file, what).read()
+    return _Builder(yaml_events(text, file=file), file, what, most_values).read()
 
 
 class _Builder:
-    def __init__(self, stream: Iterator[Any], file: str, what: str) -> None:
+    def __init__(self, stream: Iterator[Any], file: str, what: str, most_values: int) -> None:
         self.next = stream.__next__
         self.file = file
         self.what = what
         self.faults: list[Fault] = []
         self.broken: set[Path] = set()
+        self.values_left = most_values
 
     def read(self) -> ParsedYaml:
         self.next()  # the stream's start
@@ -222,6 +230,9 @@ class _Builder:
 
     def value(self, event: Any, path: Path, depth: int) -> Any:
         kind = type(event).__name__
+        self.values_left -= 1
+        if self.values_left < 0:
+            self.stop("it holds too many values")
         if kind == "AliasEvent":
             self.broken.add(path)
             self.fault(

@@ -33,7 +33,7 @@ def read_document(
     """Read a goal or an evidence file from YAML, and check it: the document, and warnings."""
     from flow.adapters.contracts.strict_yaml import read_yaml
 
-    if len(data) > layout.GOAL_TEXT_LIMIT // 2:
+    if len(data) > layout.GOAL_TEXT_LIMIT:
         from flow.adapters.contracts.large_files import read_large
 
         reading = read_large(kind, data, file=file, what=WHAT[kind])
