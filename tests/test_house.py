@@ -63,6 +63,7 @@ def test_the_import_rules_have_one_owner_each() -> None:
     assert owners == {
         "transitions has one owner": {"flow.core.goal.lifecycle"},
         "filelock has one owner": {"flow.adapters.fs.locks"},
+        "watchfiles has one owner": {"flow.adapters.fs.watching"},
         "subprocess has one owner": {"flow.adapters.process.tool"},
         "git has one owner": {"flow.adapters.git.repository"},
         "the shell parser has one owner": {"flow.adapters.attribution.shell_syntax"},

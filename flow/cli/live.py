@@ -18,10 +18,13 @@ from flow.wiring.goals import Goals
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from typing import TypeVar
 
     from flow.cli.output import Output
     from flow.core.goal.model import Criterion, Goal
     from flow.wiring.context import Context
+
+    Table = TypeVar("Table", bound=LiveTable)
 
 
 def listener(
@@ -40,13 +43,30 @@ def listener(
     """
     if out.json or sys.stderr is None:
         return Listener()
-    if context is None or not is_terminal(sys.stderr) or _dumb(out):
+    if context is None:
         return PlainProgress(sys.stderr)
+    drawn = table(out, context, goal_id, LiveTable, only=only, reuses=reuses, asks_judge=asks_judge)
+    return drawn or PlainProgress(sys.stderr)
+
+
+def table(
+    out: Output,
+    context: Context,
+    goal_id: str,
+    kind: type[Table],
+    *,
+    only: Collection[str] = (),
+    reuses: bool = False,
+    asks_judge: bool = False,
+) -> Table | None:
+    """The goal's table on standard error; None where that is no terminal, or there is no goal."""
+    if out.json or not is_terminal(sys.stderr) or _dumb(out):
+        return None
     goals = Goals(context)
     try:
         goal = goal_views.newest(goals, goals.load(goal_id).goal)
     except FlowError:  # the evaluation says it
-        return PlainProgress(sys.stderr)
+        return None
 
     def state(criterion: Criterion) -> str:
         if criterion.fuzzy:
@@ -67,7 +87,7 @@ def listener(
         )
         for criterion in goal.criteria
     ]
-    return LiveTable(
+    return kind(
         sys.stderr,
         clock.monotonic,
         lambda: out.asking,

@@ -34,7 +34,7 @@ SUBJECTS: Mapping[str, Mapping[str, Sequence[str]]] = {
     },
     "flow goal": {
         "every day": DAILY,
-        "look": ("list", "history", "inspect", "baseline"),
+        "look": ("list", "history", "inspect", "watch", "baseline"),
         "decide": ("activate", "approve", "amend", "rebase", "clear"),
         "wait": ("pause", "resume", "wait"),
         "agents' sessions": ("claim", "forget"),
@@ -79,6 +79,7 @@ flow goal list --all-branches --status active,blocked
     "flow goal inspect": "flow goal inspect issue-4",
     "flow goal pause": "flow goal pause --reason 'the test server is down'",
     "flow goal resume": "flow goal resume --reason 'the test server is back'",
+    "flow goal watch": "flow goal watch issue-4",
     "flow goal baseline": "flow goal baseline --only AC1",
     "flow goal claim": "flow goal claim issue-4",
     "flow goal wait": """

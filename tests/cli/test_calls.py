@@ -21,7 +21,7 @@ COMMANDS = [
     *(["goal", name] for name in (
         "create", "activate", "evaluate", "confirm", "status", "list", "history", "inspect",
         "pause", "resume", "approve", "amend", "rebase", "clear", "claim", "wait", "forget",
-        "baseline",
+        "baseline", "watch",
     )),
     *(
         ["evidence", name]

@@ -20,6 +20,7 @@ COMMANDS = {
     "inspect": "the contract and the evidence behind each criterion",
     "pause": "set a goal aside until it is resumed",
     "resume": "go on with a waiting or blocked goal",
+    "watch": "run the commands whenever the goal's files change; nothing is recorded",
     "baseline": "run the commands on the base commit: which of them can tell the change",
     "claim": "say which session works on a goal",
     "wait": "wait until a command exits 0, and resume then",
@@ -33,6 +34,7 @@ COMMANDS = {
 _MODULES = {
     "create": "create",
     "evaluate": "evaluate",
+    "watch": "watch",
     "baseline": "baseline",
     "status": "show",
     "list": "show",
