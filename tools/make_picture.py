@@ -119,10 +119,21 @@ class Recording:
             del self.lines[self._row][self._column :]
 
 
-def record(folder: Path) -> Recording:
-    """The session, typed in a fresh project below ``folder``."""
-    home, work = folder / "home", folder / "daybook"
-    home.mkdir()
+class Project(NamedTuple):
+    """A repository of the recording, and the environment of its commands."""
+
+    work: Path
+    environ: dict[str, str]
+
+    def run(self, *words: str, check: bool = True) -> None:
+        """Run a command there."""
+        subprocess.run(words, cwd=self.work, env=self.environ, check=check, capture_output=True)
+
+
+def project_in(folder: Path, name: str, files: dict[str, str]) -> Project:
+    """A repository with a first commit below ``folder``, whose home is there, too."""
+    home, work = folder / "home", folder / name
+    home.mkdir(exist_ok=True)
     work.mkdir()
     environ = {
         "HOME": str(home),
@@ -131,29 +142,33 @@ def record(folder: Path) -> Recording:
         "TERM": "xterm-256color",
         "LANG": "C.UTF-8",
     }
-
-    def run(*words: str) -> None:
-        subprocess.run(words, cwd=work, env=environ, check=True, capture_output=True)
-
-    run("git", "config", "--global", "user.name", "repo owner")
-    run("git", "config", "--global", "user.email", "owner@example.org")
-    run("git", "init", "-q", "-b", "main")
+    project = Project(work, environ)
+    project.run("git", "config", "--global", "user.name", "repo owner")
+    project.run("git", "config", "--global", "user.email", "owner@example.org")
+    project.run("git", "init", "-q", "-b", "main")
     (work / ".gitignore").write_text(".flow/runs/\n__pycache__/\n.pytest_cache/\n")
-    (work / "daybook.py").write_text(BEFORE)
-    (work / "test_strict.py").write_text(TESTS)
-    run("git", "add", "-A")
-    run("git", "commit", "-qm", "A parser")
-    run("git", "switch", "-qc", NAME)
-    run("flow", *CREATE)
+    for file, text in files.items():
+        (work / file).write_text(text)
+    project.run("git", "add", "-A")
+    project.run("git", "commit", "-qm", "A parser")
+    return project
+
+
+def record(folder: Path) -> Recording:
+    """The session, typed in a fresh project below ``folder``."""
+    project = project_in(folder, "daybook", {"daybook.py": BEFORE, "test_strict.py": TESTS})
+    work, environ = project
+    project.run("git", "switch", "-qc", NAME)
+    project.run("flow", *CREATE)
     screen = Recording()
-    _type(screen, work, environ, ["flow", "goal", "evaluate"], [])
+    type_command(screen, work, environ, ["flow", "goal", "evaluate"], [])
     (work / "daybook.py").write_text(AFTER)
     screen.feed("\r\n")
-    _type(screen, work, environ, ["flow", "goal", "evaluate"], ["c", ""])
+    type_command(screen, work, environ, ["flow", "goal", "evaluate"], ["c", ""])
     return screen
 
 
-def _type(
+def type_command(
     screen: Recording, work: Path, environ: dict[str, str], words: list[str], answers: list[str]
 ) -> None:
     """Run one command; each answer is typed at the next ``> `` that it asks with."""

@@ -9,9 +9,11 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.support import ROOT
-from tools import make_picture
+from tools import make_inbox_picture, make_picture
 
-_TIMES = re.compile(r"\d+ min \d+ s|\d+(?:\.\d+)? ?s\b|\d\d:\d\d|\d+ [A-Z][a-z]{2}\b")
+_TIMES = re.compile(
+    r"\bnow\b|\d+ min\b(?: \d+ s)?|\d+(?:\.\d+)? ?s\b|\d\d:\d\d|\d+ [A-Z][a-z]{2}\b"
+)
 _SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -30,12 +32,32 @@ def test_the_picture_is_what_a_terminal_shows(tmp_path: Path) -> None:
     assert lines_of(now) == lines_of(shown), "run: python tools/make_picture.py"
 
 
-def test_the_picture_loads_nothing_and_says_what_it_shows() -> None:
-    text = make_picture.PICTURE.read_text(encoding="utf-8")
+@pytest.mark.slow
+@pytest.mark.needs_tool("git", "bash")
+def test_the_picture_of_the_inbox_is_what_a_terminal_shows(tmp_path: Path) -> None:
+    now = make_picture.draw(make_inbox_picture.record(tmp_path).lines, "now")
+    shown = make_inbox_picture.PICTURE.read_text(encoding="utf-8")
+    # The newest stands first, and here all came within a moment or two.
+    words = [sorted(re.findall(r"[^\s,]+", "\n".join(lines_of(text)))) for text in (now, shown)]
+    assert words[0] == words[1], "run: python -m tools.make_inbox_picture"
+
+
+@pytest.mark.parametrize(
+    ("picture", "page", "link"),
+    [
+        (make_picture.PICTURE, "README.md", "](docs/pictures/evaluate.svg)"),
+        (make_inbox_picture.PICTURE, "docs/inbox.md", "](pictures/inbox.svg)"),
+    ],
+    ids=["evaluate", "inbox"],
+)
+def test_the_picture_loads_nothing_and_says_what_it_shows(
+    picture: Path, page: str, link: str
+) -> None:
+    text = picture.read_text(encoding="utf-8")
     assert "aria-label" in text
     assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
     assert "<script" not in text
-    assert "](docs/pictures/evaluate.svg)" in Path(ROOT, "README.md").read_text(encoding="utf-8")
+    assert link in Path(ROOT, page).read_text(encoding="utf-8")
     assert len(text) < 64 * 1024
 
 
