@@ -6,7 +6,7 @@ Pure.
 from __future__ import annotations
 
 from flow.core.text.display import clip
-from flow.render.page.frame import TEXT, facts, link, mark, section
+from flow.render.page.frame import MARK_WORDS, TEXT, facts, link, mark, section
 from flow.render.page.html import Markup, anchor, join, tag
 from flow.render.screen import MEANING
 from flow.startup.typing import TYPE_CHECKING
@@ -164,6 +164,7 @@ def _voices(voices: Sequence[OpinionVoice]) -> Markup | None:
     columns = []
     for number, voice in enumerate(voices, 1):
         meaning = MEANING.get(voice.verdict, "undecided")
+        verdict = MARK_WORDS.get(meaning, "") if voice.verdict in MEANING else voice.verdict
         scores = [
             tag("li", tag("span", name), tag("b", f"{score:g}"))
             for name, score in voice.scores.items()
@@ -177,7 +178,7 @@ def _voices(voices: Sequence[OpinionVoice]) -> Markup | None:
                     tag("b", f" Judge {number}"),
                     tag("span", f" {voice.judge}", class_="q"),
                 ),
-                tag("p", f"{voice.verdict} {voice.figure}".strip(), class_="q"),
+                tag("p", f"{verdict} {voice.figure}".strip(), class_="q"),
                 tag("p", clip(voice.reason, TEXT)) if voice.reason else None,
                 tag("ul", *scores) if scores else None,
             )

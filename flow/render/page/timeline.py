@@ -23,6 +23,10 @@ WORDS = 4_000
 """Characters of what a person said once."""
 LINES = 60
 """Lines of an amendment's difference."""
+_ANSWERS = {
+    "continue": "The agent stopped; Flow asked it to go on.",
+    "let_go": "The agent stopped; Flow let it stop.",
+}
 _DIFFERENCE = {"  - ": "del", "  + ": "ins"}
 _TURN = re.compile(r"turn \d+\s*")
 _AMENDED = re.compile(r"\A(?P<kind>[a-z ]+): (?:(?P<key>[\w.\[\]]+): )?(?P<words>.*)\Z", re.S)
@@ -125,7 +129,9 @@ def _aside(entry: Entry) -> str:
     event = entry.event
     parts = []
     if entry.turn:
-        parts += [f"The agent stopped: {entry.right}." if entry.right else ""]
+        limit = str(event.get("limit") or "").replace("_", " ")
+        parts.append(_ANSWERS.get(str(event.get("answer")), ""))
+        parts.append(f"A limit was reached: {limit}." if limit else "")
     elif entry.right:
         place = {"terminal": "at a terminal", "pipe": "from a pipe"}.get(entry.right)
         parts.append(f"Said {place or f'from {entry.right}'}.")

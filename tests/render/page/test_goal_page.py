@@ -209,7 +209,7 @@ def test_what_judges_said_has_bars_a_line_and_a_column_for_each_judge() -> None:
         assert f"by {way}" in told
     assert 'aria-label="Figures so far, of 10: turn 1 3, turn 2 5, turn 3 6.2"' in text
     assert "Judge 1 model a" in told
-    assert "Judge 2 model b" in told
+    assert "Judge 2 model b failed 0.7" in told
     assert "What judges said" not in words_of(goal_page(report(opinions=())))
 
 
@@ -222,5 +222,6 @@ def test_people_are_told_with_who_where_and_their_words() -> None:
     text = words_of(goal_page(report(text="all of it")))
     assert "all of it amended the contract mypy could not fail: all of it" in text
     assert "Said at a terminal." in text
+    assert "The agent stopped; Flow asked it to go on." in text
     assert "asks for less" in text
     assert "The approval of protected is not known" in text
