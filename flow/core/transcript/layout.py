@@ -104,9 +104,15 @@ def _chosen_blocks(
 ) -> dict[int, _Block]:
     """The shown entries by their index, in at most ``budget`` bytes."""
     for cap in CAPS:
-        blocks = [_entry_block(n, entry, n in retries, cap) for n, entry in enumerate(entries)]
-        if sum(block.size for block in blocks) <= budget:
-            return dict(enumerate(blocks))
+        whole: dict[int, _Block] = {}
+        size = 0
+        for number, entry in enumerate(entries):
+            block = whole[number] = _entry_block(number, entry, number in retries, cap)
+            size += block.size
+            if size > budget:
+                break  # whatever comes after it
+        else:
+            return whole
     chosen: dict[int, _Block] = {}
     remaining = budget
     first = _first_entries(entries)
@@ -162,8 +168,9 @@ def _entry_block(number: int, entry: TranscriptEntry, is_retry: bool, cap: int) 
         *(["FAILED"] if entry.failed else []),
     ]
     tail = f" ({', '.join(remarks)})" if remarks else ""
-    lines = [f"({number + 1}) {_heading(entry)}{tail}", _indented(cut_middle(entry.text, cap))]
-    missing = len(entry.text) - len(cut_middle(entry.text, cap)) if len(entry.text) > cap else 0
+    text = cut_middle(entry.text, cap)
+    lines = [f"({number + 1}) {_heading(entry)}{tail}", _indented(text)]
+    missing = len(entry.text) - len(text) if len(entry.text) > cap else 0
     if entry.kind == "tool":
         if entry.result is None:
             lines.append("  ... no result is recorded")

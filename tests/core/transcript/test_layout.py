@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from flow.core.transcript.layout import CAPS, lay_out
 from flow.core.transcript.model import Laid, Transcript, TranscriptEntry, has_ended, quotable_text
 from flow.core.untrusted.fences import LIMIT, fence
+from tests.support.counted import calls
 
 
 def made(*entries: TranscriptEntry) -> Transcript:
@@ -225,3 +226,14 @@ def test_whether_the_agent_has_come_to_an_end(last: TranscriptEntry, over: bool)
 
 def test_the_steps_of_cutting_fall() -> None:
     assert sorted(CAPS, reverse=True) == list(CAPS)
+
+
+def test_no_more_is_laid_out_than_the_limit_holds() -> None:
+    """What does not fit is counted, not written: ten times as much costs a little more."""
+
+    def work(count: int) -> int:
+        words = "seventeen passed, and no error was reported by any of them "
+        entries = [TranscriptEntry("text", f"{number} {words * 3}") for number in range(count)]
+        return calls(lambda: lay_out(made(*entries), limit=20_000))
+
+    assert work(5000) <= 4 * work(500)
