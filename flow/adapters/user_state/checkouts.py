@@ -22,7 +22,7 @@ from flow.adapters.fs.state_folder import (
     write_json,
 )
 from flow.adapters.git.find import read_regular
-from flow.adapters.user_state.noted_checkouts import FOLDER, MARKER, SESSIONS
+from flow.adapters.user_state.noted_checkouts import FOLDER, HIDDEN, MARKER, SESSIONS
 from flow.core.stop.lost_goals import OpenGoal, OpenGoals, SessionNotes
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -145,6 +145,8 @@ class CheckoutNotes:
     def _store(self, goal: OpenGoal) -> None:
         with self._changing() as before:
             self._write(before._replace(goals={**before.goals, goal.goal_id: goal}))
+        if os.path.lexists(os.path.join(self._folder, self._rel, HIDDEN)):
+            files.remove(self._folder, f"{self._rel}/{HIDDEN}", sync=False)
 
     def _write(self, open_goals: OpenGoals) -> None:
         if not open_goals.goals and not open_goals.closed:

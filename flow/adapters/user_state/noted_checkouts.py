@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 
-from flow.adapters.fs import files
 from flow.adapters.fs.state_folder import check_state_dir, ensure_below, replace_own, storage_error
 from flow.startup.typing import TYPE_CHECKING
 
@@ -22,7 +21,7 @@ MARKER = ":flow"
 SESSIONS = ":sessions"
 """The folder, beside the checkouts, that says in which of them a session was kept working."""
 HIDDEN = "hidden"
-"""In a checkout's notes: the inbox leaves it out."""
+"""A file in a checkout's notes: the inbox leaves it out, until Flow leaves a goal open there."""
 _DEEPEST = 128
 """Levels of folders that are searched."""
 
@@ -62,12 +61,6 @@ def hide(folder: str, top: str) -> bool:
     except OSError as error:
         raise storage_error("leave a checkout out of the inbox", path, error) from error
     return True
-
-
-def show(folder: str, top: str) -> None:
-    """Take a checkout that was left out into the inbox again."""
-    if is_hidden(folder, top):
-        files.remove(folder, f"{_notes_of(top)}/{HIDDEN}", sync=False)
 
 
 def _notes_of(top: str) -> str:

@@ -1,0 +1,96 @@
+"""Checkouts that are somebody else's, broken or hostile: a row at most; nothing of them is run."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.inbox.test_inbox import items
+from tests.support import GitRepo, run_flow, scene
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def greet(repo: GitRepo) -> GitRepo:
+    scene.start(repo)
+    repo.git("branch", "-q", "-M", "main")
+    scene.create(repo)
+    repo.commit("goal")
+    scene.propose(repo)
+    return repo
+
+
+def test_nothing_of_a_checkout_is_run_or_written(greet: GitRepo, tmp_path: Path) -> None:
+    canary = tmp_path / "ran"
+    script = greet.write("src/canary.sh", f"#!/bin/sh\ntouch {canary}\ncat\n", mode=0o755)
+    for key in ("core.fsmonitor", "diff.external", "filter.x.clean", "filter.x.smudge",
+                "core.pager", "core.sshCommand", "gpg.program"):  # fmt: skip
+        greet.git("config", key, str(script))
+    greet.write(".gitattributes", "* filter=x\n")
+    greet.git("branch", "-q", "aside")
+    for hook in ("post-checkout", "post-index-change", "reference-transaction"):
+        greet.write(f".git/hooks/{hook}", f"#!/bin/sh\ntouch {canary}\n", mode=0o755)
+    greet.git("-c", "core.hooksPath=/dev/null", "-c", "filter.x.smudge=cat", "worktree", "add",
+              "-q", "-b", "tree", str(tmp_path / "tree"))  # fmt: skip
+    canary.unlink(missing_ok=True)
+    before = {str(f): f.read_bytes() for f in greet.path.rglob("*") if f.is_file()}
+    assert items(tmp_path)
+    assert run_flow("inbox", "--all", cwd=tmp_path).status == 0
+    assert not canary.exists()
+    assert before == {str(f): f.read_bytes() for f in greet.path.rglob("*") if f.is_file()}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a file to somebody else")
+def test_a_checkout_of_another_user_is_a_row(greet: GitRepo, tmp_path: Path) -> None:
+    os.chown(greet.path / ".git", 12345, -1)
+    (row,) = items(tmp_path)
+    assert row["section"] == "broken"
+    assert "belongs to another user" in row["why"]
+    assert "goal_id" not in row
+
+
+def test_a_worktree_whose_repository_is_gone_is_a_row(greet: GitRepo, tmp_path: Path) -> None:
+    greet.git("worktree", "add", "-q", "-b", "tree", str(tmp_path / "tree"))
+    scene.create(GitRepo(tmp_path / "tree"), "second")
+    os.rename(greet.path / ".git", tmp_path / "moved")
+    rows = {row["path"]: row for row in items(tmp_path)}
+    assert rows[str(tmp_path / "tree")]["section"] == "broken"
+    assert "leads to no git directory" in rows[str(tmp_path / "tree")]["why"]
+
+
+def test_a_repository_cannot_name_somebody_elses_folder_as_its_worktree(
+    greet: GitRepo, tmp_path: Path
+) -> None:
+    other = scene.start(GitRepo.init(tmp_path / "other"))
+    other.write(".flow/goals/secret.goal.yaml", scene.goal_file(greet).replace("greet", "secret"))
+    greet.write(".git/worktrees/x/gitdir", f"{other.path}/.git\n")
+    greet.write(".git/worktrees/x/HEAD", "ref: refs/heads/main\n")
+    greet.write(".git/worktrees/x/commondir", "../..\n")
+    assert {row["path"] for row in items(tmp_path)} == {str(greet.path)}
+
+
+def test_a_checkout_comes_back_when_a_goal_is_left_open_there(
+    greet: GitRepo, tmp_path: Path
+) -> None:
+    trusted = (tmp_path / "x", run_flow("trust", "list", "--json", cwd=greet.path).json)
+    assert run_flow("inbox", "forget", ".", cwd=greet.path).status == 0
+    assert items(tmp_path) == []
+    assert items(tmp_path, "--repo", str(greet.path))
+    assert run_flow("trust", "list", "--json", cwd=greet.path).json == trusted[1]
+    scene.create(greet, "second", "--draft")
+    assert items(tmp_path) == []
+    assert run_flow("goal", "pause", "greet", cwd=greet.path).status == 0
+    assert {row["goal_id"] for row in items(tmp_path)} == {"greet", "second"}
+
+
+def test_a_hostile_name_reaches_no_terminal(tmp_path: Path) -> None:
+    repo = scene.start(GitRepo.init(tmp_path / "a\x1b]0;x\x07\u202e b"))
+    scene.create(repo)
+    shown = run_flow("inbox", "--all", cwd=tmp_path).stdout
+    assert not {"\x1b", "\x07", "\u202e"} & set(shown)
+    (row,) = items(tmp_path)
+    assert row["path"] == str(repo.path)
