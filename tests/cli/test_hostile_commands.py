@@ -202,14 +202,14 @@ def test_66_what_writes_on_and_on_is_ended_when_its_time_is_up(
 ) -> None:
     """The time is up as soon as something was written, however long that takes."""
     wrote: list[bytes] = []
-    store = verification_supervisor._Supervisor._store
+    store = verification_supervisor._CommandRun._store
 
     def stored(self: Any, data: bytes) -> None:
         wrote.append(data[:1])
         store(self, data)
 
     later = SimpleNamespace(monotonic=lambda: time.monotonic() + 3600 * bool(wrote))
-    monkeypatch.setattr(verification_supervisor._Supervisor, "_store", stored)
+    monkeypatch.setattr(verification_supervisor._CommandRun, "_store", stored)
     for module in (process_loop, verification_supervisor):
         monkeypatch.setattr(module, "time", later)
     done = evaluate(work, "yes", "--timeout", "600")
