@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,16 +21,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@pytest.fixture
-def full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No file may grow beyond 100 bytes."""
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # it is cut off, and taken for whole
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """No file may grow beyond 100 bytes: not even pytest's own, so for as long as it takes."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    signal.signal(signal.SIGXFSZ, handler)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
 
 
 def test_new_and_replaced(tmp_path: Path) -> None:
@@ -42,10 +44,14 @@ def test_new_and_replaced(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["page.html"]
 
 
-def test_what_does_not_fit_leaves_what_was_there(tmp_path: Path, full_disk: None) -> None:
+def test_what_does_not_fit_leaves_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # it is cut off, and taken for whole
     path = tmp_path / "page.html"
     path.write_text("as it was")
-    with pytest.raises(StorageError, match="cannot write the page") as raised:
+    failing = pytest.raises(StorageError, match="cannot write the page")
+    with failing as raised, full_disk():
         write_out(str(path), "x" * 1000, "page", off_limits=())
     assert (raised.value.fault.file, raised.value.fault.key) == (str(path), "--output")
     assert path.read_text() == "as it was"
