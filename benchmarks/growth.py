@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 HIGHEST = 1.1
 """The exponent above which growth is a fault."""
-NOISE = 0.03
-"""Growth below this share of the first cost is none that can be told from noise."""
+NOISE = 0.02
+"""Growth of this share of the first cost cannot be told from noise."""
 
 
 class Command(NamedTuple):
@@ -44,10 +44,7 @@ class Command(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """What there is more of. ``grow`` is called with each size in turn, and says where to measure.
-
-    ``counted`` are the sizes at which work is counted: each twice the one before.
-    """
+    """What there is more of. ``grow`` is called with each size, and says where to measure."""
 
     sizes: tuple[int, int, int]
     counted: tuple[int, int, int]
@@ -61,7 +58,7 @@ def exponent(costs: Sequence[float], ratio: float, noise: float = NOISE) -> floa
     slack = noise * costs[0]
     if second <= slack:
         return 0.0
-    return math.log(second / max(first, slack), ratio)
+    return math.log(second / (max(first, 0.0) + slack), ratio)
 
 
 def goals(here: Place, size: int) -> str:
@@ -239,26 +236,26 @@ CHECKOUTS = {
 }
 
 AXES: dict[str, Axis] = {
-    "goals": Axis((100, 400, 1600), (10, 20, 40), goals, GOALS),
+    "goals": Axis((100, 400, 1600), (10, 40, 160), goals, GOALS),
     "criteria": Axis(
-        (25, 100, 400), (5, 10, 20), criteria, {**RECORD, "evaluate": Command(EVALUATE)}
+        (25, 100, 400), (4, 16, 64), criteria, {**RECORD, "evaluate": Command(EVALUATE)}
     ),
     "turns": Axis(
-        (10, 40, 160), (4, 8, 16), turns, {**RECORD, "evaluate": Command(EVALUATE, status=1)}
+        (10, 40, 160), (2, 8, 32), turns, {**RECORD, "evaluate": Command(EVALUATE, status=1)}
     ),
-    "changed files": Axis((1000, 4000, 16000), (50, 100, 200), changed_files, FILES),
-    "tracked files": Axis((3000, 12000, 48000), (50, 100, 200), tracked_files, FILES),
-    "untracked files": Axis((1000, 4000, 16000), (50, 100, 200), untracked_files, FILES),
-    "symlinks": Axis((250, 1000, 4000), (50, 100, 200), symlinks, FILES),
-    "output": Axis((4096, 16384, 65536), (2048, 4096, 8192), output, OUTPUT),
-    "transcripts": Axis((2000, 8000, 32000), (500, 1000, 2000), transcripts, TRANSCRIPTS),
-    "cards": Axis((100, 400, 1600), (20, 40, 80), cards, CARDS),
-    "checkouts": Axis((10, 40, 160), (3, 6, 12), checkouts, CHECKOUTS),
+    "changed files": Axis((1000, 4000, 16000), (25, 100, 400), changed_files, FILES),
+    "tracked files": Axis((3000, 12000, 48000), (25, 100, 400), tracked_files, FILES),
+    "untracked files": Axis((1000, 4000, 16000), (25, 100, 400), untracked_files, FILES),
+    "symlinks": Axis((250, 1000, 4000), (25, 100, 400), symlinks, FILES),
+    "output": Axis((4096, 16384, 65536), (8192, 16384, 32768), output, OUTPUT),
+    "transcripts": Axis((2000, 8000, 32000), (250, 1000, 4000), transcripts, TRANSCRIPTS),
+    "cards": Axis((100, 400, 1600), (20, 80, 320), cards, CARDS),
+    "checkouts": Axis((10, 40, 160), (2, 8, 32), checkouts, CHECKOUTS),
 }
 
 
-def counted(here: Place, name: str) -> Iterator[tuple[str, str, list[float]]]:
-    """Each command of an axis, each kind of its work, and how much of it there is at each size."""
+def counted(here: Place, name: str) -> Iterator[tuple[str, str, list[float], float]]:
+    """Each command of an axis, each kind of its work, how much at each size, and its exponent."""
     axis = AXES[name]
     work: dict[tuple[str, str], list[float]] = {}
     for size in axis.counted:
@@ -267,7 +264,9 @@ def counted(here: Place, name: str) -> Iterator[tuple[str, str, list[float]]]:
             _run(here, repository, command)  # so that caches are filled alike at every size
             for kind, amount in _count(here, repository, command).items():
                 work.setdefault((label, kind), []).append(amount)
-    yield from ((label, kind, amounts) for (label, kind), amounts in work.items())
+    ratio = axis.counted[1] / axis.counted[0]
+    for (label, kind), amounts in work.items():
+        yield label, kind, amounts, exponent(amounts, ratio)
 
 
 def seconds(here: Place, name: str, scale: int) -> Iterator[tuple[str, list[float]]]:
