@@ -12,9 +12,11 @@ from __future__ import annotations
 from functools import lru_cache
 
 from flow.adapters.chain import event_log
+from flow.adapters.chain.newest_lines import NewestLines
 from flow.adapters.fs import files, lenient_json
 from flow.core import layout
 from flow.core.chain import entries as chain_entries
+from flow.core.chain.entries import DROPPED, beginnings
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING
 
@@ -98,11 +100,37 @@ class EntryLinks:
 
     def line(self, digest: str) -> bytes | None:
         """The raw line with this hash, which covers its content: no further check is needed."""
-        member = b'"hash":"%b",' % digest.encode("ascii")
-        for line in self._lines:
-            if member in line and sha256(line.replace(member, b"", 1)).hexdigest() == digest:
-                return line
-        return None
+        return next((line for line in self._lines if _hash_holds(line, digest)), None)
+
+
+def dropped(root: str, run_id: str) -> NewestLines:
+    """Says of each sidecar whose output was dropped, on the record, that it was."""
+
+    def told(line: bytes) -> tuple[str, str] | None:
+        try:
+            entry = parse(line)
+        except ValueError:
+            return None
+        return (entry.evidence_id, entry.kind) if entry.kind == DROPPED else None
+
+    needle = chain_entries.canonical({"kind": DROPPED})[1:-1]
+    return NewestLines(root, layout.ledger_file(run_id), needle, told)
+
+
+def entries_there(root: str, run_id: str) -> NewestLines:
+    """Says of the hash of each whole entry that it is in the run's ledger."""
+
+    def told(line: bytes) -> tuple[str, str] | None:
+        digest = line.partition(b'"hash":"')[2].partition(b'"')[0].decode("ascii", "ignore")
+        return (digest, "there") if _hash_holds(line, digest) else None
+
+    return NewestLines(root, layout.ledger_file(run_id), b'"hash":"', told)
+
+
+def _hash_holds(line: bytes, digest: str) -> bool:
+    """Whether a line is the entry with this hash, which covers all else that is in it."""
+    member = b'"hash":"%b",' % digest.encode("ascii")
+    return member in line and sha256(line.replace(member, b"", 1)).hexdigest() == digest
 
 
 class AnchoredChain:
@@ -118,7 +146,8 @@ class AnchoredChain:
         self._links = EntryLinks(root, run_id)
         self._number, self._hash = head
         self._lines: dict[tuple[str, str], bytes] = {}
-        self._ids: list[tuple[str, int]] = []
+        self._ids: dict[str, list[tuple[str, int]]] = {}
+        """(sidecar, number) of the entries by each :func:`beginnings` of the sidecar's id."""
 
     def find(self, kind: str, evidence_id: str) -> LedgerEntry | None:
         """The newest entry of this kind of a sidecar."""
@@ -127,12 +156,16 @@ class AnchoredChain:
         line = self._lines.get((kind, evidence_id))
         return parse(line) if line is not None else None
 
-    def ids(self) -> Iterator[tuple[str, int]]:
-        """(sidecar, number) of each entry, the newest first."""
-        place = 0
-        while place < len(self._ids) or self._step():
-            yield self._ids[place]
-            place += 1
+    def ids(self, beginning: str) -> Iterator[tuple[str, int]]:
+        """(sidecar, number) of each entry whose sidecar's id has this :func:`beginnings`.
+
+        The newest first. However many ask, each entry is read once.
+        """
+        place, named = 0, self._ids.setdefault(beginning, [])
+        while place < len(named) or self._step():
+            if place < len(named):
+                yield named[place]
+                place += 1
 
     def _step(self) -> bool:
         """Read one entry more; whether there was one."""
@@ -144,7 +177,8 @@ class AnchoredChain:
             return False
         evidence_id = _text(line, b"evidence_id")
         self._lines.setdefault((_text(line, b"kind"), evidence_id), line)
-        self._ids.append((evidence_id, self._number))
+        for beginning in beginnings(evidence_id):
+            self._ids.setdefault(beginning, []).append((evidence_id, self._number))
         self._number, self._hash = self._number - 1, _text(line, b"prev")
         return True
 
@@ -175,7 +209,7 @@ def take_back(run: RunWrites, entry: LedgerEntry) -> None:
         _cut(run.root, rel, files.size(run.root, rel) - len(line))
 
 
-@lru_cache(maxsize=64)  # the newest entries are asked for again and again
+@lru_cache(maxsize=64)  # the newest is asked for again and again, and only that one
 def _entry(line: bytes) -> LedgerEntry | None:
     try:
         return parse(line)

@@ -31,6 +31,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from flow.adapters.chain.newest_lines import NewestLines
     from flow.adapters.chain.pinned_heads import PinnedHeads, PinnedRun
     from flow.core.chain.entries import LedgerEntry
     from flow.core.goal.model import Goal
@@ -55,6 +56,8 @@ class RunRecord:
         self._measured: set[str] = set()
         self._runs: dict[str, RunWrites] = {}
         self._chains: dict[str, ledger_file.AnchoredChain] = {}
+        self._there: dict[str, NewestLines] = {}
+        """What is in the ledgers of the runs that this session has written to."""
         self._committed: dict[str, None] | None = None
         """The runs to pin at the end of :meth:`pinned_once`; None outside of it."""
 
@@ -140,7 +143,7 @@ class RunRecord:
     def entry(self, run_id: str, evidence_id: str, kind: str = EVIDENCE) -> LedgerEntry | None:
         """The newest entry of a sidecar that is vouched for; None where there is none."""
         own = self.run(run_id).newest(kind, evidence_id)
-        if own is not None and ledger_file.EntryLinks(self.root, run_id).get(own.hash) is not None:
+        if own is not None and self._is_there(run_id, own):
             return own
         pinned = self._pinned(run_id)
         if pinned is None or pinned.ledger is None:
@@ -152,14 +155,17 @@ class RunRecord:
         return entry if entry is not None and not pinned.outside(entry.seq) else None
 
     def evidence_ids(self, run_id: str, prefix: str) -> Iterator[str]:
-        """The sidecars whose ids begin so and whose entries are vouched for, the newest first."""
+        """The sidecars whose ids begin so and whose entries are vouched for, the newest first.
+
+        ``prefix`` ends in a hyphen.
+        """
         yielded = dict.fromkeys(self.run(run_id).evidence_ids(prefix))
         yield from yielded
         pinned = self._pinned(run_id)
         if pinned is None or pinned.ledger is None:
             return
-        for name, seq in self._chain(run_id, pinned).ids():
-            if name.startswith(prefix) and name not in yielded and not pinned.outside(seq):
+        for name, seq in self._chain(run_id, pinned).ids(prefix):
+            if name not in yielded and not pinned.outside(seq):
                 yielded[name] = None
                 yield name
 
@@ -201,6 +207,12 @@ class RunRecord:
         """The head of the run's chain as ``<n>:<hash>``; None where the run has no entry."""
         entry = ledger_file.last(self.root, run_id, self.run(run_id).tail)
         return str(entry.head) if entry is not None else None
+
+    def _is_there(self, run_id: str, own: LedgerEntry) -> bool:
+        """Whether an entry that this session has appended is still in the ledger."""
+        if run_id not in self._there:
+            self._there[run_id] = ledger_file.entries_there(self.root, run_id)
+        return self._there[run_id].get(own.hash) is not None
 
     def _chain(self, run_id: str, pinned: PinnedRun) -> ledger_file.AnchoredChain:
         assert pinned.ledger is not None  # asked by both callers  # noqa: S101

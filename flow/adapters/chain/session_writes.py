@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from flow.adapters.fs import files
 from flow.core import layout
+from flow.core.chain.entries import beginnings
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -55,6 +56,9 @@ class RunWrites:
         self._unpinned_files: dict[str, str | None] = {}
         self._unpinned: list[LedgerEntry] = []
         self._entries: dict[str, LedgerEntry] = {}
+        self._by_id: dict[str, list[LedgerEntry]] = {}
+        self._by_beginning: dict[str, list[LedgerEntry]] = {}
+        """The same by each of the :func:`beginnings` of the sidecar's id."""
         self._held: set[str] = set()
         self._discounted: dict[str, LedgerEntry] = {}
 
@@ -82,7 +86,11 @@ class RunWrites:
     def appended(self, entries: Sequence[LedgerEntry]) -> None:
         """Record entries that are now in the run's ledger."""
         self._unpinned += entries
-        self._entries.update((entry.hash, entry) for entry in entries)
+        for entry in entries:
+            self._entries[entry.hash] = entry
+            self._by_id.setdefault(entry.evidence_id, []).append(entry)
+            for beginning in beginnings(entry.evidence_id):
+                self._by_beginning.setdefault(beginning, []).append(entry)
         self._held.update(entry.hash for entry in entries if entry.goal_id in self._measured)
 
     def taken_back(self, entry: LedgerEntry) -> None:
@@ -100,22 +108,26 @@ class RunWrites:
     def discount(self, evidence_id: str) -> None:
         """Vouch for nothing that this session recorded under this id."""
         self._discounted.update(
-            (digest, entry)
-            for digest, entry in self._entries.items()
-            if entry.evidence_id == evidence_id
+            (entry.hash, entry) for entry in self._own(self._by_id, evidence_id)
         )
 
     def newest(self, kind: str, evidence_id: str) -> LedgerEntry | None:
         """The newest entry of this kind of a sidecar; None if none, or it was discounted."""
-        for entry in reversed(self._entries.values()):
-            if (entry.kind, entry.evidence_id) == (kind, evidence_id):
-                return None if entry.hash in self._discounted else entry
-        return None
+        own = reversed(self._own(self._by_id, evidence_id))
+        entry = next((entry for entry in own if entry.kind == kind), None)
+        return None if entry is None or entry.hash in self._discounted else entry
 
     def evidence_ids(self, prefix: str) -> list[str]:
-        """The sidecars with such ids that were recorded and not discounted, newest first."""
-        entries = [entry for entry in self._entries.values() if entry.hash not in self._discounted]
-        return [e.evidence_id for e in reversed(entries) if e.evidence_id.startswith(prefix)]
+        """The sidecars with such ids that were recorded and not discounted, newest first.
+
+        ``prefix`` ends in a hyphen.
+        """
+        own = reversed(self._own(self._by_beginning, prefix))
+        return [entry.evidence_id for entry in own if entry.hash not in self._discounted]
+
+    def _own(self, index: Mapping[str, list[LedgerEntry]], key: str) -> list[LedgerEntry]:
+        """The entries under a key, without those that were taken back."""
+        return [entry for entry in index.get(key, ()) if entry.hash in self._entries]
 
     def unpinned(self) -> Unpinned:
         """The writes to pin now; :meth:`pinned` takes them off."""

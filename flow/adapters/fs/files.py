@@ -143,6 +143,19 @@ def size(root: str, rel: str) -> int:
         return 0 if status is None else status.st_size
 
 
+def stamp(root: str, rel: str) -> tuple[int, ...]:
+    """Which file is at this path, its size and times: another one, or a write, changes it.
+
+    Empty where nothing is there. A second write through a shared mapping may leave it as it is.
+    """
+    try:
+        status = os.lstat(f"{root}/{rel}")
+    except OSError:
+        return ()
+    times = (status.st_mtime_ns, status.st_ctime_ns)
+    return (status.st_dev, status.st_ino, status.st_mode, status.st_size, *times)
+
+
 def exists(root: str, rel: str) -> bool:
     """Whether a regular file is there; anything else at that name is refused."""
     with in_folder(root, rel, "read") as (folder, name):

@@ -8,6 +8,7 @@ evaluation asks read one file each, however many sidecars a run has.
 from __future__ import annotations
 
 from flow.adapters.chain import event_log, ledger_file
+from flow.adapters.chain.newest_lines import NewestLines
 from flow.adapters.fs import files, lenient_json
 from flow.app.ports import LoadedGoal
 from flow.core import layout
@@ -38,6 +39,8 @@ AMENDED = "contract-amended"
 """Type of the event of a changed contract, and of its artifact."""
 
 _PARSED_LIMIT = 64
+_SIDECARS_LIMIT = 4096
+"""About 20 MiB. A goal with more criteria is answered by the cache on the disk."""
 
 _parsed: dict[tuple[str, str | None, bytes], tuple[Goal, tuple[str, ...]]] = {}
 """Goals this process has parsed, by file and digest: a command reads the same bytes often."""
@@ -60,6 +63,10 @@ class FileRecords:
         self._record = record
         self._cache_dir = cache_dir
         self._index_dir = index_dir
+        self._events: tuple[str, NewestLines] | None = None
+        """The run that was asked about last, and what its events say of each sidecar."""
+        self._dropped: tuple[str, NewestLines] | None = None
+        """Likewise what its ledger says of outputs that were dropped."""
         self._baselines: dict[str, Baseline | None] = {}
         """The last one that was read, by its digest: a stop reads the same one often."""
 
@@ -186,12 +193,11 @@ class FileRecords:
 
     def _is_discounted(self, run_id: str, evidence_id: str) -> bool:
         """Whether the newest event about a sidecar is that it was discounted."""
-
-        def decides(event: Mapping[str, Any]) -> bool:
-            return event.get("type") in (DISCOUNTED, "evidence")
-
-        event = event_log.newest(self._root, run_id, "evidence_id", evidence_id, decides)
-        return event is not None and event.get("type") == DISCOUNTED
+        if self._events is None or self._events[0] != run_id:
+            events = layout.events_file(run_id)
+            newest = NewestLines(self._root, events, b'"evidence_id":"', _told_of_sidecar)
+            self._events = run_id, newest
+        return self._events[1].get(evidence_id) == DISCOUNTED
 
     def discounted(self, run_id: str) -> frozenset[str]:
         """The paths of the run's sidecars that were measured while the files changed."""
@@ -322,7 +328,7 @@ class FileRecords:
             evidence, _ = formats.read_evidence(
                 data, file=rel, expect_id=evidence_id, cache_dir=self._cache_dir
             )
-            if len(_sidecars) >= _PARSED_LIMIT:
+            if len(_sidecars) >= _SIDECARS_LIMIT:
                 del _sidecars[next(iter(_sidecars))]
             _sidecars[key] = evidence
         if evidence.run_id != run_id:
@@ -339,15 +345,29 @@ class FileRecords:
         output = f"{layout.evidence_dir(evidence.run_id)}/{name}"
         digest = files.digest(self._root, output, limit=layout.OUTPUT_LIMIT)
         if digest is None:
-            if ledger_file.find(self._root, evidence.run_id, evidence.id, DROPPED) is not None:
+            if self._was_dropped(evidence):
                 return  # flow gc dropped it, on the record
             raise _corrupt(rel, f"its output {name} is missing", "evidence.output_ref")
         recorded = evidence.document["evidence"].get("output_sha256")
         if recorded is not None and digest != recorded:
             raise _corrupt(rel, f"its output {name} was altered", "evidence.output_sha256")
 
+    def _was_dropped(self, evidence: Evidence) -> bool:
+        if self._dropped is None or self._dropped[0] != evidence.run_id:
+            self._dropped = evidence.run_id, ledger_file.dropped(self._root, evidence.run_id)
+        return self._dropped[1].get(evidence.id) is not None
+
     def _json_object(self, rel: str, limit: int = files.READ_LIMIT) -> dict[str, Any] | None:
         return lenient_json.mapping(files.read_optional(self._root, rel, limit=limit))
+
+
+def _told_of_sidecar(line: bytes) -> tuple[str, str] | None:
+    """The sidecar that an event records or discounts, and which of both it does."""
+    event = lenient_json.mapping(line) or {}
+    evidence_id, kind = event.get("evidence_id"), event.get("type")
+    if isinstance(evidence_id, str) and kind in (DISCOUNTED, "evidence"):
+        return evidence_id, str(kind)
+    return None
 
 
 def goal_ids(root: str) -> tuple[str, ...]:

@@ -88,6 +88,20 @@ def is_intact(proposal: Mapping[str, Any]) -> bool:
     return bool(digest == proposal["proposal_id"])
 
 
+def counted_once(
+    counted: Callable[[str], Evidence | None],
+) -> Callable[[str], Evidence | None]:
+    """``counted`` for several questions about one moment: each sidecar is looked at once."""
+    answers: dict[str, Evidence | None] = {}
+
+    def counted_then(reference: str) -> Evidence | None:
+        if reference not in answers:
+            answers[reference] = counted(reference)
+        return answers[reference]
+
+    return counted_then
+
+
 def lost_grounds(
     proposal: Mapping[str, Any], counted: Callable[[str], Evidence | None]
 ) -> list[str]:

@@ -300,8 +300,9 @@ def what_moved(
         moved += _outside(context, goal, now, baseline) if proposal["to"] == "achieved" else []
     if goal.after and proposal["to"] == "achieved":
         moved += sentences(holds(goal.id, goal.after, context.earlier))
-    moved += proposals.lost_grounds(proposal, context.records.counted)
-    moved += proposals.outdated(proposal, context.records.counted, context.version, context.now())
+    counted = proposals.counted_once(context.records.counted)
+    moved += proposals.lost_grounds(proposal, counted)
+    moved += proposals.outdated(proposal, counted, context.version, context.now())
     return moved
 
 

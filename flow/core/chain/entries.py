@@ -15,7 +15,7 @@ from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 EVIDENCE = "evidence"
 """``kind`` of the entry of a sidecar."""
@@ -137,3 +137,11 @@ def head_of(text: object) -> Head | None:
     number, colon, digest = text.partition(":") if isinstance(text, str) else ("", "", "")
     plain = number.isascii() and number.isdigit() and len(number) <= 16 and number[0] != "0"
     return Head(int(number), digest) if colon and plain and is_digest(digest) else None
+
+
+def beginnings(evidence_id: str) -> Iterator[str]:
+    """The beginnings of an id that end in a hyphen, as ``evidence-ac1-eval-``: what is asked by."""
+    end = evidence_id.find("-") + 1
+    while end:
+        yield evidence_id[:end]
+        end = evidence_id.find("-", end) + 1
