@@ -381,6 +381,13 @@ class Watch(Protocol):
     def changed(self) -> tuple[str, ...]:
         """What changed since the last ``settle`` without an account, as names for people."""
 
+    def changed_elsewhere(self, *, last: bool = False) -> tuple[str, ...] | None:
+        """What changed among files that are too many to look at after every command.
+
+        To be asked whenever a command ended, and with ``last`` after the last one. Any command
+        since the look before may have done it. None: nobody looked.
+        """
+
 
 class TakeSnapshot(Protocol):
     """Compares the checkout with a pinned base."""

@@ -96,6 +96,7 @@ class World:
         self.outcomes: dict[str, str] = {}
         self.during: dict[str, Callable[[], None]] = {}
         self.blame: tuple[str, ...] = ()
+        self.elsewhere: list[tuple[str, ...] | None] = []
         self.judge: Callable[..., Any] | None = None
         self.contains_pinned = True
         self.recorded = True
@@ -327,6 +328,9 @@ class World:
 
     def changed(self) -> tuple[str, ...]:
         return self.blame
+
+    def changed_elsewhere(self, *, last: bool = False) -> tuple[str, ...] | None:
+        return self.elsewhere.pop(0) if self.elsewhere else () if last else None
 
     def watch(self, goal_id: str, run_id: str) -> World:
         self._known(goal_id, run_id)

@@ -6,7 +6,13 @@ left one. A forged event is not detected here, but by the hash chain of SPEC 10
 (:mod:`flow.adapters.chain.check`).
 
 Of the many sidecars only the folder's own stamp and those the goal refers to are observed, so that
-the cost does not grow with the run.
+the cost does not grow with the run. These, and the files of other goals, are as many as there are
+criteria and goals: looked at after every command, a thousand of each would be a million looks. So
+they have a state of their own, which only :meth:`FileWatch.changed_elsewhere` moves on: what
+happens between two looks is never taken as settled, and each file's change time tells of a write
+whenever it was. A look is due after as many commands as pay for it, :data:`_LOOKS_PER_COMMAND`
+files for each; up to that number every command is followed by one, and the last command always is.
+What is found is blamed on every command since the look before: on more than need be, never on none.
 """
 
 from __future__ import annotations
@@ -22,12 +28,12 @@ from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from flow.adapters.git.repository import Repo
 
-_MOST_GOALS = 2000
-"""Goals whose files are stamped one by one; beyond that only the folder's own stamp counts."""
+_LOOKS_PER_COMMAND = 64
+"""Files that one command pays for, about 0.1 ms; where there are fewer each is told apart."""
 
 WAIT = 5.0
 """Seconds that another process's write is waited for before it is blamed on the command."""
@@ -48,6 +54,12 @@ class FileWatch:
         self._referred = tuple(referred)
         self._state: dict[str, object] = {}
         self._seq = 0
+        self._elsewhere: dict[str, Stamp] | None = None
+        """Other goals' files and the sidecars referred to, as they were at the last look."""
+        self._goals: Stamp = ()
+        """The stamp of the goals' folder: another one says that a name came or went."""
+        self._unlooked = 0
+        """Commands that ended since the last look."""
 
     def settle(self) -> None:
         """Take the present state as accounted for.
@@ -55,6 +67,8 @@ class FileWatch:
         Observed again where an event came meanwhile: else its files would be new later, and the
         event old.
         """
+        if self._elsewhere is None:
+            self._goals, self._elsewhere = self._look_elsewhere()
         for _ in range(_TRIES):
             self._seq = last_seq(self._repo.top, self._run_id)
             self._state = self._observe()
@@ -66,10 +80,38 @@ class FileWatch:
         differing = self._differing()
         return self._once_others_are_done(differing) if differing else ()
 
+    def changed_elsewhere(self, *, last: bool = False) -> tuple[str, ...] | None:
+        """Names of other goals' files and of sidecars that changed since they were looked at.
+
+        Once for each command that ended. None where no look is due yet; ``last``: it is. A look
+        comes at once where the goals' folder says that one of its names came or went.
+        """
+        before = self._elsewhere or {}
+        self._unlooked += not last
+        paid = self._unlooked * _LOOKS_PER_COMMAND >= len(before)
+        if not (last or paid or self._goals_stamp() != self._goals):
+            return None
+        self._unlooked = 0
+        self._goals, now = self._look_elsewhere()
+        self._elsewhere = now
+        return _differing_names(before, now)
+
+    def _goals_stamp(self) -> Stamp:
+        return _stamp(os.path.join(self._repo.top, layout.GOALS))
+
+    def _look_elsewhere(self) -> tuple[Stamp, dict[str, Stamp]]:
+        """The stamp of the goals' folder, taken first, and those of the files."""
+        top, goals = self._repo.top, self._goals_stamp()
+        own = os.path.basename(layout.goal_file(self._goal_id))
+        folder = _folder(os.path.join(top, layout.GOALS))
+        stamps = {f"{layout.GOALS}/{name}": stamp for name, stamp in folder if name != own}
+        for reference in self._referred:
+            stamps[reference] = _stamp(os.path.join(top, reference))
+        return goals, stamps
+
     def _differing(self) -> tuple[str, ...]:
         now = self._observe()
-        names = sorted({*now, *self._state})
-        differing = [name for name in names if now.get(name) != self._state.get(name)]
+        differing = _differing_names(self._state, now)
         if not differing:
             return ()
         accounts = self._accounts()
@@ -97,18 +139,12 @@ class FileWatch:
                 repository.current_branch(self._repo),
             )
         state[f"goal {self._goal_id}"] = _content(top, layout.goal_file(self._goal_id))
-        own = os.path.basename(layout.goal_file(self._goal_id))
-        for name, stamp in _folder(os.path.join(top, layout.GOALS)):
-            if name != own:
-                state[f"{layout.GOALS}/{name}"] = stamp
         run = layout.run_dir(self._run_id)
         for name, stamp in _folder(os.path.join(top, run)):
             if name != "evidence":
                 state[f"{run}/{name}"] = stamp
         evidence = layout.evidence_dir(self._run_id)
         state[evidence] = _stamp(os.path.join(top, evidence))
-        for reference in self._referred:
-            state[reference] = _stamp(os.path.join(top, reference))
         return state
 
     def _accounts(self) -> dict[str, set[str]]:
@@ -120,6 +156,11 @@ class FileWatch:
             if event.get("goal_sha256"):
                 accounts.setdefault("goal", set()).add(str(event["goal_sha256"]))
         return accounts
+
+
+def _differing_names(before: Mapping[str, object], now: Mapping[str, object]) -> tuple[str, ...]:
+    names = sorted({*now, *before})
+    return tuple(name for name in names if now.get(name) != before.get(name))
 
 
 def _is_full(name: str) -> bool:
@@ -164,6 +205,4 @@ def _folder(path: str) -> list[tuple[str, Stamp]]:
             names = sorted(entry.name for entry in entries)
     except OSError:
         return []
-    if len(names) > _MOST_GOALS:
-        return [("", _stamp(path))]
     return [(name, _stamp(os.path.join(path, name))) for name in names if not name.startswith(".")]

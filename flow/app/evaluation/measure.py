@@ -68,10 +68,15 @@ class _CommandRuns:
     ) -> None:
         self._facts, self._request, self._tools, self._seconds = facts, request, tools, seconds
         self._repeats = Repeats(facts, request, tools.records)
+        self._criteria = {c.id: c for c in facts.loaded.goal.criteria}
         self._running: dict[str, list[str]] = {}
         """Criterion id → foreign changes since its command started."""
         self._seconds_run: dict[str, float] = {}
         """Criterion id → how long its runs took so far."""
+        self._unlooked: dict[str, None] = {}
+        """Criteria whose commands ended since the files elsewhere were looked at."""
+        self._blamed_later: dict[str, tuple[str, ...]] = {}
+        """Criterion id → changes that were seen when its evidence was recorded already."""
         self.rows = {c.id: _not_run(c) for c in facts.loaded.goal.criteria}
         self.waiting: dict[str, None] = {}
         """Criteria without a final row."""
@@ -85,6 +90,7 @@ class _CommandRuns:
         limit = request.timeout_seconds or tools.limits.timeout_seconds
         checks = [_check_of(criterion, limit) for criterion in criteria]
         self.waiting = dict.fromkeys(check.criterion_id for check in checks)
+        self._repeats.look_back(criteria)  # at what no command can have altered yet
         self._watch = tools.watch(goal.id, facts.run_id)
         _announce_runs(facts, request, tools)
         self._watch.settle()
@@ -101,6 +107,9 @@ class _CommandRuns:
                 self.rows[criterion_id] = self.rows[criterion_id]._replace(reason=explain.NO_TIME)
         finally:
             tools.listener.finished()
+        self._look_elsewhere(last=True)
+        for criterion_id, changes in self._blamed_later.items():
+            self._blame_later(criterion_id, changes)
 
     def _started(self, check: Check) -> None:
         _in_time(self._tools, self._seconds.get(check.criterion_id, 0.0))
@@ -109,12 +118,16 @@ class _CommandRuns:
 
     def _ended(self, check: Check, result: CheckResult) -> None:
         facts, tools, repeats = self._facts, self._tools, self._repeats
-        changes = self._watch.changed()
+        elsewhere = self._look_elsewhere()
+        changes = (*self._watch.changed(), *(elsewhere or ()))
         self.touched.update(changes)
         for blamed in self._running.values():  # any command that ran meanwhile may have done it
             blamed.extend(change for change in changes if change not in blamed)
         blamed = self._running.pop(check.criterion_id)
-        own_row, document = _measurement_of(facts, check, result, blamed, tools.now())
+        if elsewhere is None:
+            self._unlooked[check.criterion_id] = None
+        criterion = self._criteria[check.criterion_id]
+        own_row, document = _measurement_of(facts, criterion, check, result, blamed, tools.now())
         row, final = repeats.fold(own_row, document, blamed=bool(blamed))
         row = row._replace(blamed=row.outcome == "failed" and repeats.blamed(check.criterion_id))
         evidence_id, path = _recorded_sidecar(self._request, tools, document, result)
@@ -129,6 +142,31 @@ class _CommandRuns:
         self._seconds_run[check.criterion_id] = took
         tell = tools.listener.ended if final else tools.listener.repeats
         tell(check, result._replace(duration_seconds=took))
+
+    def _look_elsewhere(self, *, last: bool = False) -> tuple[str, ...] | None:
+        """What changed where nobody looks after every command; None where nobody looked now.
+
+        Any command that ended since the look before may have done it, not only those that run now.
+        """
+        changes = self._watch.changed_elsewhere(last=last)
+        if changes is None:
+            return None
+        if changes:
+            for criterion_id in self._unlooked:
+                earlier = self._blamed_later.get(criterion_id, ())
+                self._blamed_later[criterion_id] = tuple(dict.fromkeys((*earlier, *changes)))
+        self._unlooked.clear()
+        return changes
+
+    def _blame_later(self, criterion_id: str, changes: tuple[str, ...]) -> None:
+        """Fail a criterion whose evidence was recorded before the changes were seen."""
+        if criterion_id in self.waiting:
+            return
+        row = self.rows[criterion_id]
+        if row.evidence_id is not None:
+            discount(self._facts, [row.evidence_id], changes, self._tools)
+        reason = f"it, or a command beside it, {_blame(changes)}"
+        self.rows[criterion_id] = row._replace(outcome="failed", reason=reason, blamed=True)
 
     def _ticked(self) -> None:
         self._tools.listener.ticked()
@@ -199,18 +237,18 @@ def _not_run(criterion: Criterion) -> Measurement:
 
 def _measurement_of(
     facts: Facts,
+    criterion: Criterion,
     check: Check,
     result: CheckResult,
     blamed: Sequence[str],
     at: str,
 ) -> tuple[Measurement, dict[str, Any]]:
     goal, run_id, turn = facts.loaded.goal, facts.run_id, facts.turn
-    criterion = next(c for c in goal.criteria if c.id == check.criterion_id)
     outcome = result.outcome
     reason = "" if result.reason == result.result else result.reason
     if blamed:
         outcome = "failed"
-        reason = f"it changed {display.names(blamed, 3)}, which only Flow or a person may change"
+        reason = f"it {_blame(blamed)}"
     base_run = facts.base_runs.get(criterion.id)
     base_limitation = base_run.limitation(goal.base_commit or "") if base_run is not None else None
     protected_document, protected_limitations = protected_difference(facts)
@@ -253,6 +291,10 @@ def _measurement_of(
         result.output.sha256 if result.output else None,
     )
     return row, document
+
+
+def _blame(changes: Sequence[str]) -> str:
+    return f"changed {display.names(changes, 3)}, which only Flow or a person may change"
 
 
 def run_fields(subject: Subject, criterion: Criterion, result: CheckResult) -> dict[str, Any]:

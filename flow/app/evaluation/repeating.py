@@ -42,7 +42,16 @@ class Repeats:
         self._times = repeat_count(request, facts.loaded.goal)
         self._runs: dict[str, list[RepeatedRun]] = {}
         self._earlier: dict[str, EarlierResult | None] = {}
+        """Each criterion's recorded result on these files; the goal's file has no say in it."""
         self._final: set[str] = set()
+
+    def look_back(self, criteria: Sequence[Criterion]) -> None:
+        """Find the earlier results of these criteria, before any command runs.
+
+        All at once the record is read once; and no command can make its own earlier failure vanish.
+        """
+        for criterion in criteria:
+            self._earlier[criterion.id] = _find_earlier(self._facts, criterion, self._records)
 
     def remaining(self, checks: Sequence[Check]) -> list[Check]:
         """The commands that must run once more."""
@@ -93,7 +102,7 @@ class Repeats:
 
     def _compared(self, row: Measurement, body: dict[str, Any]) -> Measurement:
         """The row with a limitation where the same files gave another result before."""
-        earlier = self._earlier_result(row.criterion_id)
+        earlier = self._earlier.get(row.criterion_id)
         if earlier is None or row.outcome not in ("passed", "failed"):
             return row
         if row.outcome == earlier.outcome:
@@ -105,18 +114,10 @@ class Repeats:
         return row._replace(limitations=(*row.limitations, text))
 
     def _needed(self, criterion_id: str) -> int:
-        earlier = self._earlier_result(criterion_id)
+        earlier = self._earlier.get(criterion_id)
         if earlier is None or not earlier.doubtful:
             return self._times
         return max(self._times, earlier.runs, 2)
-
-    def _earlier_result(self, criterion_id: str) -> EarlierResult | None:
-        """The recorded result on these files; the goal's file has no say in it."""
-        criterion = self._facts.loaded.goal.criterion(criterion_id)
-        assert criterion is not None  # noqa: S101  # a check is made from it
-        if criterion_id not in self._earlier:
-            self._earlier[criterion_id] = _find_earlier(self._facts, criterion, self._records)
-        return self._earlier[criterion_id]
 
 
 def _find_earlier(facts: Facts, criterion: Criterion, records: Records) -> EarlierResult | None:

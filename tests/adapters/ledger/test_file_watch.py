@@ -15,10 +15,12 @@ from flow.adapters.git import find as git_find
 from flow.adapters.ledger import file_watch
 from flow.adapters.ledger.file_watch import FileWatch
 from flow.core import layout
+from tests.support import GitRepo
+from tests.support.pace import assert_linear, count
 from tests.support.patience import LONG
 
 if TYPE_CHECKING:
-    from tests.support import GitRepo
+    from pathlib import Path
 
 RUN = "run-1"
 
@@ -151,3 +153,98 @@ def test_a_file_of_events_that_a_command_makes_is_blamed(repo: GitRepo, watched:
     name = f"{layout.run_dir(RUN)}/events.7.jsonl"
     (repo.path / name).write_bytes(b"{}\n")
     assert watched.changed() == (name,)
+
+
+# --- files that are too many for a look after every command ---------------------------------------
+
+
+def elsewhere(repo: GitRepo, many: int) -> tuple[FileWatch, list[str]]:
+    """A watch over ``many`` sidecars that the goal refers to and as many other goals."""
+    repo.commit("start", a="a")
+    top = str(repo.path)
+    paths = [layout.evidence_file(RUN, f"evidence-ac{n}-eval-1") for n in range(many)]
+    goals = [layout.goal_file(f"other-{n}") for n in range(many)]
+    for rel in (*paths, *goals):
+        files.publish_new(top, rel, b"as recorded")
+    event_log.append(top, RUN, "greet", "started", {}, at="2026-01-01T00:00:00Z")
+    checkout = git_find.find_repo(top)
+    assert checkout is not None
+    watch = FileWatch(checkout, "greet", RUN, paths)
+    watch.settle()
+    return watch, [*paths, *goals]
+
+
+def overwrite(top: str, rel: str) -> None:
+    """Other bytes of the same length, and the old time of modification put back."""
+    path = os.path.join(top, rel)
+    before = os.stat(path)
+    with open(path, "r+b") as file:
+        file.write(b"altered it!")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def after_a_command(watch: FileWatch) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+    seen = watch.changed(), watch.changed_elsewhere()
+    watch.settle()
+    return seen
+
+
+@pytest.mark.parametrize("place", [0, 1, 3])
+def test_few_files_are_looked_at_after_every_command(repo: GitRepo, place: int) -> None:
+    watch, paths = elsewhere(repo, 2)
+    assert after_a_command(watch) == ((), ())
+    overwrite(str(repo.path), paths[place])
+    assert after_a_command(watch) == ((), (paths[place],))
+    assert after_a_command(watch) == ((), ())
+
+
+@pytest.mark.parametrize("how", ["overwritten", "removed", "replaced"])
+@pytest.mark.parametrize("place", [0, 5])
+@pytest.mark.parametrize("when", range(4))
+def test_of_many_files_nothing_is_missed_that_settles_between(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch, how: str, place: int, when: int
+) -> None:
+    """Six files and two for each command: a look after every third. Settling settles none."""
+    monkeypatch.setattr(file_watch, "_LOOKS_PER_COMMAND", 2)
+    watch, paths = elsewhere(repo, 3)
+    top, rel, seen = str(repo.path), paths[place], list[str]()
+    for turn in range(4):
+        if turn == when:
+            if how == "overwritten":
+                overwrite(top, rel)
+            else:
+                os.unlink(os.path.join(top, rel))
+            if how == "replaced":
+                files.publish_new(top, rel, b"as recorded")
+        seen += after_a_command(watch)[1] or ()
+    seen += watch.changed_elsewhere(last=True) or ()
+    assert seen == [rel]
+
+
+def test_a_name_that_comes_or_goes_among_the_goals_is_seen_at_once(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_watch, "_LOOKS_PER_COMMAND", 0)
+    watch, _ = elsewhere(repo, 3)
+    os.utime(os.path.join(repo.path, layout.GOALS), (1, 1))  # as above: not in the same step
+    assert after_a_command(watch)[1] == ()
+    assert after_a_command(watch)[1] is None
+    files.publish_new(str(repo.path), layout.goal_file("new"), b"a goal")
+    assert after_a_command(watch)[1] == (layout.goal_file("new"),)
+    assert watch.changed_elsewhere(last=True) == ()
+
+
+def test_the_looks_of_an_evaluation_grow_with_its_commands_and_not_with_their_square(
+    tmp_path: Path,
+) -> None:
+    work = {}
+    for size in (60, 120, 240):
+        watch, _ = elsewhere(GitRepo.init(tmp_path / f"of-{size}"), size)
+
+        def evaluation(watch: FileWatch = watch, size: int = size) -> None:
+            for _ in range(size):
+                after_a_command(watch)
+            assert watch.changed_elsewhere(last=True) == ()
+
+        _, work[size] = count(evaluation)
+    assert_linear(work)

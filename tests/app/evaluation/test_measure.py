@@ -346,6 +346,42 @@ def test_every_command_that_ran_meanwhile_is_blamed_once() -> None:
     ]
 
 
+OTHER = ".flow/goals/other.goal.yaml"
+
+
+def test_what_is_seen_late_is_blamed_on_every_command_since_the_look_before() -> None:
+    """The first was followed by a look that found nothing."""
+    world = World(goal_document(*(criterion(f"AC{number}") for number in range(1, 6))))
+    world.elsewhere = [(), None, (OTHER,), None, None, ()]
+    verdict = run(world)
+    rows = verdict.criterion_results
+    assert [row.outcome for row in rows] == ["passed", "failed", "failed", "passed", "passed"]
+    assert [row.reason for row in rows] == [
+        "",
+        f"it, or a command beside it, changed {OTHER}, which only Flow or a person may change",
+        f"it changed {OTHER}, which only Flow or a person may change",
+        "",
+        "",
+    ]
+    assert verdict.proposed_transition is None
+    assert [line for line in world.log if line.startswith("discount")] == [
+        f"discount evidence-ac2-eval-1: {OTHER}"
+    ]
+
+
+def test_the_last_look_is_blamed_on_those_that_nobody_looked_at() -> None:
+    world = World(goal_document(criterion("AC1"), criterion("AC2"), criterion("AC3")))
+    world.elsewhere = [(), None, None, (OTHER,)]
+    verdict = run(world)
+    rows = verdict.criterion_results
+    assert [row.outcome for row in rows] == ["passed", "failed", "failed"]
+    assert [line for line in world.log if line.startswith("discount")] == [
+        f"discount evidence-ac2-eval-1: {OTHER}",
+        f"discount evidence-ac3-eval-1: {OTHER}",
+    ]
+    assert verdict.verdict == "not_achieved"
+
+
 def test_what_flow_itself_writes_is_nobodys_fault() -> None:
     world = World(goal_document(criterion("AC1"), criterion("AC2")))
     world.blame = ("events of run-1",)  # from before: settled when the commands begin
