@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from flow.app.evaluation import proposals
 from flow.app.evaluation.current_files import CurrentFiles
 from flow.app.transitions import closing as transitions_closing
 from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
 from flow.core.text import display
 from flow.errors import FlowError, at_key
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from flow.app.evaluation.values import ClosingContext
-    from flow.app.ports import LoadedGoal, TakeSnapshot
+    from flow.app.ports import LoadedGoal, Records, TakeSnapshot
     from flow.core.boundary.rules import Baseline, Deciding, Snapshot
     from flow.core.evidence.freshness import Freshness
     from flow.core.evidence.red_first import BaseRun
@@ -201,8 +202,23 @@ def _changed_files(
 
 
 def looking_once(context: ClosingContext) -> ClosingContext:
-    """The context with one look at the files for all that is asked of the same baseline."""
-    return context._replace(snapshot=_once_per_baseline(context.snapshot))
+    """The context with one look at the files for all that is asked of the same baseline.
+
+    And with one at each sidecar: it shows one moment and does not decide.
+    """
+    records = cast("Records", _CountedOnce(context.records))
+    return context._replace(snapshot=_once_per_baseline(context.snapshot), records=records)
+
+
+class _CountedOnce:
+    """The records of one moment: each sidecar is looked at once."""
+
+    def __init__(self, records: Records) -> None:
+        self._records = records
+        self.counted = proposals.counted_once(records.counted)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._records, name)
 
 
 def _once_per_baseline(look: TakeSnapshot) -> TakeSnapshot:

@@ -47,7 +47,7 @@ def load_checked(
             status = os.fstat(stream.fileno())
             if not stat.S_ISREG(status.st_mode) or status.st_size > LIMIT:
                 return None
-            header, _, body = stream.read(LIMIT).partition(b"\n")
+            header, _, body = stream.read(status.st_size).partition(b"\n")
         if header != _entry_header(name, body):
             return None
         entry = json.loads(body)

@@ -114,7 +114,7 @@ def digest(root: str, rel: str, *, limit: int = READ_LIMIT) -> str | None:
             return None
         size = os.fstat(fd).st_size
         hashed = new("sha256", size)
-        while size <= limit and (chunk := os.read(fd, 1 << 20)):
+        while size <= limit and (chunk := os.read(fd, _block(size))):
             hashed.update(chunk)
             size = max(size, os.lseek(fd, 0, os.SEEK_CUR))
         if size > limit:
@@ -534,12 +534,17 @@ def _read_all(fd: int, rel: str, limit: int) -> bytes:
         raise _too_large(rel, size, limit)
     chunks: list[bytes] = []
     left = limit + 1
-    while left > 0 and (chunk := os.read(fd, min(left, 1 << 20))):
+    while left > 0 and (chunk := os.read(fd, min(left, _block(size)))):
         chunks.append(chunk)
         left -= len(chunk)
     if left <= 0:  # it grew while it was read
         raise _too_large(rel, limit + 1, limit)
     return b"".join(chunks)
+
+
+def _block(size: int) -> int:
+    """How much of a file of ``size`` bytes is read at once: room for a MiB takes time to make."""
+    return min(max(size + 1, 1 << 16), 1 << 20)
 
 
 def _write_all(fd: int, data: bytes) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from flow.adapters.ledger.reader import FileRecords
 from tests.support import scene
 from tests.support.scene import flow
 
@@ -117,3 +118,17 @@ def test_it_fits_the_terminal_and_its_times_are_short(work: GitRepo) -> None:
     assert max(map(len, lines)) < 70
     assert "UTC" not in shown
     assert any(line.startswith("approved   AC2: colleague, ") for line in lines)
+
+
+def test_each_sidecar_is_looked_at_once_for_all_that_a_status_says_of_it(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.create(scene.start(repo))
+    scene.meet(repo)
+    assert flow(repo, "goal", "evaluate", "greet").status == 0
+    counted, asked = FileRecords.counted, list[str]()
+    monkeypatch.setattr(
+        FileRecords, "counted", lambda self, ref: asked.append(ref) or counted(self, ref)
+    )
+    assert flow(repo, "goal", "status", "greet", "--json").json["proposal"]["live"] is True
+    assert len([ref for ref in asked if "evidence-ac1-eval-1" in ref]) == 1

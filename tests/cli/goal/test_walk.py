@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.support import GitRepo, Ran, run_flow, run_helper, start_flow
+from flow.adapters.ledger import file_watch
+from tests.support import GitRepo, Ran, run_flow, run_helper, scene, start_flow
 
 pytestmark = pytest.mark.smoke
 
@@ -399,3 +400,33 @@ def test_another_run_keeps_its_own_folder(work: GitRepo) -> None:
     assert done.json["run_id"] == "night-1"
     assert (work.path / ".flow/runs/night-1/evidence/evidence-ac1-eval-1.txt").exists()
     assert flow(work, "goal", "confirm", "greet", "--proposal", proposal(done)).status == 0
+
+
+@pytest.mark.parametrize("target", ["another goal", "an earlier sidecar"])
+@pytest.mark.parametrize("pays_for", [64, 1])
+def test_a_command_that_writes_to_one_of_many_files_of_flows_own_has_failed(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch, target: str, pays_for: int
+) -> None:
+    """Also where nobody looks at them after every command, and its evidence is recorded already."""
+    monkeypatch.setattr(file_watch, "_LOOKS_PER_COMMAND", pays_for)
+    beside = repo.path.parent
+    (beside / "more").touch()
+    (beside / "target").write_text("/dev/null")
+    writes = 'cat ../more >> "$(cat ../target)"'
+    scene.create(scene.start(repo), "other")
+    rest = ("--criterion", f"AC2: writes :: {writes}", "--criterion", "AC3: is true :: true")
+    scene.create(repo, "greet", *rest)
+    scene.meet(repo)
+    done = flow(repo, "goal", "evaluate", "greet", "--json")
+    assert done.status == 0, done.json["criterion_results"]
+    place = repo.path / ".flow/goals/other.goal.yaml"
+    if target == "an earlier sidecar":
+        [place] = repo.path.glob(".flow/runs/*/evidence/evidence-ac3-eval-1.evidence.yaml")
+    (beside / "more").write_text("# more\n")
+    (beside / "target").write_text(str(place))
+    verdict = flow(repo, "goal", "evaluate", "greet", "--json").json
+    assert verdict["verdict"] != "achieved"
+    rows = {row["criterion_id"]: row for row in verdict["criterion_results"]}
+    assert rows["AC2"]["outcome"] == "failed"
+    assert "which only Flow or a person may change" in rows["AC2"]["reason"]
+    assert pays_for == 1 or rows["AC1"]["outcome"] == "passed"
