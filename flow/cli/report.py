@@ -8,6 +8,7 @@ from flow.adapters.attribution.attribute import Attributor
 from flow.adapters.attribution.failures import RecordedOutputs
 from flow.app import goal_record, goal_views
 from flow.app.report.gather import goal_report
+from flow.cli.inbox import query, query_arguments
 from flow.cli.parsing import CommandSpec, goal_argument, usage_error
 from flow.cli.written import off_limits, write_out
 from flow.core.text import display
@@ -40,6 +41,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="the same of exported bundles, as of other machines; beside --all both",
     )
+    query_arguments(parser)
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
 
 
@@ -48,6 +50,7 @@ def _run_report(args: argparse.Namespace, out: Output) -> int:
         raise usage_error("--open needs a file, and --output - writes none", "flow report")
     if args.all or args.bundle:
         return _run_all(args, out)
+    _refuse_choosing(args)
     context = Context()
     goals = Goals(context)
     goal_id = goal_views.choose(goals, args.ID)
@@ -68,13 +71,20 @@ def _run_report(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
+def _refuse_choosing(args: argparse.Namespace) -> None:
+    if args.repo or args.exclude or args.since is not None:
+        raise usage_error("--repo, --exclude and --since go with --all", "flow report")
+
+
 def _run_all(args: argparse.Namespace, out: Output) -> int:
     from flow.cli.report_all import all_document, write_all
 
     if args.ID is not None or args.output == "-":
         what = "one goal" if args.ID is not None else "standard output"
         raise usage_error(f"--all and --bundle write a folder, not {what}", "flow report")
-    path, rows = write_all(args.output, args.bundle, inbox=args.all)
+    if not args.all:
+        _refuse_choosing(args)
+    path, rows = write_all(args.output, args.bundle, query(args) if args.all else None)
     out.result(all_document(path, rows), [display.visible(path)])
     if args.open:
         _open(path, out)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 
 from flow.adapters.attribution.attribute import Attributor
 from flow.adapters.attribution.failures import RecordedOutputs
+from flow.adapters.fs import files
 from flow.adapters.fs.state_folder import ensure_state_dir, state_dir
 from flow.app.report.bundle import bundle_report
 from flow.app.report.gather import goal_report
@@ -14,6 +16,7 @@ from flow.cli.written import make_folder, off_limits, write_out
 from flow.core.standing.items import InboxItem, ordered
 from flow.core.standing.table import GoalFacts, standing_of
 from flow.errors import FlowError, at_key
+from flow.render.page.frame import origin_tag
 from flow.render.page.goal import goal_page
 from flow.render.page.index import OverviewRow, index_page, overview_row
 from flow.startup.typing import TYPE_CHECKING
@@ -22,18 +25,27 @@ from flow.wiring.context import Context
 from flow.wiring.goals import Goals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from flow.core.report import GoalReport
+    from flow.wiring.inbox import InboxQuery
 
 INDEX = "index.html"
+MOST_PAGES = 100_000
+"""Files of a folder of pages that are looked at."""
+HEAD = 4096
+"""Bytes at a page's start, in which it says what it is."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9_]+")
 
 
 def write_all(
-    folder: str | None, bundles: Sequence[str], *, inbox: bool
+    folder: str | None, bundles: Sequence[str], query: InboxQuery | None
 ) -> tuple[str, list[OverviewRow]]:
-    """Write the pages; returns the path of the one over them, and its rows."""
+    """Write the pages; returns the path of the one over them, and its rows.
+
+    ``query`` chooses among the inbox's goals; None: only ``bundles``. What an earlier call with a
+    query wrote and this one did not is removed.
+    """
     limits = _limits()
     if folder is None:
         folder, limits = _own_folder(), ()
@@ -41,18 +53,21 @@ def write_all(
         make_folder(folder, off_limits=limits)
     rows: list[OverviewRow] = []
     taken = {INDEX}
-    for item, report in (*(_inbox_reports() if inbox else ()), *_bundle_reports(bundles)):
+    goals = _inbox_reports(query) if query is not None else ()
+    for item, report in (*goals, *_bundle_reports(bundles)):
         if report is None:
             rows.append(OverviewRow(item))
             continue
         name = _file_name(item, taken)
-        text = goal_page(report, overview=INDEX)
+        text = goal_page(report, overview=INDEX, origin="" if report.bundle else name)
         write_out(os.path.join(folder, name), text, "page", off_limits=limits)
         rows.append(overview_row(item, report, name))
     rank = {item: place for place, item in enumerate(ordered(row.item for row in rows))}
     rows.sort(key=lambda row: rank[row.item])
     path = os.path.join(folder, INDEX)
     write_out(path, index_page(rows, __version__), "page", off_limits=limits)
+    if query is not None:
+        _remove_gone(folder, taken)
     return path, rows
 
 
@@ -73,11 +88,35 @@ def _own_folder() -> str:
     return path
 
 
-def _inbox_reports() -> Iterator[tuple[InboxItem, GoalReport | None]]:
+def _remove_gone(folder: str, written: Container[str]) -> None:
+    """Remove the pages of an earlier call that nothing leads to any more.
+
+    A page says in its head which file of such a folder it is: no other file is touched, nor a copy.
+    """
+    top = os.path.realpath(folder)
+    with suppress(FlowError):
+        for name in files.names(*os.path.split(top), suffix=".html", limit=MOST_PAGES):
+            if name not in written and _is_own(top, name):
+                files.remove(top, name, sync=False)
+
+
+def _is_own(top: str, name: str) -> bool:
+    """Whether a file says that it is this page; a link, or what cannot be read, does not."""
+    try:
+        fd = files.open_regular(top, name)
+    except (FlowError, OSError):
+        return False
+    if fd is None:
+        return False
+    with open(fd, "rb") as file:
+        return origin_tag(name).text.encode() in file.read(HEAD)
+
+
+def _inbox_reports(query: InboxQuery) -> Iterator[tuple[InboxItem, GoalReport | None]]:
     """The inbox's rows, each with its report where its checkout has the goal's file."""
     from flow.wiring.inbox import inbox
 
-    for item in sorted(inbox(), key=lambda item: (item.path, item.goal_id, item.branch or "")):
+    for item in sorted(inbox(query), key=lambda item: (item.path, item.goal_id, item.branch or "")):
         yield item, _report_at(item) if item.goal_id and item.section != "broken" else None
 
 

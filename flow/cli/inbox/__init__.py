@@ -33,7 +33,8 @@ def age(text: str) -> float:
     return min(int(parts[1]) * _UNITS[parts[2]], _LONGEST)
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
+def query_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments that choose among the inbox's rows."""
     add = parser.add_argument
     add("--repo", action="append", default=[], metavar="PATH", help="only this repository")
     add(
@@ -43,17 +44,24 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         metavar="GLOB",
         help="leave out checkouts whose path or folder's name matches",
     )
-    add("--since", type=age, default="7d", metavar="AGE", help="tell goals closed since (7d)")
+    add("--since", type=age, metavar="AGE", help="tell goals closed since (7d)")
+
+
+def query(args: argparse.Namespace) -> InboxQuery:
+    """What these arguments ask for."""
+    from flow.wiring.inbox import InboxQuery
+
+    chosen = InboxQuery(tuple(args.repo), tuple(args.exclude))
+    return chosen if args.since is None else chosen._replace(since=args.since)
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    query_arguments(parser)
+    add = parser.add_argument
     add("--all", action="store_true", help="every row of every section, with its checkout")
     add("--watch", action="store_true", help="go on: redraw in place, or a line for each change")
     add("--notify", action="store_true", help="with --watch: tell the desktop what waits now")
     add("--exit-code", action="store_true", help="exit with 4 where something waits for you")
-
-
-def _query(args: argparse.Namespace) -> InboxQuery:
-    from flow.wiring.inbox import InboxQuery
-
-    return InboxQuery(tuple(args.repo), tuple(args.exclude), args.since)
 
 
 def _show(args: argparse.Namespace, out: Output) -> int:
@@ -62,10 +70,10 @@ def _show(args: argparse.Namespace, out: Output) -> int:
     if args.watch:
         from flow.cli.inbox.watch import watch
 
-        return watch(lambda: inbox(_query(args)), args, out)
+        return watch(lambda: inbox(query(args)), args, out)
     if args.notify:
         raise usage_error("goes with --watch", "flow inbox", key="--notify")
-    items = inbox(_query(args))
+    items = inbox(query(args))
     out.result(to_document(items), inbox_lines(items, out.screen, whole=args.all))
     waits = any(item.section == SECTIONS[0] for item in items)
     return WAITS if waits and args.exit_code else 0

@@ -90,18 +90,27 @@ def facts(rows: Sequence[tuple[str, object]], class_: str = "") -> Markup:
     return tag("dl", *shown, class_=class_ or None)
 
 
-def page(title: str, description: str, top: Markup, main: Markup, *, rules: str = "") -> str:
+def page(
+    title: str, description: str, top: Markup, main: Markup, *, rules: str = "", origin: str = ""
+) -> str:
     """The whole page. Its own style is the only one that a browser takes.
 
-    ``rules`` are added to it: Flow's own words, and names that :func:`anchor` made.
+    ``rules`` are added to it: Flow's own words, and names that :func:`anchor` made. ``origin`` is
+    the name of the file that it is in a folder of pages (:func:`origin_tag`).
     """
     style = STYLE + rules
     digest = base64.b64encode(sha256(style.encode()).digest()).decode("ascii")
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     skip = link("main", "Skip to the content", class_="vh skip")
     body = tag("body", skip, _MARKS, tag("header", top, class_="top"), main)
-    head = join(_description(description), tag("title", title))
+    mine = origin_tag(origin) if origin else None
+    head = join(mine, _description(description), tag("title", title))
     return document(head, body, style, policy)
+
+
+def origin_tag(name: str) -> Markup:
+    """By which a later call knows the page ``name`` of a folder that ``flow report`` writes."""
+    return tag("meta", name="generator", content=f"flow report --all, as {name}")
 
 
 def _description(text: str) -> Markup:

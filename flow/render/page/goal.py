@@ -29,8 +29,11 @@ WIDE = 12
 """Rows or columns up to which the grid has something beside it."""
 
 
-def goal_page(report: GoalReport, *, overview: str = "") -> str:
-    """The whole page. ``overview`` is the name of the page that lists goals beside it."""
+def goal_page(report: GoalReport, *, overview: str = "", origin: str = "") -> str:
+    """The whole page. ``overview`` is the name of the page that lists goals beside it.
+
+    ``origin`` is its own name there, where a later call may remove it.
+    """
     parts = {
         "failed": failures(report),
         "opinions": opinions(report),
@@ -62,7 +65,7 @@ def goal_page(report: GoalReport, *, overview: str = "") -> str:
         id="main",
         class_="w",
     )
-    return page(title, f"Record of the goal {title}", top, main)
+    return page(title, f"Record of the goal {title}", top, main, origin=origin)
 
 
 def _criteria(report: GoalReport) -> Markup:

@@ -46,6 +46,64 @@ def test_every_goal_of_the_inbox_has_a_page_beside_the_index(
     assert before == [path.read_bytes() for path in sorted(out.iterdir())]
 
 
+def test_what_the_inbox_leaves_out_has_no_page(fleet: list[GitRepo], tmp_path: Path) -> None:
+    def pages(*more: str) -> list[str]:
+        out = tmp_path / "pages"
+        done = run_flow("report", "--all", "--output", str(out), *more, cwd=fleet[1].path)
+        assert done.status == 0, done.stderr
+        return sorted(path.name for path in out.iterdir() if path.name != "index.html")
+
+    top = fleet[0].path
+    assert pages() == ["other-later.html", "repo-greet.html"]
+    assert pages("--repo", str(top)) == ["repo-greet.html"]
+    assert pages("--exclude", "rep*") == ["other-later.html"]
+    bundles.close(fleet[0])
+    assert pages("--since", "2w") == ["other-later.html", "repo-greet.html"]
+    assert pages("--since", "0m") == ["other-later.html"]
+    for wrong in (("--since", "soon"), ("--repo", str(tmp_path / "none"))):
+        assert run_flow("report", "--all", *wrong, cwd=top).status == 2
+    for option in (("--repo", "."), ("--exclude", "x"), ("--since", "1d")):
+        assert run_flow("report", "greet", *option, cwd=top).status == 2
+        assert run_flow("report", "--bundle", "x", *option, cwd=top).status == 2
+
+
+def test_only_pages_of_its_own_are_removed(fleet: list[GitRepo], tmp_path: Path) -> None:
+    out, top = tmp_path / "pages", fleet[1].path
+    write = ("report", "--all", "--output", str(out))
+    assert run_flow(*write, cwd=top).status == 0
+    page = out / "repo-greet.html"
+    (tmp_path / "elsewhere.html").write_bytes(page.read_bytes())
+    (out / "a-copy.html").write_bytes(page.read_bytes())
+    (out / "linked.html").symlink_to(page)
+    (out / "folder.html").mkdir()
+    (out / "notes.html").write_text("<p>mine</p>")
+    (out / "notes.txt").write_text("mine")
+    assert (
+        run_flow("report", "greet", "--output", str(out / "one.html"), cwd=fleet[0].path).status
+        == 0
+    )
+    assert run_flow(*write, "--exclude", "repo", cwd=top).status == 0
+    kept = ["a-copy.html", "folder.html", "index.html", "linked.html", "notes.html", "notes.txt"]
+    assert sorted(path.name for path in out.iterdir()) == [*kept, "one.html", "other-later.html"]
+    page.symlink_to(tmp_path / "elsewhere.html")
+    assert run_flow(*write, "--exclude", "repo", cwd=top).status == 0
+    assert page.is_symlink()
+
+
+def test_a_bundle_s_page_stays(repo: GitRepo, tmp_path: Path) -> None:
+    bundles.done(repo)
+    bundle, out = tmp_path / "a.bundle", tmp_path / "pages"
+    bundles.export(repo, bundle)
+    write = ("report", "--output", str(out))
+    assert run_flow(*write, "--bundle", str(bundle), cwd=repo.path).status == 0
+    assert run_flow(*write, "--all", cwd=repo.path).status == 0
+    assert sorted(p.name for p in out.iterdir()) == [
+        "a-greet.html", "index.html", "repo-greet.html",
+    ]  # fmt: skip
+    assert run_flow(*write, "--bundle", str(bundle), cwd=repo.path).status == 0
+    assert (out / "repo-greet.html").exists()
+
+
 def test_without_a_folder_it_lies_in_the_cache(fleet: list[GitRepo]) -> None:
     done = run_flow("report", "--all", "--json", cwd=fleet[0].path)
     assert done.status == 0, done.stderr
