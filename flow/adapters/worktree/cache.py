@@ -1,11 +1,12 @@
-"""Cache of a working tree: the base's listing, and which file had which hash.
+"""Cache of a working tree: the base's listing, HEAD against it, and which file had which hash.
 
 One file for each (checkout, base), in the user's state folder. It holds numbers, names and hashes
 in fixed places, nothing that could be executed on reading, and every length and a checksum are
 checked: a file that is not exactly as expected is not used, and what it would have saved is
 computed again.
 
-A file's hash is known while its stamps are what they were (:mod:`flow.adapters.fs.stamps`).
+A file's hash is known while its stamps are what they were (:mod:`flow.adapters.fs.stamps`). How two
+commits differ is fixed by their ids, since git is told to mind no replacements.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 Stamps = bytes
 """A signature (``fs.stamps``), packed: there is one for each file."""
 
-_MAGIC = b"flow-worktree-cache-3\n"
+_MAGIC = b"flow-worktree-cache-4\n"
 _STAMPS = struct.Struct("<QQQQI")
 pack_stamps = _STAMPS.pack
 """Makes :data:`Stamps` of the five numbers of a signature, the times cut to ``TIME_BITS``."""
@@ -36,6 +37,8 @@ TIME_BITS = (1 << 64) - 1
 """Files may be dated before 1970 and after 2262. Two times of 584 years apart look the same, and a
 change that sets them moves ctime."""
 _MODES = ("100644", "100755", "120000", GITLINK)
+_GONE = len(_MODES)
+"""In the place of a mode: the path is not there."""
 _MOST_FILES = 24
 _SIZE_LIMIT = 1 << 30
 _HEADER_LIMIT = 1 << 16
@@ -55,6 +58,10 @@ class Table:
         """Digest of the ignore rules that ``decisions`` were made with."""
         self.decisions: dict[bytes, bool] = {}
         """Untracked path (folders with a ``/`` at the end) → whether the pinned rules ignore it."""
+        self.other = ""
+        """The commit, or tree, that ``differing`` is about."""
+        self.differing: dict[bytes, ContentState | None] = {}
+        """path → its entry in ``other``, for every path where that is not the base's."""
         self.fresh = True
         """Whether it was made from the base's tree just now, not read from a cache."""
         self._rest: dict[bytes, bytes] = {}
@@ -129,10 +136,10 @@ class Table:
     def _of_blocks(cls, base: str, header: Mapping[str, Any], blocks: list[bytes]) -> Table:
         """The reverse of :meth:`_blocks`. Raises :class:`ValueError` where blocks do not fit."""
         clean, stamps, packed, rest, rest_packed, hashed, hashed_packed, *more = blocks
-        folders, named, decided = more
+        folders, named, decided, differing, differing_packed = more
         table = cls(base)
         table.fresh = False
-        table.rules = str(header["rules"])
+        table.rules, table.other = str(header["rules"]), str(header["other"])
         table._paths, table._stamps, table._packed = _split_block(clean), stamps, packed
         width = table._width
         if len(packed) != len(table._paths) * width:
@@ -141,6 +148,8 @@ class Table:
         table._rest = _pairs(rest, rest_packed, width)
         table.hashes = _pairs(hashed, hashed_packed, _STAMPS.size + width)
         table.folders = set(_split_block(folders))
+        entries = _pairs(differing, differing_packed, width).items()
+        table.differing = {p: None if e[0] == _GONE else _unpack_entry(e) for p, e in entries}
         flags = (flag == 1 for flag in decided)
         table.decisions = dict(zip(_split_block(named), flags, strict=True))
         return table
@@ -164,12 +173,14 @@ class Table:
             crc = zlib.crc32(block, crc)
         sizes = [len(block) for block in blocks]
         header = {"base": self.base, "crc": crc, "sizes": sizes, "rules": self.rules}
+        header["other"] = self.other
         text = json.dumps(header, separators=(",", ":")).encode("ascii")
         return [_MAGIC + text + b"\n", *blocks]
 
     def _blocks(self, clean: Mapping[bytes, Stamps]) -> list[bytes]:
         paths = sorted(clean)
         rest = [path for path in self if path not in clean]
+        gone = bytes((_GONE,)).ljust(self._width, b"\0")
         return [
             b"\0".join(paths),
             _joined(clean[path] for path in paths),
@@ -181,6 +192,8 @@ class Table:
             b"\0".join(self.folders),
             b"\0".join(self.decisions),
             bytes(self.decisions.values()),
+            b"\0".join(self.differing),
+            _joined(_pack_entry(e) if e else gone for e in self.differing.values()),
         ]
 
 

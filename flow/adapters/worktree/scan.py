@@ -193,16 +193,25 @@ class _RepositoryScan:
         self._repo, self._request = repo, request
         self._prefix, self._name, self._depth = prefix, text_of(prefix), depth
         self._problems = [f"{self._name}: {p}" if prefix else p for p in problems(repo)]
-        self._heads = against_tree(repo, base, head, prefix)
+        self._cache = self._cache_file(base)
+        table = Table.load(self._cache, base) if self._cache else None
+        self._table = table or listing(repo, base, prefix)
+        self._heads = self._against_head(base, head)
         self._staged, unmerged = _staged_entries(repo, base, prefix)
         if unmerged:
             paths = ", ".join(self._path(path) for path in unmerged[:5])
             self._problems.append(f"unmerged in the index: {paths}")
-        self._cache = self._cache_file(base)
-        table = Table.load(self._cache, base) if self._cache else None
-        self._table = table or listing(repo, base, prefix)
         self._rules = self._ignore_rules()
         self._walk = self._new_walk()
+
+    def _against_head(self, base: str, head: str | None) -> dict[bytes, ContentState | None]:
+        """:func:`against_tree`; git is asked once about each HEAD, where there is a cache."""
+        other, table = head or repository.EMPTY_TREES[len(base)], self._table
+        self._asked = other not in (base, table.other)
+        if self._asked:
+            table.differing = against_tree(self._repo, base, head, self._prefix)
+            table.other = other
+        return table.differing if other != base else {}
 
     def _new_walk(self) -> Walk:
         entries = [(p, e) for more in (self._heads, self._staged) for p, e in more.items() if e]
@@ -224,7 +233,7 @@ class _RepositoryScan:
         walk, protected = self._walk, self._request.protected
         walk.run()
         if self._cache:
-            _save_cache(self._cache, self._table, walk, self._rules)
+            _save_cache(self._cache, self._table, walk, self._rules, compared=self._asked)
         locked = {
             self._path(path): entry_digest(entry)
             for path, entry in (walk.ignored.items() if protected else ())
@@ -328,11 +337,15 @@ class _RepositoryScan:
         return os.path.join(self._request.cache_dir, f"worktree-{key[:32]}")
 
 
-def _save_cache(file: str, table: Table, walk: Walk, rules: Rules) -> None:
-    """Write the cache where there is enough news to be worth it."""
+def _save_cache(file: str, table: Table, walk: Walk, rules: Rules, *, compared: bool) -> None:
+    """Write the cache where there is enough news to be worth it.
+
+    ``compared``: git was asked how HEAD differs from the base.
+    """
     contents = walk.contents
+    compared = compared and len(table) <= _SMALL
     news = contents.fresh if len(table) > _SMALL else contents.fresh * _WORTH_SAVING
-    if not (table.fresh or rules.asked or news > _WORTH_SAVING):
+    if not (table.fresh or rules.asked or compared or news > _WORTH_SAVING):
         return
     clean = table.known_clean()
     for path in (*walk.entries, *walk.missing):

@@ -16,6 +16,7 @@ from flow.adapters.fs import stamps
 from flow.adapters.fs.stamps import flush
 from flow.adapters.worktree import contents as worktree_contents
 from flow.adapters.worktree import links as worktree_links
+from flow.adapters.worktree import trees as worktree_trees
 from flow.adapters.worktree import walk as worktree_walk
 from flow.adapters.worktree.cache import Table
 from flow.core.boundary.rules import (
@@ -1412,6 +1413,49 @@ def test_a_damaged_cache_is_not_used(box: GitBox) -> None:
     file.unlink()
     os.mkfifo(file)
     assert [v.path for v in box.report().violations] == ["README.md"]
+
+
+def test_git_is_asked_once_how_a_commit_differs_and_anew_about_any_other(
+    box: GitBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    git = worktree_trees.repository.git
+
+    def counted(repo: Any, *words: str, **more: Any) -> Any:
+        asked.append(words[0])
+        return git(repo, *words, **more)
+
+    def changed() -> tuple[list[tuple[str, bool, bool]], int]:
+        """The changed paths, whether HEAD has each, and as the disk has it; questions to git."""
+        asked.clear()
+        changes = box.snapshot().changes
+        questions = asked.count("diff-tree")
+        shown = [(c.path, c.head is not None, c.head == c.worktree) for c in changes]
+        assert changes == box.snapshot(cached=False).changes
+        return shown, questions
+
+    monkeypatch.setattr(worktree_trees.repository, "git", counted)
+    box.pin()
+    assert changed() == ([], 0)
+    commits = [box.git("rev-parse", "HEAD")]
+    for step in (write("evil.py"), remove("README.md"), write("evil.py", "more\n")):
+        step(box)
+        commit(box)
+        commits.append(box.git("rev-parse", "HEAD"))
+    seen = {}
+    for ref in commits[1:]:
+        box.git("reset", "-q", "--hard", ref)
+        seen[ref], questions = changed()
+        assert questions == 1
+        assert changed() == (seen[ref], 0)
+    assert seen[commits[1]] == [("evil.py", True, True)]
+    assert seen[commits[3]] == [("README.md", False, True), ("evil.py", True, True)]
+    box.git("reset", "-q", "--hard", commits[2])  # not what was remembered last
+    assert changed() == (seen[commits[2]], 1)
+    box.git("reset", "-q", "--soft", commits[1])
+    assert ("README.md", True, False) in changed()[0]
+    box.git("reset", "-q", "--hard", commits[0])
+    assert changed() == ([], 0)
 
 
 def test_a_file_changed_just_now_is_not_remembered(
