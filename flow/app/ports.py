@@ -381,11 +381,11 @@ class Watch(Protocol):
     def changed(self) -> tuple[str, ...]:
         """What changed since the last ``settle`` without an account, as names for people."""
 
-    def changed_elsewhere(self, *, last: bool = False) -> tuple[str, ...] | None:
-        """What changed among files that are too many to look at after every command.
+    def changed_elsewhere(self, *, last: bool = False) -> Mapping[str, int]:
+        """What changed among files that are too many, or too large, to look at each time.
 
-        To be asked whenever a command ended, and with ``last`` after the last one. Any command
-        since the look before may have done it. None: nobody looked.
+        To be asked whenever a command ended, and with ``last`` after the last one. With each name,
+        how many of the commands that ended last may have done it.
         """
 
 

@@ -97,6 +97,8 @@ class World:
         self.during: dict[str, Callable[[], None]] = {}
         self.blame: tuple[str, ...] = ()
         self.elsewhere: list[tuple[str, ...] | None] = []
+        """What each look finds, None where none is due, and the last look."""
+        self.unlooked = 0
         self.judge: Callable[..., Any] | None = None
         self.contains_pinned = True
         self.recorded = True
@@ -329,8 +331,13 @@ class World:
     def changed(self) -> tuple[str, ...]:
         return self.blame
 
-    def changed_elsewhere(self, *, last: bool = False) -> tuple[str, ...] | None:
-        return self.elsewhere.pop(0) if self.elsewhere else () if last else None
+    def changed_elsewhere(self, *, last: bool = False) -> dict[str, int]:
+        self.unlooked += not last
+        changes = self.elsewhere.pop(0) if self.elsewhere else None
+        commands = self.unlooked
+        if changes is not None:
+            self.unlooked = 0
+        return dict.fromkeys(changes or (), commands)
 
     def watch(self, goal_id: str, run_id: str) -> World:
         self._known(goal_id, run_id)

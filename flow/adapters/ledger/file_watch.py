@@ -13,11 +13,16 @@ happens between two looks is never taken as settled, and each file's change time
 whenever it was. A look is due after as many commands as pay for it, :data:`_LOOKS_PER_COMMAND`
 files for each; up to that number every command is followed by one, and the last command always is.
 What is found is blamed on every command since the look before: on more than need be, never on none.
+
+The goal's own file grows with its criteria, and is hashed, since a write through a shared mapping
+moves no stamp. That is paid for in the same way, :data:`_BYTES_PER_COMMAND` for each command, and
+done at once where its stamp is another one.
 """
 
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 
 from flow.adapters.chain.event_log import events_after, last_seq
 from flow.adapters.fs import files, locks
@@ -25,15 +30,18 @@ from flow.adapters.git import repository
 from flow.core import layout
 from flow.errors import FlowError
 from flow.startup.sha import sha256
-from flow.startup.typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from flow.adapters.git.repository import Repo
 
 _LOOKS_PER_COMMAND = 64
 """Files that one command pays for, about 0.1 ms; where there are fewer each is told apart."""
+
+_BYTES_PER_COMMAND = 8 << 10
+"""Bytes of the goal's file that one command pays for; a smaller file is hashed after each."""
 
 WAIT = 5.0
 """Seconds that another process's write is waited for before it is blamed on the command."""
@@ -42,6 +50,23 @@ _TRIES = 10
 """How often the state is observed again because others write; then their changes are blamed."""
 
 Stamp = tuple[int, ...]
+_SIZE = 2
+"""The place of the size in a stamp."""
+
+
+class _GoalFile(NamedTuple):
+    """The goal's file when it was hashed."""
+
+    stamp: Stamp | None
+    """None where it changed meanwhile; empty where it is absent."""
+    digest: str
+    seq: int
+    """The run's newest event before that: only a later one accounts for the next change."""
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.stamp[_SIZE] if self.stamp else 0
 
 
 class FileWatch:
@@ -60,6 +85,10 @@ class FileWatch:
         """The stamp of the goals' folder: another one says that a name came or went."""
         self._unlooked = 0
         """Commands that ended since the last look."""
+        self._goal = _GoalFile(None, "", 0)
+        """As it was when it was hashed last, by :meth:`changed_elsewhere` only."""
+        self._unhashed = 0
+        """Commands that ended since then."""
 
     def settle(self) -> None:
         """Take the present state as accounted for.
@@ -69,6 +98,7 @@ class FileWatch:
         """
         if self._elsewhere is None:
             self._goals, self._elsewhere = self._look_elsewhere()
+            self._goal = self._hashed_goal()
         for _ in range(_TRIES):
             self._seq = last_seq(self._repo.top, self._run_id)
             self._state = self._observe()
@@ -80,21 +110,65 @@ class FileWatch:
         differing = self._differing()
         return self._once_others_are_done(differing) if differing else ()
 
-    def changed_elsewhere(self, *, last: bool = False) -> tuple[str, ...] | None:
-        """Names of other goals' files and of sidecars that changed since they were looked at.
+    def changed_elsewhere(self, *, last: bool = False) -> Mapping[str, int]:
+        """Names of other goals' files, of sidecars and of this goal that changed since a look.
 
-        Once for each command that ended. None where no look is due yet; ``last``: it is. A look
-        comes at once where the goals' folder says that one of its names came or went.
+        With each, how many of the commands that ended last may have done it. Once for each command
+        that ended; ``last``: each look is due. A look comes at once where the goals' folder says
+        that one of its names came or went, and at the goal where it has another stamp.
         """
-        before = self._elsewhere or {}
         self._unlooked += not last
-        paid = self._unlooked * _LOOKS_PER_COMMAND >= len(before)
-        if not (last or paid or self._goals_stamp() != self._goals):
-            return None
-        self._unlooked = 0
-        self._goals, now = self._look_elsewhere()
-        self._elsewhere = now
-        return _differing_names(before, now)
+        self._unhashed += not last
+        changes: dict[str, int] = {}
+        if self._is_look_due(last):
+            commands, self._unlooked = self._unlooked, 0
+            before = self._elsewhere or {}
+            self._goals, self._elsewhere = self._look_elsewhere()
+            changes.update(dict.fromkeys(_differing_names(before, self._elsewhere), commands))
+        if self._is_hash_due(last):
+            commands, self._unhashed = self._unhashed, 0
+            if self._goal_changed():
+                changes[f"goal {self._goal_id}"] = commands
+        return changes
+
+    def _is_look_due(self, last: bool) -> bool:
+        paid = self._unlooked * _LOOKS_PER_COMMAND >= len(self._elsewhere or ())
+        return last or paid or self._goals_stamp() != self._goals
+
+    def _is_hash_due(self, last: bool) -> bool:
+        if last:
+            return self._unhashed > 0
+        paid = self._unhashed * _BYTES_PER_COMMAND >= self._goal.size
+        return paid or self._goal_stamp() != self._goal.stamp
+
+    def _goal_changed(self) -> bool:
+        """Whether the goal's file changed without an account; it is as it is now from then on."""
+        before = self._goal
+        self._goal = self._hashed_goal()
+        if self._is_accounted_goal(before):
+            return False
+        try:
+            with self._others_done():
+                self._goal = self._hashed_goal()
+                return not self._is_accounted_goal(before)
+        except FlowError:
+            return True
+
+    def _is_accounted_goal(self, before: _GoalFile) -> bool:
+        digest = self._goal.digest
+        if digest == before.digest:
+            return True
+        events = events_after(self._repo.top, self._run_id, before.seq)
+        return any(event.get("goal_sha256") == digest for event in events)
+
+    def _hashed_goal(self) -> _GoalFile:
+        seq = last_seq(self._repo.top, self._run_id)
+        stamp = self._goal_stamp()
+        digest = _content(self._repo.top, layout.goal_file(self._goal_id))
+        return _GoalFile(stamp if self._goal_stamp() == stamp else None, digest, seq)
+
+    def _goal_stamp(self) -> Stamp:
+        return _stamp(os.path.join(self._repo.top, layout.goal_file(self._goal_id)))
 
     def _goals_stamp(self) -> Stamp:
         return _stamp(os.path.join(self._repo.top, layout.GOALS))
@@ -116,19 +190,25 @@ class FileWatch:
             return ()
         accounts = self._accounts()
         full = {name for name in differing if name not in self._state and _is_full(name)}
-        return tuple(name for name in differing if not _accounted(name, now, accounts, full))
+        return tuple(name for name in differing if not _accounted(name, accounts, full))
 
     def _once_others_are_done(self, differing: tuple[str, ...]) -> tuple[str, ...]:
-        """Observe again while nobody writes to goal or run; an event comes last, under locks."""
-        top = self._repo.top
+        """Observe again while nobody writes to goal or run."""
         try:
-            with (
-                locks.exclusive(top, layout.goal_lock(self._goal_id), timeout=WAIT, quick=True),
-                locks.exclusive(top, layout.run_lock(self._run_id), timeout=WAIT, quick=True),
-            ):
+            with self._others_done():
                 return self._differing()
         except FlowError:
             return differing
+
+    @contextmanager
+    def _others_done(self) -> Iterator[None]:
+        """While nobody writes to goal or run: an event comes last, under their locks."""
+        top = self._repo.top
+        with (
+            locks.exclusive(top, layout.goal_lock(self._goal_id), timeout=WAIT, quick=True),
+            locks.exclusive(top, layout.run_lock(self._run_id), timeout=WAIT, quick=True),
+        ):
+            yield
 
     def _observe(self) -> dict[str, object]:
         top = self._repo.top
@@ -138,7 +218,6 @@ class FileWatch:
                 repository.head_commit(self._repo),
                 repository.current_branch(self._repo),
             )
-        state[f"goal {self._goal_id}"] = _content(top, layout.goal_file(self._goal_id))
         run = layout.run_dir(self._run_id)
         for name, stamp in _folder(os.path.join(top, run)):
             if name != "evidence":
@@ -153,8 +232,6 @@ class FileWatch:
         for event in events_after(self._repo.top, self._run_id, self._seq):
             kind = str(event.get("type"))
             accounts.setdefault(kind, set()).add(str(event.get("evidence_id", "")))
-            if event.get("goal_sha256"):
-                accounts.setdefault("goal", set()).add(str(event["goal_sha256"]))
         return accounts
 
 
@@ -168,14 +245,10 @@ def _is_full(name: str) -> bool:
     return layout.events_number(name.rpartition("/")[2]) > 0
 
 
-def _accounted(
-    name: str, now: dict[str, object], accounts: dict[str, set[str]], full: set[str]
-) -> bool:
+def _accounted(name: str, accounts: Mapping[str, set[str]], full: set[str]) -> bool:
     """``full`` are files of events that were not there before."""
     if not accounts:
         return False
-    if name.startswith("goal "):
-        return str(now.get(name)) in accounts.get("goal", ())
     if name.endswith("/events.jsonl") or name in full:
         return True  # it grew by whole, well-formed lines: that is what an account is
     if name.endswith(("/evidence", "/ledger.jsonl")):

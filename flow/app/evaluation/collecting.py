@@ -61,7 +61,7 @@ def collect(case: JudgeCase, tools: EvaluationTools) -> CollectedEvidence:
     made: list[str] = []
 
     def ended(check: Check, result: CheckResult) -> None:
-        changes = (*watch.changed(), *(watch.changed_elsewhere() or ()))
+        changes = (*watch.changed(), *watch.changed_elsewhere())
         blamed.update(dict.fromkeys(changes))
         document = _document(facts, asked[check.criterion_id], result, tools.now())
         made.append(tools.ledger.record_evidence(document, result.output, suffix=True)[0])
@@ -78,7 +78,7 @@ def collect(case: JudgeCase, tools: EvaluationTools) -> CollectedEvidence:
         )
     finally:
         tools.listener.finished()
-    blamed.update(dict.fromkeys(watch.changed_elsewhere(last=True) or ()))
+    blamed.update(dict.fromkeys(watch.changed_elsewhere(last=True)))
     return CollectedEvidence(ran=True, made=tuple(made), blamed=tuple(blamed))
 
 

@@ -73,8 +73,8 @@ class _CommandRuns:
         """Criterion id → foreign changes since its command started."""
         self._seconds_run: dict[str, float] = {}
         """Criterion id → how long its runs took so far."""
-        self._unlooked: dict[str, None] = {}
-        """Criteria whose commands ended since the files elsewhere were looked at."""
+        self._ended_ids: list[str] = []
+        """The criterion of each command that ended, in that order."""
         self._blamed_later: dict[str, tuple[str, ...]] = {}
         """Criterion id → changes that were seen when its evidence was recorded already."""
         self.rows = {c.id: _not_run(c) for c in facts.loaded.goal.criteria}
@@ -107,7 +107,8 @@ class _CommandRuns:
                 self.rows[criterion_id] = self.rows[criterion_id]._replace(reason=explain.NO_TIME)
         finally:
             tools.listener.finished()
-        self._look_elsewhere(last=True)
+        for change, commands in self._watch.changed_elsewhere(last=True).items():
+            self._found_later(change, self._ended_ids[len(self._ended_ids) - commands :])
         for criterion_id, changes in self._blamed_later.items():
             self._blame_later(criterion_id, changes)
 
@@ -118,14 +119,15 @@ class _CommandRuns:
 
     def _ended(self, check: Check, result: CheckResult) -> None:
         facts, tools, repeats = self._facts, self._tools, self._repeats
-        elsewhere = self._look_elsewhere()
-        changes = (*self._watch.changed(), *(elsewhere or ()))
+        elsewhere = self._watch.changed_elsewhere()
+        for change, commands in elsewhere.items():  # its own command is the last of them
+            self._found_later(change, self._ended_ids[len(self._ended_ids) - commands + 1 :])
+        self._ended_ids.append(check.criterion_id)
+        changes = (*self._watch.changed(), *elsewhere)
         self.touched.update(changes)
         for blamed in self._running.values():  # any command that ran meanwhile may have done it
             blamed.extend(change for change in changes if change not in blamed)
         blamed = self._running.pop(check.criterion_id)
-        if elsewhere is None:
-            self._unlooked[check.criterion_id] = None
         criterion = self._criteria[check.criterion_id]
         own_row, document = _measurement_of(facts, criterion, check, result, blamed, tools.now())
         row, final = repeats.fold(own_row, document, blamed=bool(blamed))
@@ -143,20 +145,12 @@ class _CommandRuns:
         tell = tools.listener.ended if final else tools.listener.repeats
         tell(check, result._replace(duration_seconds=took))
 
-    def _look_elsewhere(self, *, last: bool = False) -> tuple[str, ...] | None:
-        """What changed where nobody looks after every command; None where nobody looked now.
-
-        Any command that ended since the look before may have done it, not only those that run now.
-        """
-        changes = self._watch.changed_elsewhere(last=last)
-        if changes is None:
-            return None
-        if changes:
-            for criterion_id in self._unlooked:
-                earlier = self._blamed_later.get(criterion_id, ())
-                self._blamed_later[criterion_id] = tuple(dict.fromkeys((*earlier, *changes)))
-        self._unlooked.clear()
-        return changes
+    def _found_later(self, change: str, criterion_ids: Sequence[str]) -> None:
+        """A change that any of their commands may have made, though their evidence is recorded."""
+        self.touched.add(change)
+        for criterion_id in criterion_ids:
+            earlier = self._blamed_later.get(criterion_id, ())
+            self._blamed_later[criterion_id] = tuple(dict.fromkeys((*earlier, change)))
 
     def _blame_later(self, criterion_id: str, changes: tuple[str, ...]) -> None:
         """Fail a criterion whose evidence was recorded before the changes were seen."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
+import mmap
 import os
 import threading
 from typing import TYPE_CHECKING
@@ -183,8 +185,8 @@ def overwrite(top: str, rel: str) -> None:
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-def after_a_command(watch: FileWatch) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
-    seen = watch.changed(), watch.changed_elsewhere()
+def after_a_command(watch: FileWatch) -> tuple[tuple[str, ...], dict[str, int]]:
+    seen = watch.changed(), dict(watch.changed_elsewhere())
     watch.settle()
     return seen
 
@@ -192,10 +194,10 @@ def after_a_command(watch: FileWatch) -> tuple[tuple[str, ...], tuple[str, ...] 
 @pytest.mark.parametrize("place", [0, 1, 3])
 def test_few_files_are_looked_at_after_every_command(repo: GitRepo, place: int) -> None:
     watch, paths = elsewhere(repo, 2)
-    assert after_a_command(watch) == ((), ())
+    assert after_a_command(watch) == ((), {})
     overwrite(str(repo.path), paths[place])
-    assert after_a_command(watch) == ((), (paths[place],))
-    assert after_a_command(watch) == ((), ())
+    assert after_a_command(watch) == ((), {paths[place]: 1})
+    assert after_a_command(watch) == ((), {})
 
 
 @pytest.mark.parametrize("how", ["overwritten", "removed", "replaced"])
@@ -207,7 +209,7 @@ def test_of_many_files_nothing_is_missed_that_settles_between(
     """Six files and two for each command: a look after every third. Settling settles none."""
     monkeypatch.setattr(file_watch, "_LOOKS_PER_COMMAND", 2)
     watch, paths = elsewhere(repo, 3)
-    top, rel, seen = str(repo.path), paths[place], list[str]()
+    top, rel, seen = str(repo.path), paths[place], list[tuple[str, int, int]]()
     for turn in range(4):
         if turn == when:
             if how == "overwritten":
@@ -216,9 +218,11 @@ def test_of_many_files_nothing_is_missed_that_settles_between(
                 os.unlink(os.path.join(top, rel))
             if how == "replaced":
                 files.publish_new(top, rel, b"as recorded")
-        seen += after_a_command(watch)[1] or ()
-    seen += watch.changed_elsewhere(last=True) or ()
-    assert seen == [rel]
+        seen += [(name, turn, n) for name, n in after_a_command(watch)[1].items()]
+    seen += [(name, 3, n) for name, n in watch.changed_elsewhere(last=True).items()]
+    ((name, turn, commands),) = seen
+    assert name == rel
+    assert turn - commands < when <= turn
 
 
 def test_a_name_that_comes_or_goes_among_the_goals_is_seen_at_once(
@@ -227,11 +231,11 @@ def test_a_name_that_comes_or_goes_among_the_goals_is_seen_at_once(
     monkeypatch.setattr(file_watch, "_LOOKS_PER_COMMAND", 0)
     watch, _ = elsewhere(repo, 3)
     os.utime(os.path.join(repo.path, layout.GOALS), (1, 1))  # as above: not in the same step
-    assert after_a_command(watch)[1] == ()
-    assert after_a_command(watch)[1] is None
+    assert after_a_command(watch)[1] == {}  # a look: the folder has another stamp
+    assert after_a_command(watch)[1] == {}
     files.publish_new(str(repo.path), layout.goal_file("new"), b"a goal")
-    assert after_a_command(watch)[1] == (layout.goal_file("new"),)
-    assert watch.changed_elsewhere(last=True) == ()
+    assert after_a_command(watch)[1] == {layout.goal_file("new"): 2}
+    assert watch.changed_elsewhere(last=True) == {}
 
 
 def test_the_looks_of_an_evaluation_grow_with_its_commands_and_not_with_their_square(
@@ -244,7 +248,113 @@ def test_the_looks_of_an_evaluation_grow_with_its_commands_and_not_with_their_sq
         def evaluation(watch: FileWatch = watch, size: int = size) -> None:
             for _ in range(size):
                 after_a_command(watch)
-            assert watch.changed_elsewhere(last=True) == ()
+            assert watch.changed_elsewhere(last=True) == {}
 
         _, work[size] = count(evaluation)
     assert_linear(work)
+
+
+# --- the goal's own file --------------------------------------------------------------------------
+
+GOAL = layout.goal_file("greet")
+SIZE = 4096
+CHANGED = "goal greet"
+
+
+@pytest.fixture
+def of_goal(repo: GitRepo, watched: FileWatch, monkeypatch: pytest.MonkeyPatch) -> FileWatch:
+    """A goal's file that three commands pay for."""
+    monkeypatch.setattr(file_watch, "_BYTES_PER_COMMAND", SIZE // 3 + 1)
+    files.publish_new(str(repo.path), GOAL, b"a" * SIZE)
+    watch = FileWatch(watched._repo, "greet", RUN)
+    watch.settle()
+    return watch
+
+
+def dirty_page(repo: GitRepo) -> mmap.mmap:
+    """The goal's file, mapped and written to: its next write moves no stamp."""
+    with (repo.path / GOAL).open("r+b") as file:
+        page = mmap.mmap(file.fileno(), SIZE)
+    page[:1] = b"a"
+    return page
+
+
+@pytest.mark.parametrize("when", range(4))
+def test_a_write_to_the_goal_that_moves_no_stamp_is_blamed_on_all_since_the_hash(
+    repo: GitRepo, of_goal: FileWatch, when: int
+) -> None:
+    page, seen = dirty_page(repo), list[tuple[str, int]]()
+    of_goal.changed_elsewhere(last=True)
+    assert after_a_command(of_goal)[1] == {}  # the page's first write moved the stamp: hashed
+    for turn in range(4):
+        if turn == when:
+            stamp = os.stat(repo.path / GOAL)
+            page[7:8] = b"b"
+            assert os.stat(repo.path / GOAL).st_ctime_ns == stamp.st_ctime_ns
+        seen += after_a_command(of_goal)[1].items()
+    seen += of_goal.changed_elsewhere(last=True).items()
+    assert seen == [(CHANGED, 3 if when < 3 else 1)]
+
+
+@pytest.mark.parametrize("how", ["written", "removed", "linked", "restamped"])
+def test_a_goal_with_another_stamp_is_hashed_at_once(
+    repo: GitRepo, of_goal: FileWatch, how: str
+) -> None:
+    path = repo.path / GOAL
+    if how == "written":
+        path.write_bytes(b"b" * SIZE)
+    elif how == "restamped":
+        os.utime(path, (1, 1))
+    else:
+        path.unlink()
+    if how == "linked":
+        path.symlink_to("elsewhere")
+    assert after_a_command(of_goal) == ((), {} if how == "restamped" else {CHANGED: 1})
+    assert after_a_command(of_goal) == ((), {})
+
+
+@pytest.mark.parametrize("told", ["before", "settled", "another", "earlier"])
+def test_only_an_event_of_the_goal_as_it_is_now_accounts_for_it(
+    repo: GitRepo, of_goal: FileWatch, told: str
+) -> None:
+    """``settled``: it came between the look and the state that is taken after it."""
+    top = str(repo.path)
+
+    def tell_of(text: bytes) -> None:
+        fields = {"goal_sha256": hashlib.sha256(text).hexdigest()}
+        event_log.append(top, RUN, "greet", "changed", fields, at="2026-01-01T00:00:00Z")
+
+    new = b"b" * SIZE
+    if told == "earlier":  # an account of what was there once is none for putting it back
+        tell_of(new)
+        files.replace(top, GOAL, new)
+        assert after_a_command(of_goal)[1] == {}
+        tell_of(b"c")
+        files.replace(top, GOAL, b"c")
+        assert after_a_command(of_goal)[1] == {}
+    files.replace(top, GOAL, new)
+    if told != "earlier":
+        tell_of(b"c" if told == "another" else new)
+    if told == "settled":
+        of_goal.settle()
+    assert after_a_command(of_goal)[1] == ({} if told in ("before", "settled") else {CHANGED: 1})
+
+
+def test_what_is_hashed_of_a_goal_grows_with_its_commands_and_not_with_their_square(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = file_watch._content
+    for size in (60, 120, 240):
+        repo = GitRepo.init(tmp_path / f"of-{size}")
+        watch, _ = elsewhere(repo, 0)
+        files.publish_new(str(repo.path), GOAL, b"a" * (300 * size))
+        hashed: list[int] = []
+
+        def counting(top: str, rel: str, hashed: list[int] = hashed, size: int = size) -> str:
+            hashed.append(300 * size)
+            return read(top, rel)
+
+        monkeypatch.setattr(file_watch, "_content", counting)
+        for _ in range(size):
+            after_a_command(watch)
+        assert 0 < sum(hashed) <= 2 * 300 * size + size * file_watch._BYTES_PER_COMMAND

@@ -349,6 +349,19 @@ def test_every_command_that_ran_meanwhile_is_blamed_once() -> None:
 OTHER = ".flow/goals/other.goal.yaml"
 
 
+@pytest.mark.parametrize("looks", [[None, ("goal issue-4",), ()], [None, None, ("goal issue-4",)]])
+def test_a_goal_that_is_seen_late_to_be_changed_fails_the_turn_and_is_written(
+    looks: list[tuple[str, ...] | None],
+) -> None:
+    world = World(goal_document(criterion("AC1"), criterion("AC2")))
+    world.elsewhere = looks
+    world.during["AC1"] = lambda: world.document["objective"].update(outcome="less")
+    verdict = run(world)
+    assert [row.outcome for row in verdict.criterion_results] == ["failed", "failed"]
+    assert verdict.proposed_transition is None
+    assert verdict.lifecycle_to == "active"  # written over what the command left
+
+
 def test_what_is_seen_late_is_blamed_on_every_command_since_the_look_before() -> None:
     """The first was followed by a look that found nothing."""
     world = World(goal_document(*(criterion(f"AC{number}") for number in range(1, 6))))
