@@ -60,22 +60,19 @@ else:
         @classmethod
         def _complete(cls, values, named):
             """``values`` with those given by name, and the defaults."""
-            missing = []
-            if len(values) > len(cls._fields):
-                count = len(cls._fields)
+            count = len(cls._fields)
+            if len(values) > count:
                 raise TypeError(f"{cls.__name__} takes {count} values, not {len(values)}")
-            completed = list(values)
-            for key in cls._fields[len(values) :]:
-                if key in named:
-                    completed.append(named.pop(key))
-                elif key in cls._field_defaults:
-                    completed.append(cls._field_defaults[key])
-                else:
-                    missing.append(key)
-            if missing:
-                raise TypeError(f"{cls.__name__} lacks {', '.join(missing)}")
-            if named:
-                raise TypeError(f"{cls.__name__} does not take {', '.join(named)}")
+            rest = cls._fields[len(values) :]
+            others = {**cls._field_defaults, **named} if named else cls._field_defaults
+            try:
+                completed = [*values, *map(others.__getitem__, rest)]
+            except KeyError:
+                missing = [key for key in rest if key not in others]
+                raise TypeError(f"{cls.__name__} lacks {', '.join(missing)}") from None
+            wrong = [key for key in named if key not in rest] if named else ()
+            if wrong:
+                raise TypeError(f"{cls.__name__} does not take {', '.join(wrong)}")
             return completed
 
         @classmethod

@@ -12,14 +12,14 @@ rest of the token is a run of its alphabet, which has no bound and needs no memo
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, partial
 
 from flow.core.secrets import chance
 from flow.core.secrets.table import ALPHABETS, FORMED, HEADERS, OPTIONS, PREFIXED, SETTINGS, rows
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 REACH = 4096
 """No pattern reads further than this many bytes beyond where it begins."""
@@ -36,6 +36,7 @@ class SecretShape(NamedTuple):
     """One kind of secret.
 
     ``anchors`` are bytes of which one is part of every match (in lower case where ``folded``).
+    ``form`` is ``pattern``, or makes it: of hundreds of shapes a text calls for a few.
     Group 1 of ``pattern``, where there is one, is the secret, and ``check`` decides about it, or
     about group 2 where there is that. ``run`` is a pattern for one more byte of the secret, or,
     where it begins with ``(?>``, for some more; ``until`` is one for what ends it.
@@ -43,7 +44,7 @@ class SecretShape(NamedTuple):
 
     kind: str
     anchors: tuple[bytes, ...]
-    pattern: bytes
+    form: bytes | Callable[[], bytes]
     run: bytes = b""
     until: bytes = b""
     check: Callable[[bytes], bool] | None = None
@@ -52,6 +53,11 @@ class SecretShape(NamedTuple):
     """Every match begins with an anchor, or with what ``classes`` says."""
     classes: bytes = b""
     """Where it has no anchor: what to read each byte as, so that a match begins with CLASSES."""
+
+    @property
+    def pattern(self) -> bytes:
+        """What a secret looks like."""
+        return self.form if isinstance(self.form, bytes) else self.form()
 
 
 def shapes() -> tuple[SecretShape, ...]:
@@ -170,23 +176,31 @@ def _run(name: str) -> bytes:
 def _prefixed() -> Iterator[SecretShape]:
     """A prefix, then at least so many characters of an alphabet, all of which belong to it."""
     for kind, names, alphabet, least, flags, _source, _date in rows(PREFIXED, 7):
-        prefixes, edged = names.split(","), flags.startswith("edge")
         check = flags.removeprefix("edge").removeprefix("+") or "-"
-        head = b"|".join(
-            re.escape(p.encode()) + (_word_edge(len(p)) if edged else b"") for p in prefixes
-        )
-        pattern = b"(?:%b)%b{%d}" % (head, ALPHABETS[alphabet], int(least))
-        anchors = tuple(p.encode() for p in prefixes)
-        yield SecretShape(kind, anchors, pattern, ALPHABETS[alphabet], check=_check(check))
+        anchors, run = tuple(names.encode().split(b",")), ALPHABETS[alphabet]
+        form = partial(_behind, anchors, b"%b{%d}" % (run, int(least)), flags.startswith("edge"))
+        yield SecretShape(kind, anchors, form, run, b"", _check(check))
+
+
+def _behind(prefixes: Iterable[bytes], rest: bytes, edged: bool) -> bytes:
+    """The pattern for ``rest`` behind one of the prefixes; ``edged``: that begins a word."""
+    heads = (re.escape(p) + (_word_edge(len(p)) if edged else b"") for p in prefixes)
+    return b"(?:%b)%b" % (b"|".join(heads), rest)
 
 
 def _composed() -> Iterator[SecretShape]:
     """Tokens of several parts."""
     for kind, names, text, run, _source, _date in rows(FORMED, 6):
-        pattern = re.sub(rb"<([0-9])>", lambda width: _word_edge(int(width[1])), text.encode())
-        anchors = () if names == "-" else tuple(a.encode() for a in names.split(","))
-        classes = b"" if anchors else _classes(text.encode())
-        yield SecretShape(kind, anchors, pattern, _run(run), starts=bool(classes), classes=classes)
+        source = text.encode()
+        anchors = () if names == "-" else tuple(names.encode().split(b","))
+        classes = b"" if anchors else _classes(source)
+        form = partial(_edged, source)
+        yield SecretShape(kind, anchors, form, _run(run), starts=bool(classes), classes=classes)
+
+
+def _edged(text: bytes) -> bytes:
+    """The pattern that a row stands for: ``<4>`` is :func:`_word_edge` with that width."""
+    return re.sub(rb"<([0-9])>", lambda width: _word_edge(int(width[1])), text)
 
 
 def _classes(pattern: bytes) -> bytes:
