@@ -72,7 +72,8 @@ def resume(context: Context, goal_id: str, reason: str) -> LoadedGoal:
 
 def _persons_context(context: Context) -> ClosingContext:
     """The context of a move by a person: its record has their name as an approval's has it."""
-    return closing_context(context)._replace(who=persons_word(context, None).by)
+    by = persons_word(context, None).by
+    return closing_context(context)._replace(account=lambda: by)
 
 
 def shift(context: Context, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:

@@ -119,12 +119,12 @@ class WorkingTree:
         context = self._context
         return ClosingContext(
             records=context.records,
-            ledger=context.ledger_of(quick=False),
+            open_ledger=lambda: context.ledger_of(quick=False),
             baseline=self.baseline,
             snapshot=self.snapshot,
             write_baseline=self.write_baseline,
             denied_paths=self.settings.settings.denied_paths,
-            who=context.who,
+            account=lambda: context.who,
             version=__version__,
             now=clock.now,
             speaker=context.speaker,

@@ -388,12 +388,12 @@ class World:
             version="0",
             now=lambda: NOW,
             records=self,  # type: ignore[arg-type]
-            ledger=self,  # type: ignore[arg-type]
+            open_ledger=lambda: self,  # type: ignore[arg-type,return-value]
             baseline=self.baseline,
             snapshot=self.snapshot,
             write_baseline=self.keep,
             denied_paths=denied,
-            who="sam",
+            account=lambda: "sam",
         )
 
 

@@ -69,6 +69,8 @@ def test_a_stop_after_a_turn_was_written_loads_only_what_it_needs(repo: GitRepo)
 
 def test_status_loads_neither_the_parser_nor_what_only_a_stop_needs(repo: GitRepo) -> None:
     scene.create(scene.start(repo))
+    scene.meet(repo)
+    assert scene.flow(repo, "goal", "evaluate", "greet").status == 0  # a proposal to look at
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from flow.__main__ import run\n"
     code += "run(['goal', 'status']); print(*sys.modules)"
     done = subprocess.run(
@@ -83,6 +85,7 @@ def test_status_loads_neither_the_parser_nor_what_only_a_stop_needs(repo: GitRep
     assert "greet" in lines[0]
     modules = set(lines[-1].split())
     assert not {"argparse", "gettext", "yaml", "flow.adapters.user_state.checkouts"} & modules
+    assert not {"pwd", "flow.adapters.ledger.writer"} & modules  # nothing is written
 
 
 def test_a_command_that_is_no_stop_loads_nothing_of_the_hook(repo: GitRepo) -> None:

@@ -333,13 +333,14 @@ class ClosingContext(NamedTuple):
     """Access of a terminal transition to the records, the ledger and the working tree."""
 
     records: Records
-    ledger: ClosingLedger
+    open_ledger: Callable[[], ClosingLedger]
+    """What only shows a goal never asks for it."""
     baseline: Callable[[Goal, str], RecordedBaseline]
     snapshot: TakeSnapshot
     write_baseline: Callable[[str, str, Baseline], None]
     denied_paths: tuple[str, ...]
-    who: str
-    """The user's name, for the journal (a claim, no proof)."""
+    account: Callable[[], str]
+    """See ``who``."""
     version: str
     """Flow's own."""
     now: Callable[[], str]
@@ -357,3 +358,13 @@ class ClosingContext(NamedTuple):
     """Whether a run was recorded in another checkout, and not in this one."""
     troubles: Callable[[], Sequence[str]] = lambda: ()
     """Why something recorded before does not count."""
+
+    @property
+    def ledger(self) -> ClosingLedger:
+        """The writing side."""
+        return self.open_ledger()
+
+    @property
+    def who(self) -> str:
+        """The user's name, for the journal (a claim, no proof)."""
+        return self.account()
