@@ -110,6 +110,40 @@ class ReportedOpinion(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+class ReportedCard(NamedTuple):
+    """One stored scorecard in the list of its skill's."""
+
+    file: str
+    at: str
+    composite: float
+    grade: str
+
+
+class ReportedScores(NamedTuple):
+    """The scorecards of one skill in one checkout."""
+
+    skill: str
+    place: str
+    """The checkout, as the overview calls it."""
+    folder: str
+    """Where the cards lie, below the checkout's top level."""
+    opinion: ReportedOpinion
+    """The newest card; ``past`` are the composites of all that its line shows."""
+    cards: tuple[ReportedCard, ...]
+    """The newest first."""
+    grade: str
+    meaning: str
+    """What the grade is called."""
+    mean: tuple[int, float] | None
+    """How many cards were before the newest, five at most, and the mean of their composites."""
+    critical: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    older: int = 0
+    """Cards that are not in the list."""
+
+
 class GoalReport(NamedTuple):
     """What the record of one goal shows."""
 

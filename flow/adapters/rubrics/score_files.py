@@ -34,6 +34,10 @@ MOST_OTHERS = 200
 """Files of other skills, with names that end alike, that are read in vain."""
 MOST_NUMBERS = 1_000
 """Cards of one skill in one second."""
+MOST_SKILLS = 100
+"""Skills of one folder that are told."""
+MOST_TRIED = 5
+"""The newest files of one name that are looked into for their skill."""
 LOCK = f"{layout.LOCKS}/scores.lock"
 _WARNINGS = 20
 
@@ -124,6 +128,39 @@ def history(
     if more > 0:
         warnings[_WARNINGS:] = [f"and {more} more files that are odd"]
     return CardHistory(tuple(cards), tuple(warnings), older)
+
+
+def skills(top: str, where: str) -> tuple[list[str], list[str]]:
+    """The skills that have cards in the folder, sorted, and why some are left out.
+
+    A skill is what a card says of itself, where its file's name says the same. Of the files of one
+    name a few of the newest are looked into. Raises as :func:`history` does.
+    """
+    by_stem: dict[str, list[CardFile]] = {}
+    for name in files.names(top, where, suffix=".json", limit=MOST_FILES):
+        if (file := past.read_name(name)) is not None:
+            by_stem.setdefault(file.stem, []).append(file)
+    named: set[str] = set()
+    left_out = [f"{len(by_stem) - MOST_SKILLS} more skills"] if len(by_stem) > MOST_SKILLS else []
+    for stem in sorted(by_stem)[:MOST_SKILLS]:
+        newest = sorted(by_stem[stem], key=lambda file: (file.stamp, file.number), reverse=True)
+        told = [_told_skill(top, where, file) for file in newest[:MOST_TRIED]]
+        own = {skill for skill in told if skill is not None and past.file_stem(skill) == stem}
+        named |= own
+        if not own:
+            left_out.append(f"{newest[0].name}: is not a scorecard (flow schema scorecard)")
+    return sorted(named), left_out
+
+
+def _told_skill(top: str, where: str, file: CardFile) -> str | None:
+    """The skill that a file says it is a card of; None where it is no card."""
+    try:
+        data = files.read_bytes(top, f"{where}/{file.name}", limit=CARD_LIMIT)
+        document = read_json(data, file=file.name, what="scorecard", limit=CARD_LIMIT)
+        skill = past.skill_name(document["skill"]) if accepts("scorecard", document)[0] else None
+    except FlowError:
+        return None
+    return skill
 
 
 def stored_card(

@@ -170,26 +170,13 @@ def _rubric(plain: ReportedOpinion, rubric: Document) -> ReportedOpinion:
 def _scorecard(plain: ReportedOpinion, apart: Document, cards: CardPort) -> ReportedOpinion:
     path, skill = str(apart.get("card") or ""), str(apart.get("skill") or "")
     card = cards.card(path, skill)
-    rows = card.get("dimensions")
-    dimensions = tuple(
-        OpinionDimension(
-            str(name),
-            number_of(row.get("score")) or 0.0,
-            passed=None if (number_of(row.get("score")) or 0.0) >= CRITICAL else False,
-            weight=number_of(row.get("weight")),
-            why=str(row.get("justification") or ""),
-            quotes=_texts(row.get("evidence")),
-        )
-        for name, row in (rows.items() if isinstance(rows, dict) else ())
-        if isinstance(row, dict)
-    )
     return plain._replace(
         way="scorecard",
         about=skill,
         highest=10.0,
         needed=None,
         reason=str(apart.get("reason") or plain.reason),
-        dimensions=dimensions[:MOST],
+        dimensions=card_dimensions(card, {}),
         past=tuple(cards.composites(skill))[-PAST:] if skill else (),
         notes=_texts(apart.get("critical_issues")) + _texts(card.get("recommendations")),
     )
@@ -197,6 +184,25 @@ def _scorecard(plain: ReportedOpinion, apart: Document, cards: CardPort) -> Repo
 
 CRITICAL = 5.0
 """Below this score a dimension is a critical issue (SPEC 9.3)."""
+
+
+def card_dimensions(card: Document, means: Mapping[str, float]) -> tuple[OpinionDimension, ...]:
+    """The dimensions of a scorecard; ``means`` are those of the cards before it, by name."""
+    rows = card.get("dimensions")
+    listed = [
+        OpinionDimension(
+            str(name),
+            number_of(row.get("score")) or 0.0,
+            passed=None if (number_of(row.get("score")) or 0.0) >= CRITICAL else False,
+            weight=number_of(row.get("weight")),
+            mean=means.get(name),
+            why=str(row.get("justification") or ""),
+            quotes=_texts(row.get("evidence")),
+        )
+        for name, row in (rows.items() if isinstance(rows, dict) else ())
+        if isinstance(row, dict)
+    ]
+    return tuple(listed[:MOST])
 
 
 def _debate(plain: ReportedOpinion, apart: Document) -> ReportedOpinion:

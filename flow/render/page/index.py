@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.core import instant
+from flow.core.standing.items import InboxItem
 from flow.core.text.display import clip
 from flow.render.goal.standing import criterion_meaning
 from flow.render.inbox import HEADS, place
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.core.report import GoalReport
-    from flow.core.standing.items import InboxItem
     from flow.core.standing.table import Section
 
 MARKS = 40
@@ -57,6 +57,27 @@ class OverviewRow(NamedTuple):
     """How many criteria each turn proved, oldest first."""
 
 
+class OpinionRow(NamedTuple):
+    """A skill's scorecards, or a debate, in the overview."""
+
+    kind: str
+    """``scorecards`` or ``debate``."""
+    name: str
+    repository: str
+    """The top level of its repository."""
+    path: str
+    """Its checkout's."""
+    branch: str = ""
+    page: str = ""
+    """The name of its page beside this one; empty where it has none."""
+    figure: str = ""
+    told: str = ""
+    """What the figure means, or why there is none."""
+    at: str = ""
+    past: tuple[float, ...] = ()
+    """Figures so far, oldest first; of 10."""
+
+
 def overview_row(item: InboxItem, report: GoalReport, name: str) -> OverviewRow:
     """The row of a goal whose page is ``name``."""
     counts = [
@@ -67,15 +88,20 @@ def overview_row(item: InboxItem, report: GoalReport, name: str) -> OverviewRow:
     return OverviewRow(item, name, meanings, tuple(counts))
 
 
-def index_page(rows: Sequence[OverviewRow], version: str) -> str:
-    """The whole page."""
-    names = _repositories(rows)
+def index_page(
+    rows: Sequence[OverviewRow], version: str, opinions: Sequence[OpinionRow] = ()
+) -> str:
+    """The whole page: the goals, and below them what judges scored."""
+    names = _repositories(
+        [*(row.item.repository for row in rows), *(o.repository for o in opinions)]
+    )
     newest = max((row.item.since or "" for row in rows), default="")
     counts = {name: sum(row.item.section == name for row in rows) for name in HEADS}
     waits = counts["waits"]
     title = f"{waits:,} goal{'s wait' if waits != 1 else ' waits'} for you"
     title = title if waits else "Nothing waits for you"
     links = [link(name, words) for name, words in HEADS.items() if counts[name]]
+    links += [link("judged", "Judges")] if opinions else []
     top = tag(
         "div",
         tag("nav", tag("b", "Goals", aria_current="page"), aria_label="Where this is"),
@@ -91,6 +117,7 @@ def index_page(rows: Sequence[OverviewRow], version: str) -> str:
         "main",
         tag("div", tag("h1", title), _counts(counts, names, newest), _pick(names), class_="sum"),
         *sections,
+        judged(opinions, names) if opinions else None,
         _foot(version),
         id="main",
         class_="w",
@@ -99,10 +126,60 @@ def index_page(rows: Sequence[OverviewRow], version: str) -> str:
     return page(title, told, top, main, rules=_rules(names))
 
 
-def _repositories(rows: Sequence[OverviewRow]) -> dict[str, str]:
+def _repositories(paths: Sequence[str]) -> dict[str, str]:
     """The class of each repository's rows, by its path."""
-    paths = sorted({row.item.repository for row in rows})
-    return {path: f"r-{number}" for number, path in enumerate(paths, 1)}
+    return {path: f"r-{number}" for number, path in enumerate(sorted(set(paths)), 1)}
+
+
+def judged(opinions: Sequence[OpinionRow], names: Mapping[str, str]) -> Markup:
+    """Scorecards and debates, each with a link to its page."""
+    heads = ("Judged", "Figure", "So far", "What it means", "At")
+    columns = [tag("col", class_=f"k{number}") for number in (1, 2, 3, 4, 5)]
+    table = tag(
+        "table",
+        tag("caption", f"Scorecards and debates: {len(opinions):,}", class_="vh"),
+        tag("colgroup", *columns),
+        tag("thead", tag("tr", *(tag("th", head, scope="col") for head in heads)), class_="vh"),
+        tag("tbody", *(_opinion(row, names) for row in opinions)),
+        class_="gt",
+    )
+    title = tag("h2", "Scorecards and debates ", tag("small", len(opinions)), id="h-judged")
+    note = tag("p", "judges’ opinions; they prove nothing")
+    head = tag("div", title, note, class_="head")
+    return tag("section", head, table, id="judged", class_="goals", aria_labelledby="h-judged")
+
+
+def _opinion(row: OpinionRow, names: Mapping[str, str]) -> Markup:
+    shown = clip(row.name, 80)
+    name = tag("a", shown, href=row.page) if row.page else tag("b", shown)
+    where = place(InboxItem("working", row.repository, row.path, "", branch=row.branch))
+    return tag(
+        "tr",
+        tag("th", name, tag("small", clip(where, 120)), scope="row"),
+        tag("td", row.figure),
+        tag("td", _spark(row.past)),
+        tag("td", tag("p", tag("span", f"{row.kind}: ", class_="q"), clip(row.told, TEXT))),
+        tag("td", tag("small", row.at[:10])),
+        class_=f"row of-{names[row.repository]}",
+    )
+
+
+def _spark(past: Sequence[float]) -> Markup | None:
+    if len(past) < 2:
+        return None
+    step = 66 / (len(past) - 1)
+    points = [(3 + at * step, 17 - 1.4 * min(max(value, 0), 10)) for at, value in enumerate(past)]
+    path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    x, y = points[-1]
+    return tag(
+        "svg",
+        tag("path", d=f"M{path}", class_="f-no-fill l-quiet", stroke_width=1.4),
+        tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=2.2, class_="f-fg"),
+        class_="spark",
+        viewBox="0 0 72 20",
+        role="img",
+        aria_label=f"{len(past)} cards, the newest {past[-1]:.3g}",
+    )
 
 
 def _counts(counts: Mapping[Section, int], names: Mapping[str, str], newest: str) -> Markup:

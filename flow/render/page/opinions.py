@@ -56,11 +56,11 @@ def _opinion(report: GoalReport, opinion: ReportedOpinion) -> Markup:
     figure = tag("p", tag("b", opinion.figure), class_="figure") if opinion.figure else None
     reason = tag("p", clip(opinion.reason, 4 * TEXT)) if opinion.reason else None
     left = tag("div", figure, reason, _notes(opinion), class_="told")
-    top = tag("div", left, _history(opinion), class_="dur")
+    top = tag("div", left, history(opinion), class_="dur")
     body = tag(
         "div",
         top,
-        _dimensions(opinion),
+        dimensions(opinion),
         _voices(opinion.voices),
         facts([("Evidence", tag("code", opinion.evidence_id))]),
         class_="in",
@@ -73,8 +73,8 @@ def _notes(opinion: ReportedOpinion) -> Markup | None:
     return tag("ul", *rows, class_="notes") if rows else None
 
 
-def _dimensions(opinion: ReportedOpinion) -> Markup | None:
-    """A bar for each dimension, with what it needs as a line across it."""
+def dimensions(opinion: ReportedOpinion) -> Markup | None:
+    """A bar for each dimension; a line across it is what it needs, else the mean so far."""
     if not opinion.dimensions:
         return None
     rows = [_dimension(row, opinion) for row in opinion.dimensions]
@@ -83,15 +83,16 @@ def _dimensions(opinion: ReportedOpinion) -> Markup | None:
         "tr",
         *(tag("th", name, scope="col", class_="r" if name == "Score" else None) for name in heads),
     )
-    caption = tag("caption", f"What was scored for {opinion.criterion_id}", class_="vh")
+    of = opinion.criterion_id or clip(opinion.about, 80)
+    caption = tag("caption", f"What was scored for {of}", class_="vh")
     return tag("table", caption, tag("thead", head), tag("tbody", *rows), class_="dims")
 
 
 def _dimension(row: OpinionDimension, opinion: ReportedOpinion) -> Markup:
     share = min(max(row.score / opinion.highest, 0.0), 1.0)
-    need = None
-    if row.needed is not None:
-        at = f"{100 * min(max(row.needed / opinion.highest, 0.0), 1.0):.1f}%"
+    need, apart, line = None, None, row.mean if row.needed is None else row.needed
+    if line is not None:
+        at = f"{100 * min(max(line / opinion.highest, 0.0), 1.0):.1f}%"
         need = tag("rect", x=at, width=2, height=14, class_="f-fg")
     failed = row.passed is False
     bar = tag(
@@ -108,18 +109,26 @@ def _dimension(row: OpinionDimension, opinion: ReportedOpinion) -> Markup:
     )  # fmt: skip
     weight = tag("span", f" {100 * row.weight:g} %", class_="q") if row.weight else None
     score = f"{row.score:.3g}" + (f", needs {row.needed:g}" if row.needed is not None else "")
+    if row.mean is not None:
+        score = f"{row.score:.1f}"
+        apart = tag("span", f" {_signed(row.score - row.mean)}", class_="q")
     quotes = [tag("div", tag("q", clip(quote, TEXT)), class_="q") for quote in row.quotes[:2]]
     name = join(mark("failed", "failed") if failed else None, " " if failed else None, row.name)
     return tag(
         "tr",
         tag("th", name, weight, scope="row"),
         tag("td", bar, class_="bc"),
-        tag("td", score, class_="r nw failed" if failed else "r nw"),
+        tag("td", tag("span", score, class_="failed" if failed else None), apart, class_="r nw"),
         tag("td", clip(row.why, TEXT), *quotes),
     )
 
 
-def _history(opinion: ReportedOpinion) -> Markup | None:
+def _signed(value: float) -> str:
+    sign = "−" if value <= -0.05 else "+" if value >= 0.05 else "±"
+    return f"{sign}{abs(value):.1f}"
+
+
+def history(opinion: ReportedOpinion) -> Markup | None:
     """The figures over time as a line; what is needed is dashed."""
     past = opinion.past
     if len(past) < 2:

@@ -215,8 +215,9 @@ _OPINIONS = """
 .told{font-size:13px}.told p+p{margin-top:4px}.figure b{font-size:18px;font-weight:650}
 .notes{margin-top:6px}.notes li{padding:0 0 2px 14px;position:relative;color:var(--quiet)}
 .notes li::before{content:"–";position:absolute;left:0}
-.dims{table-layout:fixed}.dims th:nth-child(1){width:20%}.dims th:nth-child(2){width:22%}
-.dims th:nth-child(3){width:14%}.dims .bc{padding-top:9px}.dims .bc svg{display:block;width:92%}
+.dims{table-layout:fixed}.dims thead th:nth-child(1){width:20%}
+.dims thead th:nth-child(2){width:22%}.dims thead th:nth-child(3){width:14%}
+.dims .bc{padding-top:9px}.dims .bc svg{display:block;width:92%}
 .voices{display:grid;grid-template-columns:repeat(auto-fit,minmax(200px,1fr));gap:12px;
 font-size:13px}.voices>div{background:var(--tint);border-radius:6px;padding:10px 12px}
 .voices p+p{margin-top:4px}.voices li{display:flex;justify-content:space-between}

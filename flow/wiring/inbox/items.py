@@ -66,6 +66,15 @@ def inbox(
     return ordered(row for row in (*finder.broken, *rows) if _is_told(row, query))
 
 
+def checkouts(
+    query: InboxQuery, environ: Mapping[str, str] | None = None
+) -> list[tuple[str, InboxCheckout]]:
+    """Every checkout that the inbox looks at, by path, with its repository's top level."""
+    finder = _Finder(query, os.environ if environ is None else environ)
+    pairs = [(r.top, checkout) for r in finder.repositories() for checkout in r.checkouts]
+    return sorted(pairs, key=lambda pair: pair[1].top)
+
+
 def forget(path: str, environ: Mapping[str, str] | None = None) -> str | None:
     """Leave the checkout at ``path``, which may be gone, out of the inbox.
 

@@ -10,9 +10,11 @@ from flow.core.report import (
     OpinionDimension,
     OpinionVoice,
     RecordChain,
+    ReportedCard,
     ReportedCriterion,
     ReportedOpinion,
     ReportedResult,
+    ReportedScores,
     ReportedTurn,
 )
 
@@ -179,6 +181,28 @@ def opinion(way: str, text: str, turn: int) -> ReportedOpinion:
         ),
         (("turn 1", 0.3 * highest), ("turn 2", 0.5 * highest), ("turn 3", 0.62 * highest)),
         (text,),
+    )
+
+
+def scores(text: str = "Dates are read strictly", cards: int = 12) -> ReportedScores:
+    """A skill's scorecards; ``text`` stands wherever somebody's text does."""
+    given = opinion("scorecard", text, 1)
+    rows = tuple(row._replace(mean=7.5, needed=None) for row in given.dimensions)
+    past = tuple((stamp(n)[:10], 5 + n % 5) for n in range(1, cards + 1))
+    return ReportedScores(
+        text,
+        text,
+        text,
+        given._replace(figure="7.73", dimensions=rows, past=past),
+        tuple(ReportedCard(text, stamp(n), 5 + n % 5, "B") for n in range(cards, 0, -1)),
+        "B",
+        "Above Average",
+        (5, 7.72) if cards > 1 else None,
+        (text,),
+        (text, text),
+        (("Judge", text), ("Transcript", text)),
+        (text,),
+        3,
     )
 
 

@@ -14,6 +14,7 @@ from flow.render.page.index import index_page
 from tests.render.page import browser
 from tests.render.page.scenes import report
 from tests.render.page.test_index import rows
+from tests.render.page.test_judged_pages import judged_pages
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs_tool("chromium")]
 FILTERS = {
@@ -55,6 +56,16 @@ def test_the_page_over_all_goals_can_be_read_and_filtered(
     assert seen["shown"] == [1, 0, 6]
     long = browser.look(index_page(rows("x" * 300), "0.1.0"), tmp_path, width=width, dark=dark)
     assert long["over"] == 0
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("text", ["Dates are read strictly", "a/very/long/" * 30])
+def test_the_pages_of_judges_can_be_read(tmp_path: Path, dark: bool, width: int, text: str) -> None:
+    for page in judged_pages(text):
+        seen = browser.look(page, tmp_path, width=width, dark=dark)
+        assert (seen["over"], seen["overOpen"], seen["faint"]) == (0, 0, [])
+        assert (seen["unnamed"], seen["scripts"]) == (0, 0)
 
 
 @pytest.mark.parametrize(("criteria", "turns"), [(1, 0), (1, 200), (100, 1)])

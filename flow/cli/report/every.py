@@ -18,8 +18,8 @@ from flow.core.standing.table import GoalFacts, standing_of
 from flow.errors import FlowError, at_key
 from flow.render.page.frame import origin_tag
 from flow.render.page.goal import goal_page
-from flow.render.page.index import OverviewRow, index_page, overview_row
-from flow.startup.typing import TYPE_CHECKING
+from flow.render.page.index import OpinionRow, OverviewRow, index_page, overview_row
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 from flow.version import __version__
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
@@ -27,6 +27,7 @@ from flow.wiring.goals import Goals
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
 
+    from flow.cli.report.judged import Page
     from flow.core.report import GoalReport
     from flow.wiring.inbox import InboxQuery
 
@@ -38,10 +39,26 @@ HEAD = 4096
 _UNSAFE = re.compile(r"[^A-Za-z0-9_]+")
 
 
-def write_all(
-    folder: str | None, bundles: Sequence[str], query: InboxQuery | None
-) -> tuple[str, list[OverviewRow]]:
-    """Write the pages; returns the path of the one over them, and its rows.
+class WrittenPages(NamedTuple):
+    """A folder of pages: the path of the one over them, and its rows."""
+
+    path: str
+    rows: Sequence[OverviewRow]
+    judged: Sequence[OpinionRow]
+
+    def to_document(self) -> dict[str, object]:
+        """What ``--json`` prints of it."""
+        goals = [{**row.item.to_document(), "page": row.page or None} for row in self.rows]
+        fields = ("kind", "name", "repository", "path", "branch", "at")
+        judged = [
+            {**{key: getattr(row, key) for key in fields}, "page": row.page or None}
+            for row in self.judged
+        ]
+        return {"output": self.path, "goals": goals, "judged": judged}
+
+
+def write_all(folder: str | None, bundles: Sequence[str], query: InboxQuery | None) -> WrittenPages:
+    """Write the pages, and the one over them.
 
     ``query`` chooses among the inbox's goals; None: only ``bundles``. What an earlier call with a
     query wrote and this one did not is removed.
@@ -58,17 +75,25 @@ def write_all(
         if report is None:
             rows.append(OverviewRow(item))
             continue
-        name = _file_name(item, taken)
+        name = _file_name(item.repository, item.goal_id, taken)
         text = goal_page(report, overview=INDEX, origin="" if report.bundle else name)
         write_out(os.path.join(folder, name), text, "page", off_limits=limits)
         rows.append(overview_row(item, report, name))
     rank = {item: place for place, item in enumerate(ordered(row.item for row in rows))}
     rows.sort(key=lambda row: rank[row.item])
+    judged: list[OpinionRow] = []
+    for row, page in _judged(query) if query is not None else ():
+        name = ""
+        if page is not None:
+            name = _file_name(row.repository, f"{row.kind}-{row.name}", taken)
+            text = page(INDEX, name)
+            write_out(os.path.join(folder, name), text, "page", off_limits=limits)
+        judged.append(row._replace(page=name))
     path = os.path.join(folder, INDEX)
-    write_out(path, index_page(rows, __version__), "page", off_limits=limits)
+    write_out(path, index_page(rows, __version__, judged), "page", off_limits=limits)
     if query is not None:
         _remove_gone(folder, taken)
-    return path, rows
+    return WrittenPages(path, rows, judged)
 
 
 def _limits() -> tuple[str, ...]:
@@ -179,10 +204,22 @@ def _bundle_item(report: GoalReport) -> InboxItem:
     )
 
 
-def _file_name(item: InboxItem, taken: set[str]) -> str:
-    """``<repo>-<goal>.html``, and a number behind it where that is taken."""
-    repository = os.path.basename(item.repository.rstrip("/")).partition(".")[0]
-    words = (_UNSAFE.sub("-", word).strip("-") for word in (repository, item.goal_id))
+def _judged(query: InboxQuery) -> Iterator[tuple[OpinionRow, Page | None]]:
+    """Scorecards and debates of every checkout."""
+    from flow.cli.report.judged import stored_opinions
+    from flow.wiring.inbox import checkouts
+
+    for repository, checkout in checkouts(query):
+        branch = checkout.branch()
+        yield from stored_opinions(
+            InboxItem("working", repository, checkout.top, "", branch=branch)
+        )
+
+
+def _file_name(repository: str, name: str, taken: set[str]) -> str:
+    """``<repo>-<name>.html``, and a number behind it where that is taken."""
+    repository = os.path.basename(repository.rstrip("/")).partition(".")[0]
+    words = (_UNSAFE.sub("-", word).strip("-") for word in (repository, name))
     stem = "-".join(word for word in words if word)[:120] or "goal"
     name, number = f"{stem}.html", 1
     while name in taken:
@@ -190,9 +227,3 @@ def _file_name(item: InboxItem, taken: set[str]) -> str:
         name = f"{stem}-{number}.html"
     taken.add(name)
     return name
-
-
-def all_document(path: str, rows: Sequence[OverviewRow]) -> dict[str, object]:
-    """What ``--json`` prints of the folder."""
-    goals = [{**row.item.to_document(), "page": row.page or None} for row in rows]
-    return {"output": path, "goals": goals}

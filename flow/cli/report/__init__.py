@@ -77,17 +77,17 @@ def _refuse_choosing(args: argparse.Namespace) -> None:
 
 
 def _run_all(args: argparse.Namespace, out: Output) -> int:
-    from flow.cli.report_all import all_document, write_all
+    from flow.cli.report.every import write_all
 
     if args.ID is not None or args.output == "-":
         what = "one goal" if args.ID is not None else "standard output"
         raise usage_error(f"--all and --bundle write a folder, not {what}", "flow report")
     if not args.all:
         _refuse_choosing(args)
-    path, rows = write_all(args.output, args.bundle, query(args) if args.all else None)
-    out.result(all_document(path, rows), [display.visible(path)])
+    pages = write_all(args.output, args.bundle, query(args) if args.all else None)
+    out.result(pages.to_document(), [display.visible(pages.path)])
     if args.open:
-        _open(path, out)
+        _open(pages.path, out)
     return 0
 
 
