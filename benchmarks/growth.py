@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 HIGHEST = 1.1
 """The exponent above which growth is a fault."""
+UNSETTLED = 2.1
+"""Seconds in which the stamps of a file are not believed yet, and it is read again each time."""
 NOISE = 0.02
 """Growth of this share of the first cost cannot be told from noise."""
 
@@ -50,6 +52,11 @@ class Axis(NamedTuple):
     counted: tuple[int, int, int]
     grow: Callable[[Place, int], str]
     commands: dict[str, Command]
+    kinds: Sequence[str] = ("calls", "reads", "bytes_read")
+
+
+RECORDED = ("calls", "reads", "bytes_read", "writes", "bytes_written")
+"""Where each run of the command writes as much as the last one, and fills no cache."""
 
 
 def exponent(costs: Sequence[float], ratio: float, noise: float = NOISE) -> float:
@@ -236,12 +243,20 @@ CHECKOUTS = {
 }
 
 AXES: dict[str, Axis] = {
-    "goals": Axis((100, 400, 1600), (10, 40, 160), goals, GOALS),
+    "goals": Axis((100, 400, 1600), (40, 160, 640), goals, GOALS),
     "criteria": Axis(
-        (25, 100, 400), (4, 16, 64), criteria, {**RECORD, "evaluate": Command(EVALUATE)}
+        (25, 100, 400),
+        (4, 16, 64),
+        criteria,
+        {**RECORD, "evaluate": Command(EVALUATE)},
+        RECORDED,
     ),
     "turns": Axis(
-        (10, 40, 160), (2, 8, 32), turns, {**RECORD, "evaluate": Command(EVALUATE, status=1)}
+        (10, 40, 160),
+        (2, 8, 32),
+        turns,
+        {**RECORD, "evaluate": Command(EVALUATE, status=1)},
+        RECORDED,
     ),
     "changed files": Axis((1000, 4000, 16000), (25, 100, 400), changed_files, FILES),
     "tracked files": Axis((3000, 12000, 48000), (25, 100, 400), tracked_files, FILES),
@@ -260,10 +275,12 @@ def counted(here: Place, name: str) -> Iterator[tuple[str, str, list[float], flo
     work: dict[tuple[str, str], list[float]] = {}
     for size in axis.counted:
         repository = axis.grow(here, size)
+        time.sleep(UNSETTLED)
         for label, command in axis.commands.items():
             _run(here, repository, command)  # so that caches are filled alike at every size
-            for kind, amount in _count(here, repository, command).items():
-                work.setdefault((label, kind), []).append(amount)
+            amounts = _count(here, repository, command)
+            for kind in (kind for kind in axis.kinds if kind in amounts):
+                work.setdefault((label, kind), []).append(amounts[kind])
     ratio = axis.counted[1] / axis.counted[0]
     for (label, kind), amounts in work.items():
         yield label, kind, amounts, exponent(amounts, ratio)
