@@ -233,7 +233,7 @@ def test_an_interrupt_while_a_cache_is_written_leaves_nothing_and_counts(
     folder.mkdir(mode=0o700)
     monkeypatch.setattr(os, "replace", interrupt)
     if cache == "worktree":
-        write = partial(worktree_cache._publish, str(folder / "worktree-a"), b"data")
+        write = partial(worktree_cache._publish, str(folder / "worktree-a"), [b"data"])
     else:
         write = partial(contracts_cache.store_checked, str(folder), b"data", {"a": 1}, [])
     with pytest.raises(KeyboardInterrupt):

@@ -61,7 +61,7 @@ def test_the_file_stays_quiet_and_everything_shows_the_newest_turn(
     assert criterion["evidence_ref"] == row["evidence_ref"]
     page = tmp_path / "page.html"
     assert scene.flow(turned, "report", "greet", "--output", str(page)).status == 0
-    assert "<dd>5</dd>" in page.read_text()
+    assert "Turns</dt><dd>5 in " in page.read_text()
     assert verdict(turned)["lifecycle"]["turns_evaluated"] == 5
     assert [event["turn"] for event in events(turned)] == [1, 2, 3, 4, 5]
 

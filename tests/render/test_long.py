@@ -11,13 +11,15 @@ from flow.core.decision.confirming import ContractStep, CriterionProof
 from flow.core.evidence.proof import LineCount, ProofChange, ProofFile
 from flow.core.text.display import names
 from flow.errors import ALL, FEW, PATHS
-from flow.render import baseline, judgement, page, records, text
+from flow.render import baseline, judgement, records, text
 from flow.render.confirming import HOOK_LINES, LEFT_BEHIND, MOST_ROWS, for_hook
 from flow.render.goal.goal_list import goal_list_lines
 from flow.render.goal.status import status_lines
+from flow.render.page.goal import goal_page
 from flow.render.screen import Screen
 from flow.render.setup import doctor
 from flow.render.verdict import drawing
+from tests.render.page.scenes import report
 from tests.render.test_confirming import at_terminal, question
 
 if TYPE_CHECKING:
@@ -276,9 +278,10 @@ def test_names_say_how_many_and_where() -> None:
 
 
 def test_the_page_names_the_goal_in_its_command() -> None:
-    outside = {"verdict": "v", "reason": "r", "path_violations": ["p"] * (PATHS + 1)}
-    shown = "".join(page._verdict(outside, "greet"))
-    assert "and 1 more: flow verdict show greet --json" in shown
+    outside = [f"p{number}" for number in range(PATHS + 1)]
+    files = {"changed": [], "outside": outside, "moved": False, "problems": []}
+    shown = goal_page(report(status={"files": files}))
+    assert re.search(r"and \d+ more: flow goal status strict-dates --json", shown)
 
 
 def test_every_list_of_the_question_is_cut_with_its_count_and_a_command() -> None:

@@ -32,6 +32,7 @@ LINE = (
     "put it on one line, without control characters",
 )
 SHAPES: dict[str, tuple[str, str]] = {
+    r"^flow ": ("a command of Flow's", "write it whole: flow goal status"),
     r"^[a-z0-9][a-z0-9-]{0,63}$": (
         "a goal id",
         "use lower-case letters, digits and hyphens, at most 64 characters",

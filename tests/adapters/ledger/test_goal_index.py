@@ -99,6 +99,16 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return read
 
 
+@pytest.fixture(autouse=True)
+def _stamps_tell(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In memory no stamp tells of a write through a mapping; few tests here write that way."""
+    about_it = any(words in request.node.name for words in ("mapping", "no_stamp_tells"))
+    if not about_it and stamps.flush(str(tmp_path)) is None:
+        monkeypatch.setattr(stamps, "_stamps_tell", lambda _file: True)
+
+
 def remembers(goals: Goals) -> None:
     """Skip where no stamp tells of a later change, so that no index is kept."""
     if stamps.flush(goals.root) is None:
