@@ -61,6 +61,8 @@ def test_a_stop_after_a_turn_was_written_loads_only_what_it_needs(repo: GitRepo)
     rare |= {
         "flow.core.evidence.proof",
         "flow.core.evidence.protected_files",
+        "flow.core.evidence.repeat",
+        "flow.app.evaluation.repeating",
         "flow.adapters.process.speaker",
         "flow.app.transitions.closing",
     }

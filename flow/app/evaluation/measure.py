@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from flow.app.evaluation import reuse
-from flow.app.evaluation.repeating import Repeats
 from flow.app.evaluation.values import Measurement, Measurements
 from flow.app.ports import Check, CheckEvents
 from flow.core.decision import explain
@@ -67,7 +66,6 @@ class _CommandRuns:
         self, facts: Facts, request: Request, tools: EvaluationTools, seconds: Mapping[str, float]
     ) -> None:
         self._facts, self._request, self._tools, self._seconds = facts, request, tools, seconds
-        self._repeats = Repeats(facts, request, tools.records)
         self._criteria = {c.id: c for c in facts.loaded.goal.criteria}
         self._running: dict[str, list[str]] = {}
         """Criterion id → foreign changes since its command started."""
@@ -85,11 +83,14 @@ class _CommandRuns:
 
     def run(self, criteria: Sequence[Criterion]) -> None:
         """Run them until every row is final or the caller's time is used up."""
+        from flow.app.evaluation.repeating import Repeats
+
         facts, request, tools = self._facts, self._request, self._tools
         goal = facts.loaded.goal
         limit = request.timeout_seconds or tools.limits.timeout_seconds
         checks = [_check_of(criterion, limit) for criterion in criteria]
         self.waiting = dict.fromkeys(check.criterion_id for check in checks)
+        self._repeats = Repeats(facts, request, tools.records)
         self._repeats.look_back(criteria)  # at what no command can have altered yet
         self._watch = tools.watch(goal.id, facts.run_id)
         _announce_runs(facts, request, tools)

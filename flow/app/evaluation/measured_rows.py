@@ -6,8 +6,7 @@ from flow.app.ports import CriterionUpdate
 from flow.core.decision.decide import Measured, Opinion
 from flow.core.decision.explain import JUDGED
 from flow.core.decision.verdict import CriterionResult
-from flow.core.evidence.model import ONLY_OPINION
-from flow.core.evidence.repeat import FLAKY
+from flow.core.evidence.model import FLAKY, ONLY_OPINION
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
 

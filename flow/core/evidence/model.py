@@ -20,6 +20,9 @@ APPROVER = "flow-approve"
 BASELINE = "flow-baseline"
 """``metadata.created_by`` of a command's run on the base commit; it counts in no decision."""
 
+FLAKY = "flaky: "
+"""Start of a reason or limitation about runs that disagree on the same files."""
+
 ONLY_EXIT = "Shows only how this command exited on this state of the files, nothing more."
 ONLY_OPINION = "The opinion of a language model, not a measurement: it can be wrong."
 ONLY_GIVEN = "Rests on nothing but what the judge was given, on this state of the files."

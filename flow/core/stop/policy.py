@@ -6,7 +6,7 @@ Values only: the caller brings the evaluation, the counters (``loop.json``) and 
 from __future__ import annotations
 
 from flow.core.decision.decide import Opinion
-from flow.core.evidence.repeat import FLAKY
+from flow.core.evidence.model import FLAKY
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
