@@ -51,6 +51,8 @@ DEFAULTS = ".flow/defaults.goal.yaml"
 """What every new goal gets."""
 EVENTS = "/events.jsonl"
 GOAL_SUFFIX = ".goal.yaml"
+GOAL_DIGESTS = "goals/"
+"""Prefix of a goal's id in the name of its file's digest, among those of its run's small files."""
 EVIDENCE_SUFFIX = ".evidence.yaml"
 RUN_MARK = "-run-"
 """In the id of a sidecar of one of several runs, before its number; the last one's has none."""
@@ -81,6 +83,14 @@ BASELINE_LIMIT = 16 << 20
 def goal_file(goal_id: str) -> str:
     """The goal's contract and status."""
     return f"{GOALS}/{goal_id}{GOAL_SUFFIX}"
+
+
+def goal_of(rel: str) -> str | None:
+    """The id of the goal whose file has this path; None for any other file."""
+    folder, _, name = rel.rpartition("/")
+    return (
+        name.removesuffix(GOAL_SUFFIX) if folder == GOALS and name.endswith(GOAL_SUFFIX) else None
+    )
 
 
 def run_dir(run_id: str) -> str:

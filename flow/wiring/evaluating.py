@@ -248,7 +248,10 @@ class _Tools:
 
         goal = self._context.load(goal_id).goal
         referred = [c.evidence_ref for c in goal.criteria if c.evidence_ref]
-        return FileWatch(self._context.repo, goal_id, run_id, referred)
+        return FileWatch(self._context.repo, goal_id, run_id, referred, self._vouches)
+
+    def _vouches(self, run_id: str, name: str, digest: str) -> bool:
+        return self._context.heads.vouches(run_id, name, digest)
 
     def run_checks(self, checks: Sequence[Check], **how: Any) -> None:
         from flow.adapters.attribution.attribute import Attributor, attributed

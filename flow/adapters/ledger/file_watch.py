@@ -13,6 +13,7 @@ happens between two looks is never taken as settled, and each file's change time
 whenever it was. A look is due after as many commands as pay for it, :data:`_LOOKS_PER_COMMAND`
 files for each; up to that number every command is followed by one, and the last command always is.
 What is found is blamed on every command since the look before: on more than need be, never on none.
+Another goal's file is not blamed where the user's state folder knows that Flow wrote it so.
 
 The goal's own file grows with its criteria, and is hashed, since a write through a shared mapping
 moves no stamp. That is paid for in the same way, :data:`_BYTES_PER_COMMAND` for each command, and
@@ -33,9 +34,12 @@ from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flow.adapters.git.repository import Repo
+
+    Vouches = Callable[[str, str, str], bool]
+    """Whether the state folder knows this SHA-256 of a run's file by that name."""
 
 _LOOKS_PER_COMMAND = 64
 """Files that one command pays for, about 0.1 ms; where there are fewer each is told apart."""
@@ -72,11 +76,19 @@ class _GoalFile(NamedTuple):
 class FileWatch:
     """Implements :class:`flow.app.ports.Watch` for one goal and one run."""
 
-    def __init__(self, repo: Repo, goal_id: str, run_id: str, referred: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        repo: Repo,
+        goal_id: str,
+        run_id: str,
+        referred: Sequence[str] = (),
+        vouches: Vouches | None = None,
+    ) -> None:
         self._repo = repo
         self._goal_id = goal_id
         self._run_id = run_id
         self._referred = tuple(referred)
+        self._vouches = vouches
         self._state: dict[str, object] = {}
         self._seq = 0
         self._elsewhere: dict[str, Stamp] | None = None
@@ -124,12 +136,33 @@ class FileWatch:
             commands, self._unlooked = self._unlooked, 0
             before = self._elsewhere or {}
             self._goals, self._elsewhere = self._look_elsewhere()
-            changes.update(dict.fromkeys(_differing_names(before, self._elsewhere), commands))
+            differing = _differing_names(before, self._elsewhere)
+            foreign = (name for name in differing if not self._is_flows(name))
+            changes.update(dict.fromkeys(foreign, commands))
         if self._is_hash_due(last):
             commands, self._unhashed = self._unhashed, 0
             if self._goal_changed():
                 changes[f"goal {self._goal_id}"] = commands
         return changes
+
+    def _is_flows(self, name: str) -> bool:
+        """Whether it is another goal's file, and as another Flow process wrote it.
+
+        The user's state folder says so; an event anyone could have written.
+        """
+        from flow.adapters.ledger.reader import parse_goal
+
+        goal_id = layout.goal_of(name)
+        if goal_id is None or self._vouches is None:
+            return False
+        try:
+            data = files.read_optional(self._repo.top, name, limit=layout.GOAL_LIMIT)
+            run_id = parse_goal(data, name)[0].run_id if data is not None else None
+            if data is None or run_id is None:
+                return False
+            return self._vouches(run_id, layout.GOAL_DIGESTS + goal_id, sha256(data).hexdigest())
+        except FlowError:
+            return False
 
     def _is_look_due(self, last: bool) -> bool:
         paid = self._unlooked * _LOOKS_PER_COMMAND >= len(self._elsewhere or ())

@@ -6,7 +6,7 @@ saw, ask the lifecycle table, edit only the lines that are meant, commit.
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 from flow.adapters.fs import files, locks
 from flow.adapters.journal import parts
@@ -81,7 +81,12 @@ class GoalChange:
         return transaction.finish(self._record, goal_id, self._settings.before_journal)
 
     def _commit(self, intent: transaction.Intent) -> None:
-        transaction.commit(self._record, intent, self._settings.before_journal)
+        """Commit a change; the state folder knows a goal's new text before the file has it."""
+        with ExitStack() as stack:
+            if intent.text is not None:
+                name, text = f"{layout.GOAL_DIGESTS}{intent.goal_id}", intent.text.encode("utf-8")
+                stack.enter_context(self._announced(intent, name, text))
+            transaction.commit(self._record, intent, self._settings.before_journal)
 
     def change(
         self,
@@ -135,23 +140,28 @@ class GoalChange:
         return goal_edits.turn_edits(goal, self._records.newest_turn(goal.run_id, goal.id))
 
     def _commit_closing(self, intent: transaction.Intent, text: str, loaded: LoadedGoal) -> None:
-        """Close a goal, and let the state folder know that Flow did, and on what evidence.
+        """Close a goal, and let the state folder know that Flow did, and on what evidence."""
+        goal, _ = parse_goal(text.encode("utf-8", "surrogateescape"), loaded.file)
+        statement = closing_record.statement(goal, loaded.contract, intent.at)
+        with self._announced(intent, f"{closing_record.FOLDER}{goal.id}", statement):
+            self._commit(intent)
+
+    @contextmanager
+    def _announced(self, intent: transaction.Intent, name: str, data: bytes) -> Iterator[None]:
+        """Let the state folder know, under this name in the run, of what a change is about to do.
 
         It knows before the change is decided: the command may be killed at once after that.
         """
-        goal, _ = parse_goal(text.encode("utf-8", "surrogateescape"), loaded.file)
-        name = f"{closing_record.FOLDER}{goal.id}"
-        statement = closing_record.statement(goal, loaded.contract, intent.at)
         with suppress(FlowError):  # it is recorded later, where the head is pinned
-            self._record.announce(intent.run_id, name, statement)
+            self._record.announce(intent.run_id, name, data)
         try:
-            self._commit(intent)
+            yield
         except BaseException:
             with suppress(FlowError):
-                if not files.exists(self._root, layout.pending_file(goal.id)):
+                if not files.exists(self._root, layout.pending_file(intent.goal_id)):
                     self._record.announce(intent.run_id, name, None)
             raise
-        self._record.run(intent.run_id).wrote(f"{layout.run_dir(intent.run_id)}/{name}", statement)
+        self._record.run(intent.run_id).wrote(f"{layout.run_dir(intent.run_id)}/{name}", data)
 
     def intent(
         self,

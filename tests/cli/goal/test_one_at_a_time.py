@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.adapters.chain.pinned_heads import PinnedHeads
+from flow.adapters.chain.session_writes import COMING
 from flow.adapters.fs import locks
 from flow.adapters.ledger import verdicts
 from flow.core import layout
@@ -73,7 +74,8 @@ def test_an_evaluation_and_its_verdict_pin_the_heads_once(
     write = PinnedHeads._write
 
     def counted(heads: PinnedHeads, run_id: str, pinned: PinnedRun) -> None:
-        replaced.append(run_id)
+        coming = [name for name in pinned.files if name.endswith(COMING)]
+        replaced.append(", ".join(coming) or "heads")
         write(heads, run_id, pinned)
 
     settings(home, stopHookEnforcement="block")
@@ -84,5 +86,5 @@ def test_an_evaluation_and_its_verdict_pin_the_heads_once(
     else:
         scene.meet(repo)
         stop(repo, capfd)
-    assert len(replaced) == 1
+    assert replaced == ["goals/greet~", "heads"]  # the first before the goal's file is written
     assert scene.flow(repo, "evidence", "verify").status == 0
