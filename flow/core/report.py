@@ -144,6 +144,57 @@ class ReportedScores(NamedTuple):
     """Cards that are not in the list."""
 
 
+class ReportedRevision(NamedTuple):
+    """A score that a judge changed in a debate. Without ``quotes`` it is conformity."""
+
+    criterion: str
+    before: float
+    after: float
+    reason: str
+    quotes: tuple[str, ...]
+
+
+class DebateVoice(NamedTuple):
+    """One judge of a debate, from its first ballot, given alone, to its last one."""
+
+    judge: int
+    file: str
+    first: Mapping[str, float]
+    last: Mapping[str, float]
+    first_overall: float
+    overall: float
+    first_recommendation: str
+    recommendation: str
+    revisions: tuple[ReportedRevision, ...] = ()
+
+
+class ReportedDebate(NamedTuple):
+    """A debate as its judges' report files have it."""
+
+    place: str
+    """The checkout, as the overview calls it."""
+    day: str
+    task: str
+    solution: tuple[str, ...]
+    criteria: tuple[tuple[str, str, float], ...]
+    """Name, weight in per cent, and the mean of the last scores."""
+    overall: float
+    """The mean of the judges' last overall scores, from 1 to 5."""
+    consensus: bool
+    recommendation: str
+    """The median of the judges'."""
+    rounds: int
+    spread_before: float
+    spread: float
+    apart: tuple[str, ...]
+    """What keeps them from a consensus; empty where there is one."""
+    voices: tuple[DebateVoice, ...]
+    strengths: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """Each with the judges that hold it."""
+    weaknesses: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 class GoalReport(NamedTuple):
     """What the record of one goal shows."""
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from flow.adapters.debates.log import DebateLog
+from flow.adapters.debates.stored import debates
 from flow.adapters.rubrics import score_files
+from flow.app.report.debates import reported_debate
 from flow.app.report.scores import skill_scores
 from flow.errors import FlowError
 from flow.render.inbox import place
+from flow.render.page.debates import debate_page, outcome
 from flow.render.page.index import OpinionRow
 from flow.render.page.scores import scores_page
 from flow.startup.typing import TYPE_CHECKING
 from flow.version import __version__
+from flow.wiring.judging.debates import DebatingContext
 from flow.wiring.judging.scorecards import Scoring
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from flow.app.judging.scoring import CardHistory
-    from flow.core.report import ReportedScores
+    from flow.core.report import ReportedDebate, ReportedScores
     from flow.core.standing.items import InboxItem
 
     Page = Callable[[str, str], str]
@@ -32,6 +37,10 @@ def stored_opinions(at: InboxItem) -> Iterator[tuple[OpinionRow, Page | None]]:
         yield from _scores(at)
     except (FlowError, OSError) as error:
         yield _unread(at, "scorecards", str(error)), None
+    try:
+        yield from _debates(at)
+    except (FlowError, OSError) as error:
+        yield _unread(at, "debate", str(error)), None
 
 
 def _scores(at: InboxItem) -> Iterator[tuple[OpinionRow, Page | None]]:
@@ -59,6 +68,33 @@ def _scores(at: InboxItem) -> Iterator[tuple[OpinionRow, Page | None]]:
         yield row, _page_of(scores)
     for why in left_out:
         yield _unread(at, "scorecards", why), None
+
+
+def _debates(at: InboxItem) -> Iterator[tuple[OpinionRow, Page | None]]:
+    place_of = DebatingContext(at.path).place
+    book = DebateLog(place_of.state_dir, place_of.top, place_of.checkout, place_of.common_dir)
+    for stored in debates(place_of.top, place_of.reports_dir.strip("/"), book):
+        if stored.about is None:
+            yield _unread(at, "debate", stored.notes[0]), None
+            continue
+        debate = reported_debate(
+            place(at), stored.day, stored.about, stored.judges, stored.notes, spoilt=stored.spoilt
+        )
+        row = OpinionRow(
+            "debate",
+            stored.name,
+            at.repository,
+            at.path,
+            at.branch or "",
+            figure=f"{debate.overall:.2f} of 5",
+            told=outcome(debate),
+            at=stored.day,
+        )
+        yield row, _debate_page_of(debate)
+
+
+def _debate_page_of(debate: ReportedDebate) -> Page:
+    return lambda overview, name: debate_page(debate, __version__, overview=overview, origin=name)
 
 
 def _page_of(scores: ReportedScores) -> Page:

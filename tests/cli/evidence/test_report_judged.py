@@ -14,6 +14,7 @@ from flow.core.judging.scorecard.model import DIMENSIONS, composite, grade, stor
 from tests.cli.evidence.test_report_all import words
 from tests.render.page.test_goal_page import EVIL, Tags
 from tests.support import GitRepo, bundles, run_flow
+from tests.support.debate_judge import DebateJudges, reply
 
 pytestmark = pytest.mark.needs_tool("git", "bash")
 SCORES = ".flow/scores"
@@ -173,3 +174,107 @@ def test_the_configured_folder_counts(scored: GitRepo, tmp_path: Path) -> None:
     plugin.mkdir(parents=True)
     (plugin / "own-20260301-101500.json").write_text(json.dumps(card("own", 1)))
     assert [row["name"] for row in report(scored, tmp_path / "pages")["judged"]] == ["own"]
+
+
+# --- debates ------------------------------------------------------------------------------------
+
+FIRST, SECOND = "return db.all();", "// limits live in the middleware"
+
+
+@pytest.fixture
+def debated(repo: GitRepo, tmp_path: Path, home: Path) -> GitRepo:
+    """A checkout in which three judges debated a file and came to agree."""
+    bundles.done(repo)
+    repo.write("src/users.ts", f"  {SECOND}\n  {FIRST}\n")
+    judges = DebateJudges(tmp_path / "the-judges", home, timeoutSeconds=300)
+    judges.says(
+        {
+            "assess": reply({"security": 3, "docs": 4}, FIRST),
+            "2/assess": reply({"security": 5, "docs": 4}, FIRST, recommendation="fail"),
+            "debate 1": reply({"security": 4, "docs": 4}, FIRST, SECOND),
+            "3/debate 1": reply({"security": 4, "docs": 4}, FIRST),
+        }
+    )
+    words = ("--task", "a *REST* API_", "--criteria", "security:2,docs:1")
+    done = run_flow("judge", "debate", "--solution", "src/users.ts", *words, cwd=repo.path)
+    assert done.status == 0, done.stderr
+    return repo
+
+
+def one_debate(repo: GitRepo, out: Path) -> tuple[dict[str, Any], str]:
+    """The row of the only debate, and the words on its page."""
+    (row,) = report(repo, out)["judged"]
+    return row, words(out / row["page"]) if row["page"] else ""
+
+
+def test_a_debate_has_a_page_with_its_judges_side_by_side(debated: GitRepo, tmp_path: Path) -> None:
+    row, text = one_debate(debated, tmp_path / "pages")
+    assert (row["kind"], row["page"].startswith("repo-debate-users-src-")) == ("debate", True)
+    index = words(tmp_path / "pages/index.html")
+    assert "4.00 of 5 debate: consensus: pass" in index
+    assert "Debate: src/users.ts “a *REST* API_”" in text
+    assert "Result Pass the median of 3 judges" in text
+    assert "Consensus after 1 round of debate" in text
+    assert "Spread 0.00 was 1.33 before any debate" in text
+    assert "security 66.7 % Judge 1 3 → 4 Judge 2 5 → 4 Judge 3 3 → 4 4.00" in text
+    assert "Judge 2 Fail → Pass security 5 → 4" in text
+    assert SECOND in text
+    assert text.count("conformity : no new quote") == 1
+    assert "short all judges" in text
+    assert ".1.md" in text
+    assert "not known as what Flow wrote" not in text
+    before = (tmp_path / "pages" / row["page"]).read_bytes()
+    one_debate(debated, tmp_path / "pages")
+    assert before == (tmp_path / "pages" / row["page"]).read_bytes()
+
+
+def test_a_report_that_somebody_changed_is_named(debated: GitRepo, tmp_path: Path) -> None:
+    folder, out = debated.path / ".specs/reports", tmp_path / "pages"
+    first, second, third = sorted(folder.iterdir())
+    first.write_text(first.read_text().replace('"score": 4', '"score": 2'))
+    _, text = one_debate(debated, out)
+    assert f"{first.name} is not known as what Flow wrote on this machine" in text
+    assert "No consensus" in text
+    first.write_text("no report")
+    _, text = one_debate(debated, out)
+    assert f"{first.name} is left out: it has no structured part" in text
+    assert "No consensus" in text
+    first.unlink()
+    _, text = one_debate(debated, out)
+    assert "A person decides" in text
+    assert "a report is missing, or is not what Flow wrote" in text
+    second.unlink()
+    second.symlink_to(third)
+    third.write_bytes(b"\xff")
+    row, _ = one_debate(debated, out)
+    assert (row["name"], row["page"]) == ("left out", None)
+    assert third.name.removesuffix(".3.md") in words(out / "index.html")
+
+
+@pytest.mark.parametrize(
+    ("there", "hostile"),
+    [
+        ('"score": 4', '"score": NaN'),
+        ('"score": 4', '"score": 1e999'),
+        ('"score": 4', '"score": "4"'),
+        ('"name": "docs"', '"name": "security"'),
+        ('"name": "docs"', '"name": 7'),
+        ('"round": 1', '"round": 9'),
+        ('"judge": 1', '"judge": true'),
+        ('"judge": 1', '"judge": 2'),
+        ('"strengths": [', '"strengths": [[], '),
+        ('"verification": [', '"verification": [{}, '),
+        ('"recommendation": "pass"', '"recommendation": []'),
+        ('"shares": [', '"shares": [{"number": 1, "text": ""}'),
+        ("{", "[" * 9000),
+    ],
+)
+def test_a_hostile_report_is_left_out(
+    debated: GitRepo, tmp_path: Path, there: str, hostile: str
+) -> None:
+    first = min((debated.path / ".specs/reports").iterdir())
+    assert there in first.read_text()
+    first.write_text(first.read_text().replace(there, hostile))
+    row, text = one_debate(debated, tmp_path / "pages")
+    assert row["page"]
+    assert f"{first.name} is left out: its part" in text

@@ -6,14 +6,17 @@ from typing import Any
 
 from flow.core.decision.details import OutputTail, RowDetails
 from flow.core.report import (
+    DebateVoice,
     GoalReport,
     OpinionDimension,
     OpinionVoice,
     RecordChain,
     ReportedCard,
     ReportedCriterion,
+    ReportedDebate,
     ReportedOpinion,
     ReportedResult,
+    ReportedRevision,
     ReportedScores,
     ReportedTurn,
 )
@@ -204,6 +207,24 @@ def scores(text: str = "Dates are read strictly", cards: int = 12) -> ReportedSc
         (text,),
         3,
     )
+
+
+def debate(text: str = "Short and easy", judges: int = 3, agree: bool = True) -> ReportedDebate:
+    """A debate of this many judges; ``text`` stands wherever somebody's text does."""
+    changed = (
+        ReportedRevision(text, 4.5, 4, text, (text,)),
+        ReportedRevision(text, 3, 4, text, ()),
+    )
+    voices = tuple(
+        DebateVoice(n, text, {text: 3 + n % 2, "docs": 4}, {text: 4, "docs": 4}, 3.5, 4.0,
+                    "pass", "needs_revision", changed)
+        for n in range(1, judges + 1)
+    )  # fmt: skip
+    return ReportedDebate(
+        text, "2026-03-01", text, (text,), ((text, "60", 4.0), ("docs", "40", 4.0)), 4.0, agree,
+        "needs_revision", 1, 0.8, 0.0, () if agree else (text,), voices,
+        ((text, tuple(range(1, judges + 1))),), ((text, (1,)),), (text,),
+    )  # fmt: skip
 
 
 def _approval(text: str) -> dict[str, Any]:

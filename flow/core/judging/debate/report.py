@@ -9,23 +9,26 @@ from __future__ import annotations
 
 import json
 import re
+from fractions import Fraction
 
 from flow.core.judging.common.numbers import shown
 from flow.core.judging.debate import section as debate_section
+from flow.core.judging.debate.criteria import DebateCriterion
 from flow.core.judging.debate.model import overall, total
 from flow.core.judging.debate.points import KINDS, numbered
 from flow.core.judging.debate.prompt import QUESTIONS
-from flow.core.judging.debate.section import Altered
+from flow.core.judging.debate.section import Altered, DebateSubject
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from flow.core.judging.common.reply import Mark
     from flow.core.judging.debate.model import Position
-    from flow.core.judging.debate.section import DebateSubject, Section
+    from flow.core.judging.debate.section import Section
 
 _BLOCK = re.compile(r"^```json\n(.*?)\n```\n", re.MULTILINE | re.DOTALL)
 _ACTIVE = re.compile(r"([\\`*_\[\]<>|#~])")
+_WEIGHT = re.compile(r'^\*\*Criterion ".*"\*\* \(([0-9]{1,3}(?:\.[0-9])?)%\): ', re.MULTILINE)
 MOST_SECTIONS = 100
 
 
@@ -55,6 +58,57 @@ def read(about: DebateSubject, judge: int, text: str) -> tuple[Section, ...]:
         raise Altered("its structured parts hold something else than what Flow writes") from None
     _compare(wanted, text)
     return tuple(sections)
+
+
+def stored(judge: int, text: str) -> tuple[DebateSubject, tuple[Section, ...]]:
+    """What a report file says, for somebody who does not know its question; decides nothing.
+
+    Weights are read from the text, a tenth of a per cent exact. Raises :class:`Altered` where it
+    is no report of this judge. Whether Flow wrote it, only the file's digest can tell.
+    """
+    head = text.partition("\n```json\n")[0]
+    about: DebateSubject | None = None
+    sections: list[Section] = []
+    for number, match in enumerate(_BLOCK.finditer(text)):
+        try:
+            document = json.loads(match[1], parse_constant=_no_number)
+            section = debate_section.from_document(document)
+            about = about or _subject(head, str(document["debate"]), section)
+            fits = [mark.name for mark in section.position.marks] == [
+                c.name for c in about.criteria
+            ]
+            render(about, section)  # every value is what Flow writes at its place
+            fits = fits and all(isinstance(point.kind, str) for point in section.shares)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+            raise Altered(f"its part {number + 1} cannot be read") from None
+        whose = type(section.position.judge) is int and section.position.judge == judge
+        if not fits or not whose or section.round != number or number >= MOST_SECTIONS:
+            raise Altered(f"its part {number + 1} does not fit the others")
+        sections.append(section)
+    if about is None:
+        raise Altered("it has no structured part")
+    return about, tuple(sections)
+
+
+def _subject(head: str, debate: str, section: Section) -> DebateSubject:
+    """What the debate was about, from the text before the first structured part."""
+    task = re.search(r"^- Task: (.*)$", head, re.MULTILINE)
+    solution = re.findall(r"^- Solution: (`+) ?(.*?) ?\1$", head, re.MULTILINE)
+    weights = [Fraction(text) for text in _WEIGHT.findall(head)]
+    names = [mark.name for mark in section.position.marks]
+    if len(weights) != len(names) or not sum(weights):
+        weights = [Fraction(1)] * len(names)
+    if not names or len(set(names)) < len(names):
+        raise ValueError("no criteria, or one of them twice")
+    return DebateSubject(
+        debate,
+        re.sub(r"\\([\\`*_\[\]<>|#~])", r"\1", task[1]) if task else "",
+        tuple(name for _, name in solution),
+        tuple(
+            DebateCriterion(name, weight / sum(weights))
+            for name, weight in zip(names, weights, strict=True)
+        ),
+    )
 
 
 def inert(text: str) -> str:

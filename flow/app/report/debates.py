@@ -1,0 +1,108 @@
+"""A stored debate as one value: what each judge scored first and last, and where they agree."""
+
+from __future__ import annotations
+
+from flow.core.judging.common.numbers import at_most
+from flow.core.judging.debate import model
+from flow.core.judging.debate.points import KINDS
+from flow.core.judging.debate.state import DebateState, positions_of_round, revisions
+from flow.core.report import DebateVoice, ReportedDebate, ReportedRevision
+from flow.startup.typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from flow.core.judging.debate.model import Agreement
+    from flow.core.judging.debate.section import DebateSubject
+    from flow.core.judging.debate.state import DebateJudge
+
+MOST = 30
+"""Points and revisions of one kind that are shown."""
+
+
+def reported_debate(
+    place: str,
+    day: str,
+    about: DebateSubject,
+    judges: Sequence[DebateJudge],
+    notes: Sequence[str],
+    *,
+    spoilt: bool,
+) -> ReportedDebate:
+    """What a page shows of a debate. ``judges`` have a section each at least.
+
+    ``spoilt``: a report is missing or altered, so the others are no consensus.
+    """
+    state = held(about, judges)
+    first, last = positions_of_round(state, 0), state.positions
+    scores = model.means(about.criteria, last)
+    end = state.agreements[-1]
+    changed = revisions(state)
+    voices = [
+        DebateVoice(
+            after.judge,
+            judge.path,
+            {mark.name: float(mark.score) for mark in before.marks},
+            {mark.name: float(mark.score) for mark in after.marks},
+            at_most(model.overall(about.criteria, before)),
+            at_most(model.overall(about.criteria, after)),
+            before.recommendation,
+            after.recommendation,
+            tuple(
+                ReportedRevision(
+                    one.criterion, float(one.before), float(one.after), one.reason, one.new_evidence
+                )
+                for one in changed
+                if one.judge == after.judge
+            )[:MOST],
+        )
+        for judge, before, after in zip(judges, first, last, strict=True)
+    ]
+    by_kind = {kind: state.points(kind)[:MOST] for kind in KINDS}
+    return ReportedDebate(
+        place,
+        day,
+        about.task,
+        about.solution,
+        tuple((c.name, c.percent, at_most(scores.criteria[c.name])) for c in about.criteria),
+        at_most(scores.overall),
+        state.consensus and not spoilt,
+        model.recommended(last),
+        state.rounds,
+        at_most(state.agreements[0].overall),
+        at_most(end.overall),
+        (*(["a report is missing, or is not what Flow wrote"] if spoilt else []), *_apart(end)),
+        tuple(voices),
+        tuple((p.text, p.judges) for p in by_kind["strengths"]),
+        tuple((p.text, p.judges) for p in by_kind["weaknesses"]),
+        tuple(notes),
+    )
+
+
+def held(about: DebateSubject, judges: Sequence[DebateJudge]) -> DebateState:
+    """The debate as its reports have it: as far as every judge came."""
+    rounds = min(len(judge.sections) for judge in judges) - 1
+    agreements = []
+    for turn in range(rounds + 1):
+        histories = [[s.position for s in judge.sections[: turn + 1]] for judge in judges]
+        agreements.append(
+            model.agreement(
+                about.criteria,
+                [positions[-1] for positions in histories],
+                debated=turn > 0,
+                support=model.support(about.criteria, histories),
+            )
+        )
+    return DebateState(about, "debate", tuple(judges), rounds, tuple(agreements))
+
+
+def _apart(end: Agreement) -> Iterator[str]:
+    """What keeps the judges from a consensus."""
+    if end.overall > model.OVERALL_LIMIT:
+        yield f"their overall scores are {at_most(end.overall):.3g} apart"
+    for name in end.apart:
+        yield f"{name}: {at_most(end.criteria[name]):.3g} apart"
+    if end.refusing:
+        yield f"not accepted by {', '.join(f'Judge {n}' for n in end.refusing)}"
+    if not end.supported:
+        yield "less than half of their weight rests on quotes from the solution"
