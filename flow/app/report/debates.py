@@ -34,30 +34,9 @@ def reported_debate(
     ``spoilt``: a report is missing or altered, so the others are no consensus.
     """
     state = held(about, judges)
-    first, last = positions_of_round(state, 0), state.positions
+    last = state.positions
     scores = model.means(about.criteria, last)
     end = state.agreements[-1]
-    changed = revisions(state)
-    voices = [
-        DebateVoice(
-            after.judge,
-            judge.path,
-            {mark.name: float(mark.score) for mark in before.marks},
-            {mark.name: float(mark.score) for mark in after.marks},
-            at_most(model.overall(about.criteria, before)),
-            at_most(model.overall(about.criteria, after)),
-            before.recommendation,
-            after.recommendation,
-            tuple(
-                ReportedRevision(
-                    one.criterion, float(one.before), float(one.after), one.reason, one.new_evidence
-                )
-                for one in changed
-                if one.judge == after.judge
-            )[:MOST],
-        )
-        for judge, before, after in zip(judges, first, last, strict=True)
-    ]
     by_kind = {kind: state.points(kind)[:MOST] for kind in KINDS}
     return ReportedDebate(
         place,
@@ -72,11 +51,34 @@ def reported_debate(
         at_most(state.agreements[0].overall),
         at_most(end.overall),
         (*(["a report is missing, or is not what Flow wrote"] if spoilt else []), *_apart(end)),
-        tuple(voices),
+        tuple(_voices(state)),
         tuple((p.text, p.judges) for p in by_kind["strengths"]),
         tuple((p.text, p.judges) for p in by_kind["weaknesses"]),
         tuple(notes),
     )
+
+
+def _voices(state: DebateState) -> Iterator[DebateVoice]:
+    changed, criteria = revisions(state), state.about.criteria
+    pairs = zip(positions_of_round(state, 0), state.positions, strict=True)
+    for judge, (before, after) in zip(state.judges, pairs, strict=True):
+        own = [one for one in changed if one.judge == after.judge][:MOST]
+        yield DebateVoice(
+            after.judge,
+            judge.path,
+            {mark.name: float(mark.score) for mark in before.marks},
+            {mark.name: float(mark.score) for mark in after.marks},
+            at_most(model.overall(criteria, before)),
+            at_most(model.overall(criteria, after)),
+            before.recommendation,
+            after.recommendation,
+            tuple(
+                ReportedRevision(
+                    one.criterion, float(one.before), float(one.after), one.reason, one.new_evidence
+                )
+                for one in own
+            ),
+        )
 
 
 def held(about: DebateSubject, judges: Sequence[DebateJudge]) -> DebateState:
