@@ -127,7 +127,7 @@ def _mending(report: GoalReport) -> Markup:
     _, words, line = split[0]
     others = [
         join(
-            tag("p", f"or {words.rstrip(': ') or 'allow them, on the record'}:", class_="or"),
+            tag("p", f"or {words.rstrip(': ') or 'widen its paths, on the record'}:", class_="or"),
             command(line),
         )
         for _, words, line in split[1:]
