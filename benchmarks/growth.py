@@ -320,7 +320,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
 
 def _meter(here: Place, repository: str, command: Command, argv: Sequence[str]) -> None:
     meter = [sys.executable, "-I", "-S", "-c", METER, os.path.join(here.folder, "seconds")]
-    with open(_event(repository) if command.event else os.devnull, "rb") as given:
+    with open(event(repository) if command.event else os.devnull, "rb") as given:
         done = subprocess.run(
             [*meter, *argv],
             cwd=repository,
@@ -377,10 +377,10 @@ def _judge(here: Place, reply: str) -> None:
         json.dump({"flow": {"goals": {"judge": judge}}}, file)
 
 
-def _event(repository: str) -> str:
+def event(repository: str) -> str:
     """The file with a host's event: a session that works in the repository stops."""
     path = f"{repository}.stop.json"
-    event = {
+    document = {
         "session_id": "bench",
         "transcript_path": f"{repository}.transcript.jsonl",
         "cwd": repository,
@@ -389,7 +389,7 @@ def _event(repository: str) -> str:
         "last_assistant_message": "It is done.",
     }
     with open(path, "w", encoding="utf-8") as file:
-        json.dump(event, file)
+        json.dump(document, file)
     return path
 
 

@@ -10,6 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+import growth
 import place
 import timing
 from place import PYTHON, program
@@ -49,10 +50,11 @@ class Scale(NamedTuple):
     files: int
     changed: int
     outputs_mb: tuple[int, ...]
+    goals: int
 
 
-FULL = Scale(21, (10, 1_000, 100_000), 50_000, 500, (1, 100, 300))
-QUICK = Scale(5, (10, 1_000, 5_000), 2_000, 20, (1, 30))
+FULL = Scale(21, (10, 1_000, 100_000), 50_000, 500, (1, 100, 300), 1_000)
+QUICK = Scale(5, (10, 1_000, 5_000), 2_000, 20, (1, 30), 100)
 
 
 def ms(seconds: float) -> str:
@@ -72,7 +74,8 @@ def starts(here: Place, scale: Scale) -> Iterator[Figure]:
     files = _inputs(here, repository)
     helper = {name: program(f"{name}.sh") for name in HELPERS}
     commands: dict[str, tuple[list[str], float | None]] = {
-        "flow goal status": ([program("flow"), "goal", "status"], 9),
+        "flow goal status": ([program("flow"), "goal", "status"], 5),
+        "flow statusline": ([program("flow"), "statusline"], 4.5),
         _PROPOSED: ([program("flow"), "goal", "status"], None),
         "flow-record-verdict.sh": (
             [
@@ -82,9 +85,9 @@ def starts(here: Place, scale: Scale) -> Iterator[Figure]:
                 "--verdict-file",
                 files["verdict"],
             ],
-            6,
+            3.6,
         ),
-        "flow-active-goal.sh": ([helper["flow-active-goal"]], 6),
+        "flow-active-goal.sh": ([helper["flow-active-goal"]], 3.2),
         "flow-record-evidence.sh": (
             [
                 helper["flow-record-evidence"],
@@ -130,7 +133,7 @@ def starts(here: Place, scale: Scale) -> Iterator[Figure]:
         ),
         _EVALUATE: (
             [program("flow"), "goal", "evaluate", "bench", "--no-input"],
-            16,
+            10,
         ),
     }
 
@@ -187,6 +190,11 @@ def hook(here: Place, scale: Scale) -> Iterator[Figure]:
                 },
                 file,
             )
+    asks = os.path.join(place.ROOT, "hooks", "scripts", "flow-ask-person.sh")
+    call = f"{goal}.call.json"
+    with open(call, "w", encoding="utf-8") as file:
+        tool = {"tool_name": "Bash", "tool_input": {"command": "ls -l src"}}
+        json.dump({"session_id": "bench", "cwd": here.folder, **tool}, file)
     rounds = iter(range(1_000_000))
 
     def work() -> float:
@@ -206,6 +214,7 @@ def hook(here: Place, scale: Scale) -> Iterator[Figure]:
             "nothing": lambda: stop(nothing),
             "work": work,
             "same": lambda: stop(goal),
+            "call": lambda: timing.spawn([asks], here.env, stdin=call),
             "commands": lambda: timing.spawn(loop, here.env),
         },
         scale.rounds,
@@ -214,16 +223,42 @@ def hook(here: Place, scale: Scale) -> Iterator[Figure]:
     bare, what = times["bare"], "python3 -I -S -c pass"
     commands = timing.median(times["commands"])
     beyond = [max(seconds - commands, 0.0) for seconds in times["work"]]
-    yield _ratio("stop hook", "no goals there", times["nothing"], bare, what, 0.4)
+    yield _ratio("stop hook", "no goals there", times["nothing"], bare, what, 0.3)
+    yield _ratio("tool call hook", "nothing to say", times["call"], bare, what, 0.3)
     yield _ratio(
         "stop hook",
         f"three commands `true` that had to be run, besides the commands ({ms(commands)})",
         beyond,
         bare,
         what,
-        10,
+        8,
     )
-    yield _ratio("stop hook", "the same, with unchanged files", times["same"], bare, what, 7)
+    yield _ratio("stop hook", "the same, with unchanged files", times["same"], bare, what, 4.5)
+
+
+def goals(here: Place, scale: Scale) -> Iterator[Figure]:
+    """What looks for the branch's goal, among a thousand of other branches."""
+    repository = growth.goals(here, scale.goals)
+    time.sleep(growth.UNSETTLED)
+    os.chdir(repository)
+    event = growth.event(repository)
+    script = os.path.join(place.ROOT, "hooks", "scripts", "flow-goal-evaluator.sh")
+    commands: dict[str, tuple[list[str], str, float]] = {
+        "flow-active-goal.sh": ([program("flow-active-goal.sh")], os.devnull, 8),
+        "flow goal status": ([program("flow"), "goal", "status"], os.devnull, 8),
+        "stop hook, unchanged": ([script], event, 8),
+        "flow goal list": ([program("flow"), "goal", "list"], os.devnull, 25),
+    }
+    bare = [PYTHON, "-I", "-S", "-c", "pass"]
+    contestants: dict[str, Callable[[], float]] = {"bare": lambda: timing.spawn(bare, here.env)}
+    for name, (argv, stdin, _) in commands.items():
+        contestants[name] = lambda argv=argv, stdin=stdin: timing.spawn(  # type: ignore[misc]
+            argv, here.env, stdin=stdin
+        )
+    times = timing.in_turns(contestants, scale.rounds, warm=2)
+    for name, (_, _, aim) in commands.items():
+        what = f"{name}, {scale.goals:,} goals"
+        yield _ratio("goals", what, times[name], times["bare"], "python3 -I -S -c pass", aim)
 
 
 def criteria(here: Place, scale: Scale) -> Iterator[Figure]:
@@ -261,8 +296,8 @@ def criteria(here: Place, scale: Scale) -> Iterator[Figure]:
         f"shell {ms(loop_each)} + sync {ms(sync)}",
         own * 1000,
         ms(own),
-        aim="under 10 ms",
-        limit=10,
+        aim="under 2 ms",
+        limit=2,
     )
 
 
@@ -286,7 +321,7 @@ def jobs(here: Place, scale: Scale) -> Iterator[Figure]:
     name = "100 criteria of `sleep 0.05`, --jobs 8"
     flat = [ideal] * len(times["flow"])
     yield _ratio("jobs", name, times["flow"], flat, "the ideal, 13 x 0.05 s", None)
-    yield _ratio("jobs", name, times["flow"], times["xargs"], "xargs -P 8", None)
+    yield _ratio("jobs", name, times["flow"], times["xargs"], "xargs -P 8", 1.4)
 
 
 def evidence(here: Place, scale: Scale) -> Iterator[Figure]:
@@ -523,7 +558,7 @@ def boundary(here: Place, scale: Scale) -> Iterator[Figure]:
     )
     what = f"{scale.files:,} files, {scale.changed} changed"
     yield _ratio(
-        "boundary", f"{what}: change set, warm", times["flow"], times["git"], "git status", 3
+        "boundary", f"{what}: change set, warm", times["flow"], times["git"], "git status", 1.5
     )
     yield _ratio(
         "boundary", f"{what}: stamp of the evidence", times["stamp"], times["git"], "git status", 3
@@ -580,6 +615,7 @@ def memory(here: Place, scale: Scale) -> Iterator[Figure]:
 SCENES = {
     "starts": starts,
     "hook": hook,
+    "goals": goals,
     "criteria": criteria,
     "jobs": jobs,
     "evidence": evidence,
