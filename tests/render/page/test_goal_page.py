@@ -178,7 +178,8 @@ def test_what_is_outside_is_mended_first_and_allowed_second() -> None:
     given = report(status={"status": "blocked", "files": files}, verdict=verdict)
     text = words_of(goal_page(given))
     assert f"{ID} blocked" in text
-    assert f"Remove it, then flow goal evaluate {ID} or widen its paths, on the record: {amend}" in text
+    remedy = f"Remove it, then flow goal evaluate {ID} or widen its paths, on the record: {amend}"
+    assert remedy in text
     assert "tools/regen.py new, remove: rm -- x" in re.sub(" +", " ", text)
 
 
