@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from flow.app import overview
 from flow.app.goal_views import ViewPort, closed_by_hand, is_here, newest, shown_pause
+from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import BranchGoals
@@ -49,8 +50,7 @@ def goal_list(
     if all_branches:
         elsewhere = port.branch_goals()
         copies = _each_once(elsewhere, goals, here)
-        known = {error["file"] for error in unreadable}
-        unreadable += _unreadable_there(elsewhere, known)
+        unreadable += _unreadable_there(elsewhere, goals, unreadable, here)
         branches = elsewhere.branches
     elif here is not None and not broken and not any(is_here(goal, here) for goal in goals):
         other = _own_goals(port, here)
@@ -91,11 +91,24 @@ def _rank(copy: _Copy, here: str | None) -> tuple[bool, bool, bool, str]:
     )
 
 
-def _unreadable_there(elsewhere: BranchGoals, known: Collection[object]) -> list[dict[str, Any]]:
+def _unreadable_there(
+    elsewhere: BranchGoals,
+    goals: Iterable[Goal],
+    told: Sequence[Mapping[str, Any]],
+    here: str | None,
+) -> list[dict[str, Any]]:
+    """The goals that cannot be read as branches have them; the same fault once.
+
+    Of the branch that is checked out the checkout's own files are told instead.
+    """
+    in_checkout = {layout.goal_file(goal.id) for goal in goals} | {row["file"] for row in told}
+    faults = {(row["file"], row["message"]) for row in told}
     rows = []
-    for branch, error in elsewhere.broken:
+    for branch, _, error in elsewhere.unreadable:
         row = error.to_dict()
-        if row["file"] not in known:
+        fault = row["file"], row["message"]
+        if fault not in faults and not (branch == here and row["file"] in in_checkout):
+            faults.add(fault)
             rows.append({**row, "file": f"{branch}:{row['file']}"})
     return rows
 

@@ -177,12 +177,21 @@ class RawOutput(NamedTuple):
     size: int
 
 
+class UnreadableOnBranch(NamedTuple):
+    """A goal file that a branch has committed, and why it cannot be read."""
+
+    branch: str
+    goal_id: str
+    error: FlowError
+
+
 class BranchGoals(NamedTuple):
     """The goals of all branches, as committed, by branch; and those that cannot be read."""
 
     branches: int
     goals: tuple[tuple[str, Goal], ...]
-    broken: tuple[tuple[str, FlowError], ...]
+    unreadable: tuple[UnreadableOnBranch, ...]
+    """On each branch that has it."""
 
 
 class TurnLedger(Protocol):

@@ -152,4 +152,4 @@ def _broken(row: InboxItem) -> str:
     where = visible(row.path.rpartition("/")[2]) if row.command else visible(row.path)
     told = f"{where}{' ' if what else ''}{what}: {visible(row.why)}"
     label = "gone" if row.command else "broken"
-    return f"{label:<6}{told}{f'; {row.command}' if row.command else ''}"
+    return f"{label}  {told}{f'; {row.command}' if row.command else ''}"

@@ -277,7 +277,7 @@ class Context:
         from flow.adapters.user_state.noted_checkouts import note
 
         with suppress(FlowError):  # without a state folder the inbox knows no checkout
-            note(self.state_dir, self.top)
+            note(self.state_dir, self.top, self.repo.git_dir)
 
     def notes(self, kind: Kind) -> Notes:
         """Notes about this repository's goals in the user's state folder."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from flow.adapters.git.find import Repo, find_repo
+from flow.adapters.git.find import Repo, find_repo, read_regular
 from flow.adapters.git.run import git, refusal
 from flow.adapters.git.trees import shared_dir
 from flow.errors import GitError
@@ -31,6 +31,23 @@ def working_trees(repo: Repo) -> list[str]:
     named = dict.fromkeys(os.path.realpath(path) for path in _listed(repo))
     tops = [path for path in named if _is_tree_of(common, path)]
     return tops or [repo.top]
+
+
+def repository_of_removed(git_dir: str, top: str) -> str | None:
+    """The git directory of the repository that once had a linked working tree at ``top``.
+
+    ``git_dir`` is the one that the working tree had. None where it was no linked one, where that
+    repository is gone, or where git's records still name it: ``git worktree list`` has it then.
+    """
+    parent, name = os.path.split(os.path.dirname(git_dir))
+    if name != "worktrees" or not os.path.isfile(os.path.join(parent, "HEAD")):
+        return None
+    try:
+        entry = read_regular(os.path.join(git_dir, "gitdir"))
+    except GitError:
+        return None
+    named = os.path.dirname(os.fsdecode((entry or b"").rstrip(b"\r\n")))
+    return None if named and os.path.realpath(os.path.join(git_dir, named)) == top else parent
 
 
 def _listed(repo: Repo) -> list[str]:

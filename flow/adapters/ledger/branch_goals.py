@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.adapters.git.branch_files import branch_heads, contents, files_on_branches
 from flow.adapters.ledger.reader import parse_goal
-from flow.app.ports import BranchGoals
+from flow.app.ports import BranchGoals, UnreadableOnBranch
 from flow.core import layout
 from flow.core.goal import ids
 from flow.errors import FlowError, in_file
@@ -31,17 +31,18 @@ def branch_goals(repo: Repo, cache_dir: str | None = None) -> BranchGoals:
     texts = contents(repo, regular, layout.GOAL_LIMIT)
     read: dict[tuple[str, str, str], Goal | FlowError] = {}
     goals: list[tuple[str, Goal]] = []
-    broken: list[tuple[str, FlowError]] = []
+    unreadable: list[UnreadableOnBranch] = []
     for entry in entries:
         key = (entry.name, entry.mode, entry.object_id)
         if key not in read:
             read[key] = _goal(entry, texts, cache_dir)
-            if isinstance(read[key], FlowError):
-                broken.append((entry.branch, read[key]))  # type: ignore[arg-type]
         goal = read[key]
-        if not isinstance(goal, FlowError):
+        if isinstance(goal, FlowError):
+            goal_id = entry.name.removesuffix(layout.GOAL_SUFFIX)
+            unreadable.append(UnreadableOnBranch(entry.branch, goal_id, goal))
+        else:
             goals.append((entry.branch, goal))
-    return BranchGoals(len(heads), tuple(goals), tuple(broken))
+    return BranchGoals(len(heads), tuple(goals), tuple(unreadable))
 
 
 def _goal(entry: BranchFile, texts: dict[str, bytes], cache_dir: str | None) -> Goal | FlowError:

@@ -22,7 +22,7 @@ from flow.adapters.fs.state_folder import (
     write_json,
 )
 from flow.adapters.git.find import read_regular
-from flow.adapters.user_state.noted_checkouts import FOLDER, HIDDEN, MARKER, SESSIONS
+from flow.adapters.user_state.noted_checkouts import FOLDER, HIDDEN, MARKER, SESSIONS, note
 from flow.core.stop.lost_goals import OpenGoal, OpenGoals, SessionNotes
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -149,6 +149,7 @@ class CheckoutNotes:
             files.remove(self._folder, f"{self._rel}/{HIDDEN}", sync=False)
 
     def _write(self, open_goals: OpenGoals) -> None:
+        note(self._folder, self._top, self._git_dir or open_goals.git_dir)
         if not open_goals.goals and not open_goals.closed:
             # The hook's script starts nothing for this checkout any more.
             files.remove(self._folder, f"{self._rel}/{GOALS}", sync=False)

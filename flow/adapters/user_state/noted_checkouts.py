@@ -2,7 +2,7 @@
 
 A checkout that has a folder of notes (:mod:`flow.adapters.user_state.checkouts`) is noted: Flow
 left a goal open there once, or was asked about one. A file in that folder says that the inbox is to
-leave the checkout out; nothing else reads it.
+leave the checkout out, another where its git directory is; nothing else reads them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 
 from flow.adapters.fs.state_folder import check_state_dir, ensure_below, replace_own, storage_error
+from flow.adapters.git.find import read_regular
+from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,18 +24,35 @@ SESSIONS = ":sessions"
 """The folder, beside the checkouts, that says in which of them a session was kept working."""
 HIDDEN = "hidden"
 """A file in a checkout's notes: the inbox leaves it out, until Flow leaves a goal open there."""
+GIT_DIR = "git-dir"
+"""A file in a checkout's notes: its git directory; empty where it has none."""
 _DEEPEST = 128
 """Levels of folders that are searched."""
 
 
-def note(folder: str, top: str) -> None:
+def note(folder: str, top: str, git_dir: str | None) -> None:
     """Note that Flow is used in the checkout ``top``; where that is known, one look tells.
 
     ``folder`` is the state folder. Raises :class:`~flow.errors.FlowError` where it cannot be used.
     """
     rel = _notes_of(top)
-    if not os.path.isdir(os.path.join(folder, rel)):
-        ensure_below(folder, rel)
+    path = os.path.join(folder, rel, GIT_DIR)
+    if os.path.lexists(path):
+        return
+    ensure_below(folder, rel)
+    try:
+        replace_own(path, os.fsencode(git_dir or ""))
+    except OSError as error:
+        raise storage_error("note a checkout", path, error) from error
+
+
+def git_dir_of(folder: str, top: str) -> str | None:
+    """The git directory that a noted checkout had; None where it is not known."""
+    try:
+        name = read_regular(os.path.join(folder, _notes_of(top), GIT_DIR))
+    except GitError:
+        return None
+    return os.fsdecode(name) if name and b"\0" not in name else None
 
 
 def noted(folder: str) -> list[str]:

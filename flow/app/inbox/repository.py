@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from flow.core.goal.model import NO_BRANCH
 from flow.core.standing.items import InboxItem
+from flow.core.text.display import visible
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from flow.app.ports import UnreadableOnBranch
     from flow.core.goal.model import GoalSummary
     from flow.core.standing.items import StandingGoal
 
@@ -41,6 +43,15 @@ class BranchCopy(NamedTuple):
     stands: StandingGoal
 
 
+class BranchCopies(NamedTuple):
+    """What the branches that are not checked out have committed."""
+
+    goals: Sequence[BranchCopy] = ()
+    unreadable: Sequence[UnreadableOnBranch] = ()
+    fault: str = ""
+    """Why git cannot tell; empty where it can."""
+
+
 class RepositoryPort(Protocol):
     """A repository, as the inbox looks at it."""
 
@@ -56,7 +67,7 @@ class RepositoryPort(Protocol):
     def broken(self) -> Sequence[InboxItem]:
         """A row for each working tree that cannot be looked at."""
 
-    def branch_copies(self) -> Sequence[BranchCopy]:
+    def branch_copies(self) -> BranchCopies:
         """The goals of the branches that are not checked out, as far as git can tell."""
 
 
@@ -78,20 +89,21 @@ def items_of(repository: RepositoryPort) -> Iterator[InboxItem]:
     """A row for each goal of a repository, and for what cannot be read there."""
     yield from repository.broken
     best: dict[tuple[str, str], _Copy] = {}
-    for copy in _copies(repository):
+    on_branches = repository.branch_copies()
+    for copy in _copies(repository, on_branches.goals):
         key = copy.summary.id, copy.summary.branch
         if key not in best or copy.rank > best[key].rank:
             best[key] = copy
     for copy in best.values():
         yield _item(repository, copy)
-    yield from _unreadable(repository)
+    yield from _unreadable(repository, on_branches)
 
 
-def _copies(repository: RepositoryPort) -> Iterator[_Copy]:
+def _copies(repository: RepositoryPort, on_branches: Iterable[BranchCopy]) -> Iterator[_Copy]:
     for checkout in repository.checkouts:
         for summary in checkout.in_short().values():
             yield _Copy(_rank(summary, checkout), summary, checkout)
-    for copy in repository.branch_copies():
+    for copy in on_branches:
         own = copy.on_branch == copy.summary.branch
         rank = 2 if own else 0, copy.summary.touched
         yield _Copy(rank, copy.summary, repository.checkouts[0], copy.stands)
@@ -117,16 +129,37 @@ def _item(repository: RepositoryPort, copy: _Copy) -> InboxItem:
     return stands.item(repository.top, checkout.top)
 
 
-def _unreadable(repository: RepositoryPort) -> Iterable[InboxItem]:
+def _unreadable(repository: RepositoryPort, on_branches: BranchCopies) -> Iterator[InboxItem]:
     """A row for each goal file that cannot be read; the same fault once."""
     rows: dict[tuple[str, str], InboxItem] = {}
     for checkout in repository.checkouts:
         for goal_id, fault in checkout.unreadable().items():
             row = _broken(repository, checkout.top, goal_id, fault)
             rows.setdefault((goal_id, fault), row)
-    return rows.values()
+    for branch, goal_id, error in on_branches.unreadable:
+        if not any(_speaks_for(checkout, branch, goal_id) for checkout in repository.checkouts):
+            fault, first = error.faults[0].message, repository.checkouts[0]
+            row = _broken(repository, first.top, goal_id, fault, branch)
+            rows.setdefault((goal_id, fault), row)
+    yield from rows.values()
+    if on_branches.fault:
+        why = f"the goals of its other branches cannot be read: {on_branches.fault}"
+        path = repository.checkouts[0].top
+        yield InboxItem("broken", repository.top, path, why, branch=None, since=None)
 
 
-def _broken(repository: RepositoryPort, path: str, goal_id: str, fault: str) -> InboxItem:
-    why = f"cannot be read: {fault}"
-    return InboxItem("broken", repository.top, path, why, goal_id=goal_id, branch=None, since=None)
+def _speaks_for(checkout: CheckoutPort, branch: str, goal_id: str) -> bool:
+    """Whether the checkout has the goal as it is on the branch now."""
+    in_checkout = goal_id in checkout.in_short() or goal_id in checkout.unreadable()
+    return checkout.branch() == branch and in_checkout
+
+
+def _broken(
+    repository: RepositoryPort, path: str, goal_id: str, fault: str, branch: str | None = None
+) -> InboxItem:
+    """The row of a goal that cannot be read; ``branch`` is the one that git read it from."""
+    where = f" on branch {visible(branch)}" if branch is not None else ""
+    why = f"cannot be read{where}: {fault}"
+    return InboxItem(
+        "broken", repository.top, path, why, goal_id=goal_id, branch=branch, since=None
+    )

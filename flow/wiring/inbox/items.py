@@ -11,12 +11,13 @@ from flow.adapters.git.branch_files import branch_heads
 from flow.adapters.git.find import Repo, find_repo
 from flow.adapters.git.run import refusal
 from flow.adapters.git.trees import shared_dir
-from flow.adapters.git.worktrees import main_tree, working_trees
+from flow.adapters.git.worktrees import main_tree, repository_of_removed, working_trees
 from flow.adapters.user_state import noted_checkouts
 from flow.adapters.user_state.inbox_index import InboxIndex
 from flow.adapters.user_state.trust import TrustNow
 from flow.app.inbox import goal_facts
-from flow.app.inbox.repository import BranchCopy, items_of
+from flow.app.inbox.repository import BranchCopies, BranchCopy, items_of
+from flow.app.ports import UnreadableOnBranch
 from flow.core import layout
 from flow.core.goal.model import GoalSummary
 from flow.core.instant import seconds
@@ -91,7 +92,7 @@ def forget(path: str, environ: Mapping[str, str] | None = None) -> str | None:
         if repo is None:
             return None
         top = repo.top
-        noted_checkouts.note(folder, top)  # a working tree that only git named
+        noted_checkouts.note(folder, top, repo.git_dir)  # a working tree that only git named
     noted_checkouts.hide(folder, top)
     return top
 
@@ -121,47 +122,45 @@ class InboxRepository:
         self._index = index
         self.key = f"branches {top}"
 
-    def branch_copies(self) -> Sequence[BranchCopy]:
+    def branch_copies(self) -> BranchCopies:
         """The goals of the branches that are not checked out, as far as git can tell."""
         if not self.checkouts or not self.checkouts[0].in_git:
-            return ()
+            return BranchCopies()
         first = self.checkouts[0]
         taken = {checkout.branch() for checkout in self.checkouts}
         try:
             heads = branch_heads(first.repo)
             if set(heads) <= taken:
-                return ()
+                return BranchCopies()
             return self._kept(heads) or self._read(heads)
-        except FlowError:  # the checkouts' own goals are told all the same
-            return ()
+        except FlowError as error:  # the checkouts' own goals are told all the same
+            return BranchCopies(fault=str(error))
 
-    def _kept(self, heads: Mapping[str, str]) -> list[BranchCopy]:
+    def _kept(self, heads: Mapping[str, str]) -> BranchCopies | None:
         """The copies as they were read before, where branches and runs are the same."""
         value = self._index.get(self.key)
         copies = [_decoded_copy(row) for row in value.get("copies") or ()]
         known = [copy for copy in copies if copy is not None]
         if len(known) < len(copies) or value.get("stamp") != self._stamp(heads, value.get("runs")):
-            return []
+            return None
         self._index.put(self.key, value)
-        return known
+        return BranchCopies(known)
 
-    def _read(self, heads: Mapping[str, str]) -> list[BranchCopy]:
+    def _read(self, heads: Mapping[str, str]) -> BranchCopies:
         first = self.checkouts[0]
-        goals = first.branch_goals().goals
+        _, goals, unreadable = first.branch_goals()
         runs = sorted({goal.run_id for _, goal in goals if goal.run_id})
         stamp = self._stamp(heads, runs)
-        copies = [
-            BranchCopy(
-                branch,
-                goal.summary,
-                goal_facts.away(first, goal),
-            )
-            for branch, goal in goals
-        ]
-        if stamp:
+        copies, failed = [], [*unreadable]
+        for branch, goal in goals:
+            try:
+                copies.append(BranchCopy(branch, goal.summary, goal_facts.away(first, goal)))
+            except FlowError as error:
+                failed.append(UnreadableOnBranch(branch, goal.id, error))
+        if stamp and not failed:  # what cannot be read now may be readable the next time
             rows = [[c.on_branch, [*c.summary], encoded(c.stands)] for c in copies]
             self._index.put(self.key, {"stamp": stamp, "runs": runs, "copies": rows})
-        return copies
+        return BranchCopies(copies, failed)
 
     def _stamp(self, heads: Mapping[str, str], runs: Any) -> str:
         """What the copies rest on: the branches' commits, and the runs that the checkout has."""
@@ -245,24 +244,43 @@ class _Finder:
         return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
 
     def _repo_at(self, top: str) -> Repo | None:
-        """The checkout at ``top``; None, and a row, where it is gone or must not be looked at."""
+        """The checkout at ``top``; None, and a row, where it is gone or must not be looked at.
+
+        For a linked working tree that git no longer lists, its repository's main checkout.
+        """
+        place = top
         try:
             repo = find_repo(top) if os.path.isdir(top) else None
             if repo is None or repo.top != top:
-                self._add_broken(
-                    top, "the checkout is not there", f"flow inbox forget {shell_argument(top)}"
-                )
+                repo = self._repo_without(top)
+            if repo is None:
                 return None
-            problem = _problem(repo)
+            place, problem = repo.top, _problem(repo)
         except (FlowError, OSError) as error:
             problem = str(error)
         if problem:
-            self._add_broken(top, problem)
+            self._add_broken(place, problem)
             return None
         return repo
 
+    def _repo_without(self, top: str) -> Repo | None:
+        """The main checkout of the repository that had a working tree at ``top``.
+
+        None, and a row, where git still lists that one, or nothing tells of which it was.
+        """
+        git_dir = noted_checkouts.git_dir_of(self._state, top)
+        common = repository_of_removed(git_dir, top) if git_dir else None
+        if common is None:
+            forget = f"flow inbox forget {shell_argument(top)}"
+            self._add_broken(top, "the checkout is not there", forget)
+            return None
+        repo = find_repo(os.path.dirname(common))
+        return repo if repo is not None and repo.common_dir == common else None
+
     def _add_broken(self, top: str, why: str, command: str = "") -> None:
-        self.broken.append(_broken_checkout(top, top, why, command))
+        row = _broken_checkout(top, top, why, command)
+        if row not in self.broken:  # several removed working trees lead to one checkout
+            self.broken.append(row)
 
     def _repository(self, repo: Repo) -> InboxRepository:
         repository = InboxRepository(main_tree(repo), self._index)
@@ -276,7 +294,7 @@ class _Finder:
             if self._is_left_out(top) or self._is_excluded(repository.top):
                 continue
             tree = repo if top == repo.top else self._repo_at(top)
-            if tree is None:
+            if tree is None or tree.top != top:
                 continue
             try:
                 context = Context(top, self._environ, tree)

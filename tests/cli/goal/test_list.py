@@ -154,6 +154,27 @@ def test_what_a_branch_holds_and_is_no_goal_is_a_row_and_no_error(branches: GitR
     assert flow(branches, *ALL, "--ids").stderr == ""
 
 
+def test_a_file_that_is_broken_otherwise_here_hides_no_branchs(branches: GitRepo) -> None:
+    branches.git("switch", "-q", "-c", "evil", "main")
+    branches.write(".flow/goals/torn.goal.yaml", "kind: [")
+    branches.commit("evil")
+    branches.git("switch", "-q", "main")
+    branches.write(".flow/goals/torn.goal.yaml", "apiVersion: no")
+
+    def files() -> list[str]:
+        return [row["file"] for row in flow(branches, *ALL, "--json").json["unreadable"]]
+
+    here, there = ".flow/goals/torn.goal.yaml", "evil:.flow/goals/torn.goal.yaml"
+    assert files() == [here, there]
+    branches.write(".flow/goals/torn.goal.yaml", "kind: [")
+    assert files() == [here], "the same fault is told once"
+    (branches.path / ".flow/goals/torn.goal.yaml").unlink()
+    branches.git("switch", "-q", "evil")
+    assert files() == [here], "the branch that is checked out has it here"
+    branches.git("switch", "-q", "main")
+    assert files() == [there]
+
+
 def test_a_proposal_that_does_not_hold_any_more_does_not_wait(repo: GitRepo) -> None:
     scene.create(scene.start(repo))
     scene.propose(repo)

@@ -110,6 +110,14 @@ def changes(repo: GitRepo, tmp_path: Path) -> Iterator[str]:
     yield "a goal that cannot be read"
     (repo.path / ".flow/goals/torn.goal.yaml").unlink()
     yield "and gone"
+    repo.git("switch", "-q", "-c", "evil")
+    repo.write(".flow/goals/evil.goal.yaml", "kind: [")
+    repo.commit("evil")
+    yield "a goal that cannot be read, committed"
+    repo.git("switch", "-q", "main")
+    yield "on another branch now"
+    repo.git("branch", "-q", "-D", "evil")
+    yield "whose branch is gone"
     os.chmod(repo.path / "src/greet.txt", 0o755)
     yield "a mode"
     flow(repo, "goal", "forget", "greet")
