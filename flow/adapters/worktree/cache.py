@@ -1,9 +1,9 @@
 """Cache of a working tree: the base's listing, HEAD against it, and which file had which hash.
 
-One file for each (checkout, base), in the user's state folder. It holds numbers, names and hashes
-in fixed places, nothing that could be executed on reading, and every length and a checksum are
-checked: a file that is not exactly as expected is not used, and what it would have saved is
-computed again.
+One file for each (checkout, repository in it, base), in the user's state folder. It holds numbers,
+names and hashes in fixed places, nothing that could be executed on reading, and every length and a
+checksum are checked: a file that is not exactly as expected is not used, and what it would have
+saved is computed again.
 
 A file's hash is known while its stamps are what they were (:mod:`flow.adapters.fs.stamps`). How two
 commits differ is fixed by their ids, since git is told to mind no replacements.

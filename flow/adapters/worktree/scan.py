@@ -331,9 +331,11 @@ class _RepositoryScan:
         return rules
 
     def _cache_file(self, base: str) -> str | None:
+        """A submodule's is not that of its own checkout, whose Flow folder and rules are others."""
         if self._request.cache_dir is None:
             return None
-        key = sha256(f"{self._repo.top}\0{base}".encode("utf-8", "surrogateescape")).hexdigest()
+        places = f"{self._request.top}\0{self._repo.top}\0{base}"
+        key = sha256(places.encode("utf-8", "surrogateescape")).hexdigest()
         return os.path.join(self._request.cache_dir, f"worktree-{key[:32]}")
 
 

@@ -20,6 +20,7 @@ from flow.core.text.display import names, visible
 from flow.errors import FlowError, Interrupted, PersonNeeded, at_key
 from flow.render.progress import LiveTable, PlainProgress
 from flow.startup import ctrl_c
+from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring import evaluating
 from flow.wiring.context import Context
@@ -181,7 +182,8 @@ def _folders(goal: Goal) -> list[str]:
 
 def _folder(context: Context, goal_id: str) -> str | None:
     """Where the last outputs are kept; None without a state folder."""
-    return context.cache("watch") and context.cache(f"watch/{goal_id}")
+    checkout = sha256(os.fsencode(context.top)).hexdigest()[:8]
+    return context.cache("watch") and context.cache(f"watch/{goal_id}-{checkout}")
 
 
 def _resting(goal: Goal, outputs: Outputs) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from flow.adapters.attribution.attribute import Attributor
 from flow.adapters.attribution.failures import RecordedOutputs
@@ -11,9 +12,11 @@ from flow.app.report.gather import goal_report
 from flow.cli.inbox import query, query_arguments
 from flow.cli.parsing import CommandSpec, goal_argument, usage_error
 from flow.cli.written import off_limits, write_out
+from flow.core.layout import goal_file
 from flow.core.text import display
 from flow.errors import at_key
 from flow.render.page.goal import goal_page
+from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING
 from flow.version import __version__
 from flow.wiring.context import Context
@@ -92,13 +95,34 @@ def _run_all(args: argparse.Namespace, out: Output) -> int:
 
 
 def _own_path(context: Context, goal_id: str) -> str:
-    """``<cache>/reports/<repo>-<goal>.html``."""
+    """``<cache>/reports/<repo>-<goal>.html``; with a digest where another goal has that name."""
     folder = context.cache("reports")
     if folder is None:
         raise at_key("--output").storage(
             "there is no cache folder that could be written", "name a file: flow report --output F"
         )
-    return os.path.join(folder, f"{os.path.basename(context.top) or 'root'}-{goal_id}.html")
+    name = f"{os.path.basename(context.top) or 'root'}-{goal_id}"
+    goal = os.path.join(context.top, goal_file(goal_id))
+    if not _is_named(os.path.join(folder, f".{name}.of"), goal):
+        name += f"-{sha256(os.fsencode(goal)).hexdigest()[:8]}"
+    return os.path.join(folder, f"{name}.html")
+
+
+def _is_named(mark: str, goal: str) -> bool:
+    """Whether the page beside ``mark``, a link to the goal's file that it is about, is ``goal``'s.
+
+    Another folder of the same name has other pages. The first goal takes a name, and one whose
+    checkout is gone gives it back.
+    """
+    try:
+        with suppress(FileNotFoundError):
+            if not os.path.isdir(os.path.dirname(os.readlink(mark))):
+                os.unlink(mark)
+        with suppress(FileExistsError):
+            os.symlink(goal, mark)
+        return os.readlink(mark) == goal
+    except OSError:
+        return False
 
 
 def _open(path: str, out: Output) -> None:

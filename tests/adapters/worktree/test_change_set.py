@@ -14,11 +14,13 @@ import pytest
 
 from flow.adapters.fs import stamps
 from flow.adapters.fs.stamps import flush
+from flow.adapters.git import repository
 from flow.adapters.worktree import contents as worktree_contents
 from flow.adapters.worktree import links as worktree_links
 from flow.adapters.worktree import trees as worktree_trees
 from flow.adapters.worktree import walk as worktree_walk
 from flow.adapters.worktree.cache import Table
+from flow.adapters.worktree.change_set import collect
 from flow.core.boundary.rules import (
     OwnFiles,
     cache_root,
@@ -1413,6 +1415,32 @@ def test_a_damaged_cache_is_not_used(box: GitBox) -> None:
     file.unlink()
     os.mkfifo(file)
     assert [v.path for v in box.report().violations] == ["README.md"]
+
+
+def test_a_submodule_and_its_own_checkout_have_a_cache_each(box: GitBox) -> None:
+    """Flow's folder is the checkout's own where it is worked in, and any folder seen from above."""
+    submodule(box)
+    inside = box.path("vendor/sub")
+    (inside / ".flow/goals").mkdir(parents=True)
+    (inside / ".flow/goals/g.goal.yaml").write_text("id: g\n")
+    box.commit("a goal's file", cwd=inside)
+    box.git("add", "vendor/sub")
+    box.commit_staged()
+    own = repository.find_repo(str(inside))
+    assert own is not None
+
+    def look() -> dict[str, int]:
+        """The inode of each cache file, which replacing it changes, after both looks."""
+        base = repository.head_commit(own)
+        collect(own, base or "", (), cache_dir=str(box.state))
+        assert box.snapshot().problems == ()
+        files = [f for f in box.state.iterdir() if f.name.startswith("worktree-")]
+        return {file.name: file.stat().st_ino for file in files}
+
+    box.pin()
+    first = look()
+    assert len(first) == 3
+    assert look() == first
 
 
 def test_git_is_asked_once_how_a_commit_differs_and_anew_about_any_other(

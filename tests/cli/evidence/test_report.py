@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -38,6 +39,24 @@ def test_the_page_goes_to_the_cache_a_file_or_standard_output(work: GitRepo) -> 
     assert (written.status, written.stdout) == (0, "page.html\n")
     # the new file is a change of the working tree, so that the evidence is stale
     assert "stale" in work.read("page.html")
+
+
+def test_checkouts_of_one_name_have_a_page_each(work: GitRepo, tmp_path: Path) -> None:
+    def page(checkout: Path) -> tuple[str, str]:
+        (path,) = run_flow("report", "greet", cwd=checkout).stdout.splitlines()
+        return path, Path(path).read_text("utf-8")
+
+    other = GitRepo.init(tmp_path / "elsewhere" / work.path.name)
+    other.commit("start", **{"src/a": "x\n"})
+    words = ("--outcome", "the other's", "--criterion", "AC1: x :: true", "--draft")
+    assert run_flow("goal", "create", "greet", *words, cwd=other.path).status == 0
+    first, second = page(work.path), page(other.path)
+    assert first[0].endswith(f"/{work.path.name}-greet.html")
+    assert Path(second[0]).name.startswith(f"{work.path.name}-greet-")
+    assert "other&#x27;s" in second[1]
+    assert (page(work.path), page(other.path)) == (first, second)
+    os.rename(work.path, tmp_path / "gone")
+    assert page(other.path)[0] == first[0]
 
 
 def test_the_same_record_is_the_same_page_byte_for_byte(work: GitRepo) -> None:

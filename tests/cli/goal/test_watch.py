@@ -7,10 +7,13 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from flow.cli.goal import watch
+from flow.wiring.context import Context
 from tests.support import ROOT, GitRepo, run_flow, scene
 
 if TYPE_CHECKING:
@@ -75,6 +78,12 @@ def test_it_runs_again_when_a_file_of_the_goal_changes(
     watching.send_signal(signal.SIGINT)
     _, errors = watching.communicate(timeout=60)
     assert (watching.returncode, errors) == (130, "")
+
+
+def test_checkouts_keep_their_outputs_apart(greet: GitRepo, tmp_path: Path) -> None:
+    other = GitRepo.init(tmp_path / "elsewhere" / greet.path.name)
+    folders = {watch._folder(Context(str(repo.path)), "greet") for repo in (greet, other)}
+    assert len(folders - {None}) == 2
 
 
 def test_at_a_terminal_the_table_stays_and_is_drawn_again(greet: GitRepo) -> None:
