@@ -1,58 +1,21 @@
-"""Closing a goal on a person's word: the question before, the diff behind it, and the closing."""
+"""Closing a goal on a person's word, and the diff that is shown before."""
 
 from __future__ import annotations
 
 from flow.adapters.attribution.proof_diff import proof_file_diffs
-from flow.adapters.chain import event_log
-from flow.adapters.ledger.reader import AMENDED
 from flow.app.judging import labelling
-from flow.app.transitions import closing, confirming
-from flow.app.transitions.beside import others_open
-from flow.app.transitions.confirming import TrustedContract
+from flow.app.transitions import closing
 from flow.core.goal import ids
 from flow.errors import FlowError
-from flow.render.confirming import for_hook
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING
+from flow.wiring import confirm_question
 from flow.wiring.judging.labelling import Labelling
 from flow.wiring.working_tree import WorkingTree, closing_context
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from flow.app.transitions.closing import Closed
     from flow.app.transitions.persons_word import PersonsWord
-    from flow.core.boundary.changes import Snapshot
-    from flow.core.decision.confirming import ConfirmQuestion
     from flow.wiring.context import Context
-
-
-def question(
-    context: Context, goal_id: str, look: Snapshot | None = None
-) -> ConfirmQuestion | None:
-    """What a person must know before the live proposal is confirmed; None where none is live.
-
-    Gathered from what Flow has on record: no words of an agent are in it. ``look`` is as for
-    :func:`flow.app.transitions.confirming.question`.
-    """
-    loaded = context.load(ids.goal_id(goal_id))
-    proposal = closing.live_proposal(context.records, loaded.goal)
-    if proposal is None:
-        return None
-    return confirming.question(closing_context(context), loaded, proposal, _Sources(context), look)
-
-
-def confirm_lines(
-    context: Context, goal_id: str, named: str | None = None, *, surely: bool = True
-) -> list[str]:
-    """The same for a host's prompt, at most 40 lines; a line that says so without a proposal.
-
-    For the hook before ``flow goal confirm``; ``named`` and ``surely`` are as for
-    :func:`flow.render.confirming.for_hook`.
-    """
-    asked = question(context, goal_id)
-    if asked is None:
-        return [f"Goal {goal_id} has no live proposal; nothing can be confirmed."]
-    return for_hook(asked, named, surely=surely)
 
 
 def diff(context: Context, goal_id: str) -> str:
@@ -60,7 +23,7 @@ def diff(context: Context, goal_id: str) -> str:
 
     Foreign text in it is made visible.
     """
-    asked = question(context, goal_id)
+    asked = confirm_question.question(context, goal_id)
     first = [file.path for file in asked.proof.files] if asked is not None else []
     goal, tree = context.load(goal_id).goal, WorkingTree(context)
     baseline = tree.baseline(goal, goal.run_id or "").baseline
@@ -105,35 +68,3 @@ def clear(
     closed = closing.cancel(closing_context(context), goal_id, reason, how, word)
     labelling.add_labels(Labelling(context), judges, person=False, source="clear")
     return closed
-
-
-class _Sources:
-    """A checkout as :class:`~flow.app.transitions.confirming.ConfirmSources` sees it."""
-
-    def __init__(self, context: Context) -> None:
-        self._context = context
-        self.trusted = context.trusted
-
-    def history(self, goal_id: str) -> Sequence[TrustedContract]:
-        try:
-            entries = self._context.trust_ledger.history(goal_id)
-        except FlowError:  # it cannot be used: then nothing is trusted, and that is said
-            return ()
-        return [
-            TrustedContract(
-                entry.at,
-                entry.how,
-                entry.said_from or "",
-                entry.agent or "",
-                entry.digest,
-                entry.contract,
-            )
-            for entry in entries
-            if entry.contract is not None
-        ]
-
-    def amendments(self, run_id: str) -> Sequence[Mapping[str, Any]]:
-        return event_log.of_type(self._context.top, run_id, AMENDED)
-
-    def others_open(self, goal_id: str) -> Sequence[str]:
-        return others_open(self._context, goal_id)

@@ -53,10 +53,10 @@ def evaluate(
     proposed = verdict.proposed_transition
     if proposed is None:
         return verdict
-    from flow.wiring import closing
+    from flow.wiring import confirm_question
 
     look = facts.last_snapshot if facts is not None else None
-    question = closing.question(context, request.goal_id, look)
+    question = confirm_question.question(context, request.goal_id, look)
     if question is None or question.proposal_id != proposed.proposal_id:
         return verdict
     confirm = question.to_document()

@@ -68,7 +68,7 @@ class _CallFolder:
     def confirm_lines(self, words: Sequence[str], *, surely: bool) -> list[str]:
         from flow.app.open_goals import only_open
         from flow.core.tool_calls.confirm_line import confirm_call
-        from flow.wiring.closing import confirm_lines
+        from flow.wiring.confirm_question import confirm_lines
         from flow.wiring.context import Context
         from flow.wiring.goals import Goals
 

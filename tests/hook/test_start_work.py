@@ -15,7 +15,7 @@ from flow.adapters.ledger import reader, transaction
 from flow.adapters.verification import variables as verification_variables
 from flow.adapters.worktree import change_set
 from flow.core.attribution.rules import matches_whole
-from flow.wiring import closing, moving
+from flow.wiring import confirm_question, moving
 from flow.wiring.context import Context
 from tests.support import ROOT, scene
 from tests.support import stops as hooks
@@ -156,7 +156,7 @@ def test_a_stop_with_nothing_changed_looks_once(
 
 
 def ask(repo: GitRepo) -> Any:
-    return closing.question(Context(str(repo.path)), "greet")
+    return confirm_question.question(Context(str(repo.path)), "greet")
 
 
 FORMS = sorted(

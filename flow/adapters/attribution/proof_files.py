@@ -7,7 +7,6 @@ import json
 import os
 import re
 import stat
-from difflib import SequenceMatcher
 
 from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.adapters.fs import files
@@ -279,6 +278,7 @@ def _counted(old: list[bytes], new: list[bytes]) -> tuple[int, int]:
     a, b = old[start : len(old) - end], new[start : len(new) - end]
     if not a or not b or len(a) * len(b) > _PRODUCT:
         return len(b), len(a)
+    from difflib import SequenceMatcher
 
     same = sum(block.size for block in SequenceMatcher(None, a, b, False).get_matching_blocks())
     return len(b) - same, len(a) - same

@@ -8,7 +8,7 @@ from flow.core.text.display import visible
 from flow.errors import StateError, at_key
 from flow.render.confirm_screen import closed_lines, question_lines
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring import closing, moving
+from flow.wiring import closing, confirm_question, moving
 
 if TYPE_CHECKING:
     from flow.app.transitions.closing import Closed
@@ -30,7 +30,7 @@ def ask_person(
     ``told``: an evaluation's rows stand above. Raises :class:`StateError` without a proposal.
     """
     while True:
-        question = closing.question(context, goal_id)
+        question = confirm_question.question(context, goal_id)
         if question is None:
             raise _nothing_proposed(goal_id)
         out.tell(["", *question_lines(question, out.asking, told=told)])
@@ -64,7 +64,7 @@ def said_from(context: Context) -> dict[str, str]:
 
 def unnamed_proposal(context: Context, goal_id: str) -> StateError:
     """What to type where nobody can be asked."""
-    question = closing.question(context, goal_id)
+    question = confirm_question.question(context, goal_id)
     if question is None:
         return _nothing_proposed(goal_id)
     return at_key("--proposal").wrong_state(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.wiring import closing
+from flow.wiring import confirm_question
 from flow.wiring.context import Context
 from tests.support import scene
 from tests.support.scene import ended, flow
@@ -278,7 +278,7 @@ def test_evaluating_again_is_one_key_away_and_comes_back(work: GitRepo) -> None:
 
 
 def lines_of(repo: GitRepo) -> list[str]:
-    return closing.confirm_lines(Context(str(repo.path)), "strict")
+    return confirm_question.confirm_lines(Context(str(repo.path)), "strict")
 
 
 def test_the_prompt_of_a_host_is_plain_and_bounded(work: GitRepo) -> None:
@@ -363,7 +363,7 @@ def test_a_start_that_is_not_on_record_is_said(work: GitRepo, tmp_path: Any) -> 
         rest = file.readlines()[1:]
     with open(ledger, "w") as file:
         file.writelines(rest)
-    question = closing.question(Context(str(work.path)), "strict")
+    question = confirm_question.question(Context(str(work.path)), "strict")
     assert question is not None
     assert any("the contract that the goal began with" in text for text in question.unknown)
 

@@ -1,0 +1,82 @@
+"""The question before a person closes a goal: what Flow has on record of the live proposal."""
+
+from __future__ import annotations
+
+from flow.adapters.chain import event_log
+from flow.adapters.ledger.reader import AMENDED
+from flow.app.transitions import closing, confirming
+from flow.app.transitions.beside import others_open
+from flow.app.transitions.confirming import TrustedContract
+from flow.core.goal import ids
+from flow.errors import FlowError
+from flow.render.confirming import for_hook
+from flow.startup.typing import TYPE_CHECKING, Any
+from flow.wiring.working_tree import closing_context
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.core.boundary.changes import Snapshot
+    from flow.core.decision.confirming import ConfirmQuestion
+    from flow.wiring.context import Context
+
+
+def question(
+    context: Context, goal_id: str, look: Snapshot | None = None
+) -> ConfirmQuestion | None:
+    """What a person must know before the live proposal is confirmed; None where none is live.
+
+    Gathered from what Flow has on record: no words of an agent are in it. ``look`` is as for
+    :func:`flow.app.transitions.confirming.question`.
+    """
+    loaded = context.load(ids.goal_id(goal_id))
+    proposal = closing.live_proposal(context.records, loaded.goal)
+    if proposal is None:
+        return None
+    return confirming.question(closing_context(context), loaded, proposal, _Sources(context), look)
+
+
+def confirm_lines(
+    context: Context, goal_id: str, named: str | None = None, *, surely: bool = True
+) -> list[str]:
+    """The same for a host's prompt, at most 40 lines; a line that says so without a proposal.
+
+    For the hook before ``flow goal confirm``; ``named`` and ``surely`` are as for
+    :func:`flow.render.confirming.for_hook`.
+    """
+    asked = question(context, goal_id)
+    if asked is None:
+        return [f"Goal {goal_id} has no live proposal; nothing can be confirmed."]
+    return for_hook(asked, named, surely=surely)
+
+
+class _Sources:
+    """A checkout as :class:`~flow.app.transitions.confirming.ConfirmSources` sees it."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self.trusted = context.trusted
+
+    def history(self, goal_id: str) -> Sequence[TrustedContract]:
+        try:
+            entries = self._context.trust_ledger.history(goal_id)
+        except FlowError:  # it cannot be used: then nothing is trusted, and that is said
+            return ()
+        return [
+            TrustedContract(
+                entry.at,
+                entry.how,
+                entry.said_from or "",
+                entry.agent or "",
+                entry.digest,
+                entry.contract,
+            )
+            for entry in entries
+            if entry.contract is not None
+        ]
+
+    def amendments(self, run_id: str) -> Sequence[Mapping[str, Any]]:
+        return event_log.of_type(self._context.top, run_id, AMENDED)
+
+    def others_open(self, goal_id: str) -> Sequence[str]:
+        return others_open(self._context, goal_id)
