@@ -226,7 +226,8 @@ def _json_text(document: Any, indent: int | None) -> str:
 
 def _whole_characters(value: Any) -> Any:
     if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "backslashreplace")
+        paired = value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+        return "".join(visible(c) if "\ud800" <= c <= "\udfff" else c for c in paired)
     if isinstance(value, dict):
         return {_whole_characters(key): _whole_characters(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 FILE = "inbox.sqlite"
-REVISION = 2
+REVISION = 3
 """To be raised when what is kept, or what is made of it, changes without the version."""
 _PATIENCE = 0.2
 """Seconds to wait for another process's lock."""
@@ -86,7 +86,12 @@ class InboxIndex:
             return {}
         if not all(isinstance(text, str) for pair in rows.items() for text in pair):
             return {}
-        return rows if rows.pop("", None) == _FORMAT else {}
+        if rows.pop("", None) != _FORMAT:
+            return {}
+        try:
+            return {str(json.loads(key)): text for key, text in rows.items()}
+        except (ValueError, RecursionError):
+            return {}
 
     def _write(self, gone: list[str]) -> None:
         ensure_state_dir(self._folder)
@@ -102,9 +107,11 @@ class InboxIndex:
                 row = connection.execute("SELECT value FROM kept WHERE key = ''").fetchone()
                 if row is None or row[0] != _FORMAT:
                     connection.execute("DELETE FROM kept")
-                rows = [("", _FORMAT), *self._new.items()]
+                # SQLite takes no path that is not UTF-8, and JSON writes it in ASCII.
+                rows = [("", _FORMAT), *((json.dumps(key), t) for key, t in self._new.items())]
                 connection.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?)", rows)
-                connection.executemany("DELETE FROM kept WHERE key = ?", [(key,) for key in gone])
+                keys = [(json.dumps(key),) for key in gone]
+                connection.executemany("DELETE FROM kept WHERE key = ?", keys)
         finally:
             connection.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flow.core.goal.lifecycle import TERMINAL
 from flow.core.goal.model import NO_BRANCH
 from flow.core.standing.items import InboxItem
 from flow.core.text.display import visible
@@ -9,7 +10,7 @@ from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from flow.app.ports import UnreadableOnBranch
     from flow.core.goal.model import GoalSummary
@@ -30,6 +31,9 @@ class CheckoutPort(Protocol):
 
     def unreadable(self) -> Mapping[str, str]:
         """What is wrong with the goals that cannot be read, by id."""
+
+    def left_open(self, goal_id: str) -> bool:
+        """Whether Flow left the goal open in this checkout."""
 
     def standing(self, goal_id: str, *, here: bool) -> StandingGoal:
         """Where a goal of the checkout stands; ``here``: its branch is checked out."""
@@ -67,22 +71,36 @@ class RepositoryPort(Protocol):
     def broken(self) -> Sequence[InboxItem]:
         """A row for each working tree that cannot be looked at."""
 
+    @property
+    def left_out(self) -> Collection[str]:
+        """The branches that are checked out where the user wants nothing to be told of."""
+
     def branch_copies(self) -> BranchCopies:
         """The goals of the branches that are not checked out, as far as git can tell."""
+
+
+class _Rank(NamedTuple):
+    """How well a place speaks for a goal; the greater one does."""
+
+    place: int
+    """2: its branch is checked out; 1: its branch has it committed, or HEAD is detached."""
+    touched: str = ""
+    closed: bool = False
+    """Of two copies that were touched last together, the closed one is the later."""
+    used: int = 1
+    """Of a detached HEAD: 2 where Flow left the goal open there, else 0, for what is no more than
+    some commit that was looked up."""
 
 
 class _Copy(NamedTuple):
     """A goal as one place has it. ``rank`` says how well that place speaks for the goal."""
 
-    rank: tuple[int, str]
+    rank: _Rank
     summary: GoalSummary
     checkout: CheckoutPort
+    is_here: bool = False
+    """Whether a command finds the goal there: on its branch, or on a detached HEAD."""
     from_git: StandingGoal | None = None
-
-    @property
-    def is_here(self) -> bool:
-        """Whether a command finds the goal where it is, on its branch."""
-        return self.rank[0] in (1, 3)
 
 
 def items_of(repository: RepositoryPort) -> Iterator[InboxItem]:
@@ -91,6 +109,8 @@ def items_of(repository: RepositoryPort) -> Iterator[InboxItem]:
     best: dict[tuple[str, str], _Copy] = {}
     on_branches = repository.branch_copies()
     for copy in _copies(repository, on_branches.goals):
+        if not copy.is_here and copy.summary.branch in repository.left_out:
+            continue
         key = copy.summary.id, copy.summary.branch
         if key not in best or copy.rank > best[key].rank:
             best[key] = copy
@@ -102,22 +122,30 @@ def items_of(repository: RepositoryPort) -> Iterator[InboxItem]:
 def _copies(repository: RepositoryPort, on_branches: Iterable[BranchCopy]) -> Iterator[_Copy]:
     for checkout in repository.checkouts:
         for summary in checkout.in_short().values():
-            yield _Copy(_rank(summary, checkout), summary, checkout)
+            yield _copy_in(checkout, summary)
     for copy in on_branches:
         own = copy.on_branch == copy.summary.branch
-        rank = 2 if own else 0, copy.summary.touched
-        yield _Copy(rank, copy.summary, repository.checkouts[0], copy.stands)
+        rank = _Rank(1 if own else 0, *_age(copy.summary))
+        yield _Copy(rank, copy.summary, repository.checkouts[0], from_git=copy.stands)
 
 
-def _rank(summary: GoalSummary, checkout: CheckoutPort) -> tuple[int, str]:
-    """3 where the goal's branch is checked out; 1 on a detached HEAD, 0 beside another branch.
+def _copy_in(checkout: CheckoutPort, summary: GoalSummary) -> _Copy:
+    """A checkout's own copy.
 
-    What its own branch has committed (2) tells more than those.
+    On a detached HEAD commands find it, as while a branch is rebased: it counts where it is newer
+    than what the branch has committed, or as old, and Flow was used on it there.
     """
     checked_out = checkout.branch()
     if not checkout.in_git or summary.branch in (checked_out, NO_BRANCH):
-        return 3, ""
-    return 0 if checked_out is not None else 1, summary.touched
+        return _Copy(_Rank(2), summary, checkout, is_here=True)
+    if checked_out is not None:
+        return _Copy(_Rank(0, *_age(summary)), summary, checkout)
+    used = 2 if checkout.left_open(summary.id) else 0
+    return _Copy(_Rank(1, *_age(summary), used), summary, checkout, is_here=True)
+
+
+def _age(summary: GoalSummary) -> tuple[str, bool]:
+    return summary.touched, summary.status in TERMINAL
 
 
 def _item(repository: RepositoryPort, copy: _Copy) -> InboxItem:
@@ -137,7 +165,9 @@ def _unreadable(repository: RepositoryPort, on_branches: BranchCopies) -> Iterat
             row = _broken(repository, checkout.top, goal_id, fault)
             rows.setdefault((goal_id, fault), row)
     for branch, goal_id, error in on_branches.unreadable:
-        if not any(_speaks_for(checkout, branch, goal_id) for checkout in repository.checkouts):
+        if branch not in repository.left_out and not any(
+            _speaks_for(checkout, branch, goal_id) for checkout in repository.checkouts
+        ):
             fault, first = error.faults[0].message, repository.checkouts[0]
             row = _broken(repository, first.top, goal_id, fault, branch)
             rows.setdefault((goal_id, fault), row)

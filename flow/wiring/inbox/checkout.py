@@ -35,7 +35,7 @@ from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.goals import Goals
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from flow.adapters.user_state.inbox_index import InboxIndex
     from flow.adapters.user_state.trust import TrustNow
@@ -67,6 +67,10 @@ class InboxCheckout(Goals):
     def unreadable(self) -> Mapping[str, str]:
         """What is wrong with the goals that cannot be read, by id."""
         return self._unreadable
+
+    def left_open(self, goal_id: str) -> bool:
+        """Whether Flow left the goal open in this checkout."""
+        return goal_id in self._left_open
 
     def standing(self, goal_id: str, *, here: bool) -> StandingGoal:
         """Where a goal of the checkout stands; ``here``: its branch is checked out."""
@@ -111,6 +115,10 @@ class InboxCheckout(Goals):
         return self._closing
 
     # --- what is kept --------------------------------------------------------------------------
+
+    @once
+    def _left_open(self) -> Collection[str]:
+        return self.remembered.left_open()
 
     @once
     def _branch(self) -> str | None:

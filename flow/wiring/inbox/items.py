@@ -9,6 +9,7 @@ from flow.adapters.fs.combined_stamp import CombinedStamp
 from flow.adapters.fs.state_folder import state_dir
 from flow.adapters.git.branch_files import branch_heads
 from flow.adapters.git.find import Repo, find_repo
+from flow.adapters.git.repository import current_branch
 from flow.adapters.git.run import refusal
 from flow.adapters.git.trees import shared_dir
 from flow.adapters.git.worktrees import main_tree, repository_of_removed, working_trees
@@ -82,17 +83,17 @@ def forget(path: str, environ: Mapping[str, str] | None = None) -> str | None:
     Returns its top level; None where the inbox does not know it.
     """
     folder = _state_folder(os.environ if environ is None else environ)
-    top = os.path.realpath(path)
-    known = noted_checkouts.noted(folder)
-    if top not in known:
+    noted, top = noted_checkouts.noted(folder), os.path.realpath(path)
+    if top not in noted:
         try:
-            repo = find_repo(top)
+            repo = find_repo(top) if os.path.isdir(top) else None
         except FlowError:
             repo = None
-        if repo is None:
+        top = repo.top if repo is not None else os.path.abspath(path)
+        if repo is not None:
+            noted_checkouts.note(folder, top, repo.git_dir)  # a working tree that only git named
+        elif top not in noted:  # what is gone may have led through a link
             return None
-        top = repo.top
-        noted_checkouts.note(folder, top, repo.git_dir)  # a working tree that only git named
     noted_checkouts.hide(folder, top)
     return top
 
@@ -119,6 +120,7 @@ class InboxRepository:
         self.top = top
         self.checkouts: list[InboxCheckout] = []
         self.broken: list[InboxItem] = []
+        self.left_out: set[str] = set()
         self._index = index
         self.key = f"branches {top}"
 
@@ -250,8 +252,10 @@ class _Finder:
         """
         place = top
         try:
-            repo = find_repo(top) if os.path.isdir(top) else None
-            if repo is None or repo.top != top:
+            # A checkout that was moved, and a link left in its place, is looked at where it is now.
+            place = os.path.realpath(top)
+            repo = find_repo(place) if os.path.isdir(place) else None
+            if repo is None or repo.top != place:
                 repo = self._repo_without(top)
             if repo is None:
                 return None
@@ -292,6 +296,7 @@ class _Finder:
             self._add_broken(repo.top, f"its working trees cannot be listed: {error}")
         for top in tops:
             if self._is_left_out(top) or self._is_excluded(repository.top):
+                repository.left_out |= _branch_at(top)
                 continue
             tree = repo if top == repo.top else self._repo_at(top)
             if tree is None or tree.top != top:
@@ -325,6 +330,16 @@ class _Finder:
         if stamps.settled:
             self._index.put(key, {"stamp": stamps.text, "tops": tops})
         return tops
+
+
+def _branch_at(top: str) -> set[str]:
+    """The branch that is checked out there, where git's files tell."""
+    try:
+        repo = find_repo(top)
+        branch = current_branch(repo) if repo is not None else None
+    except (FlowError, OSError):
+        return set()
+    return {branch} if branch else set()
 
 
 def _problem(repo: Repo) -> str:

@@ -1,0 +1,138 @@
+"""Checkouts in odd places: moved, linked, left out, detached, with names of any bytes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.inbox.test_inbox import items, told
+from tests.support import GitRepo, run_flow, scene
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def greet(repo: GitRepo) -> GitRepo:
+    scene.start(repo)
+    repo.git("branch", "-q", "-M", "main")
+    scene.create(repo)
+    repo.commit("goal")
+    return repo
+
+
+@pytest.fixture
+def tree(greet: GitRepo, tmp_path: Path) -> GitRepo:
+    """A second working tree, with a goal of its own that its branch has committed."""
+    greet.git("worktree", "add", "-q", "-b", "side", str(tmp_path / "tree"))
+    tree = scene.create(GitRepo(tmp_path / "tree"), "second")
+    tree.commit("second")
+    return tree
+
+
+def goals(where: Path, *words: str) -> set[str]:
+    return {row.get("goal_id", row["path"]) for row in items(where, *words)}
+
+
+def test_a_working_tree_that_is_left_out_takes_its_branch_s_goals_along(
+    tree: GitRepo, tmp_path: Path
+) -> None:
+    assert goals(tmp_path) == {"greet", "second"}
+    assert goals(tmp_path, "--exclude", "tree") == {"greet"}
+    assert run_flow("inbox", "forget", str(tree.path), cwd=tmp_path).status == 0
+    assert goals(tmp_path) == {"greet"}
+    assert goals(tmp_path, "--repo", str(tree.path)) == {"greet", "second"}
+    tree.git("switch", "-q", "-c", "aside")
+    assert goals(tmp_path) == {"greet", "second"}  # now its branch is checked out nowhere
+
+
+def test_so_does_the_main_one_that_is_left_out(
+    greet: GitRepo, tree: GitRepo, tmp_path: Path
+) -> None:
+    assert run_flow("inbox", "forget", str(greet.path), cwd=tmp_path).status == 0
+    assert goals(tmp_path) == {"second"}
+
+
+def test_a_checkout_that_was_moved_behind_a_link_is_looked_at_where_it_is(
+    greet: GitRepo, tmp_path: Path
+) -> None:
+    moved = tmp_path / "moved"
+    greet.path.rename(moved)
+    greet.path.symlink_to(moved)
+    assert {row["path"] for row in items(tmp_path)} == {str(moved)}
+    done = run_flow("inbox", "forget", str(greet.path), cwd=tmp_path)
+    assert done.stdout.startswith(f"✓ {moved} is left out")
+    assert items(tmp_path) == []
+
+
+def test_what_is_gone_behind_a_link_can_be_forgotten(tmp_path: Path) -> None:
+    repo = scene.create(scene.start(GitRepo.init(tmp_path / "a/repo")))
+    (tmp_path / "a").rename(tmp_path / "b")
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    shutil.rmtree(tmp_path / "b/repo")
+    (row,) = items(tmp_path)
+    assert row["command"] == f"flow inbox forget {repo.path}"
+    assert run_flow(*row["command"].split()[1:], cwd=tmp_path).status == 0
+    assert items(tmp_path) == []
+
+
+def test_a_wrong_name_forgets_nothing(greet: GitRepo, tmp_path: Path) -> None:
+    done = run_flow("inbox", "forget", "quill", cwd=greet.path)
+    assert done.status == 2
+    assert goals(tmp_path) == {"greet"}
+
+
+def test_on_a_detached_head_a_goal_stands_where_flow_is_used_on_it(
+    greet: GitRepo, tmp_path: Path
+) -> None:
+    greet.git("checkout", "-q", "--detach")
+    scene.propose(greet)
+    (row,) = told(tmp_path)
+    assert row[0] == "waits"
+    assert row[4] == "flow goal confirm greet"
+    assert scene.confirm(greet).status == 0
+    assert [row[:2] for row in told(tmp_path)] == [("closed", "greet")]
+
+
+def test_a_detached_head_where_nobody_used_flow_says_nothing(
+    greet: GitRepo, tmp_path: Path
+) -> None:
+    greet.git("switch", "-q", "-c", "aside")
+    greet.git("worktree", "add", "-q", "--detach", str(tmp_path / "tree"), "main")
+    (row,) = told(tmp_path)
+    assert row[3].endswith("its branch is not checked out")
+
+
+def test_what_its_branch_closed_later_is_closed(greet: GitRepo, tmp_path: Path) -> None:
+    greet.git("checkout", "-q", "--detach")
+    before = scene.goal_file(greet)
+    assert run_flow("goal", "clear", "greet", "--yes", cwd=greet.path).status == 0
+    greet.git("switch", "-q", "main")
+    greet.commit("cleared")
+    greet.git("checkout", "-q", "--detach")
+    greet.write(".flow/goals/greet.goal.yaml", before)
+    assert [row[:2] for row in told(tmp_path)] == [("closed", "greet")]
+
+
+def test_a_path_that_is_not_utf_8_is_a_path_like_any_other(tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"b\xff d")
+    repo = scene.create(scene.start(GitRepo.init(odd)))
+    repo.commit("goal")
+    repo.git("branch", "-q", "aside")  # git is asked for branches, and the index keeps the answer
+    for _ in range(2):
+        (row,) = items(tmp_path)
+        assert (row["goal_id"], row["path"]) == ("greet", f"{tmp_path}/b\\xff d")
+    assert "b\\xff d" in run_flow("inbox", "--all", cwd=tmp_path).stdout
+    shutil.rmtree(odd)
+    shown = run_flow("inbox", cwd=tmp_path).stdout
+    assert shown.endswith(f"gone  b\\xff d: the checkout is not there; flow inbox forget "
+                          f"$'{tmp_path}/b\\377 d'\n")  # fmt: skip
+
+
+def test_what_is_broken_is_told_apart_from_its_name(greet: GitRepo, tmp_path: Path) -> None:
+    greet.write(".flow/goals/torn.goal.yaml", "kind: [")
+    shown = run_flow("inbox", cwd=tmp_path).stdout
+    assert f"\nbroken  {greet.path} torn: cannot be read" in shown
