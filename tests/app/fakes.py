@@ -454,8 +454,15 @@ class Shop:
         self.trusted.append((goal, how))
 
     def write(
-        self, text: str, run_id: str, baseline: Baseline | None, artifact: Artifact, event: Any
+        self,
+        text: str,
+        run_id: str,
+        baseline: Baseline | None,
+        artifact: Artifact,
+        event: Any,
+        trust: Callable[[], None],
     ) -> str:
+        trust()
         self.log.append("write")
         self.written.append((ast.literal_eval(text), run_id, baseline, artifact, event))
         return "the goal's file"

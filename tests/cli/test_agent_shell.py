@@ -118,6 +118,25 @@ def test_a_goal_that_was_moved_away_is_not_replaced(work: GitRepo, goal: str) ->
     assert flow(work, *words, env=AGENT).status == 0
 
 
+@pytest.mark.parametrize("helper", [False, True])
+@pytest.mark.parametrize("env", [{}, AGENT], ids=["anybody", "an agent"])
+def test_a_goal_that_is_there_keeps_its_trust(
+    work: GitRepo, helper: bool, env: dict[str, str]
+) -> None:
+    weaker = scene.goal_file(work).replace("grep -q please src/greet.txt", "test -e src/greet.txt")
+    work.write("../weaker.yaml", weaker)
+    if helper:
+        words = ("--create", "--goal-file", "../weaker.yaml")
+        done = run_helper("flow-goal-record", *words, cwd=work.path, env=env)
+    else:
+        done = flow(work, "goal", "create", "--file", "../weaker.yaml", env=env)
+    assert (done.status, "goal greet exists already" in done.stderr) == (2, True)
+    assert flow(work, "trust", "check", "greet").status == 0, "the live contract, as before"
+    work.write(".flow/goals/greet.goal.yaml", weaker)
+    assert flow(work, "trust", "check", "greet").status != 0
+    assert flow(work, "goal", "evaluate", "greet").status == 4
+
+
 @pytest.mark.parametrize("status", ["waiting_for_user", "waiting_for_ci", "blocked"])
 def test_what_waits_or_is_blocked_is_open_too(work: GitRepo, status: str) -> None:
     if status == "waiting_for_user":  # nobody is asked before a pause

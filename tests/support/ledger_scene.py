@@ -111,7 +111,9 @@ def artifact(to: str = "active", start: str = "active") -> Artifact:
 def start(root: str, text: str = TEXT) -> None:
     """Create the goal."""
     made = Artifact("goal-created", {"goal_id": GOAL, "source": "a test"})
-    ledger(root).create_goal(text, RUN, BASELINE, made, {"type": "created", "to": "active"})
+    ledger(root).create_goal(
+        text, RUN, BASELINE, made, {"type": "created", "to": "active"}, lambda: None
+    )
 
 
 def document(evidence_id: str = "evidence-ac1-eval-1", **body: Any) -> dict[str, Any]:

@@ -35,10 +35,13 @@ class GoalContracts(GoalChange):
         baseline: Baseline | None,
         artifact: Artifact,
         event: Mapping[str, Any],
+        trust: Callable[[], None],
     ) -> str:
         """Publish a new goal with its baseline; returns its path below the checkout.
 
-        Raises :class:`RefusedError` (``exists``) where the id, or the run's baseline, is taken.
+        ``trust`` is called before, under the goal's lock: a contract that nobody published harms
+        nobody, and one that is refused must not take the place of the live goal's. Raises
+        :class:`RefusedError` (``exists``) where the id, or the run's baseline, is taken.
         """
         goal, _ = parse_goal(text.encode("utf-8", "surrogateescape"), "the new goal")
         rel = layout.goal_file(ids.goal_id(goal.id))
@@ -54,6 +57,7 @@ class GoalContracts(GoalChange):
             now = self._settings.now()
             intent = self.intent(goal, goal.id, run_id, now, artifact, event, personal=True)
             contract = goal.digest(rubric_digests(self._root, goal))
+            trust()
             self._commit_contract(intent._replace(text=text), pinned, goal, contract)
         return rel
 

@@ -17,7 +17,7 @@ from flow.core.goal import ids
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from flow.adapters.chain.run_record import RunRecord
     from flow.adapters.ledger.goal_contracts import GoalContracts
@@ -139,9 +139,10 @@ class FileLedger:
         baseline: Baseline | None,
         artifact: Artifact,
         event: Mapping[str, Any],
+        trust: Callable[[], None],
     ) -> str:
         """See :meth:`GoalContracts.create_goal`."""
-        return self._contracts.create_goal(text, run_id, baseline, artifact, event)
+        return self._contracts.create_goal(text, run_id, baseline, artifact, event, trust)
 
     def write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
         """Replace the run's ``baseline.json``; a run that another goal has pinned is refused."""

@@ -56,8 +56,13 @@ class CreationTools(NamedTuple):
     """Pins (goal, --base)."""
     outside: Callable[[Goal, Baseline], Sequence[Outside]]
     """What was committed since the base outside the goal's paths."""
-    write: Callable[[str, str, Baseline | None, Artifact, Mapping[str, Any]], str]
-    """(text, run id, baseline, artifact, event): publishes the goal, all or nothing."""
+    write: Callable[
+        [str, str, Baseline | None, Artifact, Mapping[str, Any], Callable[[], None]], str
+    ]
+    """(text, run id, baseline, artifact, event, trust): publishes the goal, all or nothing.
+
+    ``trust`` is called once nothing else bears its id, before anything is written.
+    """
     trust: Callable[[Goal, str], None]
     branch: Callable[[], str | None]
     about_commands: Callable[[Goal], list[str]]
@@ -118,11 +123,14 @@ def create_goal(
     )
     final = with_schema_line(tools.edit(parsed.text, changes))
     ready = tools.parse(final, name).goal
-    if not as_draft:
-        tools.trust(ready, "flow goal create")  # first: a contract nobody published harms nobody
+
+    def trust() -> None:
+        if not as_draft:
+            tools.trust(ready, "flow goal create")
+
     artifact = Artifact("goal-created", {"goal_id": goal.id, "source": goal.source or source})
     event = {"type": "created", "to": ready.status, "source": source}
-    tools.write(final, run_id, baseline, artifact, event)
+    tools.write(final, run_id, baseline, artifact, event, trust)
     warnings = [*parsed.warnings, *lint_goal(ready, tools.about_commands(ready))]
     warnings += () if as_draft else already_green(ready, tools.run_checks)
     file = layout.goal_file(goal.id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from itertools import count
 
 from flow.adapters.fs import inputs
 from flow.cli.goal.which import goal_to_act_on
@@ -36,6 +37,8 @@ _REPEATABLE = (
     ("--remove", "AC", "take a criterion out"),
 )
 _AMENDED = "the amended goal"
+UNATTENDED_TURNS = 5
+"""How often an editor is opened where no person is at a terminal: a script may mend nothing."""
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -117,20 +120,20 @@ def _edited(
         raise usage_error(
             "--edit needs a terminal, or VISUAL or EDITOR", "flow goal amend", key="--edit"
         )
-    name, given = f"{goal_id}.goal.yaml", text
-    while True:
-        left = edited_by_hand(given, name, context.environ)
-        text = without_faults(left)
-        if not text.strip():
+    name, given, shown = f"{goal_id}.goal.yaml", text, False
+    for turn in count(1):
+        left = without_faults(edited_by_hand(given, name, context.environ))
+        if not left.strip():
             return None
         try:
-            return amending.plan(goal_id, text, name)
+            return amending.plan(goal_id, left, name)
         except InputError as error:
-            marked = with_faults(text, error.faults)
-            if left == given == marked:  # the editor had its chance, and changed nothing
+            unchanged = shown and left == text  # the faults stood there, and nobody mended them
+            if unchanged or (turn == UNATTENDED_TURNS and not out.can_ask):
                 raise
             out.say(*(f"flow: {fault}" for fault in cut_list([*map(str, error.faults)], ALL)))
-            given = marked
+            text, given, shown = left, with_faults(left, error.faults), True
+    return None
 
 
 def _typed_line(goal_id: str, args: argparse.Namespace) -> str:

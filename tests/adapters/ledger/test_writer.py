@@ -277,7 +277,9 @@ def test_the_journal_is_the_goals_own_where_it_lies_in_the_folder(tmp_path):
     text = text.replace(".decisions/mine.md", "src/evil.md").replace("issue-4", "other")
     text = text.replace("run_id: r1", "run_id: r2")
     made = scene.Artifact("goal-created", {"goal_id": "other", "source": "x"})
-    scene.ledger(str(tmp_path)).create_goal(text, "r2", None, made, {"type": "created"})
+    scene.ledger(str(tmp_path)).create_goal(
+        text, "r2", None, made, {"type": "created"}, lambda: None
+    )
     assert (tmp_path / ".decisions/goal-other.md").exists()
     assert not (tmp_path / "src").exists()
 
@@ -454,7 +456,7 @@ def test_a_run_that_another_goal_has_pinned_is_refused(root, ledger):
     made = scene.Artifact("goal-created", {"goal_id": "other", "source": "x"})
     before = scene.tree(root)
     with pytest.raises(RefusedError, match="run r1 belongs to goal issue-4"):
-        ledger.create_goal(other, RUN, scene.BASELINE, made, {"type": "created"})
+        ledger.create_goal(other, RUN, scene.BASELINE, made, {"type": "created"}, pytest.fail)
     with pytest.raises(RefusedError):
         ledger.write_baseline("other", RUN, scene.BASELINE)
     assert scene.tree(root) == before

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from flow.cli.goal.amend import UNATTENDED_TURNS
 from tests.cli.contract.test_amend import TEXT, artifacts, trusted
 from tests.support import scene
 from tests.support.scene import at_terminal, ended, flow
@@ -236,6 +237,22 @@ def test_an_editor_that_mends_nothing_is_not_opened_for_ever(work: GitRepo) -> N
     assert done.status == 2, done
     assert artifacts(work) == []
     assert amend(work, "--edit", EDITOR="true", VISUAL="").status == 0  # nothing changed
+
+
+@pytest.mark.parametrize(
+    "turn", ["sed -i.bak s/deterministic/determinist/", "printf 'broken: [\\n' >", "date +%N >>"]
+)
+def test_an_editor_that_breaks_it_each_time_is_not_opened_for_ever(
+    work: GitRepo, turn: str
+) -> None:
+    edit = work.path.parent / "breaks"
+    edit.write_text(f'#!/bin/sh\necho >> "{work.path.parent}/opened"\n{turn} "$1"\n')
+    edit.chmod(0o755)
+    done = amend(work, "--edit", "--yes", "--json", EDITOR=shlex.quote(str(edit)), VISUAL="")
+    assert done.status == 2, done
+    assert done.json["error"]["remedy"]
+    assert len((work.path.parent / "opened").read_text()) <= UNATTENDED_TURNS
+    assert artifacts(work) == []
 
 
 def test_an_editor_that_fails_changes_nothing(work: GitRepo) -> None:
