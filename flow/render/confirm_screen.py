@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 
-from flow.core.decision.explain import only_counts
+from flow.core.decision.explain import in_words, only_counts
 from flow.core.text.display import clip, visible
 from flow.errors import more_than
 from flow.render.confirming import (
@@ -84,7 +84,7 @@ def _blocks(
     yield "proved by", [*(proved or ["nothing"])], contract
     yield "not proved", [*not_proved_rows(question)], contract
     if question.reason and not only_counts(question.reason):
-        yield "because", [visible(clip(question.reason, TEXT))], status
+        yield "because", [visible(clip(in_words(question.reason), TEXT))], status
     if question.contract:
         yield "the contract", list(_contract_rows(question.contract, screen)), history
     yield "the proof", _proof_rows(question, screen), f"{contract} --json"

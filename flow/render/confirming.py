@@ -6,6 +6,7 @@ Foreign text is made visible, and cut; cut rows are counted.
 from __future__ import annotations
 
 from flow.core.decision.confirming import names_proposal
+from flow.core.decision.explain import in_words
 from flow.core.text.display import clip, names, visible
 from flow.startup.typing import TYPE_CHECKING
 
@@ -164,7 +165,7 @@ def for_hook(
     blocks = [
         ("Proved by", [proved_row(row) for row in question.criteria if row.proved]),
         ("Not proved", not_proved_rows(question)),
-        ("Because", [visible(question.reason)] if question.reason else []),
+        ("Because", [visible(in_words(question.reason))] if question.reason else []),
         ("Changed since the goal began", list(_contract_rows(question.contract))),
         (f"The proof changed: {proof.sentence()}", [_proof_row(f, question) for f in proof.files]),
         ("Left behind by its commands", [visible(path) for path in question.left_behind]),

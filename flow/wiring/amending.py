@@ -13,9 +13,11 @@ from flow.adapters.ledger.reader import (
     rubric_digests,
     rubrics_named,
 )
+from flow.adapters.setup.completed import read_handed_in
 from flow.app.transitions import amend
 from flow.app.transitions.create import lint_goal
 from flow.core.amendment.requested import RequestedChanges, requested_edits
+from flow.core.drafting.completing import LiveFields, live_fields
 from flow.core.goal import ids
 from flow.core.goal.model import contract_digest, scorecard_rubrics
 from flow.errors import ContractError
@@ -57,11 +59,22 @@ class Amending:
 
         Raises :class:`ContractError` for commands that bash cannot read, too.
         """
+        text, warnings = self.completed(goal_id, text, name)
         plan = self._plan(self._tools, ids.goal_id(goal_id), text, name)
+        plan = plan._replace(warnings=(*dict.fromkeys((*warnings, *plan.warnings)),))
         faults = syntax_faults(plan.goal, name, self._context.environ, self._context.top)
         if faults:
             raise ContractError(faults)
         return plan
+
+    def completed(self, goal_id: str, text: str, name: str) -> tuple[str, tuple[str, ...]]:
+        """A goal's ``text`` with what Flow writes itself, as the live goal has it; and warnings."""
+
+        def live() -> LiveFields:
+            return live_fields(read_goal(self._context.top, ids.goal_id(goal_id))[1].goal.document)
+
+        handed_in = read_handed_in(text, name, live)
+        return handed_in.text, handed_in.warnings
 
     def live_text(self, goal_id: str) -> str:
         """The goal's file as it is now, after what a killed call had decided."""

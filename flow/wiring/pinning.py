@@ -13,6 +13,7 @@ from flow.adapters.ledger.reader import rubric_digests
 from flow.adapters.rubrics import score_files
 from flow.adapters.setup.project import missing_protected
 from flow.app.transitions.create import denied_journal
+from flow.core.decision import after
 from flow.core.evidence import proof
 from flow.core.goal.model import contract
 from flow.startup.typing import TYPE_CHECKING
@@ -34,7 +35,10 @@ def record_trust(context: Context, goal: Goal, how: str) -> None:
 
 
 def about_commands(context: Context, goal: Goal) -> list[str]:
-    """A warning for each command that cannot run or cannot show what it should."""
+    """A warning for each command that cannot run or cannot show what it should.
+
+    And for each goal that comes first and can never be achieved as it stands.
+    """
     folder = context.settings.settings.journal_dir
     journal = journal_path(goal.journal, goal.issue, goal.id, folder)
     return [
@@ -42,6 +46,7 @@ def about_commands(context: Context, goal: Goal) -> list[str]:
         *denied_journal(journal, WorkingTree(context).denied(goal)),
         *missing_protected(context.top, goal.protected_paths),
         *command_warnings(goal, Attributor(context.top)),
+        *after.warnings(goal.id, goal.after, context.earlier, context.records.goal_ids()),
     ]
 
 

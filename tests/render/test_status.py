@@ -420,3 +420,21 @@ def test_of_many_criteria_those_that_did_not_pass_are_shown_and_the_rest_counted
     assert any(" AC2999 " in line for line in lines)
     assert f"and {3000 - PATHS:,} more: flow goal status strict-dates --json" in lines
     assert len([line for line in lines if line.startswith("approved")]) == FEW
+
+
+VIOLATION = "path_boundary_violation: a.py outside the goal's paths; failed: AC1 (exit 1)"
+
+
+@pytest.mark.parametrize(
+    ("outside", "because"),
+    [(["a.py"], None), ([], "because    outside its paths: a.py; failed: AC1 (exit 1)")],
+)
+def test_a_blocked_goal_says_why_once_and_in_words(outside: list[str], because: str | None) -> None:
+    lines = at_terminal(
+        status="blocked",
+        proposal=None,
+        last_evaluation={"result": "blocked", "reason": VIOLATION, "at": "2026-11-20T14:16:00Z"},
+        files={**FILES, "outside": outside},
+    )
+    assert [line for line in lines if line.startswith("because")] == [because] * bool(because)
+    assert not any("path_boundary" in line for line in lines)

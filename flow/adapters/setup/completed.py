@@ -11,7 +11,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from flow.core.drafting.completing import Completion, Surroundings
+    from flow.core.drafting.completing import Completion, OwnFields
     from flow.core.drafting.defaults import GoalDefaults
     from flow.core.goal.model import Goal
 
@@ -27,14 +27,14 @@ class HandedIn(NamedTuple):
 def read_handed_in(
     text: str,
     file: str,
-    here: Callable[[], Surroundings],
+    own: Callable[[], OwnFields],
     defaults: GoalDefaults | None = None,
 ) -> HandedIn:
     """The goal of ``text``, which is completed where it lacks what Flow writes, with ``defaults``.
 
-    ``here`` is asked only then. Raises :class:`ContractError` with every fault that is left.
+    ``own`` is asked only then. Raises :class:`ContractError` with every fault that is left.
     """
-    read = _completed(text, file, here, () if defaults is None else defaults.ids)
+    read = _completed(text, file, own, () if defaults is None else defaults.ids)
     if defaults is None:
         return read
     whole = with_defaults(read.text, defaults, file)
@@ -42,14 +42,14 @@ def read_handed_in(
 
 
 def _completed(
-    text: str, file: str, here: Callable[[], Surroundings], taken: Iterable[str]
+    text: str, file: str, own: Callable[[], OwnFields], taken: Iterable[str]
 ) -> HandedIn:
     try:
         return _read_whole(text, file)
     except ContractError as error:
         try:
             document = formats.parse_yaml(text.encode("utf-8", "surrogateescape"), file=file)
-            added = completion(document, here(), taken)
+            added = completion(document, own(), taken)
             whole = formats.edit(_with_head(text, added, file), added.changes, file=file)
         except FlowError:
             raise error from None  # its own faults say more

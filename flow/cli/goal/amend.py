@@ -9,6 +9,7 @@ from flow.adapters.fs import inputs
 from flow.cli.goal.which import goal_to_act_on
 from flow.cli.parsing import CommandSpec, goal_argument, usage_error, yes_argument
 from flow.core.amendment.requested import RequestedChanges
+from flow.core.drafting.completing import with_schema_line
 from flow.core.layout import GOAL_LIMIT
 from flow.core.text import display
 from flow.errors import ALL, InputError, cut_list
@@ -98,15 +99,20 @@ def _plan(
     out: Output,
 ) -> AmendmentPlan | None:
     """What is to change, all of it together; None where a person left an empty file."""
-    amending = Amending(context)
+    amending, told = Amending(context), tuple[str, ...]()
     if args.file is not None:
         text, name = inputs.read_text(args.file, "--file", limit=GOAL_LIMIT), args.file
+        text, told = amending.completed(goal_id, text, name)
+        text = with_schema_line(text)
     else:
         text, name = amending.live_text(goal_id), _AMENDED
     text = amending.with_changes(text, name, changes)
-    if args.edit:
-        return _edited(context, amending, goal_id, text, out)
-    return amending.plan(goal_id, text, name)
+    plan = (
+        _edited(context, amending, goal_id, text, out)
+        if args.edit
+        else amending.plan(goal_id, text, name)
+    )
+    return plan and plan._replace(warnings=(*dict.fromkeys((*told, *plan.warnings)),))
 
 
 def _edited(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.core.text.display import names
+from flow.core.text.near import did_you_mean
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -86,6 +87,28 @@ def held_by(waiting: Sequence[Hold]) -> HeldBy:
 def sentences(waiting: Sequence[Hold]) -> list[str]:
     """Why achieved is not proposed, one sentence a goal."""
     return [f"goal {hold.goal_id} comes first and {hold.why}" for hold in waiting]
+
+
+def warnings(
+    goal_id: str,
+    after: Sequence[str],
+    look_up: Callable[[str], EarlierGoal | None],
+    goal_ids: Sequence[str],
+) -> list[str]:
+    """A warning for each goal that comes first and can never be achieved as it stands.
+
+    ``goal_ids`` are those of the checkout, of which one may have been meant.
+    """
+    others = [name for name in goal_ids if name != goal_id]
+    told = []
+    for hold in holds(goal_id, after, look_up):
+        if hold.by == "person":
+            meant = "" if hold.goal_id in goal_ids else did_you_mean(hold.goal_id, others)
+            told.append(
+                f"{sentences([hold])[0]}{meant or '.'} Until it is achieved, this goal is not "
+                f"proposed; flow goal amend {goal_id} --edit takes it out"
+            )
+    return told
 
 
 def next_line(goal_id: str, waiting: Sequence[Hold]) -> str:

@@ -39,6 +39,19 @@ def reason(
 
 _BY_COMMANDS = "required criteria passed by their commands"
 _BY_WORD = "proved by approval or judge"
+_VIOLATION, _OUTSIDE = "path_boundary_violation: ", " outside the goal's paths"
+"""Around the paths of a violation, as files and ``--json`` have it."""
+
+
+def in_words(reason: str) -> str:
+    """A verdict's ``reason`` as people read it."""
+    return "; ".join(map(_part_in_words, reason.split("; ")))
+
+
+def _part_in_words(part: str) -> str:
+    if not part.startswith(_VIOLATION):
+        return part
+    return f"outside its paths: {part.removeprefix(_VIOLATION).removesuffix(_OUTSIDE)}"
 
 
 def only_counts(reason: str) -> bool:
@@ -61,7 +74,7 @@ def beside_rows(
 
     Only what :func:`reason` wrote of exactly these is left out; any other text stays as it is.
     """
-    outside = f"path_boundary_violation: {names(violations)} outside the goal's paths"
+    outside = f"{_VIOLATION}{names(violations)}{_OUTSIDE}"
     for part in (*_criterion_parts(needed), *_achieved_parts(needed), outside):
         reason = f"; {reason}; ".replace(f"; {part}; ", "; ", 1)[2:-2]
     return "" if reason.startswith("candidate ") and " " not in reason[10:] else reason
@@ -72,7 +85,7 @@ def _boundary_parts(decision: Decision, boundary: BoundaryReport) -> list[str]:
     review = decision.verdict == "needs_human_review"
     if decision.blocker_type == "scope_violation":
         outside = names([violation.path for violation in boundary.violations])
-        parts.append(f"path_boundary_violation: {outside} outside the goal's paths")
+        parts.append(f"{_VIOLATION}{outside}{_OUTSIDE}")
     if boundary.status == "inconclusive":
         parts.append(f"the path boundary could not be checked: {names(boundary.problems, 3)}")
     if boundary.guards_changed and review:

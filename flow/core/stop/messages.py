@@ -5,7 +5,7 @@ The message to an agent that goes on: :mod:`flow.core.stop.continuation`.
 
 from __future__ import annotations
 
-from flow.core.decision.explain import FUZZY, JUDGED, KINDS
+from flow.core.decision.explain import FUZZY, JUDGED, KINDS, in_words
 from flow.core.stop.hosts import MARK
 from flow.core.stop.lost_goals import describe_loss, loss_remedy
 from flow.core.text import display
@@ -81,7 +81,7 @@ def let_go_message(row: Row, verdict: Verdict, *, asks: bool) -> str:
     """Why a stop is let go, for the user. ``asks``: the mode could have kept the agent working."""
     if row == "proved":
         return f"goal {verdict.goal_id}: every required criterion is proved; a person confirms"
-    text = f"goal {verdict.goal_id}{_LET_GO.get(row, '')}: {verdict.reason}"
+    text = f"goal {verdict.goal_id}{_LET_GO.get(row, '')}: {in_words(verdict.reason)}"
     if asks or row == "untrusted":
         return text
     return f"{text} (the hook only warns: flow.goals.stopHookEnforcement is warn)"
@@ -147,7 +147,7 @@ def _state(row: Row, verdict: Verdict, required: frozenset[str]) -> str:
         parts.append(f"{count} file{'s' if count > 1 else ''} outside its paths")
     elif by_kind and "failed" not in by_kind:
         parts.append("a proof is lost" if row == "proof_lost" else "nothing failed")
-    return ", ".join(parts) or display.clip(display.visible(verdict.reason), 200)
+    return ", ".join(parts) or display.clip(display.visible(in_words(verdict.reason)), 200)
 
 
 def _kind(row: CriterionResult) -> str:

@@ -132,19 +132,10 @@ def _turn(event: Event) -> Entry:
 
 def short_reason(reason: str) -> str:
     """A verdict's reason without what the mark and the numbers say already."""
-    from flow.core.decision.explain import only_counts
+    from flow.core.decision.explain import in_words, only_counts
 
-    parts = []
-    for part in reason.split("; "):
-        if part.startswith("path_boundary_violation: "):
-            paths = part.removeprefix("path_boundary_violation: ")
-            parts.append(f"outside its paths: {paths.removesuffix(chr(32) + _OUTSIDE)}")
-        elif part and not only_counts(part):
-            parts.append(part)
-    return "; ".join(parts)
-
-
-_OUTSIDE = "outside the goal's paths"
+    parts = in_words(reason).split("; ")
+    return "; ".join(part for part in parts if part and not only_counts(part))
 
 
 def _answer(event: Event) -> str:

@@ -163,7 +163,11 @@ def _unexplained(document: Document) -> str:
     required = [row for row in document["criteria"] if row["must_pass"]]
     if status == "active" and any(row["status"] != "pass" for row in required):
         return ""
-    return reason
+    if status == "blocked" and (document["files"] or {}).get("outside"):
+        return ""  # the line about files names them
+    from flow.core.decision.explain import in_words
+
+    return in_words(reason)
 
 
 def _people(document: Document, screen: Screen) -> list[str]:

@@ -137,6 +137,41 @@ def test_a_goal_closed_by_somebody_else_counts_where_nothing_here_speaks_of_it(
     assert evaluate(clone).status == 0
 
 
+THIRD = ("third", "--outcome", "o", "--criterion", "AC1: x :: true", "--allow", "src/**")
+
+
+@pytest.mark.parametrize(
+    ("prepare", "name", "word"),
+    [
+        ("", "gret", "goal gret comes first and is not in this checkout"),
+        ("failed", "greet", "goal greet comes first and is cancelled"),
+        ("", "greet", ""),
+        ("closed", "greet", ""),
+    ],
+)
+def test_creating_warns_of_what_can_never_be_achieved(
+    work: GitRepo, prepare: str, name: str, word: str
+) -> None:
+    if prepare == "failed":
+        assert flow(work, "goal", "clear", "greet", "--yes", "--reason", "no").status == 0
+    elif prepare:
+        close(work)
+    done = flow(work, "goal", "create", *THIRD, "--after", name, "--json")
+    assert done.status == 0, done.stderr
+    told = [text for text in done.json["warnings"] if "comes first" in text]
+    assert [text.startswith(word) for text in told] == [True] * bool(word)
+    assert all("; did you mean greet?" in text for text in told if name == "gret")
+
+
+def test_amending_warns_of_it_as_well(work: GitRepo, tmp_path: Path) -> None:
+    assert flow(work, "goal", "create", *THIRD).status == 0
+    text = scene.goal_file(work, "third") + "continuation:\n  after: [nowhere]\n"
+    (tmp_path / "third.yaml").write_text(text)
+    done = flow(work, "goal", "amend", "third", "--file", str(tmp_path / "third.yaml"), "--yes")
+    assert done.status == 0, done.stderr
+    assert "goal nowhere comes first and is not in this checkout" in done.stderr
+
+
 @pytest.mark.parametrize("name", ["../x", "Greet", ""])
 def test_an_unsafe_id_is_refused(work: GitRepo, name: str) -> None:
     words = ("--outcome", "o", "--criterion", "AC1: x :: true", "--after", name)

@@ -442,6 +442,62 @@ def test_a_malformed_file_changes_nothing(work: GitRepo, text: str, word: str) -
     assert artifacts(work) == []
 
 
+BARE = """\
+metadata:
+  id: greet
+objective:
+  outcome: the greeting is polite
+  acceptance_criteria:
+    - text: is there
+      verification_command: test -s src/greet.txt
+    - text: says please
+      verification_command: "grep -q please src/greet.txt"   # by hand
+    - text: is short
+      verification_command: test $(wc -l < src/greet.txt) -lt 9
+constraints:
+  allowed_paths: ["src/**"]
+evaluator:
+  type: deterministic
+"""
+
+
+def document_of(work: GitRepo) -> dict[str, Any]:
+    document: dict[str, Any] = flow(work, "goal", "inspect", "greet", "--json").json["document"]
+    return document
+
+
+def test_a_file_may_lack_what_flow_writes_itself_as_at_creating(work: GitRepo) -> None:
+    before = document_of(work)
+    work.write("../goal.yaml", BARE)
+    done = flow(work, "goal", "amend", "--file", "../goal.yaml", "--json")
+    assert done.status == 0, done.stdout
+    assert [change["class"] for change in done.json["changes"]] == ["strengthening", "neutral"]
+    assert sum("apiVersion is missing" in text for text in done.json["warnings"]) == 1
+    after = document_of(work)
+    for part in ("apiVersion", "kind", "metadata", "scope", "lifecycle"):
+        assert after[part] == before[part], part
+    rows = after["objective"]["acceptance_criteria"]
+    assert [row["id"] for row in rows] == ["AC2", "AC1", "AC3"]
+    text = scene.goal_file(work)
+    assert text.startswith("# yaml-language-server: ")
+    assert "# by hand" in text
+
+
+def test_a_bare_file_and_a_named_change_go_together(work: GitRepo) -> None:
+    work.write("../goal.yaml", BARE)
+    done = flow(work, "goal", "amend", "--file", "../goal.yaml", "--allow", "docs/**", "--yes")
+    assert done.status == 0, done.stderr
+    assert done.stderr.count("apiVersion is missing") == 1
+    assert "docs/**" in scene.goal_file(work)
+
+
+def test_what_cannot_be_known_is_still_missing(work: GitRepo) -> None:
+    work.write("../goal.yaml", BARE.replace("evaluator:\n  type: deterministic\n", ""))
+    done = flow(work, "goal", "amend", "--file", "../goal.yaml")
+    assert done.status == 2
+    assert "evaluator" in done.stderr
+
+
 def test_a_file_that_is_not_there(work: GitRepo) -> None:
     done = flow(work, "goal", "amend", "greet", "--file", "nowhere.yaml", "--json")
     assert (done.status, done.json["error"]["key"]) == (2, "--file")

@@ -202,6 +202,16 @@ def test_the_editor_has_the_goal_with_what_was_named(work: GitRepo) -> None:
     assert "*.key" in scene.goal_file(work)
 
 
+def test_what_flow_writes_itself_may_be_missing_in_the_editor(work: GitRepo) -> None:
+    edit = editor(work, "sed -i.bak -e '/created_at/d' -e '/status: pending/d' \"$1\"")
+    done = amend(work, "--edit", "--deny", "*.key", "--yes", EDITOR=edit, VISUAL="")
+    assert done.status == 0, done
+    text = scene.goal_file(work)
+    assert "created_at" in text
+    assert "status: pending" in text
+    assert "*.key" in text
+
+
 def test_faults_come_back_at_their_lines_until_the_file_is_right(work: GitRepo) -> None:
     edit = editor(
         work,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flow.core.decision.after import EarlierGoal, held_by, holds, next_line, sentences
+from flow.core.decision.after import EarlierGoal, held_by, holds, next_line, sentences, warnings
 from flow.core.goal.lifecycle import STATUSES
 
 BY_STATUS = {
@@ -80,6 +80,22 @@ def test_what_cannot_be_read_or_is_not_on_record_holds() -> None:
     goals = {"a": EarlierGoal("achieved", problem="says achieved, and nobody knows")}
     assert held(goals, "a") == "person"
     assert "nobody knows" in sentences(holds("me", ("a",), goals.get))[0]
+
+
+@pytest.mark.parametrize("status", BY_STATUS)
+def test_a_goal_that_can_never_be_achieved_is_warned_of(status: str) -> None:
+    told = warnings("me", ("a",), {"a": EarlierGoal(status)}.get, ["a", "me"])
+    assert len(told) == (BY_STATUS[status] == "person")
+    assert all(status in text and "flow goal amend me --edit" in text for text in told)
+    assert not any("did you mean" in text for text in told)
+
+
+def test_a_goal_that_is_not_there_is_warned_of_with_the_one_that_may_be_meant() -> None:
+    (told,) = warnings("me", ("greet",), {}.get, ["greets", "me"])
+    assert "is not in this checkout" in told
+    assert "did you mean greets? Until" in told
+    (told,) = warnings("men", ("me",), {}.get, ["men"])
+    assert "did you mean" not in told, "not the goal itself"
 
 
 def test_nothing_comes_first() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from flow.core.boundary.rules import BoundaryReport, Violation
 from flow.core.decision.decide import Decision, NoOpinion, Opinion
-from flow.core.decision.explain import FUZZY, for_judges, hint, reason
+from flow.core.decision.explain import FUZZY, for_judges, hint, in_words, reason
 from flow.core.decision.verdict import CriterionResult
 from flow.core.text.display import names, visible
 from flow.core.untrusted.fences import FencedPart, fence
@@ -231,6 +231,16 @@ REASONS: list[tuple[str, dict[str, Any], str]] = [
 def test_every_reason(given: dict[str, Any], expected: str) -> None:
     given = dict(given)
     assert why(given.pop("d"), *given.pop("rows"), **given) == expected
+
+
+@pytest.mark.parametrize("reason", [r[2] for r in REASONS], ids=[r[0] for r in REASONS])
+def test_people_read_no_internal_word(reason: str) -> None:
+    told = in_words(reason)
+    assert "path_boundary_violation" not in told
+    if "path_boundary_violation" in reason:
+        assert told.endswith("outside its paths: a\\x1b, b")
+    else:
+        assert told == reason
 
 
 def test_a_reason_has_a_limit() -> None:

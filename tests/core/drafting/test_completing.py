@@ -11,6 +11,7 @@ from flow.core.drafting.completing import (
     SCHEMA_LINE,
     Surroundings,
     completion,
+    live_fields,
     with_schema_line,
 )
 
@@ -61,6 +62,62 @@ def test_each_thing_that_flow_writes_is_added(path: Any, value: Any, told: bool)
     assert added.changes == ((path, value),)
     assert len(added.warnings) == told
     assert all(path[0] in warning and str(value) in warning for warning in added.warnings)
+
+
+LIVE = {
+    **WHOLE,
+    "metadata": {"id": "greet", "created_at": "2026-01-01T00:00:00Z"},
+    "scope": {"repo": "live", "branch": "its-own", "issue": 7, "base_commit": "a" * 40},
+    "objective": {
+        "outcome": "o",
+        "acceptance_criteria": [
+            {"id": "AC2", "text": "t", "status": "pass"},
+            {"id": "AC1", "text": "other", "status": "pass"},
+            {"id": "AC5", "text": "t", "status": "pass"},
+        ],
+    },
+    "lifecycle": {"status": "blocked", "turns_evaluated": 3},
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("apiVersion",), "flow.synapti.ai/v1"),
+        (("kind",), "FlowGoal"),
+        (("metadata", "created_at"), "2026-01-01T00:00:00Z"),
+        (("scope",), LIVE["scope"]),
+        (("scope", "repo"), "live"),
+        (("scope", "branch"), "its-own"),
+        ((*CRITERION, "id"), "AC2"),
+        ((*CRITERION, "status"), "pending"),
+        (("lifecycle",), LIVE["lifecycle"]),
+        (("lifecycle", "status"), "blocked"),
+    ],
+)
+def test_a_live_goals_file_is_completed_from_it(path: Any, value: Any) -> None:
+    assert completion(without(*path), live_fields(LIVE)).changes == ((path, value),)
+
+
+@pytest.mark.parametrize(
+    ("rows", "ids"),
+    [
+        ([("", "t"), ("", "other")], ["AC2", "AC1"]),
+        ([("", "t"), ("", "t")], ["AC2", "AC3"]),
+        ([("AC2", "t"), ("", "t")], ["AC3"]),
+        ([("", "new"), ("", "other")], ["AC3", "AC1"]),
+        ([("AC1", "x"), ("", "other"), ("", "t")], ["AC3", "AC2"]),
+    ],
+)
+def test_a_criterion_gets_the_id_of_its_text_and_never_another_ones(
+    rows: list[tuple[str, str]], ids: list[str]
+) -> None:
+    document = copy.deepcopy(WHOLE)
+    document["objective"]["acceptance_criteria"] = [
+        {**({"id": name} if name else {}), "text": text, "status": "pending"} for name, text in rows
+    ]
+    added = completion(document, live_fields(LIVE)).changes
+    assert [value for path, value in added if path[-1] == "id"] == ids
 
 
 def test_a_whole_file_lacks_nothing() -> None:

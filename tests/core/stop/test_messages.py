@@ -55,6 +55,13 @@ def test_what_is_let_go(found: Any, text: str) -> None:
     )
 
 
+def test_a_violation_is_told_in_words() -> None:
+    outside = verdict(reason="path_boundary_violation: a.py outside the goal's paths; failed: AC1")
+    assert stop_messages.let_go_message("violation", outside, asks=True) == (
+        "goal issue-4 is blocked: outside its paths: a.py; failed: AC1"
+    )
+
+
 @pytest.mark.parametrize(
     ("why", "word", "text"),
     [
