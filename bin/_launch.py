@@ -20,9 +20,10 @@ def main() -> int:
     venv = venv and os.path.realpath(venv)
     # `flow` is found once; then its folder leaves the path, so that nothing beside it is imported.
     sys.path[-1] = root
-    from flow.startup import ctrl_c
+    from flow.startup import ctrl_c, finder
 
     sys.path[-1] = here
+    finder.install()
     ctrl_c.settle()
     packages = ready(root, venv)
     if packages is None and name == "hook":  # an agent waits: the hook says what prepares it

@@ -10,7 +10,7 @@ import sys
 
 def main() -> int:
     """Run the command line; returns the exit status."""
-    _own_signals()
+    _own_process()
     return run(sys.argv[1:])
 
 
@@ -19,16 +19,17 @@ def helper() -> int:
 
     The scripts that a package's installation makes beside ``flow`` call it.
     """
-    _own_signals()
+    _own_process()
     from flow.helpers import main as run_helper
 
     return run_helper(sys.argv[0].rpartition("/")[2], sys.argv[1:])
 
 
-def _own_signals() -> None:
+def _own_process() -> None:
     try:
-        from flow.startup import ctrl_c
+        from flow.startup import ctrl_c, finder
 
+        finder.install()
         ctrl_c.own()
     except KeyboardInterrupt:  # in the first milliseconds: who runs says so
         from flow.startup import ctrl_c
