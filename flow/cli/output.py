@@ -127,6 +127,17 @@ class Output:
         if self.ask(f"{question} [y/N]") not in ("y", "yes"):
             raise PersonNeeded("not confirmed; nothing was changed", code="declined")
 
+    def wait(self, seconds: float) -> bool:
+        """Wait; returns False, and at once, where nobody reads standard output any more."""
+        import select
+
+        if not self.is_read:
+            return False
+        other_end = select.poll()
+        other_end.register(1, 0)  # a pipe's reader that has gone is told in any case
+        self.is_read = not other_end.poll(seconds * 1000)
+        return self.is_read
+
     def _write(self, stream: TextIO | None, text: str) -> None:
         if stream is None:  # the caller closed it
             return

@@ -75,8 +75,9 @@ def identity(item: InboxItem) -> str:
 
 
 def place(item: InboxItem) -> str:
-    """``repo/branch``."""
-    name = visible(item.repository.rstrip("/").rpartition("/")[2] or item.repository)
+    """``repo/branch``; of two repositories with one name with the folders that tell them apart."""
+    name = item.called or item.repository.rstrip("/").rpartition("/")[2] or item.repository
+    name = visible(name)
     return f"{name}/{visible(item.branch)}" if item.branch else name
 
 
@@ -112,7 +113,9 @@ def _section(name: Section, rows: Sequence[InboxItem], screen: Screen, *, whole:
 def _cells(row: InboxItem, screen: Screen, *, whole: bool) -> list[str | Styled]:
     why = visible(row.why)
     if whole and row.required:
-        why += f" ({row.proved} of {row.required} proved, turn {row.turns})"
+        turn = f"turn {row.turns}" if row.turns else "not evaluated yet"
+        progress = f"{row.proved} of {row.required} proved, {turn}"
+        why += f" ({progress})" if progress not in why else ""
     age = since(screen, row.since) if row.since else ""
     return [visible(row.goal_id), place(row), why, Styled(age, "dim")]
 

@@ -6,13 +6,15 @@ or a clock; only the listeners :class:`LiveTable` and :class:`PlainProgress` wri
 
 from __future__ import annotations
 
+import re
+
 from flow.app.evaluation.values import Listener
 from flow.core.text.display import clip, visible
-from flow.render.screen import Column, Styled, mark_of, took
+from flow.render.screen import Column, Styled, mark_of, measure, took
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
 
     from flow.app.ports import Check, CheckResult
     from flow.render.screen import Screen
@@ -25,6 +27,7 @@ _MOST_COMMAND = 48
 _LEAST_ROWS = 3
 _ROUNDED = 10
 """Seconds to which an estimate is rounded, where it is longer than a minute."""
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _WORDS = {"passed": "proved", "failed": "failed"}
 _MEANINGS = {"passed": "proved", "failed": "failed"}
 
@@ -104,19 +107,27 @@ class PlainProgress(Listener):
 
 
 class Redrawn:
-    """Lines on a terminal that are drawn again in place."""
+    """Lines on a terminal that are drawn again in place.
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._drawn = 0
+    ``columns`` is how wide it is at the time: a line that is wider takes several rows.
+    """
+
+    def __init__(self, stream: TextIO, columns: Callable[[], int | None]) -> None:
+        self._stream, self._columns = stream, columns
+        self._drawn: Sequence[str] = ()
 
     def show(self, lines: Sequence[str]) -> None:
-        """Draw these in place of the last ones; none of them is wider than the terminal."""
-        write(self._stream, self._erasing() + "".join(f"{line}\n" for line in lines))
-        self._drawn = len(lines)
+        """Draw these in place of the last ones."""
+        rows = rows_of(self._drawn, self._columns()) if self._drawn else 0
+        erasing = f"\r\x1b[{rows}A\x1b[J" if rows else ""
+        write(self._stream, erasing + "".join(f"{line}\n" for line in lines))
+        self._drawn = [*lines]
 
-    def _erasing(self) -> str:
-        return f"\r\x1b[{self._drawn}A\x1b[J" if self._drawn else ""
+
+def rows_of(lines: Iterable[str], columns: int | None) -> int:
+    """How many rows of a terminal the lines take, whose colours take none."""
+    widths = (measure(_COLOUR.sub("", line)) for line in lines)
+    return sum(max(-(-width // columns), 1) if columns else 1 for width in widths)
 
 
 class LiveTable(Listener):
@@ -132,7 +143,7 @@ class LiveTable(Listener):
         rows: Sequence[LiveRow],
     ) -> None:
         """``now`` is monotonic seconds, ``height`` the lines of the terminal."""
-        self._block = Redrawn(stream)
+        self._block = Redrawn(stream, lambda: screen().columns)
         self._now, self._screen, self._height = now, screen, height
         self._head, self._rows = head, {row.criterion_id: row for row in rows}
         self._planned: dict[str, Check] = {}

@@ -109,6 +109,8 @@ def _watch(args: argparse.Namespace, out: Output) -> int:
             if table is not None:
                 table.rest(_resting(goal, outputs))
             while _tree(goal_id) == seen:
+                if not out.wait(0):
+                    return 0
                 next(changed)
     except KeyboardInterrupt:
         ctrl_c.ignore()

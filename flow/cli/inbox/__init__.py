@@ -68,6 +68,8 @@ def _show(args: argparse.Namespace, out: Output) -> int:
     from flow.wiring.inbox import inbox
 
     if args.watch:
+        if args.exit_code:
+            raise usage_error("--watch ends with Ctrl-C alone", "flow inbox", key="--exit-code")
         from flow.cli.inbox.watch import watch
 
         return watch(lambda: inbox(query(args)), args, out)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 
 from flow.adapters.git.run import environment
 from flow.adapters.process.speaker import is_terminal
@@ -13,7 +12,7 @@ from flow.cli.output import screen_of
 from flow.core.standing.items import changes
 from flow.errors import Interrupted
 from flow.render.inbox import change_line, inbox_lines, notice
-from flow.render.progress import Redrawn
+from flow.render.progress import Redrawn, rows_of
 from flow.startup import ctrl_c
 from flow.startup.typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from flow.cli.output import Output
     from flow.core.standing.items import InboxChange, InboxItem
+    from flow.render.screen import Screen
 
 EVERY = 2.0
 """Seconds between two looks."""
@@ -33,7 +33,9 @@ _NOTIFY_LIMIT = 5.0
 def watch(look: Callable[[], Sequence[InboxItem]], args: argparse.Namespace, out: Output) -> int:
     """Show the inbox until Ctrl-C; returns the exit status."""
     in_place = not out.json and is_terminal(sys.stdout)
-    block = Redrawn(sys.stdout) if in_place and sys.stdout is not None else None
+    block = None
+    if in_place and sys.stdout is not None:
+        block = Redrawn(sys.stdout, lambda: screen_of(sys.stdout, out.environ).columns)
     before: Sequence[InboxItem] | None = None
     try:
         while True:
@@ -41,17 +43,16 @@ def watch(look: Callable[[], Sequence[InboxItem]], args: argparse.Namespace, out
             news = changes(before or (), now)
             if block is not None:
                 screen = screen_of(sys.stdout, out.environ)
-                block.show(_fitting(inbox_lines(now, screen, whole=args.all)))
+                block.show(_fitting(inbox_lines(now, screen, whole=args.all), screen))
             else:
                 _tell(news, out)
             if args.notify and before is not None:
                 for change in news:
                     if change.into_waits:
                         _notify(change.item)
-            if not out.is_read:
-                return 0
             before = now
-            time.sleep(EVERY)
+            if not out.wait(EVERY):
+                return 0
     except KeyboardInterrupt:
         ctrl_c.ignore()
         return Interrupted.exit_code
@@ -62,15 +63,18 @@ def _tell(news: Sequence[InboxChange], out: Output) -> None:
         out.line(change.to_document(), change_line(change, out.screen))
 
 
-def _fitting(lines: list[str]) -> list[str]:
+def _fitting(lines: list[str], screen: Screen) -> list[str]:
     """The lines that the terminal can hold: more could not be drawn again in place."""
     try:
         height = os.get_terminal_size(1).lines or 24
     except OSError:
         height = 24
-    if len(lines) < height:
+    if rows_of(lines, screen.columns) < height:
         return lines
-    return [*lines[: max(height - 2, 1)], f"and {len(lines) - max(height - 2, 1):,} more lines"]
+    shown = list(lines)
+    while len(shown) > 1 and rows_of(shown, screen.columns) > height - 2:
+        shown.pop()
+    return [*shown, f"and {len(lines) - len(shown):,} more lines"]
 
 
 def _notify(item: InboxItem) -> None:

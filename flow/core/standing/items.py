@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from flow.core.standing.table import GoalFacts, Section, standing_of
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 SCHEMA = "flow.inbox/1"
 """What ``schema`` of the document says."""
@@ -36,11 +38,13 @@ class InboxItem(NamedTuple):
     """The state in two or three words, for a screen."""
     meaning: str = ""
     """Its mark's."""
+    called: str = ""
+    """What screens call the repository, where its folder's name is another one's, too."""
 
     def to_document(self) -> dict[str, Any]:
         """The row with ``--json``: what is absent is not there, null could not be determined."""
         fields = self._asdict()
-        for name in ("words", "meaning"):
+        for name in ("words", "meaning", "called"):
             del fields[name]
         optional = ("turns", "proved", "required")
         return {
@@ -88,6 +92,29 @@ def ordered(items: Iterable[InboxItem]) -> list[InboxItem]:
     rows = sorted(items, key=lambda item: (item.path, item.goal_id, item.branch or ""))
     rows.sort(key=lambda item: item.since or "", reverse=True)
     return sorted(rows, key=lambda item: SECTIONS.index(item.section))
+
+
+def short_names(paths: Iterable[str]) -> dict[str, str]:
+    """The end of each path, with as many of its folders as tell it from the others."""
+    words = {path: path.rstrip("/").split("/") for path in paths}
+    names: dict[str, str] = {}
+    alike, count = list(words), 1
+    while alike:
+        ends = {path: "/".join(words[path][-count:]) for path in alike}
+        times = Counter(ends.values())
+        names |= {path: end or path for path, end in ends.items()}
+        alike = [p for p in alike if times[ends[p]] > 1 and count < len(words[p])]
+        count += 1
+    return names
+
+
+def told_apart(items: Sequence[InboxItem]) -> list[InboxItem]:
+    """The rows, where two repositories have one name with more of their paths."""
+    names = short_names(dict.fromkeys(item.repository for item in items))
+    longer = {path: name for path, name in names.items() if "/" in name.rstrip("/")}
+    if not longer:
+        return [*items]
+    return [item._replace(called=longer.get(item.repository, "")) for item in items]
 
 
 class InboxChange(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.core import instant
-from flow.core.standing.items import InboxItem
+from flow.core.standing.items import InboxItem, short_names
 from flow.core.text.display import clip
 from flow.render.goal.standing import criterion_meaning
 from flow.render.inbox import HEADS, place
@@ -133,6 +133,7 @@ def _repositories(paths: Sequence[str]) -> dict[str, str]:
 
 def judged(opinions: Sequence[OpinionRow], names: Mapping[str, str]) -> Markup:
     """Scorecards and debates, each with a link to its page."""
+    called = short_names(names)
     heads = ("Judged", "Figure", "So far", "What it means", "At")
     columns = [tag("col", class_=f"k{number}") for number in (1, 2, 3, 4, 5)]
     table = tag(
@@ -140,7 +141,7 @@ def judged(opinions: Sequence[OpinionRow], names: Mapping[str, str]) -> Markup:
         tag("caption", f"Scorecards and debates: {len(opinions):,}", class_="vh"),
         tag("colgroup", *columns),
         tag("thead", tag("tr", *(tag("th", head, scope="col") for head in heads)), class_="vh"),
-        tag("tbody", *(_opinion(row, names) for row in opinions)),
+        tag("tbody", *(_opinion(row, names, called[row.repository]) for row in opinions)),
         class_="gt",
     )
     title = tag("h2", "Scorecards and debates ", tag("small", len(opinions)), id="h-judged")
@@ -149,10 +150,12 @@ def judged(opinions: Sequence[OpinionRow], names: Mapping[str, str]) -> Markup:
     return tag("section", head, table, id="judged", class_="goals", aria_labelledby="h-judged")
 
 
-def _opinion(row: OpinionRow, names: Mapping[str, str]) -> Markup:
+def _opinion(row: OpinionRow, names: Mapping[str, str], called: str) -> Markup:
     shown = clip(row.name, 80)
     name = tag("a", shown, href=row.page) if row.page else tag("b", shown)
-    where = place(InboxItem("working", row.repository, row.path, "", branch=row.branch))
+    where = place(
+        InboxItem("working", row.repository, row.path, "", branch=row.branch, called=called)
+    )
     return tag(
         "tr",
         tag("th", name, tag("small", clip(where, 120)), scope="row"),
@@ -202,7 +205,8 @@ def _counts(counts: Mapping[Section, int], names: Mapping[str, str], newest: str
 def _pick(names: Mapping[str, str]) -> Markup | None:
     if not 1 < len(names) <= FILTERED:
         return None
-    rows = [(name, _short(path)) for path, name in names.items()]
+    called = short_names(names)
+    rows = [(name, clip(called[path], 40)) for path, name in names.items()]
     return filters("Which repositories are shown", [("all", "All"), *rows])
 
 
@@ -214,10 +218,6 @@ def _rules(names: Mapping[str, str]) -> str:
         f"body:has(#{name}:target) .row:not(.of-{name}){{display:none}}\n"
         for name in names.values()
     )
-
-
-def _short(path: str) -> str:
-    return clip(path.rstrip("/").rpartition("/")[2] or path, 40)
 
 
 def _section(

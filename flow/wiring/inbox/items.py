@@ -22,7 +22,7 @@ from flow.app.ports import UnreadableOnBranch
 from flow.core import layout
 from flow.core.goal.model import GoalSummary
 from flow.core.instant import seconds
-from flow.core.standing.items import InboxItem, ordered
+from flow.core.standing.items import InboxItem, ordered, told_apart
 from flow.core.text.shell_quote import shell_argument
 from flow.errors import FlowError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -65,7 +65,8 @@ def inbox(
         for checkout in repository.checkouts:
             checkout.keep()
     finder.save()
-    return ordered(row for row in (*finder.broken, *rows) if _is_told(row, query))
+    told = [row for row in (*finder.broken, *rows) if _is_told(row, query)]
+    return ordered(told_apart(told))
 
 
 def checkouts(

@@ -59,6 +59,15 @@ def ran(process: subprocess.Popen[str]) -> dict[str, Any]:
     return document
 
 
+def test_it_ends_with_its_reader_also_where_nothing_changes(
+    watching: subprocess.Popen[str],
+) -> None:
+    ran(watching)
+    assert watching.stdout is not None
+    watching.stdout.close()
+    assert watching.wait(timeout=60) == 0
+
+
 def test_it_runs_again_when_a_file_of_the_goal_changes(
     greet: GitRepo, watching: subprocess.Popen[str]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from typing import TYPE_CHECKING
 
@@ -136,3 +137,15 @@ def test_what_is_broken_is_told_apart_from_its_name(greet: GitRepo, tmp_path: Pa
     greet.write(".flow/goals/torn.goal.yaml", "kind: [")
     shown = run_flow("inbox", cwd=tmp_path).stdout
     assert f"\nbroken  {greet.path} torn: cannot be read" in shown
+
+
+def test_two_repositories_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    for folder in ("work", "play"):
+        scene.create(scene.start(GitRepo.init(tmp_path / folder / "app")))
+    scene.create(scene.start(GitRepo.init(tmp_path / "lone")), "third")
+    done = run_flow("inbox", "--all", cwd=tmp_path)
+    places = re.findall(r"^  \w+ +(\S+)/ma", done.stdout, re.M)
+    assert set(places) == {"work/app", "play/app", "lone"}
+    shown = run_flow("inbox", "--all", "--repo", "work/app", cwd=tmp_path).stdout
+    assert "greet  app/ma" in shown
+    assert shown.count("0 of 1 proved") == 1  # once said is enough

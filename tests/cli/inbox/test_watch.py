@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -96,6 +98,17 @@ def test_it_ends_with_its_reader(greet: GitRepo) -> None:
     watch.process.stderr.close()
 
 
+def test_it_ends_with_its_reader_also_where_nothing_changes(greet: GitRepo) -> None:
+    watch = Watching(greet)
+    assert "greet: working" in watch.line()
+    assert watch.process.stdout is not None
+    watch.process.stdout.close()
+    assert watch.process.wait(timeout=60) == 0
+    assert watch.process.stderr is not None
+    assert watch.process.stderr.read() == ""
+    watch.process.stderr.close()
+
+
 def test_at_a_terminal_it_is_drawn_in_place_and_tells_the_terminal(greet: GitRepo) -> None:
     child = scene.at_terminal(greet, ["inbox", "--watch", "--notify"], columns=100)
     child.expect("Nothing waits for you. 1 working.")
@@ -107,6 +120,30 @@ def test_at_a_terminal_it_is_drawn_in_place_and_tells_the_terminal(greet: GitRep
     status, said = scene.ended(child)
     assert status == 130
     assert "Traceback" not in said
+
+
+def test_rows_that_wrap_are_drawn_over_too(greet: GitRepo, tmp_path: Path) -> None:
+    gone = GitRepo.init(tmp_path / "a-checkout-with-quite-a-long-name")
+    scene.create(scene.start(gone))
+    shutil.rmtree(gone.path)
+    child = scene.at_terminal(greet, ["inbox", "--watch"], columns=60)
+    child.expect("flow inbox forget")
+    child.expect(r"\x1b\[(\d+)A\x1b\[J")
+    assert child.match is not None
+    said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", child.before or "").splitlines()
+    gone_line = len(
+        f"gone  {gone.path.name}: the checkout is not there; flow inbox forget {gone.path}"
+    )
+    rows = 4 + -(-gone_line // 60)  # nothing waits, blank, working, blank, and the long one
+    assert int(child.match[1]) == rows, said
+    child.sendintr()
+    assert scene.ended(child)[0] == 130
+
+
+def test_to_exit_with_a_code_it_has_to_end(greet: GitRepo) -> None:
+    done = run_flow("inbox", "--watch", "--exit-code", cwd=greet.path)
+    assert done.status == 2
+    assert "--exit-code" in done.stderr
 
 
 def test_to_notify_one_has_to_watch(greet: GitRepo) -> None:
