@@ -193,20 +193,18 @@ def prepared(root: str, rel: str, data: bytes, token: str) -> Iterator[Callable[
     :func:`complete` publishes; without a kill it is gone afterwards. The name ``rel`` is not
     synced: a power cut may leave the temporary one in its place.
     """
-    parts = split(rel)
-    with ExitStack() as stack:
-        with reported("write", rel):
-            folder = make_folder(root, parts[:-1], DIR_MODE)
-            stack.callback(os.close, folder)
-            temp, fd = stack.enter_context(_temporary(folder, FILE_MODE, token))
-            _write_all(fd, data)
-            os.fsync(fd)
-            sync_folder(folder)
+    with (
+        in_made_folder(root, rel) as (folder, name),
+        _temporary(folder, FILE_MODE, token) as (temp, fd),
+    ):
+        _write_all(fd, data)
+        os.fsync(fd)
+        sync_folder(folder)
 
         def put() -> None:
             with reported("write", rel):
-                _link(temp, parts[-1], folder, rel)
-                _sync_published(folder, parts[-1], temp, sync=False)
+                _link(temp, name, folder, rel)
+                _sync_published(folder, name, temp, sync=False)
 
         yield put
 

@@ -1,6 +1,7 @@
 """Folders below a root, walked without following a symlink, and the system's errors put into words.
 
 For :mod:`flow.adapters.fs.files` and :mod:`flow.adapters.fs.locks`, which say what the rules are.
+Each access walks to its folder anew, but for those that a thread holds (:func:`held`).
 """
 
 from __future__ import annotations
@@ -8,13 +9,17 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from _thread import get_ident
 from contextlib import contextmanager
+from functools import lru_cache
 
 from flow.errors import RefusedError, in_file
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from flow.errors import StorageError
 
 DIR_MODE = 0o755
 
@@ -33,10 +38,14 @@ _REMEDIES = {
     errno.ENAMETOOLONG: "use a shorter name",
 }
 
+_held: dict[tuple[int, int, str, str], int] = {}
+"""(process, thread, root, folder) → its descriptor, of those that are held."""
 
-def split(rel: str) -> list[str]:
+
+@lru_cache(maxsize=1024)
+def split(rel: str) -> tuple[str, ...]:
     """The components of ``rel``; :class:`RefusedError` for a path that could leave the root."""
-    parts = rel.split("/")
+    parts = tuple(rel.split("/"))
     if "\0" in rel or any(part in ("", ".", "..") for part in parts):
         raise unsafe(rel, "is not a plain path below the top level")
     try:
@@ -53,7 +62,36 @@ def open_parent(root: str, rel: str) -> tuple[int, str]:
         return make_folder(root, parts[:-1], DIR_MODE), parts[-1]
 
 
-def open_folder(root: str, parts: list[str]) -> int | None:
+@contextmanager
+def held(root: str, *rels: str) -> Iterator[None]:
+    """Within it this thread walks to these folders once, not for each file in them.
+
+    Missing ones are made. Names in them are opened without following a symlink, as ever. What is
+    put in the place of such a folder meanwhile is not looked into: what is written within stays
+    together, in the folder that was there before.
+    """
+    keys: list[tuple[int, int, str, str]] = []
+    try:
+        for rel in rels:
+            key = (os.getpid(), get_ident(), root, rel)
+            if key not in _held:
+                with reported("open", rel):
+                    _held[key] = make_folder(root, split(rel), DIR_MODE)
+                keys.append(key)
+        yield
+    finally:
+        for key in keys:
+            os.close(_held.pop(key))
+
+
+def _held_folder(root: str, rel: str) -> int | None:
+    """The descriptor of the folder of ``rel``, where this thread holds it."""
+    if not _held:
+        return None
+    return _held.get((os.getpid(), get_ident(), root, rel.rpartition("/")[0]))
+
+
+def open_folder(root: str, parts: Sequence[str]) -> int | None:
     """A descriptor of ``root/parts``; None where a component is absent."""
     try:
         fd = os.open(root, _DIR_FLAGS)
@@ -74,7 +112,7 @@ def open_folder(root: str, parts: list[str]) -> int | None:
     return fd
 
 
-def make_folder(root: str, parts: list[str], mode: int) -> int:
+def make_folder(root: str, parts: Sequence[str], mode: int) -> int:
     """As :func:`open_folder`, with missing folders below ``root`` made and synced."""
     fd = os.open(root, _DIR_FLAGS)
     for depth, part in enumerate(parts, 1):
@@ -99,7 +137,7 @@ def make_folder(root: str, parts: list[str], mode: int) -> int:
     return fd
 
 
-def _not_a_folder(fd: int, parts: list[str]) -> RefusedError:
+def _not_a_folder(fd: int, parts: Sequence[str]) -> RefusedError:
     rel = "/".join(parts)
     try:
         mode = os.stat(parts[-1], dir_fd=fd, follow_symlinks=False).st_mode
@@ -130,17 +168,34 @@ def sync_folder(fd: int) -> None:
             raise
 
 
-@contextmanager
-def reported(verb: str, rel: str) -> Iterator[None]:
-    """Turn what the system says into a StorageError that names the file."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise in_file(rel).storage(
-            f"cannot {verb} it: {reason}",
-            remedy(error, "check the disk and the file, then run it again"),
-        ) from error
+class ReportedErrors:
+    """Within it, what the system says becomes a :class:`StorageError` that names the file.
+
+    A class: it is entered for every access to a file, and a generator costs three times as much.
+    """
+
+    __slots__ = ("_rel", "_verb")
+
+    def __init__(self, verb: str, rel: str) -> None:
+        self._verb, self._rel = verb, rel
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError):
+            raise _refusal(self._verb, self._rel, error) from error
+
+
+reported = ReportedErrors
+
+
+def _refusal(verb: str, rel: str, error: OSError) -> StorageError:
+    reason = error.strerror or type(error).__name__
+    return in_file(rel).storage(
+        f"cannot {verb} it: {reason}",
+        remedy(error, "check the disk and the file, then run it again"),
+    )
 
 
 def remedy(error: Exception, otherwise: str) -> str:
@@ -148,32 +203,57 @@ def remedy(error: Exception, otherwise: str) -> str:
     return _REMEDIES.get(getattr(error, "errno", None) or 0, otherwise)
 
 
-@contextmanager
-def in_folder(root: str, rel: str, verb: str) -> Iterator[tuple[int | None, str]]:
+class FoundFolder:
     """(descriptor of the folder of ``rel``, None where it is absent; last component).
 
     What the system refuses within is told as "cannot ``verb`` it".
     """
-    parts = split(rel)
-    with reported(verb, rel):
-        folder = open_folder(root, parts[:-1])
-        try:
-            yield folder, parts[-1]
-        finally:
-            if folder is not None:
-                os.close(folder)
+
+    __slots__ = ("_own", "_rel", "_root", "_verb")
+
+    def __init__(self, root: str, rel: str, verb: str) -> None:
+        self._root, self._rel, self._verb = root, rel, verb
+        self._own: int | None = None
+        """The descriptor to be closed."""
+
+    def __enter__(self) -> tuple[int | None, str]:
+        parts = split(self._rel)
+        folder = _held_folder(self._root, self._rel)
+        if folder is None:
+            try:
+                folder = self._own = open_folder(self._root, parts[:-1])
+            except OSError as error:
+                raise _refusal(self._verb, self._rel, error) from error
+        return folder, parts[-1]
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if self._own is not None:
+            os.close(self._own)
+        if isinstance(error, OSError):
+            raise _refusal(self._verb, self._rel, error) from error
 
 
-@contextmanager
-def in_made_folder(root: str, rel: str) -> Iterator[tuple[int, str]]:
-    """As :func:`in_folder`, to write: missing folders are made."""
-    parts = split(rel)
-    with reported("write", rel):
-        folder = make_folder(root, parts[:-1], DIR_MODE)
-        try:
-            yield folder, parts[-1]
-        finally:
-            os.close(folder)
+class MadeFolder(FoundFolder):
+    """The same to write: missing folders are made."""
+
+    __slots__ = ()
+
+    def __init__(self, root: str, rel: str) -> None:
+        super().__init__(root, rel, "write")
+
+    def __enter__(self) -> tuple[int, str]:
+        parts = split(self._rel)
+        folder = _held_folder(self._root, self._rel)
+        if folder is None:
+            try:
+                folder = self._own = make_folder(self._root, parts[:-1], DIR_MODE)
+            except OSError as error:
+                raise _refusal(self._verb, self._rel, error) from error
+        return folder, parts[-1]
+
+
+in_folder = FoundFolder
+in_made_folder = MadeFolder
 
 
 @contextmanager

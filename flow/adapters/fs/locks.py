@@ -6,8 +6,8 @@ directly, since importing ``filelock`` costs more than the rest of a helper; bot
 on the same file (a test holds them to it). There is no fallback to a soft lock: a file system
 without ``flock`` is an error.
 
-A thread that holds a lock may take it again (a depth is kept); another thread waits as another
-process would. The descriptor is not inherited by programs that Flow starts.
+A thread that holds a lock may take it again, whatever path led it there; another thread waits as
+another process would. The descriptor is not inherited by programs that Flow starts.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ import os
 import stat
 from _thread import get_ident
 from contextlib import contextmanager
+from functools import partial
 
 from flow.adapters.fs.folders import open_parent, remedy, split
 from flow.errors import LockTimeout, RefusedError, StorageError, in_file
-from flow.startup.typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,8 +33,8 @@ _MODE = 0o600
 _BUSY = {errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES}
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.05
 
-_held: dict[tuple[int, int, str], int] = {}
-"""(process, thread, path) → how many times that thread holds it."""
+_held: dict[tuple[int, int, str, str], tuple[int, int]] = {}
+"""(process, thread, root, lock file) → device and inode of the lock file that it holds."""
 
 
 @contextmanager
@@ -43,42 +44,54 @@ def exclusive(root: str, rel: str, *, timeout: float = 10.0, quick: bool = False
     Raises :class:`LockTimeout`, :class:`RefusedError` (a symlink or no regular file at the path) or
     :class:`StorageError`.
     """
-    path = os.path.join(os.path.realpath(root), *split(rel))
-    key = (os.getpid(), get_ident(), path)
-    if key in _held:
-        _held[key] += 1
-        try:
-            yield
-        finally:
-            _held[key] -= 1
+    key = (os.getpid(), get_ident(), root, rel)
+    taken = None if key in _held else (_take_quick if quick else _take_filelock)(root, rel, timeout)
+    if taken is None:
+        yield
         return
-    release = _take_quick(root, rel, timeout) if quick else _take_filelock(root, rel, path, timeout)
-    _held[key] = 1
+    _held[key] = taken.file
     try:
         yield
     finally:
         del _held[key]
-        release()
+        taken.release()
 
 
-def _take_quick(root: str, rel: str, timeout: float) -> Callable[[], None]:
+class _Taken(NamedTuple):
+    """A lock that was taken."""
+
+    file: tuple[int, int]
+    """Device and inode of its file."""
+    release: Callable[[], object]
+
+
+def _is_held(file: tuple[int, int]) -> bool:
+    """Whether this thread holds the lock of this file, by another path."""
+    here = (os.getpid(), get_ident())
+    return any(key[:2] == here and held == file for key, held in _held.items())
+
+
+def _take_quick(root: str, rel: str, timeout: float) -> _Taken | None:
+    """The lock, taken; None where this thread holds it."""
     import fcntl
     import time
 
     deadline = time.monotonic() + timeout
     pause = _FIRST_PAUSE
     while True:
-        fd = _open_lock_file(root, rel)
+        fd, file = _open_lock_file(root, rel)
         try:
+            if _is_held(file):
+                return None
             try:
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
                 if error.errno not in _BUSY:
                     raise _no_lock(rel, error) from error
             else:
-                if _still_there(root, rel, fd):
+                if _still_there(root, rel, file):
                     held, fd = fd, -1
-                    return lambda: os.close(held)
+                    return _Taken(file, partial(os.close, held))
                 continue  # deleted while we waited: it guards nothing any more
         finally:
             if fd >= 0:
@@ -90,15 +103,19 @@ def _take_quick(root: str, rel: str, timeout: float) -> Callable[[], None]:
         pause = min(pause * 2, _LONGEST_PAUSE)
 
 
-def _take_filelock(root: str, rel: str, path: str, timeout: float) -> Callable[[], None]:
+def _take_filelock(root: str, rel: str, timeout: float) -> _Taken | None:
+    """The same."""
     import time
 
     from filelock import Timeout
 
     deadline = time.monotonic() + timeout
+    path = os.path.join(os.path.realpath(root), *split(rel))
     while True:
-        fd = _open_lock_file(root, rel)  # every component checked, the file made with our mode
+        fd, file = _open_lock_file(root, rel)  # every component checked, made with our mode
         try:
+            if _is_held(file):
+                return None
             lock = _filelock(path)
             try:
                 lock.acquire(max(deadline - time.monotonic(), 0), poll_interval=_FIRST_PAUSE)
@@ -108,8 +125,8 @@ def _take_filelock(root: str, rel: str, path: str, timeout: float) -> Callable[[
                 raise _no_lock(rel, error) from error
             # filelock opens the path by itself. The file that our walk without symlinks opened
             # before must be there still, else the lock may be on a deleted or a swapped one.
-            if _still_there(root, rel, fd):
-                return lambda: _release(lock)
+            if _still_there(root, rel, file):
+                return _Taken(file, partial(_release, lock))
             _release(lock)
         finally:
             os.close(fd)
@@ -133,7 +150,8 @@ def _filelock(path: str) -> UnixFileLock:
         return UnixFileLock(path)
 
 
-def _open_lock_file(root: str, rel: str) -> int:
+def _open_lock_file(root: str, rel: str) -> tuple[int, tuple[int, int]]:
+    """Its descriptor, its device and inode."""
     folder, name = open_parent(root, rel)
     try:
         fd = os.open(name, _FLAGS, _MODE, dir_fd=folder)
@@ -147,20 +165,21 @@ def _open_lock_file(root: str, rel: str) -> int:
     if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:  # filelock may truncate the file
         os.close(fd)
         raise _unsafe_lock(rel, linked=status.st_nlink > 1)
-    return fd
+    return fd, (status.st_dev, status.st_ino)
 
 
-def _still_there(root: str, rel: str, fd: int) -> bool:
-    """Whether the path still names the file that is locked (HAZARD B20)."""
-    folder, name = open_parent(root, rel)
+def _still_there(root: str, rel: str, file: tuple[int, int]) -> bool:
+    """Whether the path still names the file that is locked (HAZARD B20).
+
+    A path that leads through a symlink by now is refused to whoever opens it next.
+    """
     try:
-        there = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
+        there = os.lstat(f"{root}/{rel}")
+    except (FileNotFoundError, NotADirectoryError):
         return False
-    finally:
-        os.close(folder)
-    ours = os.fstat(fd)
-    return (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)
+    except OSError as error:
+        raise _no_lock(rel, error) from error
+    return (there.st_dev, there.st_ino) == file
 
 
 def _timed_out(rel: str, timeout: float) -> LockTimeout:

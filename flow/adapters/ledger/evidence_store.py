@@ -18,6 +18,7 @@ from flow.adapters.chain import event_log, ledger_file
 from flow.adapters.contracts import cache as contracts_cache
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files, locks
+from flow.adapters.fs.folders import held
 from flow.adapters.ledger.reader import DISCOUNTED
 from flow.core import layout
 from flow.core.chain.entries import EVIDENCE, following
@@ -71,7 +72,8 @@ def record(
     goal_id, run_id, wanted = names(document)
     created_by = document["metadata"].get("created_by")
     root, run = run_record.root, run_record.run(run_id)
-    with locks.exclusive(root, layout.run_lock(run_id), quick=True):
+    folders_of_run = (layout.run_dir(run_id), layout.evidence_dir(run_id))
+    with locks.exclusive(root, layout.run_lock(run_id), quick=True), held(root, *folders_of_run):
         last = settle(run)  # first: what it publishes takes an id
         evidence_id = free_id(root, run_id, wanted, suffix=suffix)
 
