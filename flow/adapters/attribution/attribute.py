@@ -163,7 +163,7 @@ class Attributor:
     def _output_end(self, result: CheckResult) -> bytes:
         """The last bytes that it printed, read before the output was cut."""
         path = result.output_end or (result.output.path if result.output is not None else None)
-        if path is None:
+        if path is None or (result.output is not None and result.output.size == 0):
             return b""
         rel = os.path.relpath(path, self._top)
         return files.read_end(self._top, rel, limit=WINDOW)

@@ -41,6 +41,12 @@ MOST_FILES = 16
 LINE_LIMIT = 4 << 20
 """Bytes: no event is longer; a file with a longer line is refused, not searched for its start."""
 
+_NEWEST_LIMIT = 16
+_newest: dict[tuple[str, str], tuple[tuple[int, ...], Event, bytes]] = {}
+"""(root, run) → the stamp of the run's events when this process read or wrote the newest one last,
+that event, and its line. Appending moves the stamp. Who alters the newest line without moving it
+breaks the chain: the next event follows the line that was there."""
+
 _FIRST_BLOCK, _LARGEST_BLOCK = 1 << 13, 1 << 22
 _WARNINGS_LIMIT = 20
 
@@ -81,7 +87,8 @@ def append(
         event["hash"] = seal(event)
         data = text(event)
         event_files.roll_over(root, rel, len(data) + 1)
-        files.append_line(root, rel, data, sync=sync)
+        stamp = files.append_line(root, rel, data, sync=sync)
+        _remember(root, run_id, stamp, event, data)
     return _seq(own)
 
 
@@ -203,11 +210,25 @@ def _needle(field: str, value: str) -> bytes:
 
 def _last(root: str, run_id: str) -> tuple[Event, bytes]:
     """The run's newest event and its line; empty where there is none."""
-    for line in backwards(root, layout.events_file(run_id), b'"seq":'):
+    rel = layout.events_file(run_id)
+    stamp = files.stamp(root, rel)  # taken before the reading: what comes meanwhile is seen later
+    known = _newest.get((root, run_id))
+    if known is not None and known[0] == stamp:
+        return known[1:]
+    for line in backwards(root, rel, b'"seq":'):
         event = lenient_json.mapping(line)
         if event is not None:
+            _remember(root, run_id, stamp, event, line)
             return event, line
     return {}, b""
+
+
+def _remember(root: str, run_id: str, stamp: tuple[int, ...], event: Event, line: bytes) -> None:
+    _newest.pop((root, run_id), None)
+    if stamp:
+        _newest[root, run_id] = stamp, event, line
+    if len(_newest) > _NEWEST_LIMIT:
+        del _newest[next(iter(_newest))]
 
 
 def _seq(event: Event) -> int:

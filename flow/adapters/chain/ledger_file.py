@@ -191,7 +191,9 @@ def _text(line: bytes, key: bytes) -> str:
 def append(run: RunWrites, *entries: LedgerEntry) -> None:
     """Append entries that follow the newest one, and sync them."""
     rel = layout.ledger_file(run.run_id)
-    size = _mend(run.root, rel)
+    size = run.tail[0] if run.tail is not None else -1
+    if files.size(run.root, rel) != size:  # else it ends in this session's own entry
+        size = _mend(run.root, rel)
     text = b"".join(chain_entries.line(entry) + b"\n" for entry in entries)
     run.tail = None
     files.append_lines(run.root, rel, text)

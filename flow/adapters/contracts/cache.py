@@ -60,13 +60,14 @@ def store_checked(
     cache_dir: str, data: bytes, document: dict[str, Any], warnings: list[str], kind: str = "goal"
 ) -> None:
     """Keep a document that was checked. A folder that cannot be used is left alone."""
-    for folder in (os.path.dirname(cache_dir), cache_dir):
-        try:
-            os.mkdir(folder, 0o700)
-        except OSError:
-            pass
     if not private(cache_dir):
-        return
+        for folder in (os.path.dirname(cache_dir), cache_dir):
+            try:
+                os.mkdir(folder, 0o700)
+            except OSError:
+                pass
+        if not private(cache_dir):
+            return
     name = _entry_name(data, kind)
     try:
         entry = {"document": document, "warnings": warnings}

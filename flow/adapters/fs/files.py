@@ -29,6 +29,7 @@ from flow.adapters.fs.folders import (
     in_made_folder,
     lstat_regular,
     make_folder,
+    refusal,
     reported,
     scanned,
     split,
@@ -62,7 +63,7 @@ _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.E
 
 def read_optional(root: str, rel: str, *, limit: int = READ_LIMIT) -> bytes | None:
     """The file's bytes, at most ``limit`` of them; None only where the file is absent."""
-    with _opened(root, rel) as fd:
+    with _Opened(root, rel) as fd:
         return None if fd is None else _read_all(fd, rel, limit)
 
 
@@ -92,16 +93,24 @@ def open_regular(root: str, rel: str) -> int | None:
         return fd
 
 
-@contextmanager
-def _opened(root: str, rel: str) -> Iterator[int | None]:
+class _Opened:
     """:func:`open_regular`, closed afterwards."""
-    with reported("read", rel):
-        fd = open_regular(root, rel)
-        try:
-            yield fd
-        finally:
-            if fd is not None:
-                os.close(fd)
+
+    __slots__ = ("_fd", "_rel", "_root")
+
+    def __init__(self, root: str, rel: str) -> None:
+        self._root, self._rel = root, rel
+        self._fd: int | None = None
+
+    def __enter__(self) -> int | None:
+        self._fd = open_regular(self._root, self._rel)
+        return self._fd
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+        if isinstance(error, OSError):
+            raise refusal("read", self._rel, error) from error
 
 
 def digest(root: str, rel: str, *, limit: int = READ_LIMIT) -> str | None:
@@ -109,7 +118,7 @@ def digest(root: str, rel: str, *, limit: int = READ_LIMIT) -> str | None:
 
     A file of more than ``limit`` bytes is a :class:`ContractError`: a sparse one could take hours.
     """
-    with _opened(root, rel) as fd:
+    with _Opened(root, rel) as fd:
         if fd is None:
             return None
         size = os.fstat(fd).st_size
@@ -129,7 +138,7 @@ def read_end(root: str, rel: str, *, limit: int) -> bytes:
 
 def size_and_end(root: str, rel: str, *, limit: int) -> tuple[int, bytes]:
     """:func:`read_end`, and the file's size in bytes; 0 where it is absent."""
-    with _opened(root, rel) as fd:
+    with _Opened(root, rel) as fd:
         if fd is None:
             return 0, b""
         size = os.fstat(fd).st_size
@@ -149,9 +158,12 @@ def stamp(root: str, rel: str) -> tuple[int, ...]:
     Empty where nothing is there. A second write through a shared mapping may leave it as it is.
     """
     try:
-        status = os.lstat(f"{root}/{rel}")
+        return _stamp_of(os.lstat(f"{root}/{rel}"))
     except OSError:
         return ()
+
+
+def _stamp_of(status: os.stat_result) -> tuple[int, ...]:
     times = (status.st_mtime_ns, status.st_ctime_ns)
     return (status.st_dev, status.st_ino, status.st_mode, status.st_size, *times)
 
@@ -335,21 +347,22 @@ def staged(
 
 def append_line(
     root: str, rel: str, line: bytes, *, mode: int = FILE_MODE, sync: bool = True
-) -> None:
+) -> tuple[int, ...]:
     """Append ``line`` (its newline is added) with one write; a torn tail is ended first.
 
-    Callers hold a lock: what a failing disk took of the line is cut off again. ``sync=False``
-    leaves it to a later append of the same file to bring the line to the disk.
+    Returns the file's :func:`stamp` then. Callers hold a lock: what a failing disk took of the line
+    is cut off again. ``sync=False`` leaves it to a later append of the same file to bring the line
+    to the disk.
     """
     line = line.rstrip(b"\n")
     if b"\n" in line:
         raise ValueError("one line at a time")
-    append_lines(root, rel, line + b"\n", mode=mode, sync=sync)
+    return append_lines(root, rel, line + b"\n", mode=mode, sync=sync)
 
 
 def append_lines(
     root: str, rel: str, lines: bytes, *, mode: int = FILE_MODE, sync: bool = True
-) -> None:
+) -> tuple[int, ...]:
     """:func:`append_line` for several lines, each ended, at once."""
     with in_made_folder(root, rel) as (folder, name):
         before = lstat_regular(folder, name, rel)
@@ -357,10 +370,12 @@ def append_lines(
         fd = os.open(name, flags, mode, dir_fd=folder)
         try:
             _append(fd, rel, lines, sync)
+            after = os.fstat(fd)
         finally:
             os.close(fd)
         if before is None and sync:
             sync_folder(folder)
+    return _stamp_of(after)
 
 
 def rename(root: str, rel: str, name: str) -> None:

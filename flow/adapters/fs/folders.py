@@ -184,13 +184,14 @@ class ReportedErrors:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, OSError):
-            raise _refusal(self._verb, self._rel, error) from error
+            raise refusal(self._verb, self._rel, error) from error
 
 
 reported = ReportedErrors
 
 
-def _refusal(verb: str, rel: str, error: OSError) -> StorageError:
+def refusal(verb: str, rel: str, error: OSError) -> StorageError:
+    """What the system refused, as the error that names the file."""
     reason = error.strerror or type(error).__name__
     return in_file(rel).storage(
         f"cannot {verb} it: {reason}",
@@ -223,14 +224,14 @@ class FoundFolder:
             try:
                 folder = self._own = open_folder(self._root, parts[:-1])
             except OSError as error:
-                raise _refusal(self._verb, self._rel, error) from error
+                raise refusal(self._verb, self._rel, error) from error
         return folder, parts[-1]
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if self._own is not None:
             os.close(self._own)
         if isinstance(error, OSError):
-            raise _refusal(self._verb, self._rel, error) from error
+            raise refusal(self._verb, self._rel, error) from error
 
 
 class MadeFolder(FoundFolder):
@@ -248,7 +249,7 @@ class MadeFolder(FoundFolder):
             try:
                 folder = self._own = make_folder(self._root, parts[:-1], DIR_MODE)
             except OSError as error:
-                raise _refusal(self._verb, self._rel, error) from error
+                raise refusal(self._verb, self._rel, error) from error
         return folder, parts[-1]
 
 

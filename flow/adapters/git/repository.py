@@ -30,6 +30,7 @@ __all__ = [
     "EMPTY_TREES",
     "Logged",
     "Repo",
+    "checked_out",
     "commit_of",
     "current_branch",
     "find_repo",
@@ -61,9 +62,24 @@ EMPTY_TREES = {
 
 def current_branch(repo: Repo) -> str | None:
     """The short name of the branch that is checked out; None on a detached HEAD or without git."""
+    return None if repo.git_dir is None else _branch_at(repo, _head(repo))
+
+
+def head_commit(repo: Repo) -> str | None:
+    """The id of the commit that is checked out; None where there is none, or no git."""
+    return None if repo.git_dir is None else _commit_at(repo, _head(repo))
+
+
+def checked_out(repo: Repo) -> tuple[str | None, str | None]:
+    """:func:`head_commit` and :func:`current_branch` by one look at HEAD."""
     if repo.git_dir is None:
-        return None
+        return None, None
     target = _head(repo)
+    return _commit_at(repo, target), _branch_at(repo, target)
+
+
+def _branch_at(repo: Repo, target: str | None) -> str | None:
+    """The branch that HEAD's text names."""
     if target is None:
         text = git(repo, "symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).decode("utf-8", "replace")
         target = f"ref: {text.strip()}" if text.strip() else ""
@@ -71,11 +87,8 @@ def current_branch(repo: Repo) -> str | None:
     return name.removeprefix("refs/heads/") or None
 
 
-def head_commit(repo: Repo) -> str | None:
-    """The id of the commit that is checked out; None where there is none, or no git."""
-    if repo.git_dir is None:
-        return None
-    target = _head(repo)
+def _commit_at(repo: Repo, target: str | None) -> str | None:
+    """The commit that HEAD's text leads to."""
     if target is None:
         return commit_of(repo, "HEAD")
     return read_ref(repo, target[5:].strip()) if target.startswith("ref: ") else target

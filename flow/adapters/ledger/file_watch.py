@@ -213,7 +213,7 @@ class FileWatch:
         folder = _folder(os.path.join(top, layout.GOALS))
         stamps = {f"{layout.GOALS}/{name}": stamp for name, stamp in folder if name != own}
         for reference in self._referred:
-            stamps[reference] = _stamp(os.path.join(top, reference))
+            stamps[reference] = _stamp(f"{top}/{reference}")
         return goals, stamps
 
     def _differing(self) -> tuple[str, ...]:
@@ -247,16 +247,10 @@ class FileWatch:
         top = self._repo.top
         state: dict[str, object] = {}
         if self._repo.git_dir is not None:
-            state["HEAD"] = (
-                repository.head_commit(self._repo),
-                repository.current_branch(self._repo),
-            )
+            state["HEAD"] = repository.checked_out(self._repo)
         run = layout.run_dir(self._run_id)
-        for name, stamp in _folder(os.path.join(top, run)):
-            if name != "evidence":
-                state[f"{run}/{name}"] = stamp
-        evidence = layout.evidence_dir(self._run_id)
-        state[evidence] = _stamp(os.path.join(top, evidence))
+        state[layout.evidence_dir(self._run_id)] = ()
+        state.update((f"{run}/{name}", stamp) for name, stamp in _folder(f"{top}/{run}"))
         return state
 
     def _accounts(self) -> dict[str, set[str]]:
@@ -311,4 +305,4 @@ def _folder(path: str) -> list[tuple[str, Stamp]]:
             names = sorted(entry.name for entry in entries)
     except OSError:
         return []
-    return [(name, _stamp(os.path.join(path, name))) for name in names if not name.startswith(".")]
+    return [(name, _stamp(f"{path}/{name}")) for name in names if not name.startswith(".")]

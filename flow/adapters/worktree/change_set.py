@@ -54,7 +54,7 @@ def snapshot(
     problems: list[str] = []
     try:
         repository.usable(repo)
-        head, branch = repository.head_commit(repo), repository.current_branch(repo)
+        head, branch = repository.checked_out(repo)
         now = now._replace(head=head, branch=branch)
         now = now._replace(guards=guards(repo))
         base, request = _pinned(baseline), _request(repo, baseline, denied, cache_dir, deciding)
@@ -73,7 +73,7 @@ def snapshot(
             behind, problems = behind_links(repo.top, scan.walks, links)
             now = now._replace(behind=behind)
         problems += scan.problems
-        if (repository.head_commit(repo), repository.current_branch(repo)) != (head, branch):
+        if repository.checked_out(repo) != (head, branch):
             problems.append("HEAD moved while the files were read")
     except FlowError as error:
         problems.append(_base_gone(repo, baseline) or str(error))

@@ -50,6 +50,65 @@ def test_seq_goes_on_and_is_the_order(root):
     assert [event["seq"] for event in event_log.events_after(root, "r1", 3)] == [4, 5]
 
 
+@pytest.mark.parametrize("how", ["appended", "cut", "emptied", "removed", "replaced", "restamped"])
+def test_the_newest_event_is_that_of_the_file_as_it_is_now(root, how):
+    """However it is remembered: another file, or another length, is read anew."""
+    for _ in range(3):
+        add(root)
+    path, text = os.path.join(root, FILE), files.read_bytes(root, FILE)
+    lines = text.splitlines(keepends=True)
+    expected = 3
+    if how == "appended":
+        append_elsewhere(root)
+        expected = 4
+    elif how == "cut":
+        os.truncate(path, len(text) - len(lines[-1]))
+        expected = 2
+    elif how == "emptied":
+        os.truncate(path, 0)
+        expected = 0
+    elif how == "removed":
+        os.unlink(path)
+        expected = 0
+    elif how == "replaced":
+        put(root, text.replace(b'"seq":3', b'"seq":7'))
+        expected = 7
+    else:
+        os.utime(path, (1, 1))
+    assert event_log.last_seq(root, "r1") == expected
+    assert event_log.last_seq(root, "r1") == expected
+    assert add(root) == expected + 1
+
+
+def append_elsewhere(root):
+    code = (
+        "import sys\nfrom flow.adapters.chain import event_log\n"
+        f"event_log.append(sys.argv[1], 'r1', 'g', 'x', {{}}, at={NOW!r})"
+    )
+    subprocess.run([sys.executable, "-c", code, root], check=True, timeout=LONG)
+
+
+def test_a_newest_line_that_is_altered_without_a_trace_breaks_the_chain(root, monkeypatch):
+    """By way of a mapping: no stamp moves. The next event follows the line that was there."""
+    add(root)
+    real = event_log.last_hash(root, "r1")[1]
+    stamp = files.stamp(root, FILE)
+    monkeypatch.setattr(files, "stamp", lambda *_: stamp)
+    forged = files.read_bytes(root, FILE).replace(b'"type":"x"', b'"type":"y"')
+    with open(os.path.join(root, FILE), "r+b") as file:
+        file.write(forged)
+    add(root)
+    (_, second), _ = event_log.read(root, "r1")
+    assert second["prev"] == real
+
+
+def test_events_after_one_s_own_are_written_without_reading_them(root, monkeypatch):
+    add(root)
+    monkeypatch.setattr(event_log, "backwards", lambda *_: pytest.fail("the file was read"))
+    assert [add(root) for _ in range(3)] == [2, 3, 4]
+    assert event_log.last_seq(root, "r1") == 4
+
+
 def test_an_absent_file_is_empty_and_not_made(root):
     assert event_log.read(root, "r1") == ((), ())
     assert event_log.last_seq(root, "r1") == 0

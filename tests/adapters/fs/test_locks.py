@@ -157,6 +157,24 @@ def test_a_thread_may_take_it_again_and_others_wait(root, quick):
 
 
 @WAYS
+@pytest.mark.parametrize("again", [True, False], ids=["again by fcntl", "again by filelock"])
+def test_a_thread_may_take_it_again_by_another_path(root, tmp_path, quick, again):
+    other = tmp_path.with_name(f"{tmp_path.name}-other")
+    other.symlink_to(tmp_path)
+    with exclusive(root, REL, quick=quick):
+        with exclusive(str(other), REL, timeout=0.2, quick=again):
+            pass
+        impatient = HOLDER.replace("rel, quick=", "rel, timeout=0.2, quick=")
+        outcome = subprocess.run(
+            [sys.executable, "-c", impatient, root, REL, "True"],
+            capture_output=True,
+            text=True,
+            timeout=LONG,
+        )
+    assert "LockTimeout" in outcome.stderr, "the inner one has let it go"
+
+
+@WAYS
 def test_an_error_inside_frees_it(root, quick):
     with pytest.raises(ZeroDivisionError), exclusive(root, REL, quick=quick):
         raise ZeroDivisionError

@@ -1,0 +1,125 @@
+"""Folders that a thread holds: one walk to each, and still nothing through a symlink."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import pytest
+
+from flow.adapters.fs import files
+from flow.adapters.fs.folders import held, split
+from flow.errors import RefusedError, StorageError
+from tests.support.patience import LONG
+
+FOLDER = "a/b"
+
+
+@pytest.fixture
+def root(tmp_path):
+    folder = tmp_path / "root"
+    folder.mkdir()
+    return str(folder)
+
+
+def swap(root, to):
+    """Put something else in the place of the folder."""
+    os.rename(f"{root}/{FOLDER}", f"{root}/moved")
+    if to == "link":
+        os.mkdir(f"{root}/../outside")
+        os.symlink("../../outside", f"{root}/{FOLDER}")
+    elif to == "folder":
+        os.mkdir(f"{root}/{FOLDER}")
+
+
+@pytest.mark.parametrize("to", ["link", "folder", "nothing"])
+def test_what_is_written_within_stays_in_the_folder_that_was_there(root, to):
+    with held(root, FOLDER):
+        files.publish_new(root, f"{FOLDER}/one", b"1")
+        swap(root, to)
+        files.append_line(root, f"{FOLDER}/log", b"line")
+        files.publish_new(root, f"{FOLDER}/two", b"2")
+        assert files.read_bytes(root, f"{FOLDER}/one") == b"1"
+    assert sorted(os.listdir(f"{root}/moved")) == ["log", "one", "two"]
+    if to == "link":
+        assert os.listdir(f"{root}/../outside") == []
+        with pytest.raises(RefusedError, match="symbolic link"):
+            files.read_optional(root, f"{FOLDER}/one")
+    else:
+        assert files.read_optional(root, f"{FOLDER}/one") is None
+
+
+@pytest.mark.parametrize("name", ["one", "log", "gone"])
+def test_a_name_in_it_that_is_a_link_is_refused_as_ever(root, tmp_path, name):
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"theirs")
+    with held(root, FOLDER):
+        os.symlink(outside, f"{root}/{FOLDER}/{name}")
+        for call in (files.read_bytes, files.digest, files.exists, files.remove):
+            with pytest.raises(RefusedError, match="symbolic link"):
+                call(root, f"{FOLDER}/{name}")
+        with pytest.raises(RefusedError):
+            files.append_line(root, f"{FOLDER}/{name}", b"mine")
+    assert outside.read_bytes() == b"theirs"
+
+
+def test_only_the_thread_that_holds_it_goes_there(root):
+    seen = []
+
+    def look():
+        seen.append(files.read_optional(root, f"{FOLDER}/one"))
+
+    with held(root, FOLDER):
+        files.publish_new(root, f"{FOLDER}/one", b"1")
+        swap(root, "folder")
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join(LONG)
+        look()
+        child = os.fork()
+        if child == 0:
+            os._exit(files.read_optional(root, f"{FOLDER}/one") is not None)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert seen == [None, b"1"]
+
+
+def descriptors():
+    return len(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.parametrize("how", ["left", "raised", "again", "refused"])
+def test_nothing_stays_open(root, how):
+    before = descriptors()
+    if how == "left":
+        with held(root, FOLDER, "a"):
+            files.exists(root, f"{FOLDER}/one")
+    elif how == "again":
+        with held(root, FOLDER), held(root, FOLDER, "a"):
+            pass
+    elif how == "raised":
+        with pytest.raises(ZeroDivisionError), held(root, FOLDER):
+            raise ZeroDivisionError
+    else:
+        os.symlink("a", f"{root}/link")
+        with pytest.raises(RefusedError), held(root, FOLDER, "link/b"):
+            pass
+    assert descriptors() == before
+    swap(root, "folder")
+    assert files.read_optional(root, f"{FOLDER}/one") is None
+
+
+def test_an_error_of_the_system_names_the_file(root):
+    with held(root, FOLDER):
+        os.rmdir(f"{root}/{FOLDER}")
+        with pytest.raises(StorageError) as caught:
+            files.publish_new(root, f"{FOLDER}/one", b"1")
+    assert caught.value.fault.file == f"{FOLDER}/one"
+
+
+@pytest.mark.parametrize(
+    "rel", ["", "/", "a//b", "../a", "a/..", "a/./b", "a\0b", "a/", "\udc00x\ud800"]
+)
+def test_no_path_leads_out_however_often_it_is_asked(rel):
+    for _ in range(2):
+        with pytest.raises(RefusedError):
+            split(rel)
