@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import time
+from io import TextIOWrapper
 
 from flow.adapters.process.speaker import is_terminal
 from flow.core.text.display import visible
@@ -112,6 +113,15 @@ class Output:
             self._write(sys.stderr, "\n")
         return answer.strip()
 
+    def forget_typed(self) -> None:
+        """Drop what was typed so far: a yes counts only from whoever has seen the question."""
+        import termios  # few commands ask
+
+        try:
+            termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+        except (OSError, ValueError, termios.error):  # it is no terminal any more
+            return
+
     def need_yes(self, question: str, *, yes: bool, how: str) -> None:
         """Go on only with a person's yes: ``--yes``, or the answer to ``question``.
 
@@ -124,6 +134,7 @@ class Output:
                 f"this needs a person's yes, and nobody can be asked here: {question}",
                 remedy=f"a person runs it at a terminal; a caller who asked one: {how}",
             )
+        self.forget_typed()
         if self.ask(f"{question} [y/N]") not in ("y", "yes"):
             raise PersonNeeded("not confirmed; nothing was changed", code="declined")
 
@@ -204,6 +215,8 @@ def prepare_streams(environ: Mapping[str, str]) -> None:
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
     wanted = _encoding(environ)
+    if is_terminal(sys.stdin) and isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")  # a person's answer
     for stream in (sys.stdout, sys.stderr):
         if stream is None or not hasattr(stream, "reconfigure"):
             continue

@@ -33,6 +33,7 @@ def ask_person(
         question = confirm_question.question(context, goal_id)
         if question is None:
             raise _nothing_proposed(goal_id)
+        out.forget_typed()
         out.tell(["", *question_lines(question, out.asking, told=told)])
         answer = out.ask(">")
         if answer not in _DIFF:

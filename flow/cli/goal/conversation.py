@@ -23,7 +23,7 @@ from flow.core.boundary.rules import check_patterns
 from flow.core.drafting.completing import with_schema_line
 from flow.core.drafting.draft import NO_DEFAULTS
 from flow.core.drafting.proposals import named_paths, suggested_paths
-from flow.core.drafting.questions import Trial, TrialBegan
+from flow.core.drafting.questions import AskWrite, Trial, TrialBegan
 from flow.core.goal import ids
 from flow.core.goal.model import goal_from_document
 from flow.errors import FlowError, InputError, PersonNeeded, at_key
@@ -78,6 +78,8 @@ class _TerminalPerson:
     def ask(self, question: Question) -> str:
         """A line; its end without one (Ctrl-D) writes nothing."""
         lines, prompt = question_lines(question, self._screen)
+        if isinstance(question, AskWrite):
+            self._out.forget_typed()
         self._out.tell(lines)
         self._out.prompt(prompt)
         line = sys.stdin.readline()

@@ -33,6 +33,7 @@ def offered_judge(out: Output, questions: str, sends: str) -> str | None:
     context = JudgingContext(environ=out.environ)
     if context.settings.backend is not None:
         return None
+    out.forget_typed()
     out.tell(
         [
             "No judge is set up. The claude CLI can be asked, on your own Claude account:",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
+import pexpect
 import pytest
 
 from flow.wiring import confirm_question
 from flow.wiring.context import Context
-from tests.support import scene
+from tests.support import ROOT, scene
+from tests.support.patience import eventually
 from tests.support.scene import ended, flow
 
 if TYPE_CHECKING:
@@ -404,3 +407,39 @@ def test_no_text_pushes_a_command_or_a_result_out(work: GitRepo, columns: int) -
     assert screen.count("test -e src/a.py (exit 0)") == 2
     child.sendline("")
     ended(child)
+
+
+def test_what_was_typed_before_the_question_is_no_yes(work: GitRepo) -> None:
+    waits = "until test -e ../go; do sleep 0.05; done\n"
+    work.write("tests/all.sh", f"echo > ../began\n{waits}")
+    amend(work, ("true || true", "sh tests/all.sh"))
+    child = scene.at_terminal(work, ("goal", "evaluate"), NO_COLOR="1")
+    assert eventually((work.path.parent / "began").exists)
+    child.send("c\n\n")  # while the commands run
+    child.expect("c\r\n\r\n")  # the terminal has it
+    (work.path.parent / "go").touch()
+    child.expect("Enter leave it as it is")
+    child.expect("> ")
+    child.sendline("")
+    status, said = ended(child)
+    assert (status, scene.status(work, "strict")) == (0, "active"), said
+    assert "nothing was confirmed" in said
+
+
+def test_an_answer_that_is_no_text_is_kept_visible(work: GitRepo) -> None:
+    cheat(work)
+    evaluate(work)
+    words = [*(sys.executable, "-P", "-m", "flow"), "goal", "confirm", "strict"]
+    env = {**os.environ, "PYTHONPATH": os.fspath(ROOT), "TERM": "xterm", "LC_ALL": "C.UTF-8"}
+    cwd = os.fspath(work.path)
+    child = pexpect.spawn(words[0], words[1:], cwd=cwd, env=env, timeout=120)
+    child.expect("Enter leave it as it is")
+    child.sendline("c")
+    child.expect("A note for the record")
+    child.sendline(b"read \xff\x1b[31m it")
+    child.expect(pexpect.EOF)
+    assert "Traceback" not in child.before.decode("utf-8", "replace")
+    assert scene.status(work, "strict") == "achieved"
+    shown = flow(work, "goal", "status", "strict").stdout
+    assert "\x1b" not in shown
+    assert "read " in shown
