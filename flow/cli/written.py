@@ -16,10 +16,12 @@ from flow.errors import FlowError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from flow.wiring.context import Context
 
+HEAD = 4096
+"""Bytes at a file's start, in which it says what it is."""
 _CLOSED = (".git", ".flow")
 """Names of folders that are git's or Flow's own, wherever they lie."""
 
@@ -49,6 +51,32 @@ def write_out(path: str, text: str, name: str, *, off_limits: Iterable[str]) -> 
             f"cannot write the {name}: {reason}",
             FREE_SPACE if full else "name a file that can be written",
         ) from error
+
+
+def refuse_foreign(path: str, is_own: Callable[[bytes], bool]) -> None:
+    """Raise :class:`InputError` for a file that is there, not empty, and not of that kind.
+
+    ``is_own`` decides by a file's first :data:`HEAD` bytes.
+    """
+    if not _is_file(path) or is_replaceable(path, is_own):
+        return
+    raise in_file(path, "--output").invalid(
+        "there is another file of that name, which Flow did not write",
+        "name another one, or move that file away",
+        code="not_overwritten",
+    )
+
+
+def is_replaceable(path: str, is_own: Callable[[bytes], bool]) -> bool:
+    """Whether nothing is at ``path``, or an empty file, or one of that kind; a link is none."""
+    if not os.path.lexists(path):
+        return True
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            head = file.read(HEAD)
+    except OSError:
+        return False
+    return not head or is_own(head)
 
 
 def make_folder(path: str, *, off_limits: Iterable[str]) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
+from pathlib import Path
 
 from flow.adapters.attribution.attribute import Attributor
 from flow.adapters.attribution.failures import RecordedOutputs
@@ -11,10 +13,11 @@ from flow.app import goal_record, goal_views
 from flow.app.report.gather import goal_report
 from flow.cli.inbox import query, query_arguments
 from flow.cli.parsing import CommandSpec, goal_argument, usage_error
-from flow.cli.written import off_limits, write_out
+from flow.cli.written import off_limits, refuse_foreign, write_out
 from flow.core.layout import goal_file
 from flow.core.text import display
 from flow.errors import at_key
+from flow.render.page.frame import is_page
 from flow.render.page.goal import goal_page
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING
@@ -26,6 +29,10 @@ if TYPE_CHECKING:
     import argparse
 
     from flow.cli.output import Output
+
+_UNSAFE = re.compile(r"[^\w.+@-]+")
+_LONGEST = 120
+"""Bytes of a repository's name in its page's name."""
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,6 +73,8 @@ def _run_report(args: argparse.Namespace, out: Output) -> int:
         out.text(text)
         return 0
     path = args.output or _own_path(context, goal_id)
+    if args.output:
+        refuse_foreign(path, is_page)
     write_out(path, text, "page", off_limits=off_limits(context) if args.output else ())
     document = {**goal_record.report(goals, goal_id), "output": path} if out.json else {}
     out.result(document, [display.visible(path)])
@@ -101,7 +110,8 @@ def _own_path(context: Context, goal_id: str) -> str:
         raise at_key("--output").storage(
             "there is no cache folder that could be written", "name a file: flow report --output F"
         )
-    name = f"{os.path.basename(context.top) or 'root'}-{goal_id}"
+    repository = _UNSAFE.sub("-", os.path.basename(context.top)).encode()[:_LONGEST]
+    name = f"{repository.decode(errors='ignore') or 'root'}-{goal_id}"
     goal = os.path.join(context.top, goal_file(goal_id))
     if not _is_named(os.path.join(folder, f".{name}.of"), goal):
         name += f"-{sha256(os.fsencode(goal)).hexdigest()[:8]}"
@@ -128,7 +138,7 @@ def _is_named(mark: str, goal: str) -> bool:
 def _open(path: str, out: Output) -> None:
     import webbrowser
 
-    if not webbrowser.open(f"file://{os.path.abspath(path)}"):
+    if not webbrowser.open(Path(os.path.abspath(path)).as_uri()):
         out.say("no browser could be started; open the file above")
 
 

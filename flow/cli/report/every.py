@@ -12,11 +12,18 @@ from flow.adapters.fs import files
 from flow.adapters.fs.state_folder import ensure_state_dir, state_dir
 from flow.app.report.bundle import bundle_report
 from flow.app.report.gather import goal_report
-from flow.cli.written import make_folder, off_limits, write_out
+from flow.cli.written import (
+    HEAD,
+    is_replaceable,
+    make_folder,
+    off_limits,
+    refuse_foreign,
+    write_out,
+)
 from flow.core.standing.items import InboxItem, ordered
 from flow.core.standing.table import GoalFacts, standing_of
 from flow.errors import FlowError, at_key
-from flow.render.page.frame import origin_tag
+from flow.render.page.frame import is_page, origin_tag
 from flow.render.page.goal import goal_page
 from flow.render.page.index import OpinionRow, OverviewRow, index_page, overview_row
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -34,8 +41,6 @@ if TYPE_CHECKING:
 INDEX = "index.html"
 MOST_PAGES = 100_000
 """Files of a folder of pages that are looked at."""
-HEAD = 4096
-"""Bytes at a page's start, in which it says what it is."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9_]+")
 
 
@@ -68,6 +73,7 @@ def write_all(folder: str | None, bundles: Sequence[str], query: InboxQuery | No
         folder, limits = _own_folder(), ()
     else:
         make_folder(folder, off_limits=limits)
+        refuse_foreign(os.path.join(folder, INDEX), is_page)
     rows: list[OverviewRow] = []
     taken = {INDEX}
     goals = _inbox_reports(query) if query is not None else ()
@@ -75,7 +81,7 @@ def write_all(folder: str | None, bundles: Sequence[str], query: InboxQuery | No
         if report is None:
             rows.append(OverviewRow(item))
             continue
-        name = _file_name(item.repository, item.goal_id, taken)
+        name = _file_name(folder, item.repository, item.goal_id, taken)
         text = goal_page(report, overview=INDEX, origin="" if report.bundle else name)
         write_out(os.path.join(folder, name), text, "page", off_limits=limits)
         rows.append(overview_row(item, report, name))
@@ -85,7 +91,7 @@ def write_all(folder: str | None, bundles: Sequence[str], query: InboxQuery | No
     for row, page in _judged(query) if query is not None else ():
         name = ""
         if page is not None:
-            name = _file_name(row.repository, f"{row.kind}-{row.name}", taken)
+            name = _file_name(folder, row.repository, f"{row.kind}-{row.name}", taken)
             text = page(INDEX, name)
             write_out(os.path.join(folder, name), text, "page", off_limits=limits)
         judged.append(row._replace(page=name))
@@ -216,13 +222,13 @@ def _judged(query: InboxQuery) -> Iterator[tuple[OpinionRow, Page | None]]:
         )
 
 
-def _file_name(repository: str, name: str, taken: set[str]) -> str:
-    """``<repo>-<name>.html``, and a number behind it where that is taken."""
+def _file_name(folder: str, repository: str, name: str, taken: set[str]) -> str:
+    """``<repo>-<name>.html``, and a number behind it where that is taken, or somebody else's."""
     repository = os.path.basename(repository.rstrip("/")).partition(".")[0]
     words = (_UNSAFE.sub("-", word).strip("-") for word in (repository, name))
     stem = "-".join(word for word in words if word)[:120] or "goal"
     name, number = f"{stem}.html", 1
-    while name in taken:
+    while name in taken or not is_replaceable(os.path.join(folder, name), is_page):
         number += 1
         name = f"{stem}-{number}.html"
     taken.add(name)

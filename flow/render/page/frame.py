@@ -24,6 +24,7 @@ MARK_WORDS: Mapping[str, str] = {
 """The marks of results, in the order of the legend."""
 TEXT = 400
 """Characters of one text of the contract on a page."""
+_GENERATOR = "flow report"
 _SCREEN = Screen()
 
 
@@ -103,14 +104,19 @@ def page(
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     skip = link("main", "Skip to the content", class_="vh skip")
     body = tag("body", skip, _MARKS, tag("header", top, class_="top"), main)
-    mine = origin_tag(origin) if origin else None
-    head = join(mine, _description(description), tag("title", title))
+    head = join(origin_tag(origin), _description(description), tag("title", title))
     return document(head, body, style, policy)
 
 
-def origin_tag(name: str) -> Markup:
-    """By which a later call knows the page ``name`` of a folder that ``flow report`` writes."""
-    return tag("meta", name="generator", content=f"flow report --all, as {name}")
+def origin_tag(name: str = "") -> Markup:
+    """By which a later call knows a page of Flow's, and the page ``name`` of a folder of them."""
+    told = f"{_GENERATOR} --all, as {name}" if name else _GENERATOR
+    return tag("meta", name="generator", content=told)
+
+
+def is_page(head: bytes) -> bool:
+    """Whether a file that begins like this is a page of Flow's."""
+    return f'<meta name="generator" content="{_GENERATOR}'.encode() in head
 
 
 def _description(text: str) -> Markup:

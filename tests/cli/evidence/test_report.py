@@ -59,6 +59,41 @@ def test_checkouts_of_one_name_have_a_page_each(work: GitRepo, tmp_path: Path) -
     assert page(other.path)[0] == first[0]
 
 
+@pytest.mark.parametrize("content", ["<p>mine</p>", "x" * 5_000, "flow report"])
+def test_a_file_of_somebody_else_s_is_not_overwritten(work: GitRepo, content: str) -> None:
+    work.write("notes.html", content)
+    done = run_flow("report", "greet", "--output", "notes.html", cwd=work.path)
+    assert (done.status, done.stdout) == (2, "")
+    assert "notes.html" in done.stderr
+    assert work.read("notes.html") == content
+    for content in ("", run_flow("report", "greet", "--output", "-", cwd=work.path).stdout):
+        work.write("notes.html", content)  # as mktemp makes it, and a page of before
+        assert run_flow("report", "greet", "--output", "notes.html", cwd=work.path).status == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        (b"new\nline\x1b[31m", "new-line-31m-greet.html"),
+        (b"a b\xff c", "a-b-c-greet.html"),
+        ("\u202eevil".encode(), "-evil-greet.html"),
+        (b"n" * 250, f"{'n' * 120}-greet.html"),
+        ("é".encode() * 100, f"{'é' * 60}-greet.html"),
+        (b"my.app_2", "my.app_2-greet.html"),
+    ],
+)
+def test_the_path_that_is_said_is_the_page_s_whatever_the_checkout_is_called(
+    tmp_path: Path, name: bytes, page: str
+) -> None:
+    repo = GitRepo.init(tmp_path / os.fsdecode(name))
+    repo.commit("start", **{"src/a": "x\n"})
+    words = ("--outcome", "o", "--criterion", "AC1: x :: true", "--draft")
+    assert run_flow("goal", "create", "greet", *words, cwd=repo.path).status == 0
+    path = run_flow("report", "greet", cwd=repo.path).stdout.removesuffix("\n")
+    assert os.path.basename(path) == page
+    assert Path(path).read_text("utf-8").startswith("<!doctype html>")
+
+
 def test_the_same_record_is_the_same_page_byte_for_byte(work: GitRepo) -> None:
     first, second = (run_flow("report", "greet", "--output", "-", cwd=work.path) for _ in "ab")
     assert first.stdout == second.stdout
@@ -72,6 +107,9 @@ def test_open_starts_the_browser_with_the_page(
     monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or True)
     done = run_flow("report", "greet", "--open", cwd=work.path)
     assert (done.status, [f"file://{done.stdout.strip()}"]) == (0, opened)
+    odd = tmp_path / "a b#c?d%20.html"
+    assert run_flow("report", "--open", "--output", str(odd), cwd=work.path).status == 0
+    assert opened[1] == f"file://{tmp_path}/a%20b%23c%3Fd%2520.html"
     monkeypatch.setattr("webbrowser.open", lambda _url: False)
     done = run_flow("report", "greet", "--open", cwd=work.path)
     assert done.status == 0

@@ -90,6 +90,23 @@ def test_only_pages_of_its_own_are_removed(fleet: list[GitRepo], tmp_path: Path)
     assert page.is_symlink()
 
 
+def test_a_page_of_somebody_else_s_is_not_overwritten(fleet: list[GitRepo], tmp_path: Path) -> None:
+    out, top = tmp_path / "site", fleet[1].path
+    out.mkdir()
+    (out / "index.html").write_text("<h1>mine</h1>")
+    (out / "repo-greet.html").write_text("<h1>mine too</h1>")
+    done = run_flow("report", "--all", "--output", str(out), cwd=top)
+    assert (done.status, done.stdout) == (2, "")
+    assert f"{out}/index.html" in done.stderr
+    assert sorted(p.name for p in out.iterdir()) == ["index.html", "repo-greet.html"]
+    (out / "index.html").unlink()
+    for _ in range(2):
+        assert run_flow("report", "--all", "--output", str(out), cwd=top).status == 0
+        names = ["index.html", "other-later.html", "repo-greet-2.html", "repo-greet.html"]
+        assert sorted(p.name for p in out.iterdir()) == names
+    assert (out / "repo-greet.html").read_text() == "<h1>mine too</h1>"
+
+
 def test_a_bundle_s_page_stays(repo: GitRepo, tmp_path: Path) -> None:
     bundles.done(repo)
     bundle, out = tmp_path / "a.bundle", tmp_path / "pages"
