@@ -85,6 +85,11 @@ def leave(repo: GitRepo) -> None:
 
 
 @step
+def detach(repo: GitRepo) -> None:
+    repo.git("checkout", "-q", "--detach", check=False)
+
+
+@step
 def come_back(repo: GitRepo) -> None:
     repo.git("switch", "-q", "main", check=False)
 
@@ -242,6 +247,10 @@ HISTORIES = {
     "paused, proposed": ("meet approve evaluate pause", "flow goal resume greet"),
     "revoked": ("meet approve evaluate revoke", "flow trust record greet"),
     "away": ("meet approve evaluate commit leave", "blocked"),
+    "detached": ("commit detach meet approve evaluate", "flow goal confirm greet"),
+    "detached later": ("meet approve evaluate commit detach", "working"),
+    "detached, paused": ("commit detach pause", "flow goal resume greet"),
+    "detached, closed": ("commit detach meet approve evaluate confirm", "closed"),
     "away, paused": ("pause commit leave", "blocked"),
     "evidence lost": ("meet approve evaluate lose_evidence", "broken"),
     "record broken": ("meet approve evaluate break_record", "broken"),
