@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.core.boundary.globs import Globs, why_not
 from flow.core.evidence.model import GENERAL_LIMITATIONS
-from flow.core.text.display import clip, names
+from flow.core.text.display import clip, names, visible
 from flow.errors import FEW, PATHS, cut_list, more_than
 from flow.render.page.frame import TEXT, command, facts, link, mark, section
 from flow.render.page.grid import entry_count
@@ -78,21 +78,23 @@ def _file_rows(report: GoalReport, allowed: Sequence[str]) -> list[Markup]:
     """A row for each file that is changed, was outside, or is part of the proof."""
     now: Mapping[str, Any] = report.status.get("files") or {}
     verdict = report.verdict or {}
-    outside = (
-        {*now.get("outside", ())} if now else {*map(str, verdict.get("path_violations") or ())}
-    )
+    violations = now.get("outside", ()) if now else verdict.get("path_violations") or ()
+    outside = {visible(str(path)) for path in violations}
     advice = (verdict.get("outside") or {}).get("files") or ()
     proof = (verdict.get("proof") or {}).get("files") or ()
-    counted = {str(row["path"]): row for row in (*proof, *advice) if isinstance(row, dict)}
-    proofs = {str(row["path"]) for row in proof if isinstance(row, dict)}
+    counted = {visible(str(row["path"])): row for row in (*proof, *advice) if isinstance(row, dict)}
+    proofs = {visible(str(row["path"])) for row in proof if isinstance(row, dict)}
     was_outside: dict[str, int] = {}
     for turn in report.turns:
         for path in turn.outside:
-            was_outside.setdefault(path, turn.number)
+            was_outside.setdefault(visible(path), turn.number)
     globs = [pattern for pattern in allowed if why_not(pattern) is None]
     compiled = [(pattern, Globs([pattern], anchored=True)) for pattern in globs]
-    paths = [*now.get("changed", ()), *sorted(outside), *sorted(counted), *was_outside]
-    approved = {path for act in report.status.get("approvals") or () for path in act["paths"]}
+    # The record writes a byte that is not UTF-8 as it is shown: by that a file is the same one.
+    changed = {visible(path): path for path in now.get("changed", ())}
+    paths = [*changed, *sorted(outside), *sorted(counted), *was_outside]
+    acts = report.status.get("approvals") or ()
+    approved = {visible(path) for act in acts for path in act["paths"]}
     rows = []
     for path in sorted(dict.fromkeys(paths), key=lambda path: path not in outside):
         row = counted.get(path, {})
@@ -107,7 +109,8 @@ def _file_rows(report: GoalReport, allowed: Sequence[str]) -> list[Markup]:
             note = join(note, ", " if note else None, "was outside at ", place)
         meaning = "outside" if path in outside else "proved"
         label = "outside" if path in outside else "inside"
-        by = next((p for p, each in compiled if each.first(_bytes(path)) is not None), None)
+        real = _bytes(changed.get(path, path))
+        by = next((p for p, each in compiled if each.first(real) is not None), None)
         why = (
             tag("code", by)
             if by and path not in outside

@@ -100,6 +100,21 @@ def test_the_same_record_is_the_same_page_byte_for_byte(work: GitRepo) -> None:
     assert str(work.path) not in first.stdout
 
 
+def test_a_file_whose_name_is_not_utf_8_has_one_row(repo: GitRepo) -> None:
+    repo.commit("start", **{"src/a": "x\n"})
+    words = ("--outcome", "o", "--criterion", "AC1: x :: true", "--allow", "src/**")
+    assert run_flow("goal", "create", "greet", *words, cwd=repo.path).status == 0
+    for folder in ("", "src/"):
+        repo.write(folder + os.fsdecode(b"b\xff.txt"), "x")
+    run_flow("goal", "evaluate", "greet", cwd=repo.path)
+    page = run_flow("report", "greet", "--output", "-", cwd=repo.path).stdout
+    files = page.partition('<section id="files"')[2].partition("</section>")[0]
+    rows = re.findall(r'aria-label="(\w+)".*?<code>(.*?)</code></th>', files)
+    assert rows == [("outside", "b\\xff.txt"), ("inside", "src/b\\xff.txt")]
+    assert "<code>src/**</code></td>" in files
+    assert "was outside" not in files
+
+
 def test_open_starts_the_browser_with_the_page(
     work: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
