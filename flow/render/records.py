@@ -39,16 +39,21 @@ def evidence_list(document: Document, screen: Screen) -> list[str]:
     title = screen.paint("bold", f"run {show(run_id)}")
     if not evidence:
         return [f"{title}  no evidence yet"]
-    rows = newest_rows(evidence, "created_at")
-    more = more_than(len(evidence), f"flow evidence list --run-id {run_id} --json")
-    any_stale = any(set(row.get("why_stale", ())) - {"unstamped"} for row in rows)
-    cells = [_evidence_row(row, screen, beside_stale=any_stale) for row in rows]
-    newest = f"flow evidence show {show(rows[-1]['id'])} --run-id {run_id}"
+    newest_id = newest_rows(evidence, "created_at")[-1]["id"]
+    newest = f"flow evidence show {show(newest_id)} --run-id {run_id}"
     return lines_of(
         [f"{title}  {len(evidence):,} piece{'' if len(evidence) == 1 else 's'} of evidence"],
-        [*screen.table(_EVIDENCE, cells), *more],
+        evidence_table(evidence, screen, f"flow evidence list --run-id {run_id} --json"),
         [screen.labelled("newest", newest, "person")],
     )
+
+
+def evidence_table(evidence: Sequence[Document], screen: Screen, every: str) -> list[str]:
+    """A row for each of the newest pieces of evidence; ``every`` is the command that shows all."""
+    rows = newest_rows(evidence, "created_at")
+    any_stale = any(set(row.get("why_stale", ())) - {"unstamped"} for row in rows)
+    cells = [_evidence_row(row, screen, beside_stale=any_stale) for row in rows]
+    return [*screen.table(_EVIDENCE, cells), *more_than(len(evidence), every)]
 
 
 def _evidence_row(row: Document, screen: Screen, *, beside_stale: bool) -> list[str | Styled]:

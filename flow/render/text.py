@@ -9,8 +9,8 @@ import json
 
 from flow.core.evidence.freshness import WORDS
 from flow.core.stop.pause import Pause
-from flow.core.text.display import clip, names, visible
-from flow.errors import FEW, PATHS, more_than
+from flow.core.text.display import clip, visible
+from flow.errors import PATHS, more_than
 from flow.render.screen import MEANING, mark_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -92,11 +92,6 @@ def newest_rows(rows: Sequence[Document], at: str) -> list[Document]:
     return list(rows[-PATHS:])
 
 
-def _ending_lines(count: int, every: str, most: int = PATHS) -> list[str]:
-    """The last line of a list of ``count`` rows that is cut; ``every`` shows all."""
-    return [f"  {line}" for line in more_than(count, every, most)]
-
-
 def history(document: Document) -> list[str]:
     """``flow goal history --details``: the newest events with their fields and reasons."""
     events = document["events"]
@@ -136,53 +131,6 @@ def _event_line(event: Document) -> str:
     return "  ".join(words)
 
 
-def inspect(document: Document, paint: Paint) -> list[str]:
-    """``flow goal inspect``: who said what, the contract as YAML, then the evidence."""
-    from flow.render.goal.contract_yaml import yaml_lines
-
-    every = f"flow goal inspect {document['goal_id']} --json"
-    lines = [
-        field("goal", document["goal_id"]),
-        field("file", show(document["file"])),
-        field("contract", document["contract"]),
-        field("run", show(document["run"])),
-        *([field("closed", "by hand")] if document.get("closed_by_hand") else []),
-        *_people_lines(document),
-        "",
-        *yaml_lines(document["document"]),
-        "",
-        *_proof_lines(document.get("proof"), every),
-    ]
-    return [*lines, *_evidence_table(document["evidence"], paint, every)]
-
-
-def _people_lines(document: Document) -> list[str]:
-    """What people approved and closed, when, from where and in which words."""
-    acts = [("approved", act) for act in document.get("approvals") or ()]
-    acts += [("closed as", document["closed"])] if document.get("closed") else []
-    lines = []
-    for label, act in acts[-FEW:]:
-        place = f", {show(act['said_from'])}" if act["said_from"] else ""
-        note = f": “{show(' '.join(act['note'].split()))}”" if act["note"] else ""
-        by = show(act["by"])
-        lines.append(field(label, f"{show(act['about'])}, {by}, {show(act['at'])}{place}{note}"))
-    return lines
-
-
-def _proof_lines(proof: Document | None, every: str) -> list[str]:
-    """The changed files that the commands rest on."""
-    if not proof or not (proof["files"] or proof["unknown"]):
-        return []
-    lines = [field("the proof", f"changed: {proof['sentence']}")] if proof["files"] else []
-    for file in proof["files"][:PATHS]:
-        counts = "" if file["added"] is None else f"  +{file['added']} -{file['removed']}"
-        keys = f"  in {show(file['keys'])}" if file["keys"] else ""
-        lines.append(field("", f"{show(file['path'])}  {file['change']}{counts}{keys}"))
-    lines += [field("", line) for line in more_than(proof["count"], every)]
-    lines += [field("not known", show(text)) for text in proof["unknown"]]
-    return [*lines, ""]
-
-
 def outline(value: object, depth: int = 0) -> list[str]:
     """A document as indented ``key: value`` lines."""
     pad = "  " * depth
@@ -199,29 +147,6 @@ def outline(value: object, depth: int = 0) -> list[str]:
         else:
             lines.append(f"{head} {'[]' if item == [] else show(item)}")
     return lines
-
-
-def _evidence_table(evidence: Sequence[Document], paint: Paint, every: str) -> list[str]:
-    """The newest evidence; ``every`` shows all."""
-    if not evidence:
-        return ["  no evidence yet"]
-    count, evidence = len(evidence), newest_rows(evidence, "created_at")
-    rows: list[tuple[str, ...]] = [("evidence", "type", "about", "outcome", "exit", "at")]
-    rows += [
-        (
-            show(e["id"]),
-            show(e["type"]),
-            names(e["proves"], 5) or "-",
-            show(e["outcome"]),
-            show(e["exit_code"]),
-            show(e["created_at"]),
-        )
-        for e in evidence
-    ]
-    if any(set(e.get("why_stale", ())) - {"unstamped"} for e in evidence):
-        stale = [why_stale(e.get("why_stale", ())) or "-" for e in evidence]
-        rows = [(*row, cell) for row, cell in zip(rows, ["stale", *stale], strict=True)]
-    return [*table(rows, paint), *_ending_lines(count, every)]
 
 
 def text_lines(text: str) -> list[str]:

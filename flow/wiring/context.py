@@ -186,6 +186,7 @@ class Context:
             before_change=self.remembered.before_change,
             after_change=self.remembered.after_change,
             speaker=self.speaker,
+            asked_by=self.asked_by,
             before_journal=self.own_record.journal,
         )
         return FileLedger(self.run_record, settings)
@@ -310,6 +311,32 @@ class Context:
         from flow.adapters.process.speaker import account
 
         return account(self.environ)
+
+    def asked_by(self) -> Mapping[str, str]:
+        """Who asks for an evaluation: an agent by its shell, else somebody by their name.
+
+        Only of a person at a terminal git is asked for the name; empty at the stop of an agent.
+        """
+        speaker = self.speaker
+        if speaker is None:
+            return {}
+        if speaker.said_from == "agent":
+            return speaker.fields()
+        if speaker.said_from == "pipe":
+            return {"by": self.who, "by_from": "account", **speaker.fields()}
+        from flow.app.transitions.persons_word import PersonsWord, persons_name
+
+        word = PersonsWord(*persons_name(None, self.who, self.configured_name))
+        return {"by": word.by, **word.name_fields, **speaker.fields()}
+
+    def configured_name(self) -> str:
+        """Git's ``user.name``; empty where there is none, or git cannot tell."""
+        from flow.adapters.git.run import user_config
+
+        try:
+            return user_config(self.repo, "--get", "user.name").decode("utf-8", "replace")
+        except FlowError:
+            return ""
 
     @once
     def remembered(self) -> RememberedGoals:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 
 from flow.adapters.fs import clock
-from flow.adapters.git.run import user_config
 from flow.adapters.setup.defaults_file import read_defaults
 from flow.app.evaluation import protected_files
 from flow.app.transitions import create, moves
@@ -15,7 +14,7 @@ from flow.core.drafting.defaults import not_trusted
 from flow.core.drafting.draft import NO_DEFAULTS
 from flow.core.goal import ids
 from flow.core.stop.pause import PAUSED_STATUS
-from flow.errors import FlowError, StateError
+from flow.errors import StateError
 from flow.startup.typing import TYPE_CHECKING
 from flow.version import __version__
 from flow.wiring.pinning import Pinning, record_trust
@@ -32,14 +31,8 @@ if TYPE_CHECKING:
 
 def persons_word(context: Context, named: str | None, note: str = "") -> PersonsWord:
     """Who says so, and what; see :func:`flow.app.transitions.persons_word.persons_name`."""
-
-    def configured() -> str:
-        try:
-            return user_config(context.repo, "--get", "user.name").decode("utf-8", "replace")
-        except FlowError:
-            return ""
-
-    return PersonsWord(*persons_name(named, context.who, configured), note).checked()
+    name = persons_name(named, context.who, context.configured_name)
+    return PersonsWord(*name, note).checked()
 
 
 def activate(context: Context, goal_id: str) -> LoadedGoal:

@@ -9,7 +9,7 @@ import pytest
 
 from flow.adapters.contracts import formats
 from flow.adapters.journal.store import read as read_journal
-from tests.support import run_helper, scene
+from tests.support import run_helper, scene, stops
 from tests.support.scene import at_terminal, ended
 
 if TYPE_CHECKING:
@@ -241,7 +241,47 @@ def test_a_terminal_is_one_unless_an_agent_opened_it(
     assert approved["by_from"] == "git user.name"
 
 
-def test_an_evaluation_is_nobodys_word(repo: GitRepo) -> None:
+def evaluations(repo: GitRepo) -> list[dict[str, Any]]:
+    return [one for one in events(repo) if one["type"] == "evaluated"]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_an_evaluation_says_who_asked_for_it(repo: GitRepo, place: str) -> None:
+    env, said = PLACES[place]
     scene.create(scene.start(repo))
-    scene.propose(repo)
-    assert [spoken(one) for one in events(repo) if one["type"] == "evaluated"] == [{}]
+    scene.meet(repo)
+    run(repo, {"USER": "somebody", **env}, "goal", "evaluate", "greet")
+    (event,) = evaluations(repo)
+    assert spoken(event) == said
+    named = {} if place == "agent" else {"by": "somebody", "by_from": "account"}
+    assert {key: event[key] for key in ("by", "by_from") if key in event} == named
+    assert not any(spoken(one) for one in artifacts(repo)[1:]), "it is nobody's word"
+    who = "Claude Code's shell" if place == "agent" else "somebody (pipe)"
+    assert scene.flow(repo, "goal", "status", "--json").json["turns"][0]["by"] == who
+    assert f"1, the last by {who}, " in scene.flow(repo, "goal", "status").stdout
+    history = scene.flow(repo, "goal", "history").stdout.splitlines()
+    (line,) = [line for line in history if "turn 1" in line]
+    assert line.endswith(f"  {who}")
+
+
+def test_at_a_terminal_a_turn_has_gits_name(repo: GitRepo) -> None:
+    scene.create(scene.start(repo))
+    repo.git("config", "user.name", "repo owner")
+    assert ended(at_terminal(repo, ["goal", "evaluate"]))[0] == 1
+    (event,) = evaluations(repo)
+    named = {key: event.get(key) for key in ("by", "by_from", "said_from")}
+    assert named == {"by": "repo owner", "by_from": "git user.name", "said_from": "terminal"}
+
+
+def test_a_stop_of_the_agent_asks_for_itself(
+    repo: GitRepo, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.create(scene.start(repo))
+    for key, value in AGENT.items():
+        monkeypatch.setenv(key, value)
+    stops.stop(repo, capfd)
+    for event in events(repo):
+        if event["type"] in ("evaluated", "stop"):
+            assert not {"by", "said_from", "agent"} & event.keys()
+    turns = scene.flow(repo, "goal", "status", "--json").json["turns"]
+    assert [turn["by"] for turn in turns] == [None]

@@ -14,6 +14,7 @@ from flow.errors import ALL, FEW, PATHS
 from flow.render import baseline, judgement, records, text
 from flow.render.confirming import HOOK_LINES, LEFT_BEHIND, MOST_ROWS, for_hook
 from flow.render.goal.goal_list import goal_list_lines
+from flow.render.goal.inspect import inspect_lines
 from flow.render.goal.status import status_lines
 from flow.render.page.goal import goal_page
 from flow.render.screen import Screen
@@ -149,7 +150,7 @@ LISTS: dict[str, tuple[Callable[[], Sequence[str]], str, int]] = {
         "flow goal history g --json",
         PATHS,
     ),
-    "inspect": (lambda: text.inspect(INSPECT, plain), "flow goal inspect g --json", PATHS),
+    "inspect": (lambda: inspect_lines(INSPECT, Screen()), "flow goal inspect g --json", PATHS),
     "evidence": (
         lambda: records.evidence_list({"run_id": "r", "evidence": evidence()}, Screen()),
         "flow evidence list --run-id r --json",

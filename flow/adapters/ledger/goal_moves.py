@@ -38,7 +38,8 @@ class StatusChanges(GoalChange):
                 (("lifecycle", "turns_evaluated"), turn.turns_evaluated),
                 (("lifecycle", "last_evaluation"), turn.last_evaluation._asdict()),
             ]
-            plan = Plan(turn.status, edits, turn.artifact, turn.event, turn.scope)
+            event = {**turn.event, **self._settings.asked_by()}
+            plan = Plan(turn.status, edits, turn.artifact, event, turn.scope)
             if turn.proposal is None:
                 return plan._replace(proposal_change=self.withdrawal(goal_id, run_id))
             proposal = {"goal_id": goal_id, "run_id": run_id, **turn.proposal}

@@ -6,7 +6,7 @@ from flow.core import layout
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from flow.adapters.journal.store import Announce
     from flow.core.goal.model import Goal
@@ -33,5 +33,7 @@ class LedgerSettings(NamedTuple):
     speaker: Speaker | None = None
     """Who gives the commands, for the journal and event of all that a person could have done.
     None: a hook, which has ``how``."""
+    asked_by: Callable[[], Mapping[str, str]] = dict
+    """Who asked for an evaluation, as fields of its event; empty at the stop of an agent."""
     before_journal: Announce | None = None
     """``announce`` of ``journal.append``."""

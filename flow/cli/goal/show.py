@@ -96,10 +96,11 @@ def _history(args: argparse.Namespace, out: Output) -> int:
 
 def _inspect(args: argparse.Namespace, out: Output) -> int:
     from flow.app import goal_record
+    from flow.render.goal.inspect import inspect_lines
 
     goals = Goals(Context())
     document = plain(goal_record.inspect(goals, goal_views.choose(goals, args.ID)))
-    out.result(document, text.inspect(document, out.paint))
+    out.result(document, inspect_lines(document, out.screen))
     out.warn(document["warnings"])
     return 0
 

@@ -29,6 +29,8 @@ class PastTurn(NamedTuple):
     """
     tree: str | None = None
     """The digest of the files that it measured."""
+    by: str = ""
+    """Who asked for it, as far as known; empty at the stop of an agent."""
 
     def to_document(self) -> dict[str, Any]:
         """The value in ``status --json``."""
@@ -37,6 +39,7 @@ class PastTurn(NamedTuple):
             "at": self.at,
             "verdict": self.verdict,
             "answer": self.answer or None,
+            "by": self.by or None,
         }
 
 
@@ -70,8 +73,18 @@ def past_turns(events: Iterable[Event]) -> list[PastTurn]:
             _text(event, "verdict") or (before.verdict if before is not None else ""),
             _text(event, "answer"),
             tree if isinstance(tree, str) else before.tree if before is not None else None,
+            asked_by(event),
         )
     return list(turns.values())
+
+
+def asked_by(event: Event) -> str:
+    """Who asked for the evaluation of an event: a name, an agent's shell, a script's account."""
+    place = event.get("said_from")
+    if place == "agent":
+        return f"{_text(event, 'agent') or 'an agent'}'s shell"
+    by = _text(event, "by")
+    return f"{by} (pipe)" if by and place == "pipe" else by
 
 
 def approvals(events: Iterable[Event]) -> list[PersonsAct]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from flow.core import instant
+from flow.core.stop.past import asked_by
 from flow.core.stop.pause import pause_of
 from flow.core.stop.turns import has_turn
 from flow.core.text.display import clip, visible
@@ -144,7 +145,10 @@ def _answer(event: Event) -> str:
 
 
 def _entry(event: Event, meaning: str, text: str, note: object = "") -> Entry:
-    right = _answer(event) if event.get("type") == "stop" else _place(event)
+    kind = event.get("type")
+    right = _answer(event) if kind == "stop" else _place(event)
+    if kind == "evaluated":
+        right = visible(asked_by(event))
     return Entry(str(event.get("at", "")), meaning, text, right, str(note or ""), event=event)
 
 

@@ -127,7 +127,8 @@ def _turns(document: Document, screen: Screen) -> list[str]:
     if not turns:
         return [screen.labelled("turns", str(count))]
     more = "… " if turns[0]["turn"] > 1 else ""
-    how = " at a stop of the agent," if turns[-1]["answer"] else ""
+    by = visible(turns[-1].get("by") or "")
+    how = " at a stop of the agent," if turns[-1]["answer"] else f" by {by}," if by else ""
     last = f"{count}, the last{how} {screen.at(turns[-1]['at'])}"
     return [screen.labelled("turns", f"{screen.plain(more)}{painted}   {last}")]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from flow.core.stop.past import asked_by
 from flow.core.text.display import clip
 from flow.errors import FEW, cut_list
 from flow.render.goal.history import entries_of
@@ -132,10 +133,11 @@ def _aside(entry: Entry) -> str:
         limit = str(event.get("limit") or "").replace("_", " ")
         parts.append(_ANSWERS.get(str(event.get("answer")), ""))
         parts.append(f"A limit was reached: {limit}." if limit else "")
+        parts.append(f"Asked for by {asked_by(event)}." if asked_by(event) else "")
     elif entry.right:
         place = {"terminal": "at a terminal", "pipe": "from a pipe"}.get(entry.right)
         parts.append(f"Said {place or f'from {entry.right}'}.")
-    if event.get("by_from"):
+    if event.get("by_from") and not entry.turn:
         parts.append(f"The name is from: {event['by_from']}.")
     if event.get("evidence_id"):
         parts.append(str(event["evidence_id"]))

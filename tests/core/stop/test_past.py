@@ -28,16 +28,37 @@ def test_a_turn_and_the_stop_that_asked_for_it_are_one() -> None:
         stop(3, "let_go", verdict="achieved", tree="t3"),
     ]
     assert [tuple(turn) for turn in past_turns(events)] == [
-        (1, AT, "not_achieved", "", "t1"),
-        (2, AT, "blocked", "continue", "t2"),
-        (3, LATER, "achieved", "let_go", "t3"),
+        (1, AT, "not_achieved", "", "t1", ""),
+        (2, AT, "blocked", "continue", "t2", ""),
+        (3, LATER, "achieved", "let_go", "t3", ""),
     ]
     assert past_turns(events)[0].to_document() == {
         "turn": 1,
         "at": AT,
         "verdict": "not_achieved",
         "answer": None,
+        "by": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("event", "by"),
+    [
+        ({}, ""),
+        ({"by": "repo owner", "said_from": "terminal"}, "repo owner"),
+        ({"by": "runner", "by_from": "account", "said_from": "pipe"}, "runner (pipe)"),
+        ({"said_from": "agent", "agent": "Codex", "agent_session": "s"}, "Codex's shell"),
+        ({"said_from": "agent"}, "an agent's shell"),
+        ({"said_from": "pipe"}, ""),
+        ({"by": 7, "said_from": ["x"]}, ""),
+    ],
+)
+def test_who_asked_for_a_turn(event: dict[str, Any], by: str) -> None:
+    (turn,) = past_turns([evaluated(1, **event)])
+    assert turn.by == by
+    assert turn.to_document()["by"] == (by or None)
+    (turn,) = past_turns([evaluated(1, **event), stop(1)])
+    assert turn.by == "", "the stop asked for it"
 
 
 @pytest.mark.parametrize(
@@ -57,7 +78,8 @@ def test_what_is_no_turn_is_none(event: dict[str, Any]) -> None:
 
 def test_a_forged_turn_shows_nothing_but_texts() -> None:
     forged = {"type": "stop", "turn": 1, "at": 5, "verdict": [], "answer": {}, "tree": 7}
-    assert past_turns([forged]) == [(1, "", "", "", None)]
+    forged |= {"by": [], "agent": 3, "said_from": {}}
+    assert past_turns([forged]) == [(1, "", "", "", None, "")]
 
 
 def test_approvals_are_told_with_who_when_and_from_where() -> None:
