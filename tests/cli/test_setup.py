@@ -5,13 +5,24 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from flow.adapters.fs import locks
 from flow.adapters.git import run as git_run
+from flow.adapters.ledger import evidence_store
+from flow.adapters.setup import doctor_disk
 from flow.adapters.setup import init as setup_init
-from tests.support import GitRepo, scene
+from flow.errors import StorageError
+from tests.support import ROOT, GitRepo, scene
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FILES = {
     ".gitignore",
@@ -323,6 +334,110 @@ def test_doctor_waits_for_a_process_that_is_at_work(ready: GitRepo) -> None:
         fcntl.flock(held, fcntl.LOCK_EX)
         assert any("held" in what for what in findings(ready, "--fix"))
     assert (ready.path / ".flow/goals/.flow-tmp-a").exists()
+
+
+@pytest.fixture
+def leftover(ready: GitRepo) -> Path:
+    """A temporary file of an ended process, in a run that has evidence."""
+    scene.create(ready)
+    scene.meet(ready)
+    assert scene.flow(ready, "goal", "evaluate", "greet").status == 0
+    path = scene.run_dir(ready) / "evidence/.flow-tmp-0123456789abcdef01"
+    path.write_text("half")
+    return path
+
+
+def test_doctor_holds_one_lock_at_a_time(
+    ready: GitRepo, leftover: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(50):
+        ready.write(f".flow/runs/.locks/goal-g{number}.lock", "")
+    held: list[str] = []
+    taken: list[str] = []
+    most = 0
+
+    @contextmanager
+    def counted(root: str, rel: str, **more: Any) -> Iterator[None]:
+        nonlocal most
+        held.append(rel)
+        taken.append(rel)
+        most = max(most, len(held))
+        try:
+            with locks.exclusive(root, rel, **more):
+                yield
+        finally:
+            held.remove(rel)
+
+    monkeypatch.setattr(doctor_disk, "locks", SimpleNamespace(exclusive=counted))
+    assert str(leftover.relative_to(ready.path)) in str(fixed(ready))
+    assert most == 1
+    names = {os.path.basename(rel) for rel in taken}
+    assert names == set(os.listdir(ready.path / ".flow/runs/.locks")), "and every one"
+    assert len(names) > 50
+
+
+def fixed(repo: GitRepo) -> list[str]:
+    rows: list[str] = scene.flow(repo, "doctor", "--fix", "--json").json["fixed"]
+    return rows
+
+
+@pytest.mark.parametrize("same_name", [True, False])
+def test_doctor_leaves_alone_what_comes_while_it_waits(
+    ready: GitRepo, leftover: Path, monkeypatch: pytest.MonkeyPatch, same_name: bool
+) -> None:
+    new = leftover if same_name else leftover.with_name(".flow-tmp-aa3456789abcdef012")
+
+    @contextmanager
+    def begins(root: str, rel: str, **more: Any) -> Iterator[None]:
+        with locks.exclusive(root, rel, **more):
+            yield
+        if rel.endswith("/goal-greet.lock"):  # another process is at work from now on
+            leftover.unlink()
+            new.write_text("half of another")
+
+    monkeypatch.setattr(doctor_disk, "locks", SimpleNamespace(exclusive=begins))
+    assert fixed(ready) == []
+    assert new.read_text() == "half of another"
+
+
+@pytest.mark.parametrize(
+    "lock", ["evaluate-greet", "baseline-greet", "stop-greet", "run", "journal-x"]
+)
+def test_doctor_waits_for_whatever_holds_a_lock(ready: GitRepo, leftover: Path, lock: str) -> None:
+    import fcntl
+
+    name = f"run-{scene.run_dir(ready).name}" if lock == "run" else lock
+    with open(ready.path / f".flow/runs/.locks/{name}.lock", "a+") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert any("held" in what for what in findings(ready, "--fix"))
+        assert leftover.exists()
+    assert len(fixed(ready)) == 1
+
+
+def test_doctor_keeps_what_a_run_still_needs(
+    ready: GitRepo, leftover: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_run: object) -> None:
+        raise StorageError("no space left", file="x", remedy="free some")
+
+    ready.write(".flow/goals/.flow-tmp-a", "half")
+    with monkeypatch.context() as patch:
+        patch.setattr(evidence_store, "settle", full)
+        assert fixed(ready) == ["removed .flow/goals/.flow-tmp-a"]
+    assert leftover.exists()
+    assert len(fixed(ready)) == 1
+
+
+def test_doctor_mends_with_few_open_files(ready: GitRepo, leftover: Path) -> None:
+    text = scene.goal_file(ready)
+    for number in range(300):
+        other = f"g{number}"
+        ready.write(f".flow/goals/{other}.goal.yaml", text.replace("greet", other))
+        ready.write(f".flow/runs/.locks/goal-{other}.lock", "")
+    shell = f"ulimit -n 128; exec {ROOT}/bin/flow doctor --fix --json"
+    done = subprocess.run(["bash", "-c", shell], cwd=ready.path, capture_output=True, check=False)
+    assert str(leftover.relative_to(ready.path)) in done.stdout.decode(), done
+    assert not leftover.exists()
 
 
 def test_doctor_looks_at_the_state_folder(ready: GitRepo, home: Path) -> None:

@@ -8,14 +8,13 @@ import os
 import shutil
 import tempfile
 import time
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 
 from flow.adapters.baseline import work_folder
 from flow.adapters.chain import check as chain_check
 from flow.adapters.chain import pinned_heads
 from flow.adapters.chain.session_writes import RunWrites
 from flow.adapters.fs import files, locks
-from flow.adapters.journal.parts import MOST_FILES
 from flow.adapters.ledger import evidence_store
 from flow.adapters.user_state import goal_notes, noted_checkouts, written_files
 from flow.core import layout
@@ -179,49 +178,68 @@ def leftovers(checkout: ExaminedCheckout) -> list[str]:
 
 
 def remove_leftovers(checkout: ExaminedCheckout) -> list[str]:
-    """Remove temporary files under every lock that a process at work would hold.
+    """Remove the temporary files of ended processes; returns a line for each.
 
-    Raises :class:`LockTimeout` where one is at work.
+    What lies there now is nobody's once every lock that is there now was free once: whoever was at
+    work had one of them. So they are taken one after the other, however many there are. What came
+    meanwhile, under the same name as well, stays. Raises :class:`LockTimeout` where a process goes
+    on to be at work.
     """
     top = checkout.top
-    with ExitStack() as held:
-        for rel in _lock_files(checkout):
-            held.enter_context(locks.exclusive(top, rel, timeout=LOCK_SECONDS, quick=True))
-        for run_id in chain_check.run_ids(top):
-            with suppress(FlowError):  # what stops it is named elsewhere
-                evidence_store.settle(RunWrites(top, run_id))
-        removed = []
-        for rel in leftovers(checkout):  # again: some may have been another process's
-            path = os.path.join(top, rel)
-            if os.path.isdir(path) and not os.path.islink(path):
-                work_folder.remove_folder(path)
-            elif not os.path.isabs(rel):
-                files.remove(top, rel)
-            else:
-                with suppress(OSError):
-                    os.unlink(path)
-            removed.append(f"removed {rel}")
-        return removed
+    before = {path: _identity(top, path) for path in leftovers(checkout)}
+    for rel in _lock_files(top):
+        with locks.exclusive(top, rel, timeout=LOCK_SECONDS, quick=True):
+            pass
+    removed = []
+    for run_id in chain_check.run_ids(top):
+        folder = f"{layout.run_dir(run_id)}/"
+        with locks.exclusive(top, layout.run_lock(run_id), timeout=LOCK_SECONDS, quick=True):
+            of_run = [path for path in before if path.startswith(folder)]
+            if _settled(top, run_id):
+                removed += [path for path in of_run if _remove(top, path, before[path])]
+        for path in of_run:
+            del before[path]
+    removed += [path for path, identity in before.items() if _remove(top, path, identity)]
+    return [f"removed {path}" for path in removed]
 
 
-def _lock_files(checkout: ExaminedCheckout) -> list[str]:
-    """In the order in which Flow's commands take them: evaluation, goal, run, journal."""
-    goals = checkout.records.goal_ids()
-    runs = [
-        name
-        for name in _folders(os.path.join(checkout.top, layout.RUNS))
-        if not name.startswith(".")
-    ]
+def _settled(top: str, run_id: str) -> bool:
+    """Finish what was decided to record; where that fails its temporary file is still needed."""
     try:
-        journals = files.names(checkout.top, _journal_dir(checkout), suffix=".md", limit=MOST_FILES)
-    except FlowError:
-        journals = []
-    return [
-        *(layout.evaluation_lock(goal) for goal in goals),
-        *(layout.goal_lock(goal) for goal in goals),
-        *(layout.run_lock(run) for run in runs),
-        *dict.fromkeys(layout.journal_lock(name) for name in journals),
-    ]
+        evidence_store.settle(RunWrites(top, run_id))
+    except FlowError:  # what stops it is named elsewhere
+        return False
+    return True
+
+
+def _identity(top: str, path: str) -> tuple[int, ...]:
+    """Which file lies at a path; empty where none does."""
+    try:
+        status = os.lstat(os.path.join(top, path))
+    except OSError:
+        return ()
+    return status.st_dev, status.st_ino, status.st_ctime_ns
+
+
+def _remove(top: str, path: str, identity: tuple[int, ...]) -> bool:
+    """Remove a file or folder if it is still the one that was seen; whether it was."""
+    whole = os.path.join(top, path)
+    if not identity or _identity(top, path) != identity:
+        return False
+    if os.path.isdir(whole) and not os.path.islink(whole):
+        work_folder.remove_folder(whole)
+    elif not os.path.isabs(path):
+        files.remove(top, path)
+    else:
+        with suppress(OSError):
+            os.unlink(whole)
+    return True
+
+
+def _lock_files(top: str) -> list[str]:
+    """Every lock that a process can hold here: its file is made before it is taken."""
+    names = _folder_names(os.path.join(top, layout.LOCKS))
+    return [f"{layout.LOCKS}/{name}" for name in names if name.endswith(".lock")]
 
 
 def _reports(checkout: ExaminedCheckout) -> tuple[str, ...]:
