@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from contextlib import suppress
 
 from flow.adapters.attribution.attribute import Attributor
@@ -96,7 +97,9 @@ def write_all(folder: str | None, bundles: Sequence[str], query: InboxQuery | No
             write_out(os.path.join(folder, name), text, "page", off_limits=limits)
         judged.append(row._replace(page=name))
     path = os.path.join(folder, INDEX)
-    write_out(path, index_page(rows, __version__, judged), "page", off_limits=limits)
+    write_out(
+        path, index_page(rows, __version__, judged, now=time.time()), "page", off_limits=limits
+    )
     if query is not None:
         _remove_gone(folder, taken)
     return WrittenPages(path, rows, judged)

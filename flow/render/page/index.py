@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from flow.core import instant
 from flow.core.standing.items import InboxItem, short_names
 from flow.core.text.display import clip
@@ -89,13 +91,20 @@ def overview_row(item: InboxItem, report: GoalReport, name: str) -> OverviewRow:
 
 
 def index_page(
-    rows: Sequence[OverviewRow], version: str, opinions: Sequence[OpinionRow] = ()
+    rows: Sequence[OverviewRow],
+    version: str,
+    opinions: Sequence[OpinionRow] = (),
+    *,
+    now: float = float("inf"),
 ) -> str:
-    """The whole page: the goals, and below them what judges scored."""
+    """The whole page: the goals, and below them what judges scored.
+
+    Ages do not count to what is dated later than ``now``, in seconds since 1970.
+    """
     names = _repositories(
         [*(row.item.repository for row in rows), *(o.repository for o in opinions)]
     )
-    newest = max((row.item.since or "" for row in rows), default="")
+    newest = _newest([row.item.since or "" for row in rows], now)
     counts = {name: sum(row.item.section == name for row in rows) for name in HEADS}
     waits = counts["waits"]
     title = f"{waits:,} goal{'s wait' if waits != 1 else ' waits'} for you"
@@ -124,6 +133,16 @@ def index_page(
     )
     told = f"{len(rows)} goals: what waits for a person, what is blocked, working, closed"
     return page(title, told, top, main, rules=_rules(names))
+
+
+def _newest(stamps: Sequence[str], now: float) -> str:
+    """The newest entry of any record; of another machine it may be dated in the future."""
+    moments: dict[str, float] = {}
+    for stamp in stamps:
+        with suppress(ValueError, IndexError):
+            moments[stamp] = instant.seconds(stamp)
+    past = {stamp: moment for stamp, moment in moments.items() if moment <= now}
+    return max(past or moments, key=moments.__getitem__, default="")
 
 
 def _repositories(paths: Sequence[str]) -> dict[str, str]:

@@ -24,7 +24,7 @@ from flow.core.goal.model import GoalSummary
 from flow.core.instant import seconds
 from flow.core.standing.items import InboxItem, ordered, told_apart
 from flow.core.text.shell_quote import shell_argument
-from flow.errors import FlowError, at_key
+from flow.errors import FlowError, GitError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 from flow.wiring.context import Context
 from flow.wiring.inbox.checkout import InboxCheckout, decoded, encoded
@@ -257,6 +257,7 @@ class _Finder:
             place = os.path.realpath(top)
             repo = find_repo(place) if os.path.isdir(place) else None
             if repo is None or repo.top != place:
+                _refuse_unreadable(place)
                 repo = self._repo_without(top)
             if repo is None:
                 return None
@@ -331,6 +332,16 @@ class _Finder:
         if stamps.settled:
             self._index.put(key, {"stamp": stamps.text, "tops": tops})
         return tops
+
+
+def _refuse_unreadable(place: str) -> None:
+    """Raise :class:`GitError` for a folder that is there, and that this user may not look into."""
+    try:
+        os.scandir(place).close()
+    except PermissionError as error:
+        raise GitError(f"it cannot be read: {error.strerror}") from error
+    except OSError:
+        return
 
 
 def _branch_at(top: str) -> set[str]:

@@ -149,3 +149,21 @@ def test_two_repositories_of_one_name_are_told_apart(tmp_path: Path) -> None:
     shown = run_flow("inbox", "--all", "--repo", "work/app", cwd=tmp_path).stdout
     assert "greet  app/ma" in shown
     assert shown.count("0 of 1 proved") == 1  # once said is enough
+
+
+def test_a_checkout_that_may_not_be_read_is_not_called_gone(
+    greet: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(greet.path)
+    greet.path.mkdir()
+    scandir = os.scandir
+
+    def refused(path: str) -> object:
+        if path == str(greet.path):
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refused)  # root may read everything
+    (row,) = items(tmp_path)
+    assert (row["section"], row["why"]) == ("broken", "it cannot be read: Permission denied")
+    assert "command" not in row

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
+from flow.core.instant import seconds
 from flow.core.standing.items import InboxItem
 from flow.core.standing.table import Section
 from flow.render.page.index import FILTERED, OverviewRow, index_page, overview_row
@@ -46,6 +49,17 @@ def test_whose_turn_it_is_stands_first_with_the_line_to_type() -> None:
     assert "flow goal confirm goal-1" in text
     assert "8 h 0 m 2026-03-01 01:00" in text  # ages count to the newest entry
     assert "Nothing waits for you" in words_of(index_page([], "0.1.0"))
+
+
+@pytest.mark.parametrize("wrong", ["9999-12-31T23:59:59Z", "zzz", ""])
+def test_what_is_dated_in_the_future_or_not_at_all_makes_nothing_else_old(wrong: str) -> None:
+    made = rows()
+    odd = OverviewRow(item("closed", 7)._replace(since=wrong))
+    text = words_of(index_page([*made, odd], "0", now=seconds(stamp(12))))
+    assert "as of 2026-03-01 09:00" in text
+    assert "8 h 0 m 2026-03-01 01:00" in text
+    late = index_page([odd._replace(item=odd.item._replace(since=stamp(12)))], "0", now=0.0)
+    assert "as of 2026-03-01 12:00" in words_of(late)  # a clock that went back
 
 
 def test_rows_lead_to_their_pages_and_tell_criteria_and_turns() -> None:
