@@ -143,9 +143,10 @@ def changes(before: Iterable[InboxItem], after: Iterable[InboxItem]) -> list[Inb
     return rows + [InboxChange("removed", then[key], False) for key in then if key not in now]
 
 
-def _identity(item: InboxItem) -> tuple[str, str, str]:
-    """Which row it is, wherever it stands."""
-    return item.repository, item.goal_id or item.path, item.branch or ""
+def _identity(item: InboxItem) -> tuple[str, str, str, str]:
+    """Which row it is, wherever it stands; what cannot be read has one for each place."""
+    place = item.path if item.since is None else ""
+    return item.repository, item.goal_id or item.path, item.branch or "", place
 
 
 def _told(item: InboxItem) -> tuple[str, str, str, str]:

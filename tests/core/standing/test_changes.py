@@ -33,6 +33,16 @@ def test_goals_of_one_name_are_told_apart() -> None:
     ]
 
 
+def test_what_cannot_be_read_in_two_places_is_two_rows() -> None:
+    here = WORKING._replace(section="broken", why="a", branch=None, since=None)
+    there = here._replace(path="/r/side", why="b")
+    assert [change.item for change in changes([], [here, there])] == [here, there]
+    worse = there._replace(why="c")
+    assert changes([here, there], [here, worse]) == [("changed", worse, False)]
+    lost = WORKING._replace(section="broken", why="the ledger of trust cannot be used")
+    assert changes([WORKING], [lost]) == [("changed", lost, False)]  # it stands so itself
+
+
 def test_a_hostile_text_cannot_reach_terminal_or_desktop() -> None:
     item = WAITS._replace(
         repository="/r/4;1;50\x1b]0;x\x07",
