@@ -239,5 +239,5 @@ def approved_lines(document: Mapping[str, Any], screen: Screen) -> list[str]:
             "nothing was run again."
         )
     else:
-        lines += screen.wrapped("  not yet", visible(document["not_proposed"]))
+        lines += screen.wrapped("  not yet", visible(in_words(document["not_proposed"])))
     return [*lines, screen.labelled("next", visible(document["next"]), "person", width=NEXT)]

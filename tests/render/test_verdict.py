@@ -172,6 +172,14 @@ def blocked(*violations: Violation, screen: Screen = AT_80) -> list[str]:
     return verdict(shown, screen, VerdictDetails(allowed_paths=("src/**", "tests/**")), named=False)
 
 
+def test_a_reason_that_names_other_paths_than_the_list_is_told_in_words() -> None:
+    shown = document(row(), verdict="blocked", do="put_back", path_violations=["a.py"])
+    shown["reason"] = "path_boundary_violation: a.py, b.py outside the goal's paths"
+    lines = "\n".join(verdict(shown, AT_80, VerdictDetails(), named=False))
+    assert "outside its paths: a.py, b.py" in lines
+    assert "path_boundary_violation" not in lines
+
+
 def test_files_outside_come_with_their_remedies() -> None:
     shown = blocked(*VIOLATIONS)
     assert shown[0].startswith("⊘ g  blocked")

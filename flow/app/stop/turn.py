@@ -264,7 +264,7 @@ def _goal_answer(
         sentence = stop_messages.limit_reached(step.limit, limits)
         text = f"goal {goal.id}: let go, {stop_messages.LIMITS[step.limit]} ({sentence}); {text}"
         if verdict.lifecycle_to == "failed":
-            text = f"goal {goal.id} is failed: {verdict.reason}"
+            text = f"goal {goal.id} is failed: {explain.in_words(verdict.reason)}"
     if facts is not None and facts.measurement.out_of_time:
         missed = display.names(facts.measurement.out_of_time, 10)
         text += f"; not reached in the hook's time: {missed}"

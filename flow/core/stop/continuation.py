@@ -136,7 +136,7 @@ def _head_lines(
     names = [r.criterion_id for r in waiting if not _unjudged(r)]
     if names:
         parts.append(f"{some_names(names)} {'are' if len(names) > 1 else 'is'} undecided")
-    reason = ", ".join(parts) or clip(visible(verdict.reason), _REASON)
+    reason = ", ".join(parts) or clip(visible(explain.in_words(verdict.reason)), _REASON)
     head = [f"{MARK} Goal {goal.id} is not done: {reason}."]
     if step.loop.stuck_turns:
         head += _repeated_lines(step, failed or lost, bool(facts.violations))

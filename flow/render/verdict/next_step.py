@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from flow.core.decision.explain import JUDGED, beside_rows
+from flow.core.decision.explain import JUDGED, beside_rows, in_words
 from flow.core.decision.verdict import CriterionResult
 from flow.core.text.display import names, visible
 from flow.errors import PATHS, cut_list, more_than
@@ -102,7 +102,7 @@ def _remark(sheet: VerdictSheet) -> str:
         return ""
     needed = [_as_result(row) for row in sheet.required()]
     remark = beside_rows(str(document["reason"]), needed, sheet.paths)
-    return show(remark) if remark else ""
+    return show(in_words(remark)) if remark else ""
 
 
 def _as_result(row: Document) -> CriterionResult:
