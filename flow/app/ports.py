@@ -366,7 +366,11 @@ class CheckEvents(NamedTuple):
     """What is called while commands run, in the caller's thread and in time order."""
 
     started: Callable[[Check], None]
-    ended: Callable[[Check, CheckResult], None]
+    ended: Callable[[Check, CheckResult], Callable[[], None] | None]
+    """Looks at what the command did; returns what is left to do about it, which is done at once.
+
+    Where several run beside each other, the next one is started in its place before that.
+    """
     tick: Callable[[], None] | None = None
     """Called about every tenth of a second while something runs."""
 
@@ -384,8 +388,11 @@ class RunChecks(Protocol):
 class Watch(Protocol):
     """Notices changes to HEAD, the goal and Flow's files that no ledger entry accounts for."""
 
-    def settle(self) -> None:
-        """Take the present state as accounted for, after a write of one's own."""
+    def settle(self) -> tuple[str, ...]:
+        """Take the present state as accounted for, after a write of evidence of one's own.
+
+        Returns what else changed since the last look, as :meth:`changed` does.
+        """
 
     def changed(self) -> tuple[str, ...]:
         """What changed since the last ``settle`` without an account, as names for people."""

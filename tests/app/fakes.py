@@ -96,6 +96,7 @@ class World:
         self.outcomes: dict[str, str] = {}
         self.during: dict[str, Callable[[], None]] = {}
         self.blame: tuple[str, ...] = ()
+        self.blamed_at_settling: list[tuple[str, ...]] = []
         self.elsewhere: list[tuple[str, ...] | None] = []
         """What each look finds, None where none is due, and the last look."""
         self.unlooked = 0
@@ -315,21 +316,25 @@ class World:
                 events.tick()
             self.during.get(check.criterion_id, lambda: None)()
             if check.criterion_id in self.results:
-                events.ended(check, self.results[check.criterion_id])
+                recorded(events.ended(check, self.results[check.criterion_id]))
                 continue
             outcome = self.outcomes.get(check.criterion_id, "passed")
             code = {"passed": 0, "failed": 1}.get(outcome)
             text = f"exit {code}" if code is not None else "timeout"
-            events.ended(
-                check,
-                CheckResult(outcome, code, text, "", 0.1, None, 0, 0, (), ()),  # type: ignore[arg-type]
+            recorded(
+                events.ended(
+                    check,
+                    CheckResult(outcome, code, text, "", 0.1, None, 0, 0, (), ()),  # type: ignore[arg-type]
+                )
             )
 
-    def settle(self) -> None:
+    def settle(self) -> tuple[str, ...]:
         self.blame = ()
+        return self.blamed_at_settling.pop(0) if self.blamed_at_settling else ()
 
     def changed(self) -> tuple[str, ...]:
-        return self.blame
+        blame, self.blame = self.blame, ()
+        return blame
 
     def changed_elsewhere(self, *, last: bool = False) -> dict[str, int]:
         self.unlooked += not last
@@ -489,6 +494,12 @@ class Shop:
             syntax_faults=lambda _goal: [],
             run_checks=self.run_checks,
         )
+
+
+def recorded(record: Callable[[], None] | None) -> None:
+    """What a runner does with what ``ended`` left to do."""
+    if record is not None:
+        record()
 
 
 def sidecar(run_id: str, evidence_id: str) -> str:

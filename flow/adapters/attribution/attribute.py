@@ -231,7 +231,7 @@ def attributed(
             events.started(check)
             before[check.criterion_id] = (attributor.stamps(check), attributor.declared(check))
 
-        def end(check: Check, result: CheckResult) -> None:
+        def end(check: Check, result: CheckResult) -> Callable[[], None] | None:
             stamps, declared = before.pop(check.criterion_id)
             attribution = attributor.attribution(check, result, stamps, declared)
             if attribution is not None:
@@ -245,7 +245,7 @@ def attributed(
                 if why:
                     reason = visible(f"not red: {why[:LONGEST_WHY]}")
                     result = result._replace(outcome="inconclusive", reason=reason)
-            events.ended(check, result)
+            return events.ended(check, result)
 
         run_checks(checks, jobs=jobs, events=CheckEvents(begin, end, events.tick))
 

@@ -99,12 +99,13 @@ class BaseRunner:
                 *self._leads_back(originals[check.cwd], folder),
             )
 
-        def end(check: Check, result: CheckResult) -> None:
+        def end(check: Check, result: CheckResult) -> Callable[[], None] | None:
             limitations = (*result.limitations, *self._notes, *notes.pop(check.cwd))
-            events.ended(
+            record = events.ended(
                 originals[check.cwd], self._weighed(result)._replace(limitations=limitations)
             )
             work_folder.remove_folder(self._folder(check))
+            return record
 
         self._run(moved, jobs=jobs, events=CheckEvents(begin, end, events.tick))
 

@@ -1,8 +1,9 @@
 """Notice changes that a running command makes to HEAD, the goal and Flow's own files.
 
-SPEC 3, step 2. Before each command the present state is settled; when one ends, a difference is
-blamed on it, unless an event accounts for it: another Flow process that wrote at the same time has
-left one. A forged event is not detected here, but by the hash chain of SPEC 10
+SPEC 3, step 2. Each look goes on from the last one: one when a command ends, before another is
+started, and one when its evidence is recorded, which is what changed most in between. A difference
+is blamed on what ran, unless an event accounts for it: another Flow process that wrote at the same
+time has left one. A forged event is not detected here, but by the hash chain of SPEC 10
 (:mod:`flow.adapters.chain.check`).
 
 Of the many sidecars only the folder's own stamp and those the goal refers to are observed, so that
@@ -23,7 +24,7 @@ done at once where its stamp is another one.
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from flow.adapters.chain.event_log import events_after, last_seq
 from flow.adapters.fs import files, locks
@@ -84,12 +85,16 @@ class FileWatch:
         referred: Sequence[str] = (),
         vouches: Vouches | None = None,
     ) -> None:
+        own = (layout.evidence_dir, layout.events_file, layout.ledger_file)
+        self._own = frozenset(path_of(run_id) for path_of in own)
+        """What recording evidence changes."""
         self._repo = repo
         self._goal_id = goal_id
         self._run_id = run_id
         self._referred = tuple(referred)
         self._vouches = vouches
-        self._state: dict[str, object] = {}
+        self._state: dict[str, object] | None = None
+        """None before the first look."""
         self._seq = 0
         self._elsewhere: dict[str, Stamp] | None = None
         """Other goals' files and the sidecars referred to, as they were at the last look."""
@@ -102,25 +107,45 @@ class FileWatch:
         self._unhashed = 0
         """Commands that ended since then."""
 
-    def settle(self) -> None:
-        """Take the present state as accounted for.
+    def settle(self) -> tuple[str, ...]:
+        """Take the present state as accounted for, after a write of evidence of one's own.
 
-        Observed again where an event came meanwhile: else its files would be new later, and the
-        event old.
+        Returns the names of what else changed since the last look without an account: another
+        command may run meanwhile.
         """
         if self._elsewhere is None:
             self._goals, self._elsewhere = self._look_elsewhere()
             self._goal = self._hashed_goal()
-        for _ in range(_TRIES):
-            self._seq = last_seq(self._repo.top, self._run_id)
-            self._state = self._observe()
-            if last_seq(self._repo.top, self._run_id) == self._seq:
-                return
+        return self._look(self._own)
 
     def changed(self) -> tuple[str, ...]:
-        """Names of what changed since the last :meth:`settle` without an account."""
-        differing = self._differing()
-        return self._once_others_are_done(differing) if differing else ()
+        """Names of what changed since the last look without an account."""
+        return self._look(frozenset())
+
+    def _look(self, own: frozenset[str]) -> tuple[str, ...]:
+        """Take the state as it is now; what differs without an account, and is not in ``own``."""
+        before, seq = self._state, self._seq
+        now = self._take()
+        if before is None or own.issuperset(_differing_names(before, now)):
+            return ()
+        differing = self._unaccounted(before, now, seq)
+        if differing:
+            with suppress(FlowError), self._others_done():
+                return self._unaccounted(before, self._take(), seq)
+        return differing
+
+    def _take(self) -> dict[str, object]:
+        """The state as it is now, from which the next look goes on.
+
+        Observed again where an event came meanwhile: else its files would be new later, and the
+        event old.
+        """
+        for _ in range(_TRIES):
+            self._seq = last_seq(self._repo.top, self._run_id)
+            self._state = state = self._observe()
+            if last_seq(self._repo.top, self._run_id) == self._seq:
+                break
+        return state
 
     def changed_elsewhere(self, *, last: bool = False) -> Mapping[str, int]:
         """Names of other goals' files, of sidecars and of this goal that changed since a look.
@@ -216,22 +241,17 @@ class FileWatch:
             stamps[reference] = _stamp(f"{top}/{reference}")
         return goals, stamps
 
-    def _differing(self) -> tuple[str, ...]:
-        now = self._observe()
-        differing = _differing_names(self._state, now)
+    def _unaccounted(
+        self, before: Mapping[str, object], now: Mapping[str, object], seq: int
+    ) -> tuple[str, ...]:
+        """Names that differ without an event after ``seq`` that accounts for them."""
+        differing = _differing_names(before, now)
         if not differing:
             return ()
-        accounts = self._accounts()
-        full = {name for name in differing if name not in self._state and _is_full(name)}
+        events = events_after(self._repo.top, self._run_id, seq)
+        accounts = {str(event.get("type")) for event in events}
+        full = {name for name in differing if name not in before and _is_full(name)}
         return tuple(name for name in differing if not _accounted(name, accounts, full))
-
-    def _once_others_are_done(self, differing: tuple[str, ...]) -> tuple[str, ...]:
-        """Observe again while nobody writes to goal or run."""
-        try:
-            with self._others_done():
-                return self._differing()
-        except FlowError:
-            return differing
 
     @contextmanager
     def _others_done(self) -> Iterator[None]:
@@ -253,14 +273,6 @@ class FileWatch:
         state.update((f"{run}/{name}", stamp) for name, stamp in _folder(f"{top}/{run}"))
         return state
 
-    def _accounts(self) -> dict[str, set[str]]:
-        """Events of other Flow processes since then: type → what they wrote."""
-        accounts: dict[str, set[str]] = {}
-        for event in events_after(self._repo.top, self._run_id, self._seq):
-            kind = str(event.get("type"))
-            accounts.setdefault(kind, set()).add(str(event.get("evidence_id", "")))
-        return accounts
-
 
 def _differing_names(before: Mapping[str, object], now: Mapping[str, object]) -> tuple[str, ...]:
     names = sorted({*now, *before})
@@ -272,8 +284,8 @@ def _is_full(name: str) -> bool:
     return layout.events_number(name.rpartition("/")[2]) > 0
 
 
-def _accounted(name: str, accounts: Mapping[str, set[str]], full: set[str]) -> bool:
-    """``full`` are files of events that were not there before."""
+def _accounted(name: str, accounts: set[str], full: set[str]) -> bool:
+    """``accounts`` are the types of events since; ``full`` files of events that were not there."""
     if not accounts:
         return False
     if name.endswith("/events.jsonl") or name in full:

@@ -150,25 +150,39 @@ class _RunnerCall:
         with Interrupts() as interrupts:
             try:
                 while self.waiting or self.running:
-                    while self.waiting and self._may_start():
-                        interrupts.check()
-                        index = self.waiting.popleft()
-                        self.running.add(index)
-                        self.events.started(self.checks[index])
-                        self._start(index, interrupts.fd)
+                    self._start_waiting(interrupts)
                     if self.events.tick:
                         self.events.tick()
                     for report in self._reports(seconds):
                         interrupts.check()
-                        index = report["i"]
-                        result = self._result(index, report)
-                        self.running.discard(index)
-                        self.events.ended(self.checks[index], result)
+                        self._hand_over(report, interrupts)
                     interrupts.check()
             except KeyboardInterrupt:
                 raise Interrupted("interrupted", remedy="evaluate again when ready") from None
             finally:
                 self._close()
+
+    def _start_waiting(self, interrupts: Interrupts) -> None:
+        """Start as many as may run now."""
+        while self.waiting and self._may_start():
+            interrupts.check()
+            index = self.waiting.popleft()
+            self.running.add(index)
+            self.events.started(self.checks[index])
+            self._start(index, interrupts.fd)
+
+    def _hand_over(self, report: Mapping[str, Any], interrupts: Interrupts) -> None:
+        """Hand over a result; where several run at once, the next one runs while it is recorded."""
+        index = report["i"]
+        result = self._result(index, report)
+        self.running.discard(index)
+        record = self.events.ended(self.checks[index], result)
+        try:
+            if self.jobs > 1 and self.waiting and not self.checks[self.waiting[0]].serial:
+                self._start_waiting(interrupts)
+        finally:
+            if record is not None:
+                record()
 
     def _may_start(self) -> bool:
         if not self.running:

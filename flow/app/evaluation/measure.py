@@ -11,7 +11,7 @@ from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.evaluation.values import EvaluationTools, Facts, Request
     from flow.app.ports import CheckResult
@@ -118,24 +118,34 @@ class _CommandRuns:
         self._running[check.criterion_id] = []
         self._tools.listener.started(check)
 
-    def _ended(self, check: Check, result: CheckResult) -> None:
-        facts, tools, repeats = self._facts, self._tools, self._repeats
+    def _ended(self, check: Check, result: CheckResult) -> Callable[[], None]:
+        """Look at what it changed, before another command may start; its record is what is left."""
         elsewhere = self._watch.changed_elsewhere()
         for change, commands in elsewhere.items():  # its own command is the last of them
             self._found_later(change, self._ended_ids[len(self._ended_ids) - commands + 1 :])
         self._ended_ids.append(check.criterion_id)
-        changes = (*self._watch.changed(), *elsewhere)
+        self._blame_running((*self._watch.changed(), *elsewhere))
+        blamed = tuple(self._running.pop(check.criterion_id))
+        return lambda: self._record(check, result, blamed)
+
+    def _blame_running(self, changes: Sequence[str]) -> None:
+        """Any command that ran meanwhile may have done it."""
         self.touched.update(changes)
-        for blamed in self._running.values():  # any command that ran meanwhile may have done it
+        for blamed in self._running.values():
             blamed.extend(change for change in changes if change not in blamed)
-        blamed = self._running.pop(check.criterion_id)
+
+    def _record(self, check: Check, result: CheckResult, blamed: Sequence[str]) -> None:
+        """Record a run that is to blame for these changes, and go on with the state after that."""
+        facts, tools, repeats = self._facts, self._tools, self._repeats
         criterion = self._criteria[check.criterion_id]
         own_row, document = _measurement_of(facts, criterion, check, result, blamed, tools.now())
         row, final = repeats.fold(own_row, document, blamed=bool(blamed))
         row = row._replace(blamed=row.outcome == "failed" and repeats.blamed(check.criterion_id))
         evidence_id, path = _recorded_sidecar(self._request, tools, document, result)
         repeats.recorded(check.criterion_id, evidence_id or document["metadata"]["id"])
-        self._watch.settle()
+        unsettled = self._watch.settle()
+        if self._running:  # between the commands nobody is to blame
+            self._blame_running(unsettled)
         if final:
             self.rows[row.criterion_id] = row._replace(evidence_id=evidence_id, evidence_ref=path)
             del self.waiting[check.criterion_id]

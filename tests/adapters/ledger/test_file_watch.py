@@ -157,6 +157,42 @@ def test_a_file_of_events_that_a_command_makes_is_blamed(repo: GitRepo, watched:
     assert watched.changed() == (name,)
 
 
+def own_record(top: str, name: str) -> None:
+    """What an evaluation itself writes between two looks."""
+    record(top, name)
+    with open(os.path.join(top, layout.ledger_file(RUN)), "ab") as file:
+        file.write(b"an entry\n")
+
+
+@pytest.mark.parametrize("what", ["nothing", "HEAD", "baseline.json.bak", "theirs"])
+def test_of_what_happens_during_a_record_only_the_record_is_one_s_own(
+    repo: GitRepo, watched: FileWatch, what: str
+) -> None:
+    """Other commands run meanwhile."""
+    top, proposal = str(repo.path), f"{layout.run_dir(RUN)}/proposal.json"
+    assert watched.changed() == ()
+    own_record(top, "mine")
+    if what == "HEAD":
+        repo.commit("another", a="b")
+    elif what == "theirs":
+        files.publish_new(top, proposal, b"{}")
+        event_log.append(top, RUN, "greet", "proposed", {}, at="2026-01-01T00:00:00Z")
+    elif what == "baseline.json.bak":
+        files.publish_new(top, f"{layout.run_dir(RUN)}/{what}", b"{}")
+    told = {"HEAD": ("HEAD",), "baseline.json.bak": (f"{layout.run_dir(RUN)}/{what}",)}
+    assert watched.settle() == told.get(what, ())
+    assert watched.changed() == ()
+
+
+def test_each_look_goes_on_from_the_last_one(repo: GitRepo, watched: FileWatch) -> None:
+    """What was told is not told again, of a command that began later."""
+    repo.commit("another", a="b")
+    assert watched.changed() == ("HEAD",)
+    own_record(str(repo.path), "mine")
+    assert watched.settle() == ()
+    assert watched.changed() == ()
+
+
 # --- files that are too many for a look after every command ---------------------------------------
 
 

@@ -59,7 +59,7 @@ class Scene:
         checks: list[Check],
         *,
         jobs: int = 1,
-        ended: Callable[[Check, CheckResult], None] | None = None,
+        ended: Callable[[Check, CheckResult], Callable[[], None] | None] | None = None,
         **options: Any,
     ) -> list[Ran]:
         found: dict[int, Ran] = {}
@@ -67,15 +67,15 @@ class Scene:
         def note_start(check: Check) -> None:
             self.events.append(f"+{check.criterion_id}")
 
-        def take(check: Check, result: CheckResult) -> None:
+        def take(check: Check, result: CheckResult) -> Callable[[], None] | None:
             self.events.append(f"-{check.criterion_id}")
-            if ended:
-                ended(check, result)
+            record = ended(check, result) if ended else None
             output = None
             if result.output:
                 output = Path(result.output.path).read_bytes()
                 os.unlink(result.output.path)
             found[checks.index(check)] = Ran(result, output)
+            return record
 
         options = {"environ": self.environ, "grace": 0.3, **options}
         tick = options.pop("tick", None)
@@ -774,6 +774,54 @@ def test_results_come_as_they_end(scene: Scene) -> None:
     scene.run(checks, jobs=2)
     assert sorted(scene.events[:2]) == ["+AC1", "+AC2"]
     assert set(scene.events) == {f"{sign}AC{n}" for n in (1, 2, 3) for sign in "+-"}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("serial", [True, False])
+def test_the_next_one_runs_while_a_result_is_recorded_where_several_run(
+    scene: Scene, jobs: int, serial: bool
+) -> None:
+    """And never before that was looked at, nor a serial one before it is on disk."""
+    checks = [
+        scene.check("true")._replace(criterion_id=f"AC{n}", serial=serial and n == 3)
+        for n in (1, 2, 3)
+    ]
+
+    def look(check: Check, result: CheckResult) -> Callable[[], None]:
+        return lambda: scene.events.append(f"={check.criterion_id}")
+
+    scene.run(checks, jobs=jobs, ended=look)
+    events = scene.events
+    for check in checks:
+        looked, recorded = (events.index(f"{mark}{check.criterion_id}") for mark in "-=")
+        between = events[looked + 1 : recorded]
+        assert all(event.startswith("+") for event in between), "another result was looked at"
+        assert jobs > 1 or not between
+        assert not serial or "+AC3" not in between
+    first = min(events.index("=AC1"), events.index("=AC2"))
+    if jobs == 2 and not serial:
+        assert events.index("+AC3") < first
+    else:
+        assert events.index("+AC3") > first
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_ended_is_recorded_though_the_next_one_cannot_start(scene: Scene, jobs: int) -> None:
+    recorded = []
+    checks = [scene.check("true")._replace(criterion_id=f"AC{n}") for n in range(1, 4)]
+
+    def started(check: Check) -> None:
+        if check.criterion_id == "AC3":
+            raise TimeoutError
+
+    def look(check: Check, result: CheckResult) -> Callable[[], None]:
+        return lambda: recorded.append(check.criterion_id)
+
+    runner = CommandRunner(str(scene.top), WORK, environ=scene.environ)
+    with pytest.raises(TimeoutError):
+        runner(checks, jobs=jobs, events=CheckEvents(started, look))
+    assert len(recorded) == (2 if jobs == 1 else 1)
+    assert scene.processes() == []
 
 
 def test_serial_ones_run_alone(scene: Scene) -> None:

@@ -22,7 +22,7 @@ from flow.core.decision.decide import Measured
 from flow.core.decision.explain import FUZZY
 from flow.core.decision.verdict import CriterionResult, Verdict
 from flow.core.evidence.model import ONLY_EXIT
-from tests.app.fakes import NOW, World, changed, criterion, goal_document, sidecar
+from tests.app.fakes import NOW, World, changed, criterion, goal_document, recorded, sidecar
 
 
 def run(world: World, **request: Any) -> Verdict:
@@ -329,11 +329,11 @@ def test_every_command_that_ran_meanwhile_is_blamed_once() -> None:
         started(first)
         started(second)
         world.blame = ("goal issue-4", "HEAD")
-        ended(first, done())
+        recorded(ended(first, done()))
         world.blame = ("goal issue-4",)
-        ended(second, done())
+        recorded(ended(second, done()))
         started(third)
-        ended(third, done())
+        recorded(ended(third, done()))
 
     tools = world.tools()._replace(run_checks=run_checks)
     verdict = evaluate(Request("issue-4"), tools)
@@ -344,6 +344,47 @@ def test_every_command_that_ran_meanwhile_is_blamed_once() -> None:
         "it changed goal issue-4, HEAD, which only Flow or a person may change",
         "",
     ]
+
+
+@pytest.mark.parametrize("runs", [True, False], ids=["another runs", "nothing runs"])
+def test_what_changes_while_a_result_is_recorded_is_blamed_on_what_runs_then(runs: bool) -> None:
+    """The next command runs already; whoever ended has left nothing that could have done it."""
+    world = World(goal_document(criterion("AC1"), criterion("AC2")))
+
+    def run_checks(checks: Any, *, jobs: int, events: CheckEvents) -> None:
+        first, second = checks
+        started, ended, _ = events
+        started(first)
+        record = ended(first, done())
+        if runs:
+            started(second)
+        world.blamed_at_settling = [("HEAD",)]
+        recorded(record)
+        if not runs:
+            started(second)
+        recorded(ended(second, done()))
+
+    tools = world.tools()._replace(run_checks=run_checks)
+    rows = evaluate(Request("issue-4"), tools).criterion_results
+    assert [row.outcome for row in rows] == ["passed", "failed" if runs else "passed"]
+
+
+def test_a_command_that_starts_before_the_record_is_not_blamed_for_what_was_before() -> None:
+    world = World(goal_document(criterion("AC1"), criterion("AC2")))
+
+    def run_checks(checks: Any, *, jobs: int, events: CheckEvents) -> None:
+        first, second = checks
+        started, ended, _ = events
+        started(first)
+        world.blame = ("HEAD",)
+        record = ended(first, done())
+        started(second)
+        recorded(record)
+        recorded(ended(second, done()))
+
+    tools = world.tools()._replace(run_checks=run_checks)
+    rows = evaluate(Request("issue-4"), tools).criterion_results
+    assert [row.outcome for row in rows] == ["failed", "passed"]
 
 
 OTHER = ".flow/goals/other.goal.yaml"
