@@ -146,6 +146,7 @@ class AnchoredChain:
         self._links = EntryLinks(root, run_id)
         self._number, self._hash = head
         self._lines: dict[tuple[str, str], bytes] = {}
+        self._parsed: dict[bytes, LedgerEntry] = {}
         self._ids: dict[str, list[tuple[str, int]]] = {}
         """(sidecar, number) of the entries by each :func:`beginnings` of the sidecar's id."""
 
@@ -154,7 +155,12 @@ class AnchoredChain:
         while (kind, evidence_id) not in self._lines and self._step():
             pass
         line = self._lines.get((kind, evidence_id))
-        return parse(line) if line is not None else None
+        if line is None:
+            return None
+        entry = self._parsed.get(line)
+        if entry is None:
+            entry = self._parsed[line] = parse(line)
+        return entry
 
     def ids(self, beginning: str) -> Iterator[tuple[str, int]]:
         """(sidecar, number) of each entry whose sidecar's id has this :func:`beginnings`.

@@ -20,6 +20,7 @@ from flow.adapters.chain import event_log as events
 from flow.adapters.chain import ledger_file
 from flow.adapters.chain.session_writes import COMING, UNVERIFIED
 from flow.adapters.fs import files, lenient_json, locks
+from flow.adapters.fs.stamps import is_settled, signature_of
 from flow.adapters.fs.state_folder import check_state_dir, write_json
 from flow.core import layout
 from flow.core.chain.entries import Head, head_of, is_digest
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.adapters.chain.session_writes import RunWrites, Unpinned
+    from flow.adapters.fs.stamps import Signature
     from flow.core.chain.entries import LedgerEntry
     from flow.core.chain.intervals import Intervals
 
@@ -73,6 +75,8 @@ class PinnedHeads:
         self._rel = f"{KIND}/{sha256(os.fsencode(repo)).hexdigest()[:32]}"
         self._parsed: tuple[bytes, PinnedRun | None] | None = None
         """The bytes that were read last, parsed: the same file is read often."""
+        self._settled: tuple[str, Signature] | None = None
+        """The file that these are from, and its stamps, where the next write gets it others."""
 
     def path(self, run_id: str) -> str:
         """The file that holds a run's heads."""
@@ -96,12 +100,17 @@ class PinnedHeads:
         if not check_state_dir(self._folder):
             return None
         rel = self._file(run_id)
+        status = _status(os.path.join(self._folder, rel))
+        settled = (rel, signature_of(status)) if status is not None and is_settled(status) else None
         try:
-            data = files.read_optional(self._folder, rel, limit=LIMIT)
-            if data is None:
-                return None
-            if self._parsed is None or self._parsed[0] != data:
-                self._parsed = data, _from_document(lenient_json.loads(data))
+            if settled is None or settled != self._settled or self._parsed is None:
+                self._settled = None
+                data = files.read_optional(self._folder, rel, limit=LIMIT)
+                if data is None:
+                    return None
+                if self._parsed is None or self._parsed[0] != data:
+                    self._parsed = data, _from_document(lenient_json.loads(data))
+                self._settled = settled
             return self._parsed[1] or PinnedRun(None, None, {}, broken=True)
         except StorageError:
             raise
@@ -180,6 +189,13 @@ class PinnedHeads:
             **({"unvouched": pinned.unvouched} if pinned.unvouched else {}),
         }
         write_json(self._folder, self._file(run_id), document, "keep the head of a run")
+
+
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except OSError:  # reading it says what there is
+        return None
 
 
 def _is_id(name: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from flow.errors import InputError
 from flow.startup.typing import Any
@@ -26,6 +27,8 @@ _WORDS = frozenset(
 )
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 _SURROGATE = "[\x00\ud800-\udfff]"
+_REMEMBERED = 160
+"""Characters: a text that is no longer is written once, and remembered: sidecars are much alike."""
 
 
 def dump(document: Any) -> str:
@@ -38,6 +41,8 @@ def dump(document: Any) -> str:
 
 def plain_types(value: Any, depth: int = 1) -> Any:
     """``value`` as plain dicts, lists and scalars; raises :class:`InputError`."""
+    if value.__class__ is str:  # most are
+        return value if value.isprintable() else _writable(value)
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -73,6 +78,7 @@ def _writable(text: str) -> str:
     return text
 
 
+@lru_cache(maxsize=512)
 def _key_text(key: object) -> str:
     if not isinstance(key, str) or len(key) > LONGEST_KEY or len(_double_quoted(key)) > LONGEST_KEY:
         raise InputError(f"{key!r:.80} is no key for YAML", remedy="use a short text as key")
@@ -87,7 +93,10 @@ def block(value: dict[str, Any] | list[Any], indent: str, *, literals: bool = Tr
     lines: list[str] = []
     if isinstance(value, dict):
         for key, item in value.items():
-            lines += _entry_lines(f"{indent}{scalar(key)}:", item, indent, literals)
+            if item.__class__ is str and len(item) <= _REMEMBERED and "\n" not in item:
+                lines.append(f"{indent}{scalar(key)}: {_short_text(item)}")
+            else:
+                lines += _entry_lines(f"{indent}{scalar(key)}:", item, indent, literals)
         return lines
     for item in value:
         if isinstance(item, (dict, list)) and item:
@@ -139,6 +148,8 @@ def _in_flow(value: Any) -> str:
 
 def scalar(value: Any, *, inside: bool = False, style: str | None = None) -> str:
     """A scalar on one line. ``inside``: of a flow collection; ``style``: the quotes to prefer."""
+    if value.__class__ is str and style is None:
+        return (_text if len(value) > _REMEMBERED else _short_text)(value, inside)
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -153,11 +164,18 @@ def scalar(value: Any, *, inside: bool = False, style: str | None = None) -> str
         return _double_quoted(value)
     if style == "'" and value.isprintable():
         return _single_quoted(value)
+    return _text(value, inside)
+
+
+def _text(value: str, inside: bool = False) -> str:
     if _is_plain(value, inside):
         return str(value)
     if value.isprintable() and ('"' in value or "\\" in value) and "'" not in value:
         return _single_quoted(value)
     return _double_quoted(value)
+
+
+_short_text = lru_cache(maxsize=1024)(_text)
 
 
 def _is_plain(text: str, inside: bool) -> bool:

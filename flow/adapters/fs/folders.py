@@ -63,25 +63,37 @@ def open_parent(root: str, rel: str) -> tuple[int, str]:
 
 
 @contextmanager
-def held(root: str, *rels: str) -> Iterator[None]:
+def held(root: str, *rels: str, make: bool = True) -> Iterator[None]:
     """Within it this thread walks to these folders once, not for each file in them.
 
-    Missing ones are made. Names in them are opened without following a symlink, as ever. What is
-    put in the place of such a folder meanwhile is not looked into: what is written within stays
-    together, in the folder that was there before.
+    Missing ones are made. Without ``make`` what cannot be opened is not held, and each access says
+    why. Names in them are opened without following a symlink, as ever. What is put in the place of
+    such a folder meanwhile is not looked into: what is written within stays together, in the folder
+    that was there before.
     """
     keys: list[tuple[int, int, str, str]] = []
     try:
         for rel in rels:
             key = (os.getpid(), get_ident(), root, rel)
             if key not in _held:
-                with reported("open", rel):
-                    _held[key] = make_folder(root, split(rel), DIR_MODE)
-                keys.append(key)
+                folder = _to_hold(root, rel, make)
+                if folder is not None:
+                    _held[key] = folder
+                    keys.append(key)
         yield
     finally:
         for key in keys:
             os.close(_held.pop(key))
+
+
+def _to_hold(root: str, rel: str, make: bool) -> int | None:
+    if make:
+        with reported("open", rel):
+            return make_folder(root, split(rel), DIR_MODE)
+    try:
+        return open_folder(root, split(rel))
+    except (OSError, RefusedError):
+        return None
 
 
 def _held_folder(root: str, rel: str) -> int | None:

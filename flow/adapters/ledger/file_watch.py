@@ -275,6 +275,8 @@ class FileWatch:
 
 
 def _differing_names(before: Mapping[str, object], now: Mapping[str, object]) -> tuple[str, ...]:
+    if before == now:
+        return ()
     names = sorted({*now, *before})
     return tuple(name for name in names if now.get(name) != before.get(name))
 

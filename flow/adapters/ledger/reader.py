@@ -10,6 +10,7 @@ from __future__ import annotations
 from flow.adapters.chain import event_log, ledger_file
 from flow.adapters.chain.newest_lines import NewestLines
 from flow.adapters.fs import files, lenient_json
+from flow.adapters.fs.folders import held
 from flow.app.ports import LoadedGoal
 from flow.core import layout
 from flow.core.chain.entries import DROPPED
@@ -141,6 +142,10 @@ class FileRecords:
         run_id, evidence_id = layout.sidecar_of(evidence_ref)
         if not run_id:
             return None
+        with held(self._root, layout.evidence_dir(run_id), make=False):
+            return self._counted(run_id, evidence_id)
+
+    def _counted(self, run_id: str, evidence_id: str) -> Evidence | None:
         try:
             evidence, digest = self._sidecar(ids.run_id(run_id), evidence_id)
         except FlowError as error:

@@ -360,6 +360,52 @@ def test_why_nothing_counts_is_said(process, root, heads):
     ]
 
 
+@pytest.mark.parametrize("how", ["pinned", "removed", "torn", "another run's"])
+def test_heads_that_were_read_before_are_read_again_once_their_file_changed(
+    process, root, heads, monkeypatch, how
+):
+    """Once its stamps tell of every later change, the file is not opened at every question."""
+    monkeypatch.setattr(pinned_heads, "is_settled", lambda _: True)
+    process_of_a = process()
+    process_of_a.record("a")
+    process_of_a.keep()
+    reader = PinnedHeads(os.path.dirname(os.path.dirname(os.path.dirname(heads.path(RUN)))), root)
+    before = reader.read(RUN)
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "read_optional", lambda *_, **__: pytest.fail("it was read again"))
+        assert reader.read(RUN) == before == heads.read(RUN)
+    if how == "pinned":
+        process_of_a.record("b")
+        process_of_a.keep()
+        assert reader.read(RUN).ledger.number == 2
+    elif how == "removed":
+        os.unlink(heads.path(RUN))
+        assert reader.read(RUN) is None
+    elif how == "torn":
+        os.truncate(heads.path(RUN), 20)
+        assert reader.read(RUN).broken
+    else:
+        assert reader.read("another") is None
+        assert reader.read(RUN) == before
+
+
+def test_heads_that_were_written_just_now_are_read_at_every_question(process, heads, monkeypatch):
+    """Another write could get the stamps of the one before."""
+    one, readings, read = process(), [], files.read_optional
+    one.record("a")
+    one.keep()
+
+    def counted(root, rel, **how):
+        readings.append(rel)
+        return read(root, rel, **how)
+
+    monkeypatch.setattr(files, "read_optional", counted)
+    monkeypatch.setattr(pinned_heads, "is_settled", lambda _: False)
+    for _ in range(3):
+        heads.read(RUN)
+    assert len(readings) == 3
+
+
 def test_small_files_count_as_they_were_left(process, root, heads):
     rel = layout.proposal_file(RUN)
     document = {"proposal_id": "b" * 64, "goal_id": scene.GOAL, "to": "achieved"}

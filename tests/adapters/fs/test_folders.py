@@ -108,6 +108,21 @@ def test_nothing_stays_open(root, how):
     assert files.read_optional(root, f"{FOLDER}/one") is None
 
 
+@pytest.mark.parametrize("what", ["nothing", "link", "file"])
+def test_to_read_nothing_is_made_and_each_access_says_why(root, what):
+    if what == "link":
+        os.symlink(".", f"{root}/a")
+    elif what == "file":
+        open(f"{root}/a", "w").close()
+    with held(root, FOLDER, make=False):
+        if what == "nothing":
+            assert files.read_optional(root, f"{FOLDER}/one") is None
+            assert os.listdir(root) == []
+        else:
+            with pytest.raises(RefusedError):
+                files.read_optional(root, f"{FOLDER}/one")
+
+
 def test_an_error_of_the_system_names_the_file(root):
     with held(root, FOLDER):
         os.rmdir(f"{root}/{FOLDER}")
