@@ -67,6 +67,8 @@ GIT_CONFIG = b"""\
 \tgpgsign = false
 [gc]
 \tauto = 0
+[maintenance]
+\tauto = false
 """
 IN_CI = os.environ.get("CI") == "true"
 

@@ -21,6 +21,7 @@ from flow.core.boundary.rules import (
     subject_tree,
 )
 from flow.core.evidence import protected_files
+from tests.support.gitrepo import head_of, refresh_index
 
 FILES = {
     "src/app.py": "print('app')\n",
@@ -32,6 +33,8 @@ FILES = {
     ".gitignore": "*.log\nbuild/\nlocal.env\n",
 }
 IDENTITY = ("-c", "user.name=Test", "-c", "user.email=test@example.invalid")
+SETTINGS = ("-c", "protocol.file.allow=always", "-c", "maintenance.auto=false")
+"""A submodule may come from a folder; no commit starts a process that looks for work."""
 
 _made: dict[str, str] = {}
 """The repository as every test finds it, kept by its object format once one was made."""
@@ -49,7 +52,8 @@ class GitBox:
         self.top = folder / "repo"
         if object_format in _made:
             shutil.copytree(_made[object_format], self.top, symlinks=True)
-            self.git("update-index", "-q", "--refresh")  # the copies are other files
+            if not refresh_index(self.top, id_bytes=32 if object_format == "sha256" else 20):
+                self.git("update-index", "-q", "--refresh")  # the copies are other files
         else:
             self._make(object_format)
         self.baseline: Baseline | None = None
@@ -83,7 +87,7 @@ class GitBox:
             "LC_ALL": "C.UTF-8",
         }
         done = subprocess.run(
-            ["git", *IDENTITY, "-c", "protocol.file.allow=always", *args],
+            ["git", *IDENTITY, *SETTINGS, *args],
             cwd=cwd or self.top,
             env=env,
             input=stdin,
@@ -109,7 +113,7 @@ class GitBox:
     def commit(self, message: str = "change", *, cwd: Path | None = None) -> str:
         self.git("add", "-A", "-f", "--", ".", cwd=cwd)
         self.git("commit", "-q", "--no-verify", "-m", message, cwd=cwd)
-        return self.git("rev-parse", "HEAD", cwd=cwd)
+        return head_of(cwd or self.top) or self.git("rev-parse", "HEAD", cwd=cwd)
 
     def commit_staged(self, message: str = "change") -> None:
         self.git("commit", "-q", "--no-verify", "-m", message)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import atexit
+import hashlib
 import os
 import shutil
+import struct
 import subprocess
 import tempfile
 from pathlib import Path
@@ -13,6 +15,11 @@ _empty: dict[tuple[object, ...], Path] = {}
 """By git's own settings and variables: a repository as ``git init`` makes it, without samples."""
 _first_commits: dict[tuple[object, ...], tuple[Path, str]] = {}
 """By all that a first commit was made of: a copy of the repository, and the commit's id."""
+_STAMPS = struct.Struct(">6I")
+"""ctime, mtime (seconds and nanoseconds each), device, inode; the mode stays, then what follows."""
+_OWNERS = struct.Struct(">3I")
+"""User, group, size."""
+_LOW = 0xFFFFFFFF
 
 
 class GitRepo:
@@ -73,7 +80,8 @@ class GitRepo:
         if made_of in _first_commits:  # many tests begin with the same
             copy, id = _first_commits[made_of]
             shutil.copytree(copy, self.path, symlinks=True, dirs_exist_ok=True)
-            self.git("update-index", "-q", "--refresh")  # the copies are other files
+            if not refresh_index(self.path):  # the copies are other files
+                self.git("update-index", "-q", "--refresh")
             return id
         for name, text in files.items():
             self.write(name, text)
@@ -107,7 +115,7 @@ class GitRepo:
     @property
     def head(self) -> str:
         """The id of HEAD's commit."""
-        return self.git("rev-parse", "HEAD")
+        return head_of(self.path) or self.git("rev-parse", "HEAD")
 
     def status(self) -> list[str]:
         """``git status --porcelain``, a line for each path."""
@@ -126,3 +134,48 @@ def _kept() -> Path:
     folder = tempfile.mkdtemp(prefix="flow-gitrepo-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
+
+
+def refresh_index(top: Path, *, id_bytes: int = 20) -> bool:
+    """As ``git update-index --refresh`` after a copy of all files: the index has their stamps.
+
+    False where the index is of another form than a plain ``git add`` writes; it is left alone.
+    The copies must have the contents that the index names: nothing is read again.
+    """
+    file = top / ".git" / "index"
+    data = bytearray(file.read_bytes())
+    signature, version, count = struct.unpack_from(">4sII", data)
+    if signature != b"DIRC" or version != 2:
+        return False
+    at = 12
+    for _ in range(count):
+        name_at = at + 40 + id_bytes + 2
+        (flags,) = struct.unpack_from(">H", data, name_at - 2)
+        if flags & 0xF000:  # assumed unchanged, extended, or of a conflict
+            return False
+        end = data.index(0, name_at)
+        found = os.lstat(os.path.join(os.fsencode(top), bytes(data[name_at:end])))
+        seconds, nanoseconds = divmod(found.st_ctime_ns, 10**9)
+        changed, changed_ns = divmod(found.st_mtime_ns, 10**9)
+        stamps = (seconds, nanoseconds, changed, changed_ns, found.st_dev, found.st_ino)
+        _STAMPS.pack_into(data, at, *(value & _LOW for value in stamps))
+        _OWNERS.pack_into(data, at + 28, found.st_uid, found.st_gid, found.st_size & _LOW)
+        at += (end - at + 8) & ~7  # one to eight zeros, to a multiple of eight
+    hashed = hashlib.sha1 if id_bytes == 20 else hashlib.sha256
+    data[-id_bytes:] = hashed(data[:-id_bytes]).digest()
+    new = file.with_name("index.lock")
+    new.write_bytes(data)
+    new.rename(file)
+    return True
+
+
+def head_of(top: Path) -> str | None:
+    """The id of HEAD's commit; None where only git can say it (a packed branch, a worktree)."""
+    try:
+        text = (top / ".git" / "HEAD").read_text()
+        if text.startswith("ref: "):
+            text = (top / ".git" / text[5:].strip()).read_text()
+    except OSError:
+        return None
+    id = text.strip()
+    return id if len(id) in (40, 64) and set(id) <= set("0123456789abcdef") else None

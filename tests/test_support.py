@@ -1,0 +1,60 @@
+"""What the tests are built on, where a mistake in it would let other tests pass."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.gitrepo import GitRepo, head_of, refresh_index
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(("form", "id_bytes"), [("sha1", 20), ("sha256", 32)])
+def test_a_copys_index_is_byte_for_byte_gits_own(form: str, id_bytes: int, tmp_path: Path) -> None:
+    model = GitRepo.init(tmp_path / "model", f"--object-format={form}")
+    (model.path / "link").symlink_to("nowhere")
+    model.write("run.sh", mode=0o755)
+    names = ["src/a.py", "ä/é", *("x" * length for length in range(1, 9))]  # every padding
+    model.commit("one", **dict.fromkeys(names, "text\n"))
+    copy = GitRepo(tmp_path / "copy")
+    shutil.copytree(model.path, copy.path, symlinks=True)
+    index = copy.path / ".git" / "index"
+    copied = index.read_bytes()
+    assert refresh_index(copy.path, id_bytes=id_bytes)
+    ours = index.read_bytes()
+    index.write_bytes(copied)
+    copy.git("update-index", "-q", "--refresh")
+    assert ours == index.read_bytes() != copied
+    assert copy.status() == []
+
+
+def test_an_index_of_another_form_is_left_to_git(repo: GitRepo) -> None:
+    repo.commit("one", a="text\n")
+    index = repo.path / ".git" / "index"
+    for words in (["--assume-unchanged", "a"], ["--index-version", "4"]):
+        repo.git("update-index", *words)
+        before = index.read_bytes()
+        assert not refresh_index(repo.path)
+        assert index.read_bytes() == before
+        repo.git("update-index", "--no-assume-unchanged", "a")
+
+
+def test_the_head_is_the_one_that_git_says(repo: GitRepo) -> None:
+    assert head_of(repo.path) is None  # a branch without a commit
+    first = repo.commit("one", a="text\n")
+    assert first == head_of(repo.path) == repo.git("rev-parse", "HEAD")
+    repo.git("switch", "--quiet", "--detach")
+    second = repo.commit("two", a="other\n")
+    assert second == head_of(repo.path) == repo.git("rev-parse", "HEAD") != first
+    repo.git("switch", "--quiet", "main")
+    repo.git("pack-refs", "--all")
+    assert head_of(repo.path) is None
+    assert repo.head == first
+    repo.git("worktree", "add", "--quiet", "../beside", second)
+    beside = GitRepo(repo.path.parent / "beside")
+    assert head_of(beside.path) is None
+    assert beside.head == second
