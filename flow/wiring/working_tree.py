@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.adapters.git.find import Repo
-    from flow.core.boundary.changes import Baseline, Deciding, PathChange, Snapshot
+    from flow.core.boundary.changes import Baseline, Changes, Deciding, PathChange, Snapshot
     from flow.core.chain.walk import ChainFinding
     from flow.core.evidence.proof import LineCount, ProofFile
     from flow.core.evidence.proof_words import Watched
@@ -92,7 +92,7 @@ class WorkingTree:
         guards = guards_without_set_up(taken.guards, baseline.guards, self._context.own_record)
         return taken._replace(changes=self.marked(taken.changes, baseline), guards=guards)
 
-    def marked(self, changes: Sequence[PathChange], baseline: Baseline) -> tuple[PathChange, ...]:
+    def marked(self, changes: list[PathChange] | Changes, baseline: Baseline) -> Changes:
         """The changes, with which of them only have a name that Flow gives its files."""
         record = self._context.own_record
         changes = marked(self._repo, changes, baseline, record)

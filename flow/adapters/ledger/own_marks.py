@@ -4,38 +4,39 @@ from __future__ import annotations
 
 from flow.adapters.fs import files
 from flow.adapters.user_state.written_files import FLOW_BEGAN, front_digest
+from flow.core.boundary.changes import with_replaced
 from flow.core.boundary.rules import REGULAR, is_temporary, own_files
 from flow.core.layout import journal_base
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from flow.adapters.git.repository import Repo
     from flow.adapters.user_state.written_files import OwnRecord, WrittenFile
+    from flow.core.boundary.changes import Changes
     from flow.core.boundary.rules import Baseline, ContentState, PathChange
 
     Foreign = Literal["", "unrecorded", "altered"]
 
 
 def marked(
-    repo: Repo, changes: Sequence[PathChange], baseline: Baseline, record: OwnRecord
-) -> tuple[PathChange, ...]:
+    repo: Repo, changes: list[PathChange] | Changes, baseline: Baseline, record: OwnRecord
+) -> Changes:
     """``changes`` with ``foreign`` by the record, for those that have a name of Flow's.
 
     Each state but the base's is checked, so that nothing foreign is committed behind a file that
     Flow wrote.
     """
     own, folder = own_files(baseline), baseline.journal_dir.strip("/") + "/"
-    checked = []
-    for change in changes:
-        path, foreign = change.path, change.foreign
+    foreign: dict[int, PathChange] = {}
+    for place, change in enumerate(changes):
+        path = change.path
         journal = path.startswith(folder) and path.endswith(".md")
         if (journal or own.named(path)) and not is_temporary(path.rpartition("/")[2]):
-            foreign = _OwnNamedChange(repo, change, record).foreign()
-        checked.append(change._replace(foreign=foreign) if foreign else change)
-    return tuple(checked)
+            mark = _OwnNamedChange(repo, change, record).foreign()
+            if mark:
+                foreign[place] = change._replace(foreign=mark)
+    return with_replaced(changes, foreign)
 
 
 class _OwnNamedChange:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from flow.adapters.fs import files
 from flow.adapters.user_state.written_files import ALGORITHMS, FLOW_BEGAN, blob_names
+from flow.core.boundary.changes import with_replaced
 from flow.core.boundary.rules import REGULAR
 from flow.core.layout import SET_UP_FILES, SETTINGS_LOCAL, SETTINGS_PROJECT
 from flow.errors import FlowError, in_file
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from flow.adapters.git.repository import Repo
     from flow.adapters.user_state.written_files import OwnRecord
+    from flow.core.boundary.changes import Changes
     from flow.core.boundary.rules import Baseline, ContentState, PathChange
 
 PRE_PUSH, BEFORE_FLOW = "hooks/pre-push", "hooks/pre-push.before-flow"
@@ -26,23 +28,23 @@ _SETTINGS = (SETTINGS_LOCAL, SETTINGS_PROJECT)
 
 def marked_set_up(
     repo: Repo,
-    changes: Sequence[PathChange],
+    changes: Changes,
     baseline: Baseline,
     record: OwnRecord,
     own_values: Callable[[], Mapping[str, Any] | None],
-) -> tuple[PathChange, ...]:
+) -> Changes:
     """``changes`` with ``set_up`` where Flow's set-up wrote all of it, or it only tightens.
 
     ``own_values`` is what the user alone says of each setting; None where that cannot be read.
     """
-    checked = list(changes)
-    for number, change in enumerate(changes):
+    set_up: dict[int, PathChange] = {}
+    for place, change in enumerate(changes):
         if change.path not in SET_UP_FILES:
             continue
         wrote = _written_by_set_up(change, baseline, record)
         if wrote or (change.path in _SETTINGS and _tightens(repo, change, own_values)):
-            checked[number] = change._replace(set_up=True)
-    return tuple(checked)
+            set_up[place] = change._replace(set_up=True)
+    return with_replaced(changes, set_up)
 
 
 def guards_without_set_up(

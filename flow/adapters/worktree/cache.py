@@ -16,10 +16,11 @@ import os
 import struct
 import zlib
 from bisect import bisect_left
+from itertools import chain, islice
 
 from flow.adapters.fs.stamps import signature_of
 from flow.adapters.fs.state_folder import replace_own
-from flow.core.boundary.rules import GITLINK, ContentState
+from flow.core.boundary.rules import GITLINK, LINK, ContentState
 from flow.core.layout import TEMP_PREFIX
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -29,15 +30,16 @@ if TYPE_CHECKING:
 Stamps = bytes
 """A signature (``fs.stamps``), packed: there is one for each file."""
 
-_MAGIC = b"flow-worktree-cache-4\n"
+_MAGIC = b"flow-worktree-cache-5\n"
 _STAMPS = struct.Struct("<QQQQI")
 pack_stamps = _STAMPS.pack
 """Makes :data:`Stamps` of the five numbers of a signature, the times cut to ``TIME_BITS``."""
+_MODE_AT = _STAMPS.size - 4
 TIME_BITS = (1 << 64) - 1
 """Files may be dated before 1970 and after 2262. Two times of 584 years apart look the same, and a
 change that sets them moves ctime."""
 _MODES = ("100644", "100755", "120000", GITLINK)
-_GONE = len(_MODES)
+_GONE, _LINK = len(_MODES), _MODES.index(LINK)
 """In the place of a mode: the path is not there."""
 _MOST_FILES = 24
 _SIZE_LIMIT = 1 << 30
@@ -53,7 +55,7 @@ class Table:
         self.clean: dict[bytes, Stamps] = {}
         """Files whose content is the base's, by the stamps they had then."""
         self.hashes: dict[bytes, bytes] = {}
-        """Other files (``pack_hashed``)."""
+        """Other files (``pack_hashed``). A walk takes what it meets out, to hold it once."""
         self.rules = ""
         """Digest of the ignore rules that ``decisions`` were made with."""
         self.decisions: dict[bytes, bool] = {}
@@ -74,7 +76,7 @@ class Table:
         return len(self._paths) + len(self._rest)
 
     def __contains__(self, path: bytes) -> bool:
-        return self._packed_entry(path) is not None
+        return self.packed_entry(path) is not None
 
     def __iter__(self) -> Iterator[bytes]:
         yield from self._paths
@@ -82,7 +84,7 @@ class Table:
 
     def entry(self, path: bytes) -> ContentState | None:
         """The base's entry for ``path``."""
-        packed = self._packed_entry(path)
+        packed = self.packed_entry(path)
         return None if packed is None else _unpack_entry(packed)
 
     @property
@@ -99,7 +101,8 @@ class Table:
         """Whether the base has ``path``, which is not known to be clean."""
         return path in self._rest
 
-    def _packed_entry(self, path: bytes) -> bytes | None:
+    def packed_entry(self, path: bytes) -> bytes | None:
+        """The base's entry for ``path``, as the end of :func:`pack_hashed`."""
         packed = self._rest.get(path)
         if packed is not None or not self._paths:
             return packed
@@ -151,7 +154,8 @@ class Table:
         entries = _pairs(differing, differing_packed, width).items()
         table.differing = {p: None if e[0] == _GONE else _unpack_entry(e) for p, e in entries}
         flags = (flag == 1 for flag in decided)
-        table.decisions = dict(zip(_split_block(named), flags, strict=True))
+        both = islice(table.hashes, header["decided"])
+        table.decisions = dict(zip(chain(both, _split_block(named)), flags, strict=True))
         return table
 
     def known_clean(self) -> dict[bytes, Stamps]:
@@ -167,31 +171,41 @@ class Table:
             return  # it is a cache: the next walk takes longer, that is all
 
     def _header_and_blocks(self, clean: Mapping[bytes, Stamps]) -> list[bytes]:
-        blocks = self._blocks(clean)
+        # What is decided and hashed is named once, at the start of both.
+        decided = [
+            path
+            for path, packed in self.hashes.items()
+            if path in self.decisions and is_believed(packed)
+        ]
+        blocks = self._blocks(clean, decided)
         crc = 0
         for block in blocks:
             crc = zlib.crc32(block, crc)
         sizes = [len(block) for block in blocks]
         header = {"base": self.base, "crc": crc, "sizes": sizes, "rules": self.rules}
-        header["other"] = self.other
+        header |= {"other": self.other, "decided": len(decided)}
         text = json.dumps(header, separators=(",", ":")).encode("ascii")
         return [_MAGIC + text + b"\n", *blocks]
 
-    def _blocks(self, clean: Mapping[bytes, Stamps]) -> list[bytes]:
+    def _blocks(self, clean: Mapping[bytes, Stamps], decided: Sequence[bytes]) -> list[bytes]:
         paths = sorted(clean)
         rest = [path for path in self if path not in clean]
+        both = set(decided)
+        more = (path for path, packed in self.hashes.items() if is_believed(packed))
+        hashed = [*decided, *(path for path in more if path not in both)]
+        named = [path for path in self.decisions if path not in both]
         gone = bytes((_GONE,)).ljust(self._width, b"\0")
         return [
             b"\0".join(paths),
             _joined(clean[path] for path in paths),
-            _joined(self._packed_entry(path) or b"" for path in paths),
+            _joined(self.packed_entry(path) or b"" for path in paths),
             b"\0".join(rest),
-            _joined(self._packed_entry(path) or b"" for path in rest),
-            b"\0".join(self.hashes),
-            _joined(self.hashes.values()),
+            _joined(self.packed_entry(path) or b"" for path in rest),
+            b"\0".join(hashed),
+            _joined(self.hashes[path] for path in hashed),
             b"\0".join(self.folders),
-            b"\0".join(self.decisions),
-            bytes(self.decisions.values()),
+            b"\0".join(named),
+            bytes(self.decisions[path] for path in chain(decided, named)),
             b"\0".join(self.differing),
             _joined(_pack_entry(e) if e else gone for e in self.differing.values()),
         ]
@@ -219,14 +233,33 @@ def packed_stamps(status: os.stat_result) -> Stamps:
     return pack_stamps(changed & TIME_BITS, modified & TIME_BITS, size, inode, mode)
 
 
-def pack_hashed(stamps: Stamps, entry: ContentState) -> bytes:
-    """A file that differs from the base, as it was when it was hashed."""
-    return stamps + _pack_entry(entry)
+def pack_hashed(stamps: Stamps, entry: ContentState, *, believed: bool = True) -> bytes:
+    """A file that differs from the base, as it was when it was hashed.
+
+    One whose stamps will not tell of a later change is not ``believed``: it is packed without its
+    mode, with which no file's stamps agree.
+    """
+    return (stamps if believed else stamps[:_MODE_AT] + bytes(4)) + _pack_entry(entry)
 
 
-def unpack_hashed(packed: bytes, stamps: Stamps) -> ContentState | None:
-    """What the file held; None where its stamps were others then."""
-    return _unpack_entry(packed[_STAMPS.size :]) if packed.startswith(stamps) else None
+def is_believed(packed: bytes) -> bool:
+    """Whether the stamps of :func:`pack_hashed` tell of later changes."""
+    return packed[_MODE_AT : _STAMPS.size] != bytes(4)
+
+
+def hashed_entry(packed: bytes) -> ContentState:
+    """What the file held."""
+    return _unpack_entry(packed[_STAMPS.size :])
+
+
+def is_packed_link(packed: bytes) -> bool:
+    """Whether it is a symlink that :func:`pack_hashed` packed."""
+    return packed[_STAMPS.size] == _LINK
+
+
+def changed_at(stamps: bytes) -> int:
+    """When a file with these stamps, or packed with them, was last written to or renamed (ns)."""
+    return int.from_bytes(stamps[:8], "little", signed=True)
 
 
 def _split_block(block: bytes) -> list[bytes]:

@@ -15,10 +15,12 @@ one, and a third one where untracked names are new.
 from __future__ import annotations
 
 import time
+from itertools import chain, islice
 
 from flow.adapters.git import repository
 from flow.adapters.worktree.guards import guards
 from flow.adapters.worktree.scan import Ignored, ScanRequest, settled_scan
+from flow.core.boundary.changes import PLAIN, in_order, path_bytes
 from flow.core.boundary.globs import Globs, why_not
 from flow.core.boundary.rules import Baseline, Deciding, PathChange, Snapshot, entry_digest
 from flow.errors import FlowError, GitError, at_key, in_file
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.adapters.git.repository import Repo
+    from flow.adapters.worktree.scan import Scan
+    from flow.core.boundary.changes import Changes, TimesByPath
 
 
 _NOTHING_MORE = Deciding()
@@ -60,9 +64,9 @@ def snapshot(
         base, request = _pinned(baseline), _request(repo, baseline, denied, cache_dir, deciding)
         scan = settled_scan(repo, base, head, request)
         now = now._replace(
-            changes=tuple(sorted(scan.changes, key=lambda change: change.path)),
+            changes=_changes(scan, base),
             locked=scan.locked,
-            written=scan.written,
+            written=_written(scan),
             submodules=tuple(sorted(name for walk in scan.walks for name in walk.checked_out())),
             emptied=tuple(scan.emptied),
         )
@@ -78,6 +82,29 @@ def snapshot(
     except FlowError as error:
         problems.append(_base_gone(repo, baseline) or str(error))
     return now._replace(problems=tuple(problems))
+
+
+def _changes(scan: Scan, base: str) -> Changes:
+    """Its changes in their order; packed where there are many."""
+    runs = [iter(in_order(run)) for run in scan.runs]
+    some = list(islice(chain.from_iterable(runs), PLAIN + 1))
+    if len(some) <= PLAIN:
+        return tuple(in_order(some))
+    from heapq import merge
+
+    from flow.core.boundary.packed import PackedChanges
+
+    rest = merge(in_order(some), *runs, key=path_bytes)
+    return PackedChanges.of(rest, len(base) // 2)
+
+
+def _written(scan: Scan) -> TimesByPath:
+    """When the examined files were last written to; packed where there are many."""
+    if sum(1 for _ in scan.written()) <= PLAIN:
+        return dict(scan.written())
+    from flow.core.boundary.packed import PackedTimes
+
+    return PackedTimes(scan.written())
 
 
 def _request(
@@ -162,7 +189,7 @@ def collect(
             code="unsettled",
         )
     changes, ignored = [], {}
-    for change in scan.changes:
+    for change in (change for run in scan.runs for change in run):
         if isinstance(change, Ignored):
             ignored[change.path] = entry_digest(change.worktree)
         else:

@@ -12,7 +12,7 @@ import os
 import stat
 
 from flow.adapters.fs.stamps import flush, is_settled, tells
-from flow.adapters.worktree.cache import pack_hashed, packed_stamps, unpack_hashed
+from flow.adapters.worktree.cache import pack_hashed, packed_stamps
 from flow.core.boundary.rules import LINK, ContentState
 from flow.startup.sha import new
 from flow.startup.typing import TYPE_CHECKING
@@ -44,8 +44,8 @@ class Contents:
         self.fresh = 0
         """Bytes that were hashed and can be remembered, with a fixed amount for each file."""
         self.newly_clean: dict[bytes, Stamps] = {}
-        self.hashes: dict[bytes, bytes] = {}
-        """For the cache: files that are not as in the base (``pack_hashed``)."""
+        self.only_written: dict[bytes, int] = {}
+        """When the other files that are as in the base were last written to (ns)."""
         self._top = top
         self._table = table
         self._doubts = doubts
@@ -63,12 +63,14 @@ class Contents:
             self._doubted[path] = clean[path]
             clean[path] = _NO_STAMPS
 
-    def entry(self, path: bytes, status: os.stat_result) -> ContentState:
-        """A regular file or symlink with these stamps. Raises :class:`OSError`."""
+    def packed(self, path: bytes, status: os.stat_result) -> bytes | None:
+        """A regular file or symlink with these stamps (``pack_hashed``); None: as in the base.
+
+        Raises :class:`OSError`.
+        """
         stamps = packed_stamps(status)
         earlier = self._earlier(path, stamps)
         if earlier is not None and not self._doubts:
-            self.hashes[path] = pack_hashed(stamps, earlier)
             return earlier
         remember = earlier is None and self._tells_later(status)
         entry = hashed(self._top + path, status, self._algorithm)
@@ -76,19 +78,23 @@ class Contents:
             raise OSError(errno.ESTALE, "it changed while it was looked at")
         if remember:
             self.fresh += status.st_size + 4096
-        if remember or entry == earlier:
-            if entry == self._table.entry(path):
+        believed = pack_hashed(stamps, entry)
+        if self._table.packed_entry(path) == believed[len(stamps) :]:
+            if remember or believed == earlier:
                 self.newly_clean[path] = stamps
             else:
-                self.hashes[path] = pack_hashed(stamps, entry)
-        return entry
+                self.only_written[path] = status.st_ctime_ns
+            return None
+        if believed == earlier:
+            return earlier
+        return believed if remember else pack_hashed(stamps, entry, believed=False)
 
-    def _earlier(self, path: bytes, stamps: Stamps) -> ContentState | None:
-        """The content of a file with these stamps when it was hashed last; None if unknown."""
+    def _earlier(self, path: bytes, stamps: Stamps) -> bytes | None:
+        """The file as it was packed, with these stamps, when it was hashed last; else None."""
         if self._doubted.get(path) == stamps:
-            return self._table.entry(path)
-        packed = self._table.hashes.get(path)
-        return None if packed is None else unpack_hashed(packed, stamps)
+            return stamps + (self._table.packed_entry(path) or b"")
+        earlier = self._table.hashes.pop(path, b"")
+        return earlier if earlier.startswith(stamps) else None
 
     def _tells_later(self, status: os.stat_result) -> bool:
         """Whether the stamps of a file that is hashed after this will tell of any later change.

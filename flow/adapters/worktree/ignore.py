@@ -50,6 +50,11 @@ class Rules:
 
     def ignored(self, paths: Iterable[bytes]) -> dict[bytes, bool]:
         """Whether each path is ignored. A folder's ends in ``/``; none of them is tracked."""
+        self.decide(paths)
+        return {path: self.decisions[path] for path in paths}
+
+    def decide(self, paths: Iterable[bytes]) -> None:
+        """See that ``decisions`` has each of the paths."""
         undecided = [path for path in paths if path not in self.decisions]
         if undecided and not any(text.strip() for text in self.texts.values()):
             self.decisions.update(dict.fromkeys(undecided, False))
@@ -57,7 +62,6 @@ class Rules:
             matched = self._ask(undecided)
             self.decisions.update({path: path.rstrip(b"/") in matched for path in undecided})
             self.asked += len(undecided)
-        return {path: self.decisions[path] for path in paths}
 
     def _ask(self, paths: list[bytes]) -> set[bytes]:
         place = _own_folder(self._scratch)

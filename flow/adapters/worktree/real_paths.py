@@ -10,7 +10,7 @@ from flow.core.boundary.rules import LINK
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection
 
     from flow.adapters.git.repository import Repo
     from flow.core.boundary.rules import PathChange
@@ -75,10 +75,10 @@ class RealPaths:
         return None if place is None else failed[0] if failed else child
 
 
-def with_real_paths(
-    repo: Repo, top: str, changes: Mapping[bytes, PathChange], links: Collection[bytes]
-) -> list[PathChange]:
-    """The changes of a repository (by their paths in it) with where symlinks lead them.
+def real_paths_below(
+    repo: Repo, top: str, links: Collection[bytes]
+) -> Callable[[bytes, PathChange], PathChange]:
+    """Gives a change of a repository (with its path in it) where symlinks lead it.
 
     ``links`` are the repository's symlinks that are new since the base; ``top`` is the checkout's.
     """
@@ -99,12 +99,12 @@ def with_real_paths(
         inside = place.startswith(checkout + b"/")
         return text_of(place[len(checkout) + 1 :]) if inside else ""
 
-    return [
-        change._replace(real=real(path))
-        if is_link(change) or any(folder in links for folder in folders_above(path))
-        else change
-        for path, change in changes.items()
-    ]
+    def led(path: bytes, change: PathChange) -> PathChange:
+        if is_link(change) or any(folder in links for folder in folders_above(path)):
+            return change._replace(real=real(path))
+        return change
+
+    return led
 
 
 def is_link(change: PathChange) -> bool:

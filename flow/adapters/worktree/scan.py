@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import time
+from itertools import chain
 
 from flow.adapters.git import repository
-from flow.adapters.worktree.cache import Table
+from flow.adapters.worktree.cache import Table, hashed_entry, is_packed_link
 from flow.adapters.worktree.guards import problems
 from flow.adapters.worktree.ignore import Rules, outer_rules
 from flow.adapters.worktree.trees import against_index, against_tree, listing, text_of
@@ -18,7 +19,7 @@ from flow.startup.sha import new, sha256
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from flow.adapters.git.repository import Repo
     from flow.core.boundary.rules import Deciding
@@ -53,14 +54,13 @@ _staged_entries_cache: dict[
 class Scan(NamedTuple):
     """One repository's changes, with those of its submodules, as paths below the top level."""
 
-    changes: list[PathChange]
+    runs: list[list[PathChange] | Iterator[PathChange]]
+    """The iterators are in the order of their paths: there may be very many changes."""
     problems: list[str]
     rules: dict[str, str]
     """The ignore rules that were met, where they were collected."""
     locked: dict[str, str]
     """path → digest of the ignored files that ``ScanRequest.protected`` names."""
-    written: dict[bytes, int]
-    """path → when it was last written to (ns), of the files that were examined."""
     walks: list[Walk]
     """The walk of the repository itself, and those of its submodules."""
     emptied: list[PathChange]
@@ -68,14 +68,17 @@ class Scan(NamedTuple):
     unsettled: bool = False
     """Whether something changed meanwhile: another scan may help."""
 
+    def written(self) -> Iterator[tuple[bytes, int]]:
+        """Path and time (ns) of the last write, of the files that were examined."""
+        return chain.from_iterable(walk.written() for walk in self.walks)
+
     def joined(self, part: Scan) -> Scan:
         """This scan with that of a submodule."""
         return Scan(
-            self.changes + part.changes,
+            self.runs + part.runs,
             self.problems + part.problems,
             self.rules | part.rules,
             self.locked | part.locked,
-            self.written | part.written,
             self.walks + part.walks,
             self.emptied + part.emptied,
             self.unsettled or part.unsettled,
@@ -240,11 +243,10 @@ class _RepositoryScan:
             if protected.first(self._prefix + path) is not None
         }
         scan = Scan(
-            self._changes() + self._ignored_changes(),
+            [self._changes(), self._ignored_changes()],
             self._problems + walk.problems,
             {self._name + file: text for file, text in self._rules.texts.items()},
             locked,
-            walk.written,
             [walk],
             [self._gone(path) for path in walk.untouched],
             walk.unsettled,
@@ -265,7 +267,7 @@ class _RepositoryScan:
                 return _RepositoryScan(repo, base, head, self._request, prefix, depth).run()
             except GitError as error:
                 problem = error
-        return Scan([], [f"{text_of(prefix)}: {problem}"], {}, {}, {}, [], [])
+        return Scan([], [f"{text_of(prefix)}: {problem}"], {}, {}, [], [])
 
     def _path(self, path: bytes) -> str:
         return text_of(self._prefix + path)
@@ -275,28 +277,51 @@ class _RepositoryScan:
         head, index = self._heads.get(path, base), self._staged.get(path, base)
         return PathChange(self._path(path), base, head, index, None)
 
-    def _changes(self) -> list[PathChange]:
+    def _changes(self) -> Iterator[PathChange]:
+        """By the order of their paths, each made when it is asked for."""
         walk = self._walk
-        on_disk: dict[bytes, ContentState | None] = {**walk.entries, **dict.fromkeys(walk.missing)}
+        others: dict[bytes, ContentState | None] = {**walk.others, **dict.fromkeys(walk.missing)}
         for path, submodule in walk.submodules.items():
-            on_disk[path] = ContentState(GITLINK, repository.head_commit(submodule) or "")
-        changes: dict[bytes, PathChange] = {}
-        for path in {*self._heads, *self._staged, *on_disk}:
+            others[path] = ContentState(GITLINK, repository.head_commit(submodule) or "")
+        links = {path for path, packed in walk.files.items() if is_packed_link(packed)}
+        return self._with_real_paths(self._made_changes(others), links)
+
+    def _made_changes(
+        self, others: Mapping[bytes, ContentState | None]
+    ) -> Iterator[tuple[bytes, PathChange]]:
+        walk, heads, staged = self._walk, self._heads, self._staged
+        more = {*heads, *staged, *others}.difference(walk.files)
+        for path in sorted(chain(walk.files, more)):
             base = self._table.entry(path)
-            head, index = self._heads.get(path, base), self._staged.get(path, base)
-            unchanged = base or index or head if path in walk.untouched else base
-            worktree = on_disk.get(path, unchanged)
+            head, index = heads.get(path, base), staged.get(path, base)
+            packed = walk.files.get(path)
+            if path in others:
+                worktree = others[path]
+            elif packed is not None:
+                worktree = hashed_entry(packed)
+            else:
+                worktree = base or index or head if path in walk.untouched else base
             if head == base and index == base and worktree == base:
                 continue
-            changes[path] = PathChange(
-                self._path(path), base, head, index, worktree, None, "", False
+            yield (
+                path,
+                PathChange(self._path(path), base, head, index, worktree, None, "", False),
             )
-        if not any(c.worktree is not None and c.worktree.mode == LINK for c in changes.values()):
-            return list(changes.values())
-        from flow.adapters.worktree.real_paths import with_real_paths
 
-        links = {path for path, entry in walk.entries.items() if entry.mode == LINK}
-        return with_real_paths(self._repo, self._request.top, changes, links)
+    def _with_real_paths(
+        self, changes: Iterator[tuple[bytes, PathChange]], links: Collection[bytes]
+    ) -> Iterator[PathChange]:
+        """The changes, with where symlinks lead them; ``links``: those that are new."""
+        leads: Callable[[bytes, PathChange], PathChange] | None = None
+        for path, change in changes:
+            if not links and (change.worktree is None or change.worktree.mode != LINK):
+                yield change
+                continue
+            if leads is None:
+                from flow.adapters.worktree.real_paths import real_paths_below
+
+                leads = real_paths_below(self._repo, self._request.top, links)
+            yield leads(path, change)
 
     def _ignored_changes(self) -> list[PathChange]:
         """Ignored files that a denied pattern names and that are not as they were recorded."""
@@ -350,12 +375,15 @@ def _save_cache(file: str, table: Table, walk: Walk, rules: Rules, *, compared: 
     if not (table.fresh or rules.asked or compared or news > _WORTH_SAVING):
         return
     clean = table.known_clean()
-    for path in (*walk.entries, *walk.missing):
+    for path in chain(walk.files, walk.others, walk.missing):
         clean.pop(path, None)
     clean.update(contents.newly_clean)
-    table.hashes = contents.hashes
+    aside = walk.ignored_files
+    table.hashes = {**walk.files, **aside} if aside else walk.files
     table.rules = rules.digest
-    table.decisions = {path: rules.decisions[path] for path in walk.asked}
+    if len(rules.decisions) > len(walk.asked):  # some were of paths that are gone
+        rules.decisions = {path: rules.decisions[path] for path in walk.asked}
+    table.decisions = rules.decisions
     table.save(file, clean)
 
 

@@ -9,12 +9,13 @@ from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from flow.adapters.git.repository import Repo
+    from flow.core.boundary.changes import Changes
     from flow.core.boundary.rules import Baseline
 
-    Mark = Callable[[Sequence[PathChange], Baseline], Sequence[PathChange]]
+    Mark = Callable[[list[PathChange], Baseline], list[PathChange] | Changes]
     """The same changes, with those marked that only have names of Flow's."""
 
 _OWN = b".flow/"

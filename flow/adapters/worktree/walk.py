@@ -13,7 +13,13 @@ import os
 import stat
 
 from flow.adapters.git import repository
-from flow.adapters.worktree.cache import TIME_BITS, add_parents, pack_stamps
+from flow.adapters.worktree.cache import (
+    TIME_BITS,
+    add_parents,
+    changed_at,
+    hashed_entry,
+    pack_stamps,
+)
 from flow.adapters.worktree.contents import Contents, special
 from flow.adapters.worktree.ignore import RULES_FILE, ignores_itself, read_rules
 from flow.core.boundary.rules import CLOCK_TICK_NS, FOLDER, ContentState
@@ -21,7 +27,7 @@ from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
 
     from flow.adapters.worktree.cache import Table
     from flow.adapters.worktree.ignore import Rules
@@ -62,25 +68,26 @@ class Walk:
         prefix: bytes,
         deciding: Callable[[Collection[bytes]], set[bytes]] | None,
     ) -> None:
-        self.entries: dict[bytes, ContentState] = {}
-        """What is on disk, for every path whose content is not known to be the base's."""
+        self.files: dict[bytes, bytes] = {}
+        """What is on disk (``pack_hashed``), for every regular file and symlink that is not the
+        base's: there may be very many.
+        """
+        self.others: dict[bytes, ContentState] = {}
+        """The other things on disk that are not the base's."""
         self.missing: set[bytes] = set()
         """Tracked paths that are not on disk."""
-        self.ignored: dict[bytes, ContentState] = {}
-        """Ignored files that a denied pattern names."""
+        self.ignored_files: dict[bytes, bytes] = {}
+        self.ignored_others: dict[bytes, ContentState] = {}
+        """The same of what is ignored and a denied pattern names."""
         self.submodules: dict[bytes, repository.Repo] = {}
         self.untouched: set[bytes] = set()
         """Submodules that are not checked out."""
         self.problems: list[str] = []
         self.unsettled = False
         """Whether something changed meanwhile: another walk may help."""
-        self.written: dict[bytes, int] = {}
-        """When the files that were examined were last written to, or renamed (ns).
-
-        A folder is in it (with a ``/`` at its end, an untracked one with two) where its stamps show
-        that it was renamed after a name was last made or removed in it.
-        """
-        self.asked: set[bytes] = set()
+        self._renamed: dict[bytes, int] = {}
+        """When folders were renamed (ns), as :meth:`written` names them."""
+        self.asked: list[bytes] = []
         """The untracked names that were met, as the ignore rules are asked for them."""
         self._top = os.fsencode(top) + b"/"
         self.contents = Contents(self._top, table, doubts=deciding is not None)
@@ -98,7 +105,7 @@ class Walk:
         if not prefix:
             self._folders.discard(_OWN)  # Flow's own folder is not walked, but for people's
         self._entered: set[bytes] | None = None
-        """The folders above ``entries``, once they are asked for."""
+        """The folders above ``files`` and ``others``, once they are asked for."""
         self._seen: set[bytes] = set()
         self._candidates: list[bytes] = []
         """Files in tracked folders that are not tracked."""
@@ -113,13 +120,37 @@ class Walk:
         folders = self._tracked_folders()
         candidates, self._candidates = self._candidates, []
         self._untracked(candidates, folders)
-        met, clean, untouched = self._seen, self.contents.newly_clean, self.untouched
         tracked = itertools.chain(self._table.clean, self._table.unclean, self._tracked)
+        seen, clean, files = self._seen, self.contents.newly_clean, self.files
+        untouched = self.untouched
         self.missing = {
             path
             for path in tracked
-            if path not in met and path not in clean and path not in untouched
+            if path not in clean
+            and path not in files
+            and path not in seen
+            and path not in untouched
         }
+
+    @property
+    def ignored(self) -> dict[bytes, ContentState]:
+        """Ignored files that a denied pattern names."""
+        files = {path: hashed_entry(packed) for path, packed in self.ignored_files.items()}
+        return {**files, **self.ignored_others}
+
+    def written(self) -> Iterator[tuple[bytes, int]]:
+        """The files that were examined, and when each was last written to, or renamed (ns).
+
+        A folder is in it (with a ``/`` at its end, an untracked one with two) where its stamps show
+        that it was renamed after a name was last made or removed in it.
+        """
+        prefix, contents = self.prefix, self.contents
+        for stamped in (self.files, self.ignored_files, contents.newly_clean):
+            for path, stamps in stamped.items():
+                yield prefix + path, changed_at(stamps)
+        for times in (contents.only_written, self._renamed):
+            for path, at in times.items():
+                yield prefix + path, at
 
     def checked_out(self) -> list[str]:
         """The submodules that are checked out, as paths below the top level."""
@@ -131,9 +162,9 @@ class Walk:
             return True
         if self._entered is None:
             self._entered = set()
-            for name in self.entries:
+            for name in itertools.chain(self.files, self.others):
                 add_parents(self._entered, name)
-        return path in self.entries or path in self._entered
+        return any(path in some for some in (self.files, self.others, self._entered))
 
     def name(self, path: bytes) -> str:
         """The path below the top level, as text."""
@@ -198,7 +229,7 @@ class Walk:
     def _note_rename(self, path: bytes, status: os.stat_result) -> None:
         """Record when a folder was renamed, where its stamps show that."""
         if status.st_ctime_ns - status.st_mtime_ns > CLOCK_TICK_NS:
-            self.written[self.prefix + path or b"./"] = status.st_ctime_ns
+            self._renamed[path if self.prefix + path else b"./"] = status.st_ctime_ns
 
     def _odd_folder(self, path: bytes, odd: list[bytes], stack: list[bytes]) -> None:
         """A folder without tracked files."""
@@ -243,7 +274,7 @@ class Walk:
         """A ``.git`` that is not the checkout's own: its folder is named, its files are walked."""
         folder = path[: -len(b"/.git")] if b"/" in path else b""
         if folder and folder not in self._gitlinks:
-            self.entries[folder] = ContentState(FOLDER, self._nested_head(folder))
+            self.others[folder] = ContentState(FOLDER, self._nested_head(folder))
 
     def _nested_head(self, folder: bytes) -> str:
         try:
@@ -266,10 +297,9 @@ class Walk:
 
     def _file(self, path: bytes, status: os.stat_result) -> None:
         """A tracked path whose stamps are not known."""
-        self._seen.add(path)
-        entry = self._entry(path, status)
-        if entry is not None and (path in self._tracked or entry != self._table.entry(path)):
-            self.entries[path] = entry
+        self._examine(path, status, self.files, self.others)
+        if path not in self.files and path not in self.contents.newly_clean:
+            self._seen.add(path)
 
     # --- untracked ---
 
@@ -278,16 +308,17 @@ class Walk:
         level = 0
         while files or folders:
             asked = files + [path + b"/" for path in folders if path not in self.untouched]
-            self.asked.update(asked)
-            ignored = self._rules.ignored(asked)
+            self.asked += asked
+            self._rules.decide(asked)
+            ignored = self._rules.decisions
             del asked
             following: list[bytes] = []
             deeper: list[bytes] = []
             for path in files:
                 if not ignored[path]:
-                    self._add(self.entries, path)
+                    self._add(path)
                 elif self._denied.first(self.prefix + path) is not None:
-                    self._add(self.ignored, path)
+                    self._add(path, ignored=True)
             for path in folders:
                 if path in self.untouched:
                     self._list(path, following, deeper)
@@ -337,15 +368,16 @@ class Walk:
             self._unreadable(folder, error)
             return []
 
-    def _add(self, entries: dict[bytes, ContentState], path: bytes) -> None:
+    def _add(self, path: bytes, *, ignored: bool = False) -> None:
         try:
             status = os.lstat(self._top + path)
         except OSError as error:
             self._unreadable(path, error)
             return
-        entry = self._entry(path, status)
-        if entry is not None:
-            entries[path] = entry
+        if ignored:
+            self._examine(path, status, self.ignored_files, self.ignored_others)
+        else:
+            self._examine(path, status, self.files, self.others)
 
     def _within_ignored(self, folder: bytes) -> None:
         """An ignored folder is walked only where a denied pattern's literal part enters it."""
@@ -358,20 +390,28 @@ class Walk:
                 if is_folder:
                     folders.append(path)
                 elif self._denied.first(self.prefix + path) is not None:
-                    self._add(self.ignored, path)
+                    self._add(path, ignored=True)
 
     # --- content ---
 
-    def _entry(self, path: bytes, status: os.stat_result) -> ContentState | None:
-        """The content at a name; None where it cannot be read, which is then a problem."""
+    def _examine(
+        self,
+        path: bytes,
+        status: os.stat_result,
+        files: dict[bytes, bytes],
+        others: dict[bytes, ContentState],
+    ) -> None:
+        """Add what is not as in the base; what cannot be read is a problem."""
         if not stat.S_ISREG(status.st_mode) and not stat.S_ISLNK(status.st_mode):
-            return special(status)
-        self.written[self.prefix + path] = status.st_ctime_ns
+            others[path] = special(status)
+            return
         try:
-            return self.contents.entry(path, status)
+            packed = self.contents.packed(path, status)
         except OSError as error:
             self._unreadable(path, error)
-            return None
+            return
+        if packed is not None:
+            files[path] = packed
 
     def _unreadable(self, path: bytes, error: OSError) -> None:
         if error.errno in _MOVING:

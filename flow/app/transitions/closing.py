@@ -314,6 +314,7 @@ def _outside(context: ClosingContext, goal: Goal, now: Snapshot, baseline: Basel
         allowed=goal.allowed_paths,
         denied=(*goal.denied_paths, *context.denied_paths),
         own_files=own_files(goal, baseline),
+        inside=False,
     )
     named = [f"{display.visible(each.path)} ({each.why})" for each in report.violations]
     return [f"outside the goal's paths: {display.names(named, 5)}"] if named else []

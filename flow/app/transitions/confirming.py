@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from flow.app.ports import LoadedGoal
     from flow.core.boundary.rules import Baseline, Snapshot
     from flow.core.evidence.model import Evidence
+    from flow.core.evidence.proof import ProofFile
     from flow.core.goal.model import Criterion, Goal
 
 STARTS = ("flow goal create", "flow goal activate")
@@ -79,13 +80,13 @@ def question(
     snapshot = look or context.snapshot(baseline, denied, deciding(goal, baseline))
     own = own_files(goal, baseline)
     report = bounds.boundary_report(
-        snapshot, baseline, allowed=goal.allowed_paths, denied=denied, own_files=own
+        snapshot, baseline, allowed=goal.allowed_paths, denied=denied, own_files=own, inside=False
     )
     unknown = [f"the files cannot be looked at: {problem}" for problem in snapshot.problems]
     history = sources.history(goal.id)
     steps, gaps = contract_steps(loaded, history, sources.amendments(run_id))
     proof = _proof_change(context, goal, baseline, snapshot)
-    changed = _changed(snapshot, baseline, report.by_products, own)
+    changed, beside_proof = _changed(snapshot, baseline, report.by_products, own, proof.files)
     moved = (
         ()
         if snapshot.problems
@@ -101,9 +102,9 @@ def question(
         contract=steps,
         proof=proof,
         approved=_approved(context, goal, run_id, snapshot, baseline),
-        changed_files=len(changed),
+        changed_files=changed,
         others=tuple(sources.others_open(goal.id)),
-        only_proof=bool(changed) and changed <= {file.path for file in proof.files},
+        only_proof=bool(changed) and not beside_proof,
         outside=tuple(violation.path for violation in report.violations),
         left_behind=report.by_products,
         trust=_trust_ground(loaded, sources, history),
@@ -285,17 +286,24 @@ def _approver(evidence: Evidence) -> str:
 
 
 def _changed(
-    snapshot: Snapshot, baseline: Baseline, left: Sequence[str], own: Callable[..., bool]
-) -> set[str]:
-    """The files that are not as they were when the goal began, less by-products and Flow's own."""
-    aside = set(left)
-    return {
-        change.path
-        for change in snapshot.changes
-        if change.path not in aside
-        and not own(change.path)
-        and not bounds.as_at_activation(change, baseline)
-    }
+    snapshot: Snapshot,
+    baseline: Baseline,
+    left: Sequence[str],
+    own: Callable[..., bool],
+    proof: Iterable[ProofFile],
+) -> tuple[int, int]:
+    """How many files are not as they were when the goal began, less by-products and Flow's own.
+
+    And how many of these are not among ``proof``.
+    """
+    aside, proof_paths, number, beside = set(left), {file.path for file in proof}, 0, 0
+    for change in snapshot.changes:
+        path = change.path
+        if path in aside or own(path) or bounds.as_at_activation(change, baseline):
+            continue
+        number += 1
+        beside += path not in proof_paths
+    return number, beside
 
 
 def _trust_ground(

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from flow.core.boundary.changes import ABSENT, PathChange, entry_digest
+from flow.core.boundary.changes import (
+    ABSENT,
+    PathChange,
+    by_path,
+    entry_digest,
+    in_order,
+    path_bytes,
+)
 from flow.core.boundary.guards import guards_changed
 from flow.core.boundary.leftovers import (
     CACHE_FILES,
@@ -15,9 +22,9 @@ from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-    from flow.core.boundary.changes import Baseline, Snapshot
+    from flow.core.boundary.changes import Baseline, Changes, Snapshot
 
 CLOCK_TICK_NS = 20_000_000
 """Nanoseconds by which the kernel's stamps may lie behind its clock."""
@@ -103,7 +110,7 @@ def find_by_products(
     later run is among them, and of ``denied`` paths only caches are. ``reports`` accepts the paths
     that the contract names as reports of its commands.
     """
-    earlier = {change.path: change for change in before.changes}
+    earlier = by_path(before.changes)
     roots = cache_roots(baseline.by_products)
     by_products = {}
     for change in after.changes:
@@ -197,15 +204,20 @@ def moved_paths(
 ) -> tuple[str, ...]:
     """The paths whose state differs between two snapshots, without Flow's files and by-products."""
     roots = cache_roots(baseline.by_products)
-    states: list[dict[str, PathChange]] = [
-        {
-            change.path: change
-            for change in snapshot.changes
-            if not own_files(change) and not _is_left_behind(change, baseline.by_products, roots)
-        }
-        for snapshot in (before, after)
-    ]
-    moved = _different_keys(*states)
+    by_products = baseline.by_products
+
+    def counts(change: PathChange | None) -> bool:
+        if change is None or own_files(change):
+            return False
+        return not _is_left_behind(change, by_products, roots)
+
+    moved: set[str] = set()
+    for first, second in ((before, after), (after, before)):
+        other = by_path(second.changes)
+        for change in first.changes:
+            there = other.get(change.path)
+            if there != change and (counts(change) or counts(there)):
+                moved.add(change.path)
     come_and_gone = {*before.submodules} ^ {*after.submodules}
     moved.update(path for path in come_and_gone if path not in baseline.by_products)
     moved |= _different_keys(_link_targets(before, baseline), _link_targets(after, baseline))
@@ -234,15 +246,12 @@ def rewritten(
 
     A measurement meanwhile may have been taken on other content.
     """
-    changes = [{c.path: c for c in snapshot.changes} for snapshot in (before, after)]
+    changes = [by_path(snapshot.changes) for snapshot in (before, after)]
     roots = cache_roots(baseline.by_products)
     new_ones = tuple(path + "/" for path in after.submodules if path not in before.submodules)
     foreign: set[str] | None = None
     rewritten_paths = []
-    for name, at in after.written.items():
-        before_at = before.written.get(name)
-        if at == before_at if before_at is not None else at < before.began - CLOCK_TICK_NS:
-            continue
+    for name in sorted(_written_between(before, after)):
         path = name.decode("utf-8", "surrogateescape")
         if path.endswith("//"):
             path = path[:-1]
@@ -265,6 +274,13 @@ def rewritten(
         elif new is None or not _is_left_behind(new, baseline.by_products, roots):
             rewritten_paths.append(path)
     return tuple(sorted(rewritten_paths))
+
+
+def _written_between(before: Snapshot, after: Snapshot) -> Iterator[bytes]:
+    for name, at in after.written.items():
+        before_at = before.written.get(name)
+        if at != before_at if before_at is not None else at >= before.began - CLOCK_TICK_NS:
+            yield name
 
 
 def _folders_with_foreign(
@@ -304,8 +320,12 @@ def subject_tree(
     """
     roots = cache_roots(baseline.by_products)
     left_out = is_by_product if as_recorded else _is_left_behind
-    changes = [c for c in snapshot.changes if not left_out(c, baseline.by_products, roots)]
-    tree = tree_digest(baseline.base_commit, changes, own_files=own_files)
+    by_products = baseline.by_products
+    tree = tree_digest(
+        baseline.base_commit,
+        snapshot.changes,
+        own_files=lambda c: left_out(c, by_products, roots) or own_files(c),
+    )
     ignored = ignored_differences(snapshot, baseline) if baseline.protected_patterns else {}
     tree = _tree_with(tree, "locked", {path: now for path, (_, now) in ignored.items()})
     tree = with_submodules(tree, snapshot.submodules, baseline)
@@ -340,7 +360,7 @@ def _tree_with(tree: str, kind: str, digests: Mapping[str, str]) -> str:
 
 def tree_digest(
     base: str | None,
-    changes: Iterable[PathChange],
+    changes: list[PathChange] | Changes,
     *,
     leave_out: Collection[str] = (),
     own_files: Callable[[PathChange], bool] | None = None,
@@ -351,13 +371,11 @@ def tree_digest(
     ``own_files`` accepts are always left out, so that a commit of Flow's own files changes nothing.
     """
     total = sha256(f"flow-tree-1 {base}".encode())
-    for path, change in sorted(
-        ((c.path.encode("utf-8", "surrogateescape"), c) for c in changes), key=lambda pair: pair[0]
-    ):
+    for change in in_order(changes):
         if change.untracked and change.path in leave_out:
             continue
         if own_files is not None and own_files(change):
             continue
         states = " ".join(map(entry_digest, (change.head, change.index, change.worktree)))
-        total.update(b"\0%b\0%b" % (path, states.encode()))
+        total.update(b"\0%b\0%b" % (path_bytes(change), states.encode()))
     return total.hexdigest()

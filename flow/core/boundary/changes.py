@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from flow.core.layout import REPORTS_DIR, SCORES
-from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import TypeAlias
 
 ABSENT = "absent"
 REGULAR = "100644"
@@ -15,6 +16,8 @@ GITLINK = "160000"
 FOLDER = "040000"
 """Mode of a nested repository's folder."""
 
+PLAIN = 4000
+"""Changes up to which a plain tuple, or dict, is as good as one of ``packed``."""
 SPECIAL_MODES = ("fifo", "socket", "device")
 
 
@@ -65,6 +68,36 @@ class PathChange(NamedTuple):
         """Whether the path stands for a folder: a submodule or a nested repository."""
         entries = (self.worktree, self.index, self.head, self.base)
         return any(entry is not None and entry.mode in (GITLINK, FOLDER) for entry in entries)
+
+
+if TYPE_CHECKING:
+
+    class ManyChanges(Protocol):
+        """``packed.PackedChanges``."""
+
+        def __iter__(self) -> Iterator[PathChange]: ...
+        def __len__(self) -> int: ...
+        def get(self, path: str) -> PathChange | None:
+            """The change of a path."""
+
+        def where(self, keep: Callable[[PathChange], bool], /) -> ManyChanges:
+            """Those that ``keep`` accepts."""
+
+        def replaced(self, changes: Mapping[int, PathChange], /) -> ManyChanges:
+            """The same with others at some places."""
+
+    class TimesByPath(Protocol):
+        """A dict, or ``packed.PackedTimes``."""
+
+        def __len__(self) -> int: ...
+        def __contains__(self, path: object) -> bool: ...
+        def get(self, path: bytes, /) -> int | None:
+            """Nanoseconds."""
+
+        def items(self) -> Iterable[tuple[bytes, int]]:
+            """Paths and times."""
+
+    Changes: TypeAlias = tuple[PathChange, ...] | ManyChanges
 
 
 class Baseline(NamedTuple):
@@ -153,13 +186,14 @@ class Snapshot(NamedTuple):
 
     head: str | None
     branch: str | None
-    changes: tuple[PathChange, ...]
+    changes: Changes
+    """Sorted by the bytes of their paths."""
     guards: dict[str, str]
     problems: tuple[str, ...]
     """Why git could not answer; not empty means the boundary is inconclusive."""
     locked: Mapping[str, str] = {}
     """path → digest of the ignored files that protected patterns name."""
-    written: Mapping[bytes, int] = {}
+    written: TimesByPath = {}  # noqa: RUF012 - never changed
     """path → ctime (ns) of the files that had to be hashed; the others were in the cache."""
     began: int = 0
     """Start of the snapshot (ns)."""
@@ -175,6 +209,43 @@ class Snapshot(NamedTuple):
 def entry_digest(entry: ContentState | None) -> str:
     """``mode:hash``, or ``absent``."""
     return ABSENT if entry is None else f"{entry.mode}:{entry.digest}"
+
+
+def by_path(changes: Changes) -> Mapping[str, PathChange] | ManyChanges:
+    """What ``get`` gives the change of a path from."""
+    if isinstance(changes, tuple):
+        return {change.path: change for change in changes}
+    return changes
+
+
+def in_order(
+    changes: list[PathChange] | Iterator[PathChange] | Changes,
+) -> Iterable[PathChange]:
+    """Sorted by the bytes of their paths, as what is no tuple and no list is already."""
+    if not isinstance(changes, tuple | list):
+        return changes
+    return sorted(changes, key=path_bytes)
+
+
+def path_bytes(change: PathChange) -> bytes:
+    """The path as the file system has it."""
+    return change.path.encode("utf-8", "surrogateescape")
+
+
+def where(changes: Changes, keep: Callable[[PathChange], bool]) -> Changes:
+    """Those of ``changes`` that ``keep`` accepts."""
+    if isinstance(changes, tuple):
+        return tuple(change for change in changes if keep(change))
+    return changes.where(keep)
+
+
+def with_replaced(changes: list[PathChange] | Changes, other: Mapping[int, PathChange]) -> Changes:
+    """``changes`` with the ``other`` ones at their places."""
+    if not isinstance(changes, tuple | list):
+        return changes.replaced(other) if other else changes
+    if not other:
+        return tuple(changes)
+    return tuple(other.get(place, change) for place, change in enumerate(changes))
 
 
 def dirty_digest(change: PathChange) -> str:

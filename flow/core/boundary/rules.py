@@ -318,19 +318,20 @@ def boundary_report(
     allowed: Sequence[str],
     denied: Sequence[str],
     own_files: Callable[[PathChange], bool],
+    inside: bool = True,
 ) -> BoundaryReport:
     """Compare the change set with a goal's paths.
 
     Paths that the settings denied at activation stay denied. Every pattern must have passed
     :func:`check_patterns`. Where git could not answer the report names no paths: in the middle of a
-    merge they would be another branch's.
+    merge they would be another branch's. ``inside``: whether those that are allowed are named.
     """
     denied = tuple(dict.fromkeys((*denied, *baseline.settings_denied)))
     rules = path_rules(allowed, denied)
     roots = cache_roots(baseline.by_products)
     violations: list[Violation] = []
     by_products: list[str] = []
-    inside: list[str] = []
+    allowed_ones: list[str] = []
     for change in snapshot.changes:
         if own_files(change):
             continue
@@ -344,8 +345,8 @@ def boundary_report(
         why = rules.why(change)
         if why is not None:
             violations.append(_violation(change, why, baseline, openable=rules.opens(change)))
-        elif not change.folder:
-            inside.append(change.path)
+        elif inside and not change.folder:
+            allowed_ones.append(change.path)
     problems = snapshot.problems
     return BoundaryReport(
         status="inconclusive" if problems else "outside" if violations else "inside",
@@ -354,7 +355,7 @@ def boundary_report(
         warnings=_warnings(by_products, denied, baseline),
         problems=problems,
         guards_changed=() if problems else guards_changed(baseline.guards, snapshot.guards),
-        inside=() if problems else tuple(inside),
+        inside=() if problems else tuple(allowed_ones),
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from flow.core.boundary.changes import where
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def body_of(
 def without_reports(snapshot: Snapshot, evidence: Iterable[Evidence]) -> Snapshot:
     """``snapshot`` without the reports of this evidence that still lie in the checkout."""
     blobs = {(each.imported or {}).get("blob") for each in evidence} - {None}
-    rest = tuple(change for change in snapshot.changes if not _is_report(change, blobs))
+    rest = where(snapshot.changes, lambda change: not _is_report(change, blobs))
     return snapshot._replace(changes=rest)
 
 

@@ -8,7 +8,7 @@ where the lock asks for a person, this only reports.
 from __future__ import annotations
 
 from flow.core.boundary.by_products import cache_roots, is_by_product
-from flow.core.boundary.changes import ABSENT
+from flow.core.boundary.changes import ABSENT, by_path, where
 from flow.core.boundary.globs import Globs, literal_name
 from flow.core.evidence import protected_files
 from flow.core.text.display import visible
@@ -150,11 +150,11 @@ def difference(
     known = Patterns(early)
     late = Patterns(set(baseline.proof_named).difference(early))
     roots = cache_roots(baseline.by_products)
-    changed = {change.path for change in snapshot.changes}
-    ignored = {path: digest for path, digest in on_disk.items() if path not in changed}
+    changed = by_path(snapshot.changes)
+    ignored = {p: digest for p, digest in sorted(on_disk.items()) if changed.get(p) is None}
     without_by_products = snapshot._replace(
-        changes=tuple(
-            c for c in snapshot.changes if not is_by_product(c, baseline.by_products, roots)
+        changes=where(
+            snapshot.changes, lambda c: not is_by_product(c, baseline.by_products, roots)
         ),
         locked=ignored,
     )

@@ -6,6 +6,8 @@ the few that differed at activation already.
 
 from __future__ import annotations
 
+from itertools import chain
+
 from flow.core.boundary.by_products import cache_root, ignored_differences
 from flow.core.boundary.changes import ABSENT, GITLINK, entry_digest
 from flow.core.boundary.globs import Globs
@@ -120,7 +122,7 @@ def compared(
     """
     by_path: dict[str, FileChange] = {}
     seen: set[str] = set()
-    for change in counted((*snapshot.changes, *snapshot.emptied), seen, own_files):
+    for change in counted(chain(snapshot.changes, snapshot.emptied), seen, own_files):
         recorded = _naming_pattern(known, change) is not None
         if not recorded and _naming_pattern(late, change) is None:
             continue

@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import time
+import tracemalloc
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,12 +16,14 @@ import pytest
 from flow.adapters.fs import stamps
 from flow.adapters.fs.stamps import flush
 from flow.adapters.git import repository
+from flow.adapters.worktree import change_set as worktree_change_set
 from flow.adapters.worktree import contents as worktree_contents
 from flow.adapters.worktree import links as worktree_links
 from flow.adapters.worktree import trees as worktree_trees
 from flow.adapters.worktree import walk as worktree_walk
 from flow.adapters.worktree.cache import Table
 from flow.adapters.worktree.change_set import collect
+from flow.core.boundary.packed import PackedChanges
 from flow.core.boundary.rules import (
     OwnFiles,
     cache_root,
@@ -1441,6 +1444,68 @@ def test_a_submodule_and_its_own_checkout_have_a_cache_each(box: GitBox) -> None
     first = look()
     assert len(first) == 3
     assert look() == first
+
+
+def all_kinds_of_changes(box: GitBox) -> None:
+    write("src/app.py")(box)
+    write("README.md", "staged\n")(box)
+    run("add", "README.md")(box)
+    write("docs/new.md", "committed\n")(box)
+    box.git("add", "docs/new.md")
+    box.commit_staged()
+    write("vendor/sub/sub.py")(box)
+    write("vendor/sub/new.py")(box)
+    write("local.env")(box)  # ignored, and denied
+    write("src/\udcff\U0001f600")(box)
+    write("src/\ue000")(box)
+    os.symlink("../src/lib", box.path("docs/link"))
+    os.mkfifo(box.path("src/fifo"))
+    box.remove("run.sh")
+    other = box.other_repo("nested", {"n.py": "n\n"})
+    os.rename(other, box.path("src/nested"))
+
+
+def test_many_changes_are_packed_and_the_same(box: GitBox, monkeypatch: pytest.MonkeyPatch) -> None:
+    submodule(box)
+    box.pin()
+    all_kinds_of_changes(box)
+    plain = box.snapshot()
+    assert isinstance(plain.changes, tuple)
+    assert len(plain.changes) > 10
+    for most in range(len(plain.changes)):
+        monkeypatch.setattr(worktree_change_set, "PLAIN", most)
+        many = box.snapshot(cached=bool(most % 2))
+        assert isinstance(many.changes, PackedChanges)
+        assert many.changes == plain.changes
+        assert dict(many.written.items()) == dict(plain.written.items())
+        assert many._replace(changes=(), written={}, began=0) == plain._replace(
+            changes=(), written={}, began=0
+        )
+        assert box.report(many) == box.report(plain)
+        assert box.tree(many) == box.tree(plain)
+
+
+def test_what_git_does_not_track_takes_little_memory(
+    box: GitBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bytes for each file more, while it is looked at and of the snapshot."""
+    monkeypatch.setattr(worktree_change_set, "PLAIN", 0)
+    box.pin()
+    peaks, sizes, counts = [], [], (1000, 5000)
+    for count in counts:
+        for number in range(count):
+            box.write(f"src/some/folder/file-{number}.txt", f"{number}\n")
+        box.snapshot()
+        tracemalloc.start()
+        now = box.snapshot()
+        size, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert len(now.changes) == count
+        peaks.append(peak)
+        sizes.append(size)
+    more = counts[1] - counts[0]
+    assert sizes[1] - sizes[0] < 150 * more
+    assert peaks[1] - peaks[0] < 600 * more
 
 
 def test_git_is_asked_once_how_a_commit_differs_and_anew_about_any_other(
