@@ -38,7 +38,8 @@ def choose_goal(goals: Sequence[GoalSummary], branch: str | None) -> GoalSummary
     label = display.visible(branch or "this checkout")
     if not candidates:
         raise at_key("ID").not_found(
-            f"no goal belongs to {label}", "flow goal list shows all; flow goal create makes one"
+            f"no goal belongs to {label}",
+            "flow goal list --all-branches shows all; flow goal create makes one",
         )
     if len(candidates) > 1 and candidates[0].status not in TERMINAL:
         raise _several(candidates, branch)

@@ -53,7 +53,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         "--private",
         action="store_true",
         help="keep all of Flow's files out of the repository: by .git/info/exclude, and in your "
-        "own settings",
+        "own settings; it stays so until --undo",
     )
     add("--undo", action="store_true", help="take out what flow init put in")
 
@@ -86,7 +86,14 @@ def _run_init(args: argparse.Namespace, out: Output) -> int:
 def _lines(done: Done, request: InitRequest, out: Output) -> list[str]:
     if out.can_ask:
         notes = done.hook.notes if done.hook is not None else ()
-        return render.set_up(done.steps, notes, done.next, out.screen, private=request.private)
+        return render.set_up(
+            done.steps,
+            notes,
+            done.next,
+            out.screen,
+            private=request.private,
+            git_line=done.git_line,
+        )
     width = max(len(step.file) for step in done.steps)
     lines = [f"{step.file:<{width}}  {step.did}" for step in done.steps]
     if request.private:
@@ -97,7 +104,10 @@ def _lines(done: Done, request: InitRequest, out: Output) -> list[str]:
 def _request(args: argparse.Namespace, place: SetUpPlace, out: Output) -> InitRequest:
     """What is wanted: by the options, and at a terminal by a person's answers."""
     request = setup_init.InitRequest(
-        args.host, args.enforcement, args.git_hook is not None, args.private
+        args.host,
+        args.enforcement,
+        args.git_hook is not None,
+        args.private or setup_init.is_private(place),
     )
     host, enforcement, git_hook = setup_init.unasked(place)
     if not out.can_ask:
@@ -116,7 +126,7 @@ def _request(args: argparse.Namespace, place: SetUpPlace, out: Output) -> InitRe
         request = request._replace(enforcement=level, asked=True)
     if git_hook and not request.git_hook:
         out.tell([render.PUSH_QUESTION])
-        request = request._replace(git_hook=out.ask(">") in ("y", "yes"))
+        request = request._replace(git_hook=out.ask_or_leave(">") in ("y", "yes"))
     return request._replace(example=False)
 
 
@@ -126,7 +136,7 @@ def _chosen(
     """The value that a person chooses by its number or name; None for Enter."""
     out.tell([question, *choices])
     for _ in range(TRIES):
-        answer = out.ask(">")
+        answer = out.ask_or_leave(">")
         if not answer:
             break
         for number, value in enumerate(values, 1):

@@ -107,11 +107,21 @@ class Output:
 
     def ask_line(self, question: str) -> str:
         """A person's answer as typed, less blanks around it; empty at the end of the input."""
+        return self._typed_line(question).strip()
+
+    def ask_or_leave(self, question: str) -> str:
+        """As :meth:`ask`; :class:`PersonNeeded` at the end of the input (Ctrl-D)."""
+        answer = self._typed_line(question)
+        if not answer:
+            raise PersonNeeded("nothing was written", code="declined")
+        return answer.strip().lower()
+
+    def _typed_line(self, question: str) -> str:
         self._write(sys.stderr, f"{visible(question)} ")
         answer = sys.stdin.readline()
         if not answer.endswith("\n"):
             self._write(sys.stderr, "\n")
-        return answer.strip()
+        return answer
 
     def forget_typed(self) -> None:
         """Drop what was typed so far: a yes counts only from whoever has seen the question."""

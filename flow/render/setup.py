@@ -59,8 +59,12 @@ def set_up(
     screen: Screen,
     *,
     private: bool,
+    git_line: str = "",
 ) -> list[str]:
-    """What was written, what is to be known about it, and the next command."""
+    """What was written, what is to be known about it, and the next command.
+
+    ``git_line`` is to be added by a person, to the file that a step names: it stands whole.
+    """
     lines = [""]
     written = [step for step in steps if step.short]
     for step in written:
@@ -69,8 +73,7 @@ def set_up(
         lines += [f"{'':<{_FILE + 2}}{line}" for line in more]
     for step in steps:
         if not step.short and not step.did.startswith("is "):
-            mark = screen.mark("undecided")
-            lines.append(f"{mark} {visible(step.file)}  {visible(step.did)}")
+            lines += _not_done(step, git_line, screen)
     count = len(written)
     files = f"{count} file{'' if count == 1 else 's'}."
     if count:
@@ -81,6 +84,18 @@ def set_up(
         lines.append(f"Private: {PRIVATE}.")
     lines += [line for note in notes for line in screen.wrapped("note", visible(note), width=6)]
     return [*lines, screen.labelled("next", following, "person", width=6)]
+
+
+def _not_done(step: ToldStep, git_line: str, screen: Screen) -> list[str]:
+    """Why a file was not written, and the line that a person adds to it."""
+    asked = bool(git_line) and step.did.endswith(git_line)
+    did = visible(step.did[: len(step.did) - len(git_line)] if asked else step.did)
+    narrow = screen if screen.columns is None else screen._replace(columns=screen.columns - _INDENT)
+    return [
+        f"{screen.mark('undecided')} {visible(step.file)}",
+        *(f"{'':<{_INDENT - 1}}{row}" for row in narrow.wrapped("", did.rstrip(), width=0)),
+        *([screen.paint("person", visible(git_line))] if asked else []),
+    ]
 
 
 def doctor(document: Document, screen: Screen, *, verbose: bool = False) -> list[str]:

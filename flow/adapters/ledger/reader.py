@@ -394,7 +394,8 @@ def read_goal(root: str, goal_id: str, cache_dir: str | None = None) -> tuple[by
 
         near = did_you_mean(goal_id, goal_ids(root))
         raise in_file(rel, "goal id", goal_id).not_found(
-            f"there is no goal {goal_id}{near}", "see the goals there are: flow goal list"
+            f"there is no goal {goal_id}{near}",
+            "see the goals there are: flow goal list --all-branches",
         )
     goal, warnings = parse_goal(data, rel, expect_id=goal_id, cache_dir=cache_dir)
     return data, LoadedGoal(goal, goal.digest(rubric_digests(root, goal)), warnings, rel)

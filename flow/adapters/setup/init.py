@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from flow.core.setting_keys import StopHookEnforcement
 
 CLAUDE = hosts.CLAUDE
+_FOLDER = ".flow/"
 IGNORED = f"{layout.RUNS}/"
 ATTRIBUTES = f"{layout.GOALS}/*{layout.GOAL_SUFFIX} text eol=lf"
 NO_GIT = (
@@ -141,6 +142,14 @@ def unasked(place: SetUpPlace) -> tuple[bool, bool, bool]:
     return host, enforcement, hook
 
 
+def is_private(place: SetUpPlace) -> bool:
+    """Whether an earlier ``flow init --private`` keeps Flow's files out of the repository."""
+    if place.common_dir is None:
+        return False
+    data = files.read_optional(place.common_dir, EXCLUDE) or b""
+    return f"/{_FOLDER}".encode() in (line.strip() for line in data.split(b"\n"))
+
+
 def plugin_in(place: SetUpPlace) -> bool:
     """Whether Claude Code's plugin, which brings the Stop hook, is enabled here."""
     return hosts.plugin_settings(place.top, place.environ) is not None
@@ -171,7 +180,7 @@ def _excluded(place: SetUpPlace, request: InitRequest) -> list[InitStep | FileEd
             f"{place.no_git}, so there is no .git/{EXCLUDE} to write to", "make git work here"
         )
     wanted = [
-        ".flow/",
+        _FOLDER,
         f"{place.settings.settings.journal_dir}/",
         layout.SETTINGS_LOCAL,
         layout.CLAUDE_LOCAL,

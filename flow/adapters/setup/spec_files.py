@@ -19,6 +19,10 @@ def read_folder(path: str) -> dict[str, str]:
     Symlinks are not followed. Raises :class:`InputError` for a path that cannot be read, for a file
     over 1 MiB or not in UTF-8, and for more than ``MOST_FILES``.
     """
+    if not os.path.lexists(path):
+        raise at_key(OPTION, path).invalid(
+            f"{path} is not there", "name a folder of spec-kit, Kiro or OpenSpec"
+        )
     if not os.path.isdir(path):
         return {os.path.basename(path): inputs.read_text(path, OPTION)}
     names = _markdown_below(path)

@@ -23,7 +23,7 @@ from flow.core.drafting.questions import (
     Tried,
     WholeFile,
 )
-from flow.errors import InputError
+from flow.errors import FlowError, InputError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ class _Criteria:
             raise InputError("a goal needs at least one criterion", remedy="text :: command")
         pairs = [(offer.text, offer.command) for offer in self._offers]
         typed = typed_criterion(line, pairs)
-        fuzzy = " :: " not in f"{typed} "
+        fuzzy = " :: " not in f" {typed} "
         criterion = parse_criterion(typed, fuzzy=fuzzy)
         named = criterion.get("id") or next(free_ids(self._taken))
         if named in self._taken:
@@ -228,9 +228,17 @@ def _decided(person: Person, project: ProjectPort, file: str, text: str) -> Draf
 
 
 def _edited(person: Person, project: ProjectPort, text: str) -> str | None:
-    """The text after the editor, without faults; None where the person gives up."""
+    """The text after the editor, without faults; None where the person gives up.
+
+    An editor that fails leaves the text as it was: what was said so far is not lost.
+    """
+    before = text
     while True:
-        text = project.edited(text)
+        try:
+            text = project.edited(text)
+        except FlowError as error:
+            person.tell(_refusal(error))
+            return before
         if not text.strip():
             return None
         faults = project.faults(text)
@@ -240,6 +248,6 @@ def _edited(person: Person, project: ProjectPort, text: str) -> str | None:
             return None
 
 
-def _refusal(error: InputError) -> Refused:
+def _refusal(error: FlowError) -> Refused:
     fault = error.fault
     return Refused(fault.message, fault.remedy or "")

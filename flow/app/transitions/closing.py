@@ -17,7 +17,7 @@ from flow.app.transitions.persons_word import PersonsWord
 from flow.core.boundary import rules as bounds
 from flow.core.boundary.guards import differences
 from flow.core.decision.after import holds, sentences
-from flow.core.decision.confirming import names_proposal
+from flow.core.decision.confirming import LEAST_PREFIX, names_proposal
 from flow.core.decision.verdict import REASON_LIMIT, ProposedTransition
 from flow.core.goal.lifecycle import TERMINAL, check_move
 from flow.core.text import display
@@ -131,7 +131,13 @@ def _confirm_live(
             f"goal {goal.id} is {goal.status} already, so no proposal for it is live",
             f"a closed goal stays closed; start anew: flow goal create NEW --from {goal.id}",
         )
-    if proposal is None or proposal["proposal_id"] != proposal_id:
+    named = proposal is not None and proposal["proposal_id"] == proposal_id
+    if not named and len(proposal_id) < LEAST_PREFIX:
+        raise at_key("--proposal", proposal_id).invalid(
+            f"{proposal_id!r} is too short to name a proposal: it takes {LEAST_PREFIX} digits",
+            f"evaluate again, which names it: flow goal evaluate {goal.id}",
+        )
+    if proposal is None or not named:
         raise at_key("--proposal", proposal_id).stale(
             f"goal {goal.id} has no live proposal {proposal_id!r:.80}",
             f"evaluate again: flow goal evaluate {goal.id}",

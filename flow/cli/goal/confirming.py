@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pydoc
 
+from flow.core.goal.lifecycle import TERMINAL
 from flow.core.text.display import visible
 from flow.errors import StateError, at_key
 from flow.render.confirm_screen import closed_lines, question_lines
@@ -32,7 +33,7 @@ def ask_person(
     while True:
         question = confirm_question.question(context, goal_id)
         if question is None:
-            raise _nothing_proposed(goal_id)
+            raise _nothing_proposed(context, goal_id)
         out.forget_typed()
         out.tell(["", *question_lines(question, out.asking, told=told)])
         answer = out.ask(">")
@@ -67,7 +68,7 @@ def unnamed_proposal(context: Context, goal_id: str) -> StateError:
     """What to type where nobody can be asked."""
     question = confirm_question.question(context, goal_id)
     if question is None:
-        return _nothing_proposed(goal_id)
+        return _nothing_proposed(context, goal_id)
     return at_key("--proposal").wrong_state(
         "off a terminal the proposal must be named",
         f"flow goal confirm {goal_id} --proposal {question.proposal_id[:12]}",
@@ -75,11 +76,16 @@ def unnamed_proposal(context: Context, goal_id: str) -> StateError:
     )
 
 
-def _nothing_proposed(goal_id: str) -> StateError:
+def _nothing_proposed(context: Context, goal_id: str) -> StateError:
+    status = context.load(goal_id).goal.status
+    remedy = f"evaluate it first: flow goal evaluate {goal_id}"
+    if status in TERMINAL:
+        remedy = f"a closed goal stays closed; start anew: flow goal create NEW --from {goal_id}"
+    elif status == "draft":
+        remedy = f"start it first: flow goal activate {goal_id}"
+    is_what = "has no live proposal" if status not in TERMINAL else f"is {status} already"
     return at_key("--proposal").wrong_state(
-        f"goal {visible(goal_id)} has no live proposal",
-        f"evaluate it first: flow goal evaluate {goal_id}",
-        code="no_proposal",
+        f"goal {visible(goal_id)} {is_what}", remedy, code="no_proposal"
     )
 
 

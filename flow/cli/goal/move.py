@@ -93,11 +93,12 @@ def _resume_goal(args: argparse.Namespace, out: Output) -> int:
     context = Context()
     goal_id = goal_to_act_on(context, args, STOPPED)
     reason = (args.reason or "").strip()
+    was_active = context.load(goal_id).goal.status == "active"
     loaded = moving.resume(context, goal_id, reason or "resumed by a person")
     next_step = f"flow goal evaluate {goal_id}"
-    lines = moved_lines(
-        out.screen, "running", f"{goal_id} is active again.", words=reason, next_step=next_step
-    )
+    sentence = f"{goal_id} is active {'already; nothing was changed' if was_active else 'again'}."
+    words = "" if was_active else reason
+    lines = moved_lines(out.screen, "running", sentence, words=words, next_step=next_step)
     return _show_moved(out, loaded, lines, reason=reason or None, next=next_step)
 
 

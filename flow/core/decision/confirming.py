@@ -40,7 +40,7 @@ class CriterionProof(NamedTuple):
 
 def names_proposal(given: str, proposal_id: str) -> bool:
     """Whether ``given`` is the proposal's id, or at least its first eight digits (SPEC 12)."""
-    begins = LEAST_PREFIX <= len(given) < 64 and proposal_id.startswith(given)
+    begins = LEAST_PREFIX <= len(given) <= 64 and proposal_id.startswith(given.lower())
     return begins or given == proposal_id
 
 

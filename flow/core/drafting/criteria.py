@@ -52,6 +52,8 @@ def named(text: str, key: str) -> tuple[str, str]:
     head, colon, rest = text.partition(":")
     name = head.strip()
     if colon and CRITERION_ID.fits(name):
+        if rest.startswith(":"):
+            raise at_key(key, text).invalid(f"{name} has no text", SHAPE)
         return name, rest
     if re.fullmatch(r"[Aa][Cc][0-9]+", name) and not name.startswith("AC"):
         raise at_key(key, text).invalid(

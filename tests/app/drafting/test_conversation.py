@@ -25,7 +25,7 @@ from flow.core.drafting.questions import (
     Tried,
     WholeFile,
 )
-from flow.errors import InputError
+from flow.errors import InputError, OutsideError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 NOTHING = Words()
 PASSED = Trial("passed", "exit 0", 1.0)
 FILE = ".flow/goals/NAME.goal.yaml"
+FAILS = "the editor ends with status 1"
 
 
 class Script:
@@ -109,7 +110,10 @@ class Checkout:
         return FILE, "the text"
 
     def edited(self, text: str) -> str:
-        return self.edits.pop(0)
+        left = self.edits.pop(0)
+        if left == FAILS:
+            raise OutsideError(left)
+        return left
 
     def faults(self, text: str) -> Sequence[str]:
         return ["line 1: no"] if text == "bad" else []
@@ -197,6 +201,7 @@ REFUSED = {
         ("o", "n", "x :: if", "c", "", "", "", ""), "bash -n refuses it",
     ),
     "a criterion without text": (("o", "n", " :: x", "c", "", "", "", ""), "has no text"),
+    "a command without a text": (("o", "n", ":: x", "c", "", "", "", ""), "has no text"),
     "a small id": (("o", "n", "ac1: x :: y", "c", "", "", "", ""), "ac1 is no criterion id"),
     "an id that is taken": (("o", "n", "AC2: x", "c", "", "", "", ""), "AC2 is there already"),
     "a rubric": (("o", "n", "c", "r no", "", "", "", ""), "there is no such rubric"),
@@ -237,6 +242,9 @@ def test_a_masked_command_is_taken_with_a_note() -> None:
         (("e", "", "y"), ("bad", "mine"), Drafted("mine", False, True)),
         (("e", "n"), ("bad",), None),
         (("e",), ("",), None),
+        (("e", "y"), (FAILS,), Drafted("the text", False, False)),
+        (("e", "", "y"), ("bad", FAILS), Drafted("the text", False, False)),
+        (("e", "e", "y"), ("mine", FAILS), Drafted("mine", False, True)),
         (("e", ""), ("mine",), None),
     ],
 )

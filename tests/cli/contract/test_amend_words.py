@@ -283,3 +283,19 @@ def test_in_the_editor_at_a_terminal(work: GitRepo) -> None:
     status, said = ended(child)
     assert status == 0, said
     assert "repo: renamed" in scene.goal_file(work)
+
+
+@pytest.mark.parametrize("name", ["", "a\nb", "x" * 201])
+def test_a_name_that_cannot_be_shown_is_refused_before_anything_is(
+    work: GitRepo, name: str
+) -> None:
+    done = amend(work, "--deny", "*.key", "--by", name)
+    assert (done.status, "--by" in done.stderr, "*.key" in done.stderr) == (2, True, False)
+    assert artifacts(work) == []
+
+
+@pytest.mark.parametrize("words", ["AC1 :: true", "AC1:: true"])
+def test_a_command_without_a_text_is_no_text(work: GitRepo, words: str) -> None:
+    done = amend(work, "--criterion", words, "--yes")
+    assert (done.status, "AC1 has no text" in done.stderr) == (2, True), done
+    assert artifacts(work) == []

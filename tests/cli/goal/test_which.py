@@ -102,7 +102,8 @@ def test_amend_means_the_goal_of_the_branch(repo: GitRepo) -> None:
 def test_confirm_takes_eight_digits_and_no_fewer(repo: GitRepo) -> None:
     scene.create(scene.start(repo))
     proposal = scene.propose(repo)
-    assert scene.flow(repo, "goal", "confirm", "--proposal", proposal[:7]).status == 2
+    done = scene.flow(repo, "goal", "confirm", "--proposal", proposal[:7])
+    assert (done.status, "too short to name a proposal" in done.stderr) == (2, True)
     assert scene.status(repo) == "active"
 
     done = scene.flow(repo, "goal", "confirm", "--proposal", proposal[:8])
@@ -124,3 +125,29 @@ def test_a_time_limit_of_a_wait_that_is_not_followed_is_refused(repo: GitRepo) -
     assert done.status == 2
     assert "--follow" in done.stderr
     assert scene.status(repo) == "active"
+
+
+def test_a_proposal_is_named_in_capital_digits_too(repo: GitRepo) -> None:
+    scene.create(scene.start(repo))
+    proposal = scene.propose(repo)
+    done = scene.flow(repo, "goal", "confirm", "--proposal", proposal[:20].upper())
+    assert (done.status, scene.status(repo)) == (0, "achieved"), done
+
+
+@pytest.mark.parametrize(
+    ("status", "remedy"),
+    [
+        ("achieved", "flow goal create NEW --from greet"),
+        ("draft", "flow goal activate greet"),
+        ("active", "flow goal evaluate greet"),
+    ],
+)
+def test_without_a_proposal_confirm_says_what_can_be_done(
+    repo: GitRepo, status: str, remedy: str
+) -> None:
+    scene.create(scene.start(repo), "greet", *(["--draft"] if status == "draft" else []))
+    if status == "achieved":
+        scene.meet(repo)
+        assert scene.confirm(repo).status == 0
+    error = scene.flow(repo, "goal", "confirm", "greet", "--json").json["error"]
+    assert (error["code"], remedy in error["remedy"]) == ("no_proposal", True), error

@@ -119,3 +119,11 @@ def test_a_forgotten_goal_is_not_missed(work: GitRepo) -> None:
     (line,) = shown(work, "forget", "greet")
     assert line.startswith("✓ greet is forgotten: the Stop hook does not miss it any more")
     assert flow(work, "goal", "forget", "greet").status == 2
+
+
+def test_resuming_what_is_active_says_so(work: GitRepo) -> None:
+    before = scene.goal_file(work)
+    assert shown(work, "resume", "--reason", "go on")[:1] == [
+        "▸ greet is active already; nothing was changed."
+    ]
+    assert scene.goal_file(work) == before

@@ -124,21 +124,39 @@ def test_an_answer_that_is_none_is_asked_for_again(repo: GitRepo) -> None:
     child.expect("> ")
     child.sendline("1")
     child.expect(LEVEL)
-    child.sendeof()
+    child.sendline("")
     child.expect(PUSHES)
-    child.sendeof()
+    child.sendline("")
     assert ended(child)[0] == 0
     assert enforced(repo) == "warn"
 
 
-def test_ctrl_c_writes_nothing(repo: GitRepo) -> None:
+@pytest.mark.parametrize("last", [AGENT, LEVEL, PUSHES])
+@pytest.mark.parametrize("leave", ["Ctrl-C", "Ctrl-D"])
+def test_leaving_writes_nothing(repo: GitRepo, leave: str, last: str) -> None:
     scene.start(repo)
     child = scene.at_terminal(repo, ["init"])
-    child.expect(AGENT)
-    child.expect("> ")
-    child.sendintr()
-    assert ended(child)[0] == 130
+    for question in (AGENT, LEVEL, PUSHES):
+        child.expect(question)
+        child.expect("> ")
+        if question == last:
+            break
+        child.sendline("1")
+    child.sendintr() if leave == "Ctrl-C" else child.sendeof()
+    assert ended(child)[0] == (130 if leave == "Ctrl-C" else 4)
     assert repo.git("status", "--porcelain") == ""
+
+
+def test_the_line_for_a_hook_of_your_own_stands_whole(repo: GitRepo) -> None:
+    scene.start(repo).git("config", "core.hooksPath", ".githooks")
+    shown = talk(repo, answers(pushes="y"))[1]
+    lines = [line.strip() for line in shown.splitlines()]
+    (line,) = (line for line in lines if "hook pre-push" in line)
+    assert line.endswith('flow hook pre-push "$@"')
+    before = lines[: lines.index(line)]
+    assert "◐ .githooks/pre-push" in before
+    assert before[-1].endswith("add to .githooks/pre-push:")
+    assert all(len(each) < 80 for each in before)
 
 
 def test_ascii_where_the_terminal_is_dumb(repo: GitRepo) -> None:

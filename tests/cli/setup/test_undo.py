@@ -195,6 +195,19 @@ def test_another_line_there_is_a_changed_guard(repo: GitRepo) -> None:
     assert flow(repo, "goal", "evaluate", "greet").status == 4
 
 
+@pytest.mark.parametrize("more", [(), ("--git-hook", "pre-push"), ALL])
+def test_private_stays_private(repo: GitRepo, home: Path, more: tuple[str, ...]) -> None:
+    scene.start(repo)
+    init(repo, "--private")
+    done = flow(repo, "init", *more, "--json")
+    assert (done.status, done.json["private"]) == (0, True)
+    assert repo.git("status", "--porcelain") == ""
+    assert ("block" in (home / ".claude/settings.flow.json").read_text()) if more == ALL else True
+    assert flow(repo, "init", "--undo").status == 0
+    assert flow(repo, "init", "--json").json["private"] is False
+    assert ".gitattributes" in repo.git("status", "--porcelain")
+
+
 def test_private_does_not_change_a_file_of_the_repository(repo: GitRepo) -> None:
     repo.commit("start", **{".codex/hooks.json": "{}\n"})
     done = flow(repo, "init", "--private", "--host", "codex", "--json")

@@ -56,6 +56,8 @@ def test_a_fuzzy_criterion_is_all_text(text: str, words: str, named: bool) -> No
         ("ac1: it holds :: make", "ac1 is no criterion id: its letters are capital ones"),
         ("Ac12 : it holds :: make", "Ac12 is no criterion id"),
         ("AC1:  ", "AC1 has no text"),
+        ("AC1 :: make", "AC1 has no text"),
+        ("AC1::make", "AC1 has no text"),
         ("", "'' has no text"),
         ("  ", "'  ' has no text"),
     ],
