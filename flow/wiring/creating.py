@@ -8,9 +8,9 @@ from flow.adapters.attribution.command_checks import syntax_faults
 from flow.adapters.baseline.pinned import commits_outside
 from flow.adapters.contracts import formats
 from flow.adapters.fs import clock
+from flow.adapters.setup.beside_goals import keep_runs_out, publish_schema
 from flow.adapters.setup.completed import read_handed_in
 from flow.adapters.setup.defaults_file import read_defaults
-from flow.adapters.setup.editor_schema import publish_schema
 from flow.app.transitions import create
 from flow.app.transitions.beside import refuse_beside_active
 from flow.core.drafting.completing import Surroundings
@@ -96,6 +96,7 @@ def create_goal(
     created = create.create_goal(
         tools, text, name, as_draft=as_draft, base=base, source=source, now=clock.now()
     )
+    keep_runs_out(context.top, context.repo.common_dir)
     unasked = not known and created.status != "draft"
     refused = unasked and not context.trusted(context.load(created.goal_id))[0]
     untrusted = (not_trusted(created.goal_id),) if refused else ()

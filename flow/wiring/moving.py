@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from flow.adapters.fs import clock
+from flow.adapters.setup.beside_goals import keep_runs_out
 from flow.adapters.setup.defaults_file import read_defaults
 from flow.app.evaluation import protected_files
 from flow.app.transitions import create, moves
@@ -47,6 +48,7 @@ def activate(context: Context, goal_id: str) -> LoadedGoal:
 
     pin = Pinning(context).pin
     after = moves.activate(_persons_context(context), goal_id, pin, trust, clock.now())
+    keep_runs_out(context.top, context.repo.common_dir)
     if context.trusted(after)[0]:
         return after
     return after._replace(warnings=(*after.warnings, not_trusted(goal_id)))

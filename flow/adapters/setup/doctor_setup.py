@@ -10,6 +10,7 @@ from flow.adapters.journal.parts import MOST_FILES
 from flow.adapters.ledger.set_up_marks import PRE_PUSH
 from flow.adapters.setup import git_hook
 from flow.adapters.setup import init as setup_init
+from flow.adapters.setup.beside_goals import IGNORED, ignores_runs
 from flow.adapters.setup.set_up_place import SetUpPlace
 from flow.adapters.user_state import settings
 from flow.core import layout
@@ -57,14 +58,14 @@ def ignored_runs(
 ) -> None:
     """The line that keeps run folders out of commits."""
     with report.noting("it should keep run folders out of commits"):
-        if setup_init.ignores_runs(checkout.top, checkout.repo.common_dir):
+        if ignores_runs(checkout.top, checkout.repo.common_dir):
             return
         if fix:
             step = setup_init.ignore_runs(SetUpPlace(checkout.top, environ))
             report.fixed.append(f"{step.file}: {step.did}")
             return
         report.found(
-            f".gitignore has no line {setup_init.IGNORED}",
+            f".gitignore has no line {IGNORED}",
             "evidence and locks of your runs would be committed",
             "flow doctor --fix",
             fixable=True,

@@ -11,7 +11,7 @@ from flow.adapters.git.run import git
 from flow.adapters.ledger.set_up_marks import PRE_PUSH
 from flow.adapters.process.own_program import own_program
 from flow.adapters.setup import git_hook, hosts, settings_edit
-from flow.adapters.setup.editor_schema import SCHEMA
+from flow.adapters.setup.beside_goals import IGNORED, SCHEMA, names_runs
 from flow.adapters.setup.example_goal import EXAMPLE, example
 from flow.adapters.setup.file_edits import (
     AS_IT_SHOULD_BE,
@@ -30,8 +30,6 @@ from flow.errors import FlowError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from flow.adapters.setup.git_hook import GitHookPlan
     from flow.adapters.setup.hosts import Hook
     from flow.adapters.setup.set_up_place import SetUpPlace
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
 
 CLAUDE = hosts.CLAUDE
 _FOLDER = ".flow/"
-IGNORED = f"{layout.RUNS}/"
 ATTRIBUTES = f"{layout.GOALS}/*{layout.GOAL_SUFFIX} text eol=lf"
 NO_GIT = (
     "commands can be run, but without git the path boundary is inconclusive, so nothing is ever "
@@ -166,7 +163,7 @@ def _has_hook(top: str, host: str) -> bool:
 def _lines(place: SetUpPlace) -> list[InitStep | FileEdit]:
     journals = f"{place.settings.settings.journal_dir}/*.md merge=union"
     return [
-        lines_added(place.top, ".gitignore", (IGNORED,), lambda _, lines: _ignored_already(lines)),
+        lines_added(place.top, ".gitignore", (IGNORED,), lambda _, lines: names_runs(lines)),
         lines_added(
             place.top, ".gitattributes", (ATTRIBUTES, journals), lambda line, lines: line in lines
         ),
@@ -315,20 +312,6 @@ def _carry_out(place: SetUpPlace, plan: InitStep | FileEdit) -> InitStep:
         return plan
     plan.write(place.own_record)
     return plan.step
-
-
-def _ignored_already(lines: Sequence[str]) -> bool:
-    return any(line.removeprefix("/").rstrip("/*") in (layout.RUNS, ".flow") for line in lines)
-
-
-def ignores_runs(top: str, common_dir: str | None = None) -> bool:
-    """Whether ``.gitignore`` or ``.git/info/exclude`` keeps run folders out of commits."""
-    places = [(top, ".gitignore"), *([(common_dir, EXCLUDE)] if common_dir else [])]
-    for root, name in places:
-        data = files.read_optional(root, name) or b""
-        if _ignored_already([line.strip() for line in data.decode("utf-8", "replace").split("\n")]):
-            return True
-    return False
 
 
 def _schema_copied(top: str) -> InitStep | FileEdit:

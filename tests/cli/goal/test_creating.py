@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,7 @@ import yaml
 
 from flow.adapters.contracts import schemas
 from tests.support import run_flow, run_helper
-from tests.support.scene import PASSES, create, flow, goal_file, meet, start
+from tests.support.scene import PASSES, confirm, create, flow, goal_file, meet, start
 
 if TYPE_CHECKING:
     from tests.support import GitRepo, Ran
@@ -165,3 +166,33 @@ def test_a_goal_without_the_line_goes_on_as_it_was_trusted(work: GitRepo) -> Non
     done = flow(work, "goal", "evaluate", "greet", "--json")
     assert (done.status, done.json["verdict"]) == (0, "achieved")
     assert SCHEMA_LINE not in goal_file(work)
+
+
+@pytest.mark.parametrize("how", ["create", "activate", "evaluate"])
+def test_runs_are_kept_out_of_commits_without_init(repo: GitRepo, how: str) -> None:
+    repo.commit("start", **{"src/greet.txt": "give me that\n"})
+    if how == "create":
+        create(repo)
+    elif how == "activate":
+        create(repo, "greet", "--draft")
+        shutil.rmtree(repo.path / ".flow/runs", ignore_errors=True)
+        assert flow(repo, "goal", "activate", "greet").status == 0
+    else:  # a fresh clone
+        create(repo)
+        shutil.rmtree(repo.path / ".flow/runs")
+    meet(repo)
+    done = confirm(repo)
+    assert (done.status == 0) == (how == "create"), "of the others the record is gone"
+    repo.git("add", "-A")
+    committed = repo.git("diff", "--cached", "--name-only").splitlines()
+    assert not [path for path in committed if path.startswith(".flow/runs")]
+    assert ".flow/goals/greet.goal.yaml" in committed
+    assert "no line .flow/runs/" not in flow(repo, "doctor").stdout
+
+
+@pytest.mark.parametrize("by", [".gitignore", ".git/info/exclude"])
+def test_what_ignores_runs_already_is_enough(repo: GitRepo, by: str) -> None:
+    repo.commit("start", **{"src/greet.txt": "give me that\n"})
+    repo.write(by, "/.flow/runs/\n")
+    create(repo)
+    assert not (repo.path / ".flow/runs/.gitignore").exists()
