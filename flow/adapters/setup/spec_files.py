@@ -16,12 +16,12 @@ DEPTH = 3
 def read_folder(path: str) -> dict[str, str]:
     """Path below ``path`` → text of each Markdown file; a file stands for itself.
 
-    Symlinks are not followed. Raises :class:`InputError` for a path that cannot be read, for a file
-    over 1 MiB or not in UTF-8, and for more than ``MOST_FILES``.
+    Symlinks are not followed, pipes not read. Raises :class:`InputError` for a path that cannot be
+    read, for a file over 1 MiB or not in UTF-8, and for more than ``MOST_FILES``.
     """
     if not os.path.lexists(path):
         raise at_key(OPTION, path).invalid(
-            f"{path} is not there", "name a folder of spec-kit, Kiro or OpenSpec"
+            f"{path} cannot be read: it is not there", "name a folder of spec-kit, Kiro or OpenSpec"
         )
     if not os.path.isdir(path):
         return {os.path.basename(path): inputs.read_text(path, OPTION)}
@@ -42,8 +42,12 @@ def _markdown_below(path: str) -> list[str]:
         names += [
             os.path.normpath(os.path.join(below, name))
             for name in sorted(files)
-            if name.endswith(".md") and not os.path.islink(os.path.join(folder, name))
+            if name.endswith(".md") and _is_regular(os.path.join(folder, name))
         ]
         if len(names) > MOST_FILES:
             break
     return names
+
+
+def _is_regular(path: str) -> bool:
+    return os.path.isfile(path) and not os.path.islink(path)

@@ -183,7 +183,11 @@ def _with_specification(words: Words, path: str) -> tuple[Words, tuple[str, ...]
             f"{path} holds no acceptance criteria that Flow can read",
             "name a folder of spec-kit (spec.md), Kiro (requirements.md) or OpenSpec (specs/)",
         )
-    outcome = words.outcome or visible(draft.outcome) or None
+    outcome = words.outcome or visible(draft.outcome)
+    if not outcome:
+        raise at_key("--outcome").invalid(
+            f"{path} does not say what will be true", "say it in one sentence: --outcome T"
+        )
     texts = dict.fromkeys(visible(text) for text in draft.criteria)
     unclear = tuple(visible(text) for text in draft.unclear)
     return words._replace(outcome=outcome, more=tuple(map(new_criterion, texts))), unclear

@@ -136,3 +136,25 @@ def test_without_an_id_the_goal_is_named_after_the_folder_or_the_outcome(
         f"next   complete the draft, then: flow goal activate {name}\n"
     )
     assert scene.goal_file(repo, name).startswith("# yaml-language-server: $schema=")
+
+
+def test_what_is_no_regular_file_is_not_read(repo: GitRepo) -> None:
+    scene.start(repo).write("specs/003/spec.md", SPEC_KIT)
+    os.mkfifo(repo.path / "specs/003/pipe.md")
+    (repo.path / "specs/003/folder.md").mkdir()
+    done = scene.flow(repo, "goal", "create", "strict", "--from-spec", "specs/003")
+    assert done.status == 0, done
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "remedy"),
+    [("specs/003", "--outcome", "--outcome T"), ("specs/nope", "--from-spec", "name a folder")],
+)
+def test_what_is_missing_is_named(repo: GitRepo, path: str, key: str, remedy: str) -> None:
+    text = "# Requirements\n\n## Requirement 1\n### Acceptance Criteria\n1. it SHALL work\n"
+    scene.start(repo).write("specs/003/requirements.md", text)
+    words = ("goal", "create", "strict", "--from-spec", path, "--json")
+    error = scene.flow(repo, *words).json["error"]
+    assert (error["key"], remedy in error["remedy"]) == (key, True), error
+    words = (*words[:-1], "--outcome", "It works")
+    assert scene.flow(repo, *words).status == (0 if key == "--outcome" else 2)
