@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from flow.core.secrets.anchors import AnchorSearch, AnchorTable
 from flow.core.secrets.shapes import BEHIND, CLASSES, REACH, SecretShape, shapes
 from flow.core.secrets.values import variants
-from flow.startup.once import once
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -30,17 +30,6 @@ BLOCK = 1 << 14
 WINDOW = REACH + BLOCK
 """The most bytes that are held back."""
 
-_SHORT = 1 << 11
-"""Bytes of a text in which each anchor is looked for: that takes less than what finds them by grams
-takes to be made."""
-_GRAM = 4
-_BLANK = 32
-_WORDS = bytes(
-    c if c in b"abcdefghijklmnopqrstuvwxyz" else ord("0") if c in b"0123456789" else _BLANK
-    for c in bytes(range(256)).lower()
-)
-"""What each byte is where only words count: all digits are one, all else but letters is a blank."""
-_WORD_BYTES = [bytes([c]) for c in sorted(set(_WORDS))]
 _RARE = b"$~*@{}+%|!#&<>^\\\"'=/"
 """Bytes that few texts hold, the rarest first; that one is missing is known at once."""
 _STEP = 1 << 16
@@ -196,9 +185,9 @@ class _ShapeFinder:
         self._span: _SecretSpan | None = None
         self._limit = 0
         self._done = False
-        self._lowered = b""
+        self._searched = b""
         self._next: dict[bytes, int] = {}
-        """Where each of the anchors that may begin a match stands next; -1: nowhere."""
+        """Where each of the anchors stands next in ``_searched``; -1: nowhere."""
 
     @property
     def run(self) -> re.Pattern[bytes] | None:
@@ -210,14 +199,15 @@ class _ShapeFinder:
         """The end of the secret."""
         return re.compile(self._shape.until) if self._shape.until else None
 
-    def begin(self, limit: int, lowered: bytes, anchors: Iterable[bytes]) -> None:
+    def begin(self, limit: int, searched: bytes, anchors: Mapping[bytes, int]) -> None:
         """Start a new block, in which secrets before ``limit`` can be told.
 
-        ``lowered`` is its text in lower case, or as the shape has it; ``anchors`` stand in it.
+        ``searched`` is its text as the anchors are searched for in it, each of which stands first
+        where ``anchors`` says.
         """
         self._limit, self._done = limit, False
-        if self._shape.starts:
-            self._lowered, self._next = lowered, dict.fromkeys(anchors, 0)
+        if self._shape.lead is not None:
+            self._searched, self._next = searched, {**anchors}
 
     def next(self, text: bytes, at: int) -> _SecretSpan | None:
         """The first secret that ends behind ``at``; None where none can be told yet."""
@@ -229,7 +219,10 @@ class _ShapeFinder:
 
     def _search(self, text: bytes, at: int) -> bool:
         cursor = max(self._cursor, at - REACH)
-        match = (self._match if self._shape.starts else self._pattern.search)(text, cursor)
+        if self._shape.lead is None:
+            match = self._pattern.search(text, cursor)
+        else:
+            match = self._match(text, cursor, self._shape.lead)
         if match is None or match.start() >= self._limit:
             self._cursor, self._done = max(self._limit, cursor), True
             return False
@@ -238,22 +231,27 @@ class _ShapeFinder:
             self._span = _SecretSpan(*match.span(self._group), match.start(), self)
         return True
 
-    def _match(self, text: bytes, cursor: int) -> re.Match[bytes] | None:
-        """As ``search`` would, only that it tries no byte where no anchor stands."""
+    def _match(self, text: bytes, cursor: int, lead: int) -> re.Match[bytes] | None:
+        """As ``search`` would, only that it tries no byte that no anchor follows so closely."""
+        end = min(self._limit + lead, len(text))
+        while (anchor := self._next_anchor(cursor)) < end:
+            for start in range(max(cursor, anchor - lead), min(anchor + 1, self._limit)):
+                match = self._pattern.match(text, start)
+                if match is not None:
+                    return match
+            cursor = anchor + 1
+        return None
+
+    def _next_anchor(self, cursor: int) -> int:
+        """The first byte from ``cursor`` on at which an anchor stands."""
         following = self._next
-        while True:
-            best = self._limit
-            for anchor, at in following.items():
-                if 0 <= at <= cursor:
-                    at = following[anchor] = self._lowered.find(anchor, cursor)  # noqa: PLW2901
-                if 0 <= at < best:
-                    best = at
-            if best == self._limit:
-                return None
-            match = self._pattern.match(text, best)
-            if match is not None:
-                return match
-            cursor = best + 1
+        best = len(self._searched)
+        for anchor, at in following.items():
+            if 0 <= at < cursor:
+                at = following[anchor] = self._searched.find(anchor, cursor)  # noqa: PLW2901
+            if 0 <= at < best:
+                best = at
+        return best
 
     def move(self, gone: int) -> None:
         """Follow the text, whose first ``gone`` bytes were dropped."""
@@ -261,96 +259,6 @@ class _ShapeFinder:
         if self._span is not None:
             start, end, begins, _ = self._span
             self._span = _SecretSpan(start - gone, end - gone, begins - gone, self)
-
-
-class _Anchor(NamedTuple):
-    """Bytes that stand in matches of the shape or value with this number."""
-
-    data: bytes
-    number: int
-    folded: bool
-    probes: tuple[bytes, ...]
-    """Its words as ``_WORDS``, with a blank on each side where they end in it, the longest first.
-
-    Each stands where it does; there is one at least.
-    """
-
-
-def _probes(anchor: bytes) -> tuple[bytes, ...]:
-    words = anchor.translate(_WORDS)
-    spans = [match.span() for match in re.finditer(rb"[^ ]+", words)]
-    probes = {words[max(start - 1, 0) : end + 1] for start, end in spans}
-    return tuple(sorted(probes, key=lambda probe: (-len(probe), probe))) or (b"",)
-
-
-class _Grams:
-    """Anchors by the four bytes that their longest probes begin with; ``short`` have shorter ones.
-
-    They are looked for among the different words of a text, which are far fewer than its words.
-    """
-
-    def __init__(self, base: _Grams | None, anchors: Iterable[_Anchor]) -> None:
-        self.short: list[_Anchor] = [*base.short] if base is not None else []
-        self.anchors: dict[int, tuple[_Anchor, ...]] = {**base.anchors} if base is not None else {}
-        for anchor in anchors:
-            missing = _GRAM - len(anchor.probes[0])
-            if missing > 1:
-                self.short.append(anchor)
-                continue
-            begin = anchor.probes[0][:_GRAM]
-            for gram in [begin + more for more in _WORD_BYTES] if missing == 1 else [begin]:
-                key = _gram_number(gram)
-                self.anchors[key] = (*self.anchors.get(key, ()), anchor)
-        self._numbers = frozenset(self.anchors)
-
-    def in_text(self, text: bytes) -> list[_Anchor]:
-        """The anchors whose probes stand in a text."""
-        words = b" %b    " % b" ".join(set(text.translate(_WORDS).split()))  # a gram at the end
-        view = memoryview(words)
-        numbers: set[int] = set()
-        for offset in range(_GRAM):
-            grams = view[offset : offset + (len(words) - offset) // _GRAM * _GRAM]
-            if len(grams):
-                numbers |= self._numbers.intersection(grams.cast("I"))
-        candidates = {anchor for number in numbers for anchor in self.anchors[number]}
-        return [
-            anchor
-            for anchor in (*self.short, *candidates)
-            if all(probe in words for probe in anchor.probes)
-        ]
-
-
-class _AnchorTable:
-    """The shapes and values to search for, by number, and the anchors that call for them.
-
-    ``base`` is another table, which this one adds to.
-    """
-
-    def __init__(
-        self, rows: Iterable[tuple[int, Sequence[bytes], bool]], base: _AnchorTable | None = None
-    ) -> None:
-        self._base = base
-        self._own: list[tuple[bytes, int, bool]] = []
-        self.always: list[int] = [*base.always] if base is not None else []
-        """What is searched for in every text: it has no anchor."""
-        for number, anchors, folded in rows:
-            if not anchors:
-                self.always.append(number)
-            self._own += [(data, number, folded) for data in anchors]
-        self.all: list[tuple[bytes, int, bool]] = (
-            [*base.all, *self._own] if base is not None else self._own
-        )
-
-    @once
-    def _grams(self) -> _Grams:
-        anchors = (_Anchor(*row, _probes(row[0])) for row in self._own)
-        return _Grams(self._base._grams if self._base is not None else None, anchors)
-
-    def candidates(self, text: bytes) -> Iterable[tuple[bytes, int, bool]]:
-        """The bytes, number and case of the anchors that may stand in a text."""
-        if len(text) <= _SHORT:
-            return self.all
-        return [anchor[:3] for anchor in self._grams.in_text(text)]
 
 
 class _Index:
@@ -369,7 +277,8 @@ class _Index:
             numbers = range(-len(self._variants), 0)
             values = zip(numbers, self._variants, strict=True)
             rows = [(number, value.probes, False) for number, value in values]
-            self._table = _AnchorTable(rows, self._table)
+            self._table = AnchorTable(rows, self._table)
+        self._search = AnchorSearch(self._table)
 
     def present(self, text: bytes, limit: int) -> list[_ShapeFinder]:
         """The finders that may match, in the order that counts where two begin at one byte.
@@ -377,25 +286,27 @@ class _Index:
         They have begun this block, in which secrets before ``limit`` can be told.
         """
         low = text.lower()
-        numbers: dict[int, list[bytes]] = {number: [] for number in self._table.always}
-        for anchor, number, folded in self._table.candidates(text):
-            if number in numbers and (number < 0 or not self._shapes[number].starts):
+        numbers: dict[int, dict[bytes, int]] = {number: {} for number in self._table.always}
+        for anchor, number, folded in self._search.candidates(text):
+            if number in numbers and (number < 0 or self._shapes[number].lead is None):
                 continue
             rare = next((byte for byte in _RARE if byte in anchor), -1)
             if rare >= 0 and rare not in text:
                 continue
-            if anchor in (low if folded else text):
-                numbers.setdefault(number, []).append(anchor)
+            at = (low if folded else text).find(anchor)
+            if at >= 0:
+                numbers.setdefault(number, {})[anchor] = at
         finders = []
         for number in sorted(numbers):
-            classes = self._shapes[number].classes if number >= 0 else b""
-            lowered, anchors = low, numbers[number]
-            if classes:
-                lowered, anchors = text.translate(classes), [CLASSES]
-                if CLASSES not in lowered:
+            shape = self._shapes[number] if number >= 0 else None
+            searched, anchors = low if shape and shape.folded else text, numbers[number]
+            if shape and shape.classes:
+                searched = text.translate(shape.classes)
+                anchors = {CLASSES: searched.find(CLASSES)}
+                if anchors[CLASSES] < 0:
                     continue
             finder = self._finder(number)
-            finder.begin(limit, lowered, anchors)
+            finder.begin(limit, searched, anchors)
             finders.append(finder)
         return finders
 
@@ -415,18 +326,13 @@ def run_step(shape: SecretShape) -> bytes:
     return shape.run if whole else b"(?>(?:%b){1,64})" % shape.run
 
 
-def _gram_number(gram: bytes) -> int:
-    number: int = memoryview(gram).cast("I")[0]
-    return number
-
-
 @cache
 def _all_shapes() -> Sequence[SecretShape]:
     return shapes()
 
 
 @cache
-def _anchors_of_shapes() -> _AnchorTable:
+def _anchors_of_shapes() -> AnchorTable:
     """The anchors of the shapes, the same for every text."""
     shapes = enumerate(_all_shapes())
-    return _AnchorTable((number, shape.anchors, shape.folded) for number, shape in shapes)
+    return AnchorTable((number, shape.anchors, shape.folded) for number, shape in shapes)

@@ -49,8 +49,9 @@ class SecretShape(NamedTuple):
     until: bytes = b""
     check: Callable[[bytes], bool] | None = None
     folded: bool = False
-    starts: bool = False
-    """Every match begins with an anchor, or with what ``classes`` says."""
+    lead: int | None = None
+    """How many bytes of a match stand before its anchor, at most; None: the anchor may stand before
+    the match."""
     classes: bytes = b""
     """Where it has no anchor: what to read each byte as, so that a match begins with CLASSES."""
 
@@ -179,7 +180,7 @@ def _prefixed() -> Iterator[SecretShape]:
         check = flags.removeprefix("edge").removeprefix("+") or "-"
         anchors, run = tuple(names.encode().split(b",")), ALPHABETS[alphabet]
         form = partial(_behind, anchors, b"%b{%d}" % (run, int(least)), flags.startswith("edge"))
-        yield SecretShape(kind, anchors, form, run, b"", _check(check))
+        yield SecretShape(kind, anchors, form, run, b"", _check(check), lead=0)
 
 
 def _behind(prefixes: Iterable[bytes], rest: bytes, edged: bool) -> bytes:
@@ -190,12 +191,17 @@ def _behind(prefixes: Iterable[bytes], rest: bytes, edged: bool) -> bytes:
 
 def _composed() -> Iterator[SecretShape]:
     """Tokens of several parts."""
-    for kind, names, text, run, _source, _date in rows(FORMED, 6):
+    for kind, names, lead, text, run, _source, _date in rows(FORMED, 7):
         source = text.encode()
         anchors = () if names == "-" else tuple(names.encode().split(b","))
         classes = b"" if anchors else _classes(source)
         form = partial(_edged, source)
-        yield SecretShape(kind, anchors, form, _run(run), starts=bool(classes), classes=classes)
+        before = 0 if classes else _lead(lead)
+        yield SecretShape(kind, anchors, form, _run(run), lead=before, classes=classes)
+
+
+def _lead(text: str) -> int | None:
+    return None if text == "-" else int(text)
 
 
 def _edged(text: bytes) -> bytes:
@@ -222,13 +228,13 @@ _NAME = (
 
 def _named(table: str) -> Iterator[SecretShape]:
     """Secrets that are known by what stands before them: headers, names, settings."""
-    for kind, names, text, run, check, _source, _date in rows(table, 7):
+    for kind, names, lead, text, run, check, _source, _date in rows(table, 8):
         pattern = text.replace("<QUOTE>", _QUOTE).replace("<NAME>", _NAME)
         anchors = tuple(name.encode().replace(b"~", b" ") for name in names.split(","))
         folded = "(?i:" in pattern
-        starts = text.startswith("<NAME>")
+        checked = _check(check)
         yield SecretShape(
-            kind, anchors, pattern.encode(), _run(run), b"", _check(check), folded, starts
+            kind, anchors, pattern.encode(), _run(run), b"", checked, folded, _lead(lead)
         )
 
 
@@ -256,4 +262,5 @@ def _options() -> Iterator[SecretShape]:
             + between
             + rb"[ \t](?:%b)[\"']?%b([^\s\"'\\]{3,200}+)" % (option, user),
             check=chance.typed,
+            lead=0,
         )

@@ -190,75 +190,76 @@ yandex       y0_A,y0__                               WORD      55  edge+cased ve
 a check of :mod:`flow.core.secrets.chance` (``-``: neither), source, date."""
 
 FORMED = r"""
-airtable pat pat<3>[A-Za-z0-9]{14}\.[0-9a-f]{64} HEX vendor 2026-11
-aws AKIA,ASIA,ABIA,ACCA,A3T A(?:KIA|SIA|BIA|CCA|3T[A-Z0-9])<4>[A-Z2-7]{16}(?![A-Za-z0-9]) - gitleaks 2026-11
-aws -Signature= (?<=X-Amz-Signature=)[0-9a-f]{64} HEX vendor 2026-11
-aws Signature= (?<=[,?&\s]Signature=)[A-Za-z0-9%~_/+-]{24} [A-Za-z0-9%~_/+=-] vendor 2026-11
-azure AccountKey= (?<=AccountKey=)[A-Za-z0-9+/]{40} BASE64 vendor 2026-11
-azure AccessKey= (?<=AccessKey=)[A-Za-z0-9+/]{40} BASE64 vendor 2026-11
-azure sig= (?<=[?&;]sig=)[A-Za-z0-9+/%_-]{40} [A-Za-z0-9+/%=_-] vendor 2026-11
-azure Q~ [A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31} [A-Za-z0-9_~-] gitleaks 2026-11
-azure JQQJ99 [A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{20} ALNUM vendor 2026-11
-azure AZDO [A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4} ALNUM vendor 2026-11
-azure +ASt,ACDb,AIoT,+AMC,+AEh,+ARm [A-Za-z0-9+/]{28,76}(?:\+ASt|ACDb|AIoT|\+AMC|\+AEh|\+ARm)[A-Za-z0-9+/]{5,6}= BASE64 vendor 2026-11
-azure AzSe,AzCa,AzFu [A-Za-z0-9+/]{40,42}Az(?:Se|Ca|Fu)[A-Za-z0-9]{6} BASE64 vendor 2026-11
-circleci CCIPAT_,CCIPRJ_ CCIP(?:AT|RJ)_[A-Za-z0-9]{22}_[0-9a-f]{40} HEX vendor 2026-11
-clickup pk_ pk_<3>[0-9]{6,10}_[A-Z0-9]{32} UPPER vendor 2026-11
-databricks dapi dapi<4>[0-9a-f]{32}(?>-[0-9]|)(?![0-9A-Za-z]) - gitleaks 2026-11
-discord - [MNO][DTjz]<2>[A-Za-z0-9_-]{21,26}+\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27} WORD vendor 2026-11
-discord /api/webhooks/ (?<=/api/webhooks/)[0-9]{15,22}+/[A-Za-z0-9_-]{50} WORD vendor 2026-11
-dynatrace dt0 dt0[a-z][0-9]{2}\.[A-Z2-7]{24}\.[A-Z2-7]{64} BASE32 gitleaks 2026-11
-firebase :APA91b [A-Za-z0-9_-]{11}:APA91b[A-Za-z0-9_-]{100} WORD vendor 2026-11
-github ghs_ ghs_[A-Za-z0-9]{30} DOTTED vendor 2026-11
-google -Signature= (?<=X-Goog-Signature=)[0-9a-f]{64} HEX vendor 2026-11
-harness pat.,sat. [ps]at\.<4>[A-Za-z0-9_-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20} ALNUM gitleaks 2026-11
-jetbrains perm:,perm- perm[:-]<5>[A-Za-z0-9=]{8,64}+\.[A-Za-z0-9=]{4,64}+\.[A-Za-z0-9]{20} ALNUM vendor 2026-11
-launchdarkly sdk- sdk-<4>[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12} - vendor 2026-11
-mailchimp -us [0-9a-f]{32}-us[0-9]{1,2}(?![0-9A-Za-z]) - gitleaks 2026-11
-mailgun key- key-(?<!-key-)<4>[0-9a-f]{32}(?![0-9A-Za-z]) - gitleaks 2026-11
-mapbox sk.eyJ sk\.eyJ[A-Za-z0-9_-]{20} DOTTED vendor 2026-11
-maxmind _mmk [A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![A-Za-z0-9]) - gitleaks 2026-11
-microsoft webhookb2/ (?<=/webhookb2/)[0-9a-f-]{36}@[0-9a-f-]{36}/IncomingWebhook/[0-9a-f]{32} [0-9a-f/-] gitleaks 2026-11
-onepassword A3- A3-<3>[A-Z0-9]{6}-[A-Z0-9]{6}-?[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5} UPPER- gitleaks 2026-11
-paypal access_token$ access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32} HEX vendor 2026-11
-password_hash $2y$,$2a$,$2b$ \$2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53} - vendor 2026-11
-password_hash $apr1$ \$apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22} - vendor 2026-11
-password_hash $1$,$5$,$6$ \$[156]\$(?>rounds=[0-9]{1,9}+\$|)[./A-Za-z0-9]{1,16}+\$[./A-Za-z0-9]{22} [./A-Za-z0-9] vendor 2026-11
-password_hash $y$j,$7$C,$gy$ \$(?:g?y|7)\$[./A-Za-z0-9]{1,40}+\$[./A-Za-z0-9]{1,86}+\$[./A-Za-z0-9]{43} - vendor 2026-11
-password_hash $argon2 \$argon2(?:id|i|d)\$v=[0-9]{1,3}\$[a-z0-9,=]{5,40}+\$[A-Za-z0-9+/]{8,64}+\$[A-Za-z0-9+/]{16} BASE64 vendor 2026-11
-password_hash {SHA},{SSHA \{SS?HA(?:256|512|)\}[A-Za-z0-9+/]{27} BASE64 vendor 2026-11
-password_hash pbkdf2_sha pbkdf2_sha(?:1|256|512)\$[0-9]{3,8}\$[A-Za-z0-9./]{1,64}+\$[A-Za-z0-9+/]{27} BASE64 vendor 2026-11
-postman PMAK- PMAK-[0-9a-f]{24}-[0-9a-f]{34} HEX gitleaks 2026-11
-private_key ADANBgkqhkiG9w0BAQEFAASC MII[A-Za-z0-9+/]{3,8}ADANBgkqhkiG9w0BAQEFAASC KEY_LINES vendor 2026-11
-private_key IBAAKC MII[A-Za-z0-9+/]{2,4}IBAAKC[A-Za-z0-9+/]{40} KEY_LINES vendor 2026-11
-private_key AgEAMBMGByqGSM49AgEG,AgEAMBAGByqGSM49AgEG M[A-Za-z0-9+/]{2,7}AgEAMB[AM]GByqGSM49AgEG KEY_LINES vendor 2026-11
-private_key MHcCAQEEI,MIGkAgEBBD,MIHcAgEBBEI M(?:HcCAQEEI|IGkAgEBBD|IHcAgEBBEI)<9>[A-Za-z0-9+/]{40} KEY_LINES vendor 2026-11
-private_key CAQAwBQYDK2V M[A-Za-z0-9+/]{2,3}CAQAwBQYDK2V[uvwx]BC KEY_LINES vendor 2026-11
-private_key gkqhkiG9w0BBQ0w MI[A-Za-z0-9+/]{2,10}BgkqhkiG9w0BBQ0w KEY_LINES vendor 2026-11
-private_key b3BlbnNzaC1rZXktdjE b3BlbnNzaC1rZXktdjE[A-Za-z0-9+/]{40} KEY_LINES vendor 2026-11
-sendgrid SG. SG\.[A-Za-z0-9_-]{16,64}+\.[A-Za-z0-9_-]{16} WORD gitleaks 2026-11
-slack hooks.slack.com/ (?<=hooks.slack.com)/[a-z]{4,12}/T[A-Z0-9]{6,12}/ [A-Za-z0-9/] gitleaks 2026-11
-telegram :AA [0-9]{8,10}+:AA[A-Za-z0-9_-]{33} WORD vendor 2026-11
-terraform .atlasv1. [A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60} WORD vendor 2026-11
-totp secret= (?<=[?&]secret=)[A-Z2-7]{16} BASE32 vendor 2026-11
-twilio SK SK<2>[0-9a-f]{32}(?![0-9A-Za-z]) - gitleaks 2026-11
-wireguard PresharedKey (?<=PresharedKey\s=\s)[A-Za-z0-9+/]{42} BASE64 vendor 2026-11
-zapier hooks.zapier.com/ (?<=hooks.zapier.com)/hooks/catch/[0-9]{4,12}/[a-z0-9]{6} [a-z0-9/] vendor 2026-11
+airtable pat 0 pat<3>[A-Za-z0-9]{14}\.[0-9a-f]{64} HEX vendor 2026-11
+aws AKIA,ASIA,ABIA,ACCA,A3T 0 A(?:KIA|SIA|BIA|CCA|3T[A-Z0-9])<4>[A-Z2-7]{16}(?![A-Za-z0-9]) - gitleaks 2026-11
+aws -Signature= - (?<=X-Amz-Signature=)[0-9a-f]{64} HEX vendor 2026-11
+aws Signature= - (?<=[,?&\s]Signature=)[A-Za-z0-9%~_/+-]{24} [A-Za-z0-9%~_/+=-] vendor 2026-11
+azure AccountKey= - (?<=AccountKey=)[A-Za-z0-9+/]{40} BASE64 vendor 2026-11
+azure AccessKey= - (?<=AccessKey=)[A-Za-z0-9+/]{40} BASE64 vendor 2026-11
+azure sig= - (?<=[?&;]sig=)[A-Za-z0-9+/%_-]{40} [A-Za-z0-9+/%=_-] vendor 2026-11
+azure Q~ 4 [A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31} [A-Za-z0-9_~-] gitleaks 2026-11
+azure JQQJ99 52 [A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{20} ALNUM vendor 2026-11
+azure AZDO 76 [A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4} ALNUM vendor 2026-11
+azure +ASt,ACDb,AIoT,+AMC,+AEh,+ARm 76 [A-Za-z0-9+/]{28,76}(?:\+ASt|ACDb|AIoT|\+AMC|\+AEh|\+ARm)[A-Za-z0-9+/]{5,6}= BASE64 vendor 2026-11
+azure AzSe,AzCa,AzFu 42 [A-Za-z0-9+/]{40,42}Az(?:Se|Ca|Fu)[A-Za-z0-9]{6} BASE64 vendor 2026-11
+circleci CCIPAT_,CCIPRJ_ 0 CCIP(?:AT|RJ)_[A-Za-z0-9]{22}_[0-9a-f]{40} HEX vendor 2026-11
+clickup pk_ 0 pk_<3>[0-9]{6,10}_[A-Z0-9]{32} UPPER vendor 2026-11
+databricks dapi 0 dapi<4>[0-9a-f]{32}(?>-[0-9]|)(?![0-9A-Za-z]) - gitleaks 2026-11
+discord - - [MNO][DTjz]<2>[A-Za-z0-9_-]{21,26}+\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27} WORD vendor 2026-11
+discord /api/webhooks/ - (?<=/api/webhooks/)[0-9]{15,22}+/[A-Za-z0-9_-]{50} WORD vendor 2026-11
+dynatrace dt0 0 dt0[a-z][0-9]{2}\.[A-Z2-7]{24}\.[A-Z2-7]{64} BASE32 gitleaks 2026-11
+firebase :APA91b 11 [A-Za-z0-9_-]{11}:APA91b[A-Za-z0-9_-]{100} WORD vendor 2026-11
+github ghs_ 0 ghs_[A-Za-z0-9]{30} DOTTED vendor 2026-11
+google -Signature= - (?<=X-Goog-Signature=)[0-9a-f]{64} HEX vendor 2026-11
+harness pat.,sat. 0 [ps]at\.<4>[A-Za-z0-9_-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20} ALNUM gitleaks 2026-11
+jetbrains perm:,perm- 0 perm[:-]<5>[A-Za-z0-9=]{8,64}+\.[A-Za-z0-9=]{4,64}+\.[A-Za-z0-9]{20} ALNUM vendor 2026-11
+launchdarkly sdk- 0 sdk-<4>[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12} - vendor 2026-11
+mailchimp -us 32 [0-9a-f]{32}-us[0-9]{1,2}(?![0-9A-Za-z]) - gitleaks 2026-11
+mailgun key- 0 key-(?<!-key-)<4>[0-9a-f]{32}(?![0-9A-Za-z]) - gitleaks 2026-11
+mapbox sk.eyJ 0 sk\.eyJ[A-Za-z0-9_-]{20} DOTTED vendor 2026-11
+maxmind _mmk 36 [A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![A-Za-z0-9]) - gitleaks 2026-11
+microsoft webhookb2/ - (?<=/webhookb2/)[0-9a-f-]{36}@[0-9a-f-]{36}/IncomingWebhook/[0-9a-f]{32} [0-9a-f/-] gitleaks 2026-11
+onepassword A3- 0 A3-<3>[A-Z0-9]{6}-[A-Z0-9]{6}-?[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5} UPPER- gitleaks 2026-11
+paypal access_token$ 0 access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32} HEX vendor 2026-11
+password_hash $2y$,$2a$,$2b$ 0 \$2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53} - vendor 2026-11
+password_hash $apr1$ 0 \$apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22} - vendor 2026-11
+password_hash $1$,$5$,$6$ 0 \$[156]\$(?>rounds=[0-9]{1,9}+\$|)[./A-Za-z0-9]{1,16}+\$[./A-Za-z0-9]{22} [./A-Za-z0-9] vendor 2026-11
+password_hash $y$,$7$,$gy$ 0 \$(?:g?y|7)\$[./A-Za-z0-9]{1,40}+\$[./A-Za-z0-9]{1,86}+\$[./A-Za-z0-9]{43} - vendor 2026-11
+password_hash $argon2 0 \$argon2(?:id|i|d)\$v=[0-9]{1,3}\$[a-z0-9,=]{5,40}+\$[A-Za-z0-9+/]{8,64}+\$[A-Za-z0-9+/]{16} BASE64 vendor 2026-11
+password_hash {SHA,{SSHA 0 \{SS?HA(?:256|512|)\}[A-Za-z0-9+/]{27} BASE64 vendor 2026-11
+password_hash pbkdf2_sha 0 pbkdf2_sha(?:1|256|512)\$[0-9]{3,8}\$[A-Za-z0-9./]{1,64}+\$[A-Za-z0-9+/]{27} BASE64 vendor 2026-11
+postman PMAK- 0 PMAK-[0-9a-f]{24}-[0-9a-f]{34} HEX gitleaks 2026-11
+private_key ADANBgkqhkiG9w0BAQEFAASC 11 MII[A-Za-z0-9+/]{3,8}ADANBgkqhkiG9w0BAQEFAASC KEY_LINES vendor 2026-11
+private_key IBAAKC 7 MII[A-Za-z0-9+/]{2,4}IBAAKC[A-Za-z0-9+/]{40} KEY_LINES vendor 2026-11
+private_key AgEAMBMGByqGSM49AgEG,AgEAMBAGByqGSM49AgEG 8 M[A-Za-z0-9+/]{2,7}AgEAMB[AM]GByqGSM49AgEG KEY_LINES vendor 2026-11
+private_key MHcCAQEEI,MIGkAgEBBD,MIHcAgEBBEI 0 M(?:HcCAQEEI|IGkAgEBBD|IHcAgEBBEI)<9>[A-Za-z0-9+/]{40} KEY_LINES vendor 2026-11
+private_key CAQAwBQYDK2V 4 M[A-Za-z0-9+/]{2,3}CAQAwBQYDK2V[uvwx]BC KEY_LINES vendor 2026-11
+private_key gkqhkiG9w0BBQ0w 13 MI[A-Za-z0-9+/]{2,10}BgkqhkiG9w0BBQ0w KEY_LINES vendor 2026-11
+private_key b3BlbnNzaC1rZXktdjE 0 b3BlbnNzaC1rZXktdjE[A-Za-z0-9+/]{40} KEY_LINES vendor 2026-11
+sendgrid SG. 0 SG\.[A-Za-z0-9_-]{16,64}+\.[A-Za-z0-9_-]{16} WORD gitleaks 2026-11
+slack hooks.slack.com/ - (?<=hooks.slack.com)/[a-z]{4,12}/T[A-Z0-9]{6,12}/ [A-Za-z0-9/] gitleaks 2026-11
+telegram :AA 10 [0-9]{8,10}+:AA[A-Za-z0-9_-]{33} WORD vendor 2026-11
+terraform .atlasv1. 14 [A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60} WORD vendor 2026-11
+totp secret= - (?<=[?&]secret=)[A-Z2-7]{16} BASE32 vendor 2026-11
+twilio SK 0 SK<2>[0-9a-f]{32}(?![0-9A-Za-z]) - gitleaks 2026-11
+wireguard PresharedKey - (?<=PresharedKey\s=\s)[A-Za-z0-9+/]{42} BASE64 vendor 2026-11
+zapier hooks.zapier.com/ - (?<=hooks.zapier.com)/hooks/catch/[0-9]{4,12}/[a-z0-9]{6} [a-z0-9/] vendor 2026-11
 """
-"""Kind, anchors, pattern (``<4>``: a word began four bytes ago), its run (an alphabet, a pattern, ``-``),
+"""Kind, anchors, how many bytes of a match stand before its anchor at most (``-``: the anchor may stand
+before the match), pattern (``<4>``: a word began four bytes ago), its run (an alphabet, a pattern, ``-``),
 source, date."""
 
 HEADERS = r"""
-jwt eyJ eyJ(?:(?:hbGciOi|0eXAiOi|raWQiOi|lbmMiOi|jdHkiOi|qa3UiOi|4NXQiOi|4NWMiOi|6aXAiOi)[A-Za-z0-9_-]{8}|[A-Za-z0-9_-]{10,1000}+\.eyJ[A-Za-z0-9_-]{10}) DOTTED - vendor 2026-11
-authorization authorization (?i:authorization)<QUOTE>\s{0,3}+[:=,]\s{0,3}+<QUOTE>(?i:bearer|token|apikey|api-key|ssws|bot|key|bearer:)\s{1,3}+([A-Za-z0-9._~+/=-]{12,512}+) [A-Za-z0-9_~+/=-] header vendor 2026-11
-authorization basic~ (?i:basic)\x20{1,3}+([A-Za-z0-9+/_-]{8,512}+={0,2}+) BASE64 basic vendor 2026-11
-authorization "auth" "auth"\s{0,3}+:\s{0,3}+"([A-Za-z0-9+/]{8,512}+={0,2}+)(?=") BASE64 basic vendor 2026-11
-authorization bearer~ (?i:bearer)\x20{1,3}+([A-Za-z0-9._~+/=-]{20,512}+) [A-Za-z0-9_~+/=-] random vendor 2026-11
-url_password :// ://[^\s/@:\"'<>?#\\]{0,128}+:([^\s/@\"'<>?#\\]{1,256}+)(?=@) - chosen vendor 2026-11
-assignment passw,passp,passc,pwd,token,credential,secret,privatekey,private_key,private-key,apikey,api_key,api-key,accesskey,access_key,access-key,accountkey,account_key,account-key,authkey,auth_key,auth-key,signing_key,signing-key,shared_key,shared-key,encryption_key,encryption-key,master_key,master-key <NAME>[A-Za-z0-9_.-]{0,32}+<QUOTE>(?:\s{0,4}+(?::=|=>|=|:)\s{0,4}+|\x20{1,2})<QUOTE>([A-Za-z0-9+/_.~!@#$%^*|?-]{16,256}+={0,2}+) [A-Za-z0-9+/_~$%^*|=-] random vendor 2026-11
+jwt eyJ 0 eyJ(?:(?:hbGciOi|0eXAiOi|raWQiOi|lbmMiOi|jdHkiOi|qa3UiOi|4NXQiOi|4NWMiOi|6aXAiOi)[A-Za-z0-9_-]{8}|[A-Za-z0-9_-]{10,1000}+\.eyJ[A-Za-z0-9_-]{10}) DOTTED - vendor 2026-11
+authorization authorization 0 (?i:authorization)<QUOTE>\s{0,3}+[:=,]\s{0,3}+<QUOTE>(?i:bearer|token|apikey|api-key|ssws|bot|key|bearer:)\s{1,3}+([A-Za-z0-9._~+/=-]{12,512}+) [A-Za-z0-9_~+/=-] header vendor 2026-11
+authorization basic~ 0 (?i:basic)\x20{1,3}+([A-Za-z0-9+/_-]{8,512}+={0,2}+) BASE64 basic vendor 2026-11
+authorization "auth" 0 "auth"\s{0,3}+:\s{0,3}+"([A-Za-z0-9+/]{8,512}+={0,2}+)(?=") BASE64 basic vendor 2026-11
+authorization bearer~ 0 (?i:bearer)\x20{1,3}+([A-Za-z0-9._~+/=-]{20,512}+) [A-Za-z0-9_~+/=-] random vendor 2026-11
+url_password :// 0 ://[^\s/@:\"'<>?#\\]{0,128}+:([^\s/@\"'<>?#\\]{1,256}+)(?=@) - chosen vendor 2026-11
+assignment passw,passp,passc,pwd,token,credential,secret,privatekey,private_key,private-key,apikey,api_key,api-key,accesskey,access_key,access-key,accountkey,account_key,account-key,authkey,auth_key,auth-key,signing_key,signing-key,shared_key,shared-key,encryption_key,encryption-key,master_key,master-key 0 <NAME>[A-Za-z0-9_.-]{0,32}+<QUOTE>(?:\s{0,4}+(?::=|=>|=|:)\s{0,4}+|\x20{1,2})<QUOTE>([A-Za-z0-9+/_.~!@#$%^*|?-]{16,256}+={0,2}+) [A-Za-z0-9+/_~$%^*|=-] random vendor 2026-11
 """
-"""Secrets behind a header or a name: kind, anchors in lower case (``~`` is a blank), pattern whose
-group is the secret (``<NAME>``, ``<QUOTE>``: see the reader), its run, check, source, date."""
+"""Secrets behind a header or a name: kind, anchors in lower case (``~`` is a blank), bytes of a match before its
+anchor, pattern whose group is the secret (``<NAME>``, ``<QUOTE>``: see the reader), its run, check, source, date."""
 
 OPTIONS = """
 curl            -u~?,--user@,--proxy-user@,-U~?       user     vendor 2026-11
@@ -274,17 +275,17 @@ ldapsearch      -w~                                         password vendor 2026
 """Program, options (``~`` is a blank, ``@`` one or ``=``), form of their value (``user`` is USER:PASSWORD), source, date."""
 
 SETTINGS = r"""
-password machine~,default~ (?:machine\s{1,4}+\S{1,255}+|default)\s{1,20}+login\s{1,4}+[\w.@+-]{1,128}+\s{1,20}+password\s{1,4}+(\S{1,128}+) - typed vendor 2026-11
-password :5432:,:*: :(?:5432|\*):[^\s:]{1,64}+:[^\s:]{1,64}+:([^\s:"']{3,128}+)(?![^\s]) - typed vendor 2026-11
-password @tcp(,@unix( :([^\s@:/"'\\]{3,128}+)@(?:tcp|unix)\( - typed vendor 2026-11
-password jdbc:oracle jdbc:oracle:[a-z]{1,8}+:[^\s/@:]{1,64}+/([^\s@"']{1,128}+)(?=@) - chosen vendor 2026-11
-password password=,passwd=,pwd= (?i:(?<=[?&;])(?:password|passwd|pwd)\s?=\s?)([^&;\s"'<>\\]{3,128}+) - typed vendor 2026-11
-password _auth _auth[\x20\t]{0,2}=[\x20\t]{0,2}"?([A-Za-z0-9+/]{8,512}+={0,2}+) - basic vendor 2026-11
-password _password _password[\x20\t]{0,2}=[\x20\t]{0,2}"?([A-Za-z0-9+/]{8,512}+={0,2}+) - cased vendor 2026-11
-jwk "d",d\",k\","k" \\{0,3}+"[dk]\\{0,3}+"\s{0,3}+:\s{0,3}+\\{0,3}+"([A-Za-z0-9_-]{22,1400}+)(?=\\{0,3}+") - cased vendor 2026-11
-jwk "dp","dq","qi" "(?:dp|dq|qi)"\s{0,3}+:\s{0,3}+"([A-Za-z0-9_-]{40,800}+)(?=") - cased vendor 2026-11
-cookie cookie:,cookie",cookie' (?i:(?:set-)?cookie)["']?\s?:\s?["']?([A-Za-z0-9_.$%!#*|~^+-]{1,128}+=(?>(?:(?![cC](?i:ookie))[^\r\n"'\\]){8,2000})) - cookies vendor 2026-11
-authorization authorization (?i:authorization)["']?\s{0,3}+[:=]\s{0,3}+["']?([A-Za-z0-9._~+/-]{20,512}+={0,2}+)(?![\ta-zA-Z0-9]|\x20[a-zA-Z]) - random vendor 2026-11
+password machine,default 0 (?:machine\s{1,4}+\S{1,255}+|default)\s{1,20}+login\s{1,4}+[\w.@+-]{1,128}+\s{1,20}+password\s{1,4}+(\S{1,128}+) - typed vendor 2026-11
+password :5432:,:*: 0 :(?:5432|\*):[^\s:]{1,64}+:[^\s:]{1,64}+:([^\s:"']{3,128}+)(?![^\s]) - typed vendor 2026-11
+password @tcp(,@unix( 129 :([^\s@:/"'\\]{3,128}+)@(?:tcp|unix)\( - typed vendor 2026-11
+password jdbc:oracle 0 jdbc:oracle:[a-z]{1,8}+:[^\s/@:]{1,64}+/([^\s@"']{1,128}+)(?=@) - chosen vendor 2026-11
+password password,passwd,pwd 0 (?i:(?<=[?&;])(?:password|passwd|pwd)\s?=\s?)([^&;\s"'<>\\]{3,128}+) - typed vendor 2026-11
+password _auth 0 _auth[\x20\t]{0,2}=[\x20\t]{0,2}"?([A-Za-z0-9+/]{8,512}+={0,2}+) - basic vendor 2026-11
+password _password 0 _password[\x20\t]{0,2}=[\x20\t]{0,2}"?([A-Za-z0-9+/]{8,512}+={0,2}+) - cased vendor 2026-11
+jwk "d","d\,"k","k\ 3 \\{0,3}+"[dk]\\{0,3}+"\s{0,3}+:\s{0,3}+\\{0,3}+"([A-Za-z0-9_-]{22,1400}+)(?=\\{0,3}+") - cased vendor 2026-11
+jwk "dp","dq","qi" 0 "(?:dp|dq|qi)"\s{0,3}+:\s{0,3}+"([A-Za-z0-9_-]{40,800}+)(?=") - cased vendor 2026-11
+cookie cookie 4 (?i:(?:set-)?cookie)["']?\s?:\s?["']?([A-Za-z0-9_.$%!#*|~^+-]{1,128}+=(?>(?:(?![cC](?i:ookie))[^\r\n"'\\]){8,2000})) - cookies vendor 2026-11
+authorization authorization 0 (?i:authorization)["']?\s{0,3}+[:=]\s{0,3}+["']?([A-Za-z0-9._~+/-]{20,512}+={0,2}+)(?![\ta-zA-Z0-9]|\x20[a-zA-Z]) - random vendor 2026-11
 """
 """Files and connection strings; columns as in ``HEADERS``."""
 
