@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import LoadedGoal, Records, TakeSnapshot
     from flow.core.boundary.rules import Baseline, Deciding, Snapshot
+    from flow.core.decision.after import Hold
     from flow.core.evidence.freshness import Freshness
     from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.model import Goal, GoalSummary
@@ -84,6 +85,7 @@ def status(
     newest = newest or goal
     context = looking_once(context)
     present = CurrentFiles(context, loaded)
+    held = _held(context, goal) if goal.after else ()
     protected = proposal = None
     if goal.status not in TERMINAL:
         proposal = shown_proposal(context, loaded)
@@ -108,11 +110,11 @@ def status(
         "contract": loaded.contract,
         "proposal": proposal,
         "protected_changes": protected,
-        "after": _after(context, goal),
+        "after": [hold._asdict() for hold in held] if goal.after else None,
         "budget": _budget(context, goal),
         "unfinished_write": pending,
         "warnings": list(loaded.warnings),
-        "next": next_step(goal, trusted[0], proposal, protected),
+        "next": next_step(goal, trusted[0], proposal, protected, held),
     }
 
 
@@ -130,13 +132,11 @@ def _budget(context: ClosingContext, goal: Goal) -> dict[str, float | None] | No
     }
 
 
-def _after(context: ClosingContext, goal: Goal) -> list[dict[str, str]] | None:
-    """The goals that come first and are not achieved; None where none comes first."""
-    if not goal.after:
-        return None
+def _held(context: ClosingContext, goal: Goal) -> Sequence[Hold]:
+    """The goals that come first and are not achieved."""
     from flow.core.decision.after import holds
 
-    return [hold._asdict() for hold in holds(goal.id, goal.after, context.earlier)]
+    return holds(goal.id, goal.after, context.earlier)
 
 
 def recorded_proposal(context: ClosingContext, goal: Goal) -> Mapping[str, Any] | None:
@@ -265,8 +265,9 @@ def next_step(
     trusted: bool,
     proposal: Mapping[str, Any] | None,
     protected: Mapping[str, Any] | None = None,
+    held: Sequence[Hold] = (),
 ) -> str:
-    """The one command that moves this goal on."""
+    """The one command that moves this goal on; ``held`` are the goals that come first."""
     if goal.status in TERMINAL:
         return f"closed; new work is a new goal: flow goal create NEW --from {goal.id}"
     if goal.status == "draft":
@@ -287,6 +288,10 @@ def next_step(
             f"{display.names(waiting)}: flow goal approve {goal.id} {waiting[0]} --by NAME "
             "--note TEXT"
         )
+    if goal.status == "waiting_for_user" and any(hold.by == "person" for hold in held):
+        from flow.core.decision.after import next_line
+
+        return next_line(goal.id, held)
     return f"flow goal evaluate {goal.id}"
 
 

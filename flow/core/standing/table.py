@@ -2,7 +2,8 @@
 
 A goal waits for a person if and only if the command of its row changes something when a person
 runs it. So a row of *Waits for you* names that command, and no other row does, but for a blocked
-goal's: there a person may open its paths, or have the files taken back.
+goal's: there a person may open its paths, or have the files taken back; or take out a goal that
+comes first and can never be achieved, or settle that one.
 """
 
 from __future__ import annotations
@@ -338,6 +339,7 @@ TABLE: tuple[Row, ...] = (
         "outside",
         "blocked",
         lambda f: visible(f.held),
+        "flow goal amend {id} --edit",
     ),
     Row("asks", _asks, "waits", "undecided", _YOU, _decides, _EVALUATE),
     Row(

@@ -104,6 +104,11 @@ def test_what_can_never_come_is_said_and_holds(work: GitRepo, how: str, says: st
     assert done.json["proposed_transition"] is None
     assert "flow goal amend more --edit" in done.json["next_step_hint"]
     assert scene.status(work, "more") == "waiting_for_user"
+    shown = flow(work, "goal", "status", "more", "--json").json["next"]
+    assert shown == done.json["next_step_hint"]
+    rows = flow(work, "inbox", "--json", "--repo", ".").json["items"]
+    (row,) = (row for row in rows if row.get("goal_id") == "more")
+    assert (row["section"], row["command"]) == ("blocked", "flow goal amend more --edit")
 
 
 def test_it_can_be_taken_out_by_a_person(work: GitRepo) -> None:
