@@ -8,6 +8,7 @@ from flow.adapters.git.find import Repo, find_repo, read_regular
 from flow.adapters.git.run import git, refusal
 from flow.adapters.git.trees import shared_dir
 from flow.errors import GitError
+from flow.startup.typing import NamedTuple
 
 
 def main_tree(repo: Repo) -> str:
@@ -33,21 +34,32 @@ def working_trees(repo: Repo) -> list[str]:
     return tops or [repo.top]
 
 
-def repository_of_removed(git_dir: str, top: str) -> str | None:
-    """The git directory of the repository that once had a linked working tree at ``top``.
+class LostTree(NamedTuple):
+    """A linked working tree whose folder is gone, and whose repository is there."""
 
-    ``git_dir`` is the one that the working tree had. None where it was no linked one, where that
-    repository is gone, or where git's records still name it: ``git worktree list`` has it then.
+    main: Repo | None
+    """The main checkout; None of a bare repository."""
+    is_listed: bool
+    """Whether git's records still name it, as ``git worktree list`` does."""
+
+
+def lost_tree(git_dir: str, top: str) -> LostTree | None:
+    """The linked working tree that was at ``top`` and had the git directory ``git_dir``.
+
+    None where it was no linked one, or where its repository is gone as well.
     """
-    parent, name = os.path.split(os.path.dirname(git_dir))
-    if name != "worktrees" or not os.path.isfile(os.path.join(parent, "HEAD")):
+    common, name = os.path.split(os.path.dirname(git_dir))
+    if name != "worktrees" or not os.path.isfile(os.path.join(common, "HEAD")):
         return None
+    main = find_repo(os.path.dirname(common))
+    main = main if main is not None and main.common_dir == common else None
     try:
         entry = read_regular(os.path.join(git_dir, "gitdir"))
-    except GitError:
-        return None
+    except GitError:  # who cannot look does not know that it is gone
+        return LostTree(main, is_listed=True)
     named = os.path.dirname(os.fsdecode((entry or b"").rstrip(b"\r\n")))
-    return None if named and os.path.realpath(os.path.join(git_dir, named)) == top else parent
+    is_listed = bool(named) and os.path.realpath(os.path.join(git_dir, named)) == top
+    return LostTree(main, is_listed)
 
 
 def _listed(repo: Repo) -> list[str]:

@@ -12,7 +12,7 @@ from flow.adapters.git.find import Repo, find_repo
 from flow.adapters.git.repository import current_branch
 from flow.adapters.git.run import refusal
 from flow.adapters.git.trees import shared_dir
-from flow.adapters.git.worktrees import main_tree, repository_of_removed, working_trees
+from flow.adapters.git.worktrees import lost_tree, main_tree, working_trees
 from flow.adapters.user_state import noted_checkouts
 from flow.adapters.user_state.inbox_index import InboxIndex
 from flow.adapters.user_state.trust import TrustNow
@@ -249,7 +249,7 @@ class _Finder:
     def _repo_at(self, top: str) -> Repo | None:
         """The checkout at ``top``; None, and a row, where it is gone or must not be looked at.
 
-        For a linked working tree that git no longer lists, its repository's main checkout.
+        For a linked working tree that is gone, its repository's main checkout.
         """
         place = top
         try:
@@ -258,7 +258,7 @@ class _Finder:
             repo = find_repo(place) if os.path.isdir(place) else None
             if repo is None or repo.top != place:
                 _refuse_unreadable(place)
-                repo = self._repo_without(top)
+                repo = self._main_of_lost(top)
             if repo is None:
                 return None
             place, problem = repo.top, _problem(repo)
@@ -269,19 +269,17 @@ class _Finder:
             return None
         return repo
 
-    def _repo_without(self, top: str) -> Repo | None:
-        """The main checkout of the repository that had a working tree at ``top``.
+    def _main_of_lost(self, top: str) -> Repo | None:
+        """The main checkout of the repository that had a working tree at ``top``, if it is known.
 
-        None, and a row, where git still lists that one, or nothing tells of which it was.
+        It is a row that ``top`` is gone, unless git no longer lists it.
         """
         git_dir = noted_checkouts.git_dir_of(self._state, top)
-        common = repository_of_removed(git_dir, top) if git_dir else None
-        if common is None:
+        lost = lost_tree(git_dir, top) if git_dir else None
+        if lost is None or lost.is_listed:
             forget = f"flow inbox forget {shell_argument(top)}"
             self._add_broken(top, "the checkout is not there", forget)
-            return None
-        repo = find_repo(os.path.dirname(common))
-        return repo if repo is not None and repo.common_dir == common else None
+        return lost.main if lost is not None else None
 
     def _add_broken(self, top: str, why: str, command: str = "") -> None:
         row = _broken_checkout(top, top, why, command)

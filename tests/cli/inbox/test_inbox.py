@@ -141,9 +141,14 @@ def test_goals_of_a_removed_worktree_are_told_where_only_that_was_worked_in(
     tree = GitRepo(tmp_path / "tree")
     scene.create(tree, "second")
     tree.commit("the second goal")
-    repo.git("worktree", "remove", "--force", str(tree.path))
+    told_by_git = ("second", "other", str(repo.path))
+    shutil.rmtree(tree.path)
+    row, gone = items(tmp_path)
+    assert (row["goal_id"], row["branch"], row["path"]) == told_by_git
+    assert gone["command"] == f"flow inbox forget {tree.path}"
+    repo.git("worktree", "prune")
     (row,) = items(tmp_path)
-    assert (row["goal_id"], row["branch"], row["path"]) == ("second", "other", str(repo.path))
+    assert (row["goal_id"], row["branch"], row["path"]) == told_by_git
     os.rename(repo.path, tmp_path / "elsewhere")
     (row,) = items(tmp_path)
     assert row["command"] == f"flow inbox forget {tree.path}", "the repository is not there either"
