@@ -117,7 +117,10 @@ def _cells(row: InboxItem, screen: Screen, *, whole: bool) -> list[str | Styled]
         progress = f"{row.proved} of {row.required} proved, {turn}"
         why += f" ({progress})" if progress not in why else ""
     age = since(screen, row.since) if row.since else ""
-    return [visible(row.goal_id), place(row), why, Styled(age, "dim")]
+    where = place(row)
+    if screen.width is not None:  # one long name of a branch must not take the reasons' room
+        where = screen.cut(where, screen.width // 2)
+    return [visible(row.goal_id), where, why, Styled(age, "dim")]
 
 
 def _fitting(

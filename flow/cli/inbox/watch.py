@@ -12,7 +12,7 @@ from flow.cli.output import screen_of
 from flow.core.standing.items import changes
 from flow.errors import Interrupted
 from flow.render.inbox import change_line, inbox_lines, notice
-from flow.render.progress import Redrawn, rows_of
+from flow.render.progress import Redrawn, rows_of, write
 from flow.startup import ctrl_c
 from flow.startup.typing import TYPE_CHECKING
 
@@ -80,10 +80,9 @@ def _fitting(lines: list[str], screen: Screen) -> list[str]:
 def _notify(item: InboxItem) -> None:
     """One notification: by the terminal, else by the desktop; where neither takes it, none."""
     whose, why = notice(item)
-    stream = next((s for s in (sys.stdout, sys.stderr) if is_terminal(s)), None)
-    if stream is not None:
-        stream.write(f"\x1b]9;{whose}: {why}\x07")
-        stream.flush()
+    stream = next((s for s in (sys.stdout, sys.stderr) if s is not None and is_terminal(s)), None)
+    if stream is not None and os.environ.get("TERM", "dumb") != "dumb":
+        write(stream, f"\x1b]9;{whose}: {why}\x07")
         return
     env, _ = clean_environment(os.environ)
     env["PATH"] = environment()["PATH"]  # a program that lies in a checkout is the checkout's

@@ -21,6 +21,7 @@ from flow.cli.written import (
     refuse_foreign,
     write_out,
 )
+from flow.core.goal.model import NO_BRANCH
 from flow.core.standing.items import InboxItem, ordered
 from flow.core.standing.table import GoalFacts, standing_of
 from flow.errors import FlowError, at_key
@@ -158,7 +159,7 @@ def _report_at(item: InboxItem) -> GoalReport | None:
     try:
         context = Context(item.path)
         goals = Goals(context)
-        if goals.load(item.goal_id).goal.branch != item.branch:
+        if goals.load(item.goal_id).goal.branch != (item.branch or NO_BRANCH):
             return None  # another branch's goal: its own checkout has its record
         outputs = RecordedOutputs(context.top, Attributor(context.top, context.cache("parsed")))
         return goal_report(goals, outputs, item.goal_id, __version__)

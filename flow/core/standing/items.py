@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from flow.core.goal.model import NO_BRANCH
 from flow.core.standing.table import GoalFacts, Section, standing_of
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -74,7 +75,7 @@ class StandingGoal(NamedTuple):
             path=path,
             why=stands.why,
             goal_id=facts.goal_id,
-            branch=facts.branch,
+            branch=facts.branch if facts.branch != NO_BRANCH else "",
             since=self.since,
             command=stands.command,
             status=facts.status,

@@ -167,3 +167,17 @@ def test_a_checkout_that_may_not_be_read_is_not_called_gone(
     (row,) = items(tmp_path)
     assert (row["section"], row["why"]) == ("broken", "it cannot be read: Permission denied")
     assert "command" not in row
+
+
+def test_a_checkout_without_git_has_no_branch(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    (plain / ".flow").mkdir(parents=True)
+    words = ("--outcome", "o", "--criterion", "AC1: x :: false", "--allow", "src/**")
+    done = run_flow("goal", "create", "greet", *words, cwd=plain)
+    assert done.status == 0, done.stderr
+    (row,) = items(tmp_path)
+    assert (row["goal_id"], row["section"]) == ("greet", "working")
+    assert "branch" not in row
+    assert "greet  plain  0 of 1" in run_flow("inbox", "--all", cwd=tmp_path).stdout
+    pages = run_flow("report", "--all", "--json", cwd=tmp_path).json["goals"]
+    assert [page["page"] for page in pages] == ["plain-greet.html"]
