@@ -21,7 +21,7 @@ from flow.core.stop.hosts import (
     to_document,
 )
 from flow.errors import FlowError
-from flow.startup import ctrl_c
+from flow.startup import ctrl_c, json
 from flow.startup.typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -285,8 +285,6 @@ def _set_alarm(seconds: float) -> None:
 
 def _document(head: bytes) -> Any:
     """The host's input as a JSON value. Raises :class:`FlowError` where it is none."""
-    import json
-
     data = head + _rest_of_stdin(INPUT_LIMIT - len(head))
     if not data.strip():
         raise FlowError("the host sent nothing on standard input", remedy=_BY_HAND)
@@ -339,8 +337,6 @@ def _crashed(error: BaseException) -> str:
 
 
 def _print_answer(document: Mapping[str, Any]) -> None:
-    import json
-
     data = json.dumps(document, ensure_ascii=True).encode("ascii") + b"\n"
     try:
         while data:

@@ -11,7 +11,7 @@ from time import monotonic
 
 from flow.core.text.locale import wants_ascii
 from flow.errors import FlowError
-from flow.startup import ctrl_c
+from flow.startup import ctrl_c, json
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -48,8 +48,6 @@ def run(words: Sequence[str]) -> int:
     except (Exception, KeyboardInterrupt):  # noqa: BLE001 - a status bar always has its line
         line = "(o) flow doctor" if wants_ascii(os.environ) else "◎ flow doctor"
     if "--json" in words:
-        import json
-
         line = json.dumps({"line": line})
     _print(line)
     return 0
@@ -76,8 +74,6 @@ def _facts(folder: str) -> Any:
 
 def _folder() -> str:
     """The folder that the host names and that is there; else the working directory."""
-    import json
-
     data = _standard_input()
     try:
         document = json.loads(data.decode("utf-8", "replace")) if data.strip() else {}

@@ -8,11 +8,11 @@ achieved (``doctor``: findings); 2 wrong call, bad input, wrong state, stale pro
 from __future__ import annotations
 
 import os
-from importlib import import_module
 
 from flow.cli.output import Output, prepare_streams
 from flow.errors import FlowError, InputError
 from flow.startup import ctrl_c
+from flow.startup.finder import import_module
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

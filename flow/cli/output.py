@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -13,6 +12,7 @@ from flow.core.text.display import visible
 from flow.core.text.locale import locale_named, wants_ascii
 from flow.errors import ALL, PersonNeeded, StorageError, cut_list
 from flow.render.screen import Screen
+from flow.startup import json
 from flow.startup.typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ The parser is in :mod:`flow.cli.parser`: the commands that are typed most do wit
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+import sys
 
 from flow.errors import InputError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from flow.cli.output import Output
 
+_Namespace = type(sys.implementation)  # types.SimpleNamespace, without its module
 WEEK = 7 * 24 * 3600
 
 
@@ -37,7 +38,7 @@ class CommandSpec(NamedTuple):
         if any(word.startswith("-") for word in words):
             return None
         values = {**self.bare, "ID": words[0]} if words else self.bare
-        return cast("argparse.Namespace", SimpleNamespace(**values))
+        return cast("argparse.Namespace", _Namespace(**values))
 
 
 def usage_error(message: str, prog: str, *, key: str | None = None) -> InputError:

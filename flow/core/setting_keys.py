@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:

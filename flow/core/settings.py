@@ -19,6 +19,7 @@ from flow.core.setting_keys import (
 )
 from flow.core.setting_values import loosens, shown_value, usable_value, value_faults
 from flow.errors import ContractError, Fault, in_file
+from flow.startup import json
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -213,8 +214,6 @@ class _SettingSources:
 
     def pins(self) -> dict[str, str]:
         """What a goal that begins now pins."""
-        import json
-
         pinned = {DENIED: json.dumps(_union_of_denied(DENIED, self, quiet=True)[1])}
         for name, key in KEYS.items():
             word = self.checkout(name) if key.rule in ("pinned", "stricter") else None
@@ -304,8 +303,6 @@ def strictest_pins(pins: Sequence[Mapping[str, str]]) -> dict[str, str]:
 
 
 def _stricter_text(name: str, one: str, other: str) -> str:
-    import json
-
     known, more = _pinned_values({name: one}), _pinned_values({name: other})
     if not known or not more:
         return one if known else other
@@ -321,8 +318,6 @@ def _pinned_values(pinned: Mapping[str, str] | None) -> dict[str, Any] | None:
     """The values of pins; what fits no key is left out. None: nothing was pinned."""
     if not pinned:
         return None
-    import json
-
     found = {}
     for name, text in pinned.items():
         try:
@@ -363,8 +358,6 @@ def only_tightens(before: Any, after: Any, own: Mapping[str, Any]) -> bool:
 
 def _same_value(one: Any, other: Any) -> bool:
     """Equal as JSON; 1 and true are two values."""
-    import json
-
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 

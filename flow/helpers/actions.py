@@ -8,6 +8,7 @@ from flow.core import layout
 from flow.core.goal import ids
 from flow.errors import at_key
 from flow.helpers.words import answer, need, report_error, say, wrong
+from flow.startup import json
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.context import Context
 
@@ -153,8 +154,6 @@ def active_goal(options: Options, name: str) -> int:
     path = os.path.join(context.top, layout.goal_file(goal.id))
     what = wanted[0] if wanted else "--path"
     if what == "--json":
-        import json
-
         whole = context.load(goal.id).goal
         document = {
             "id": goal.id,

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import json
-
 from flow.core.evidence.freshness import WORDS
 from flow.core.stop.pause import Pause
 from flow.core.text.display import clip, visible
 from flow.errors import PATHS, more_than
 from flow.render.screen import MEANING, mark_of
+from flow.startup import json
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

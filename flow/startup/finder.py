@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec, SourceFileLoader
     from types import CodeType, ModuleType
 
+    from flow.startup.typing import Any
+
     MAGIC_NUMBER: bytes
     fix_filename: Callable[[CodeType, str], None]
     read_code: Callable[[memoryview], CodeType]
@@ -41,6 +43,12 @@ def install() -> None:
     """From here on this process finds Flow's modules so."""
     if sys.flags.optimize == 0 and OwnModules not in sys.meta_path:
         sys.meta_path.insert(0, OwnModules)
+
+
+def import_module(name: str) -> Any:
+    """``importlib.import_module`` without loading ``importlib``."""
+    __import__(name)
+    return sys.modules[name]
 
 
 class _Loader(SourceFileLoader):

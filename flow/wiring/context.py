@@ -10,6 +10,7 @@ from flow.adapters.fs.state_folder import ensure_state_dir, state_dir
 from flow.adapters.git.find import find_repo
 from flow.core import layout
 from flow.errors import FlowError, InputError
+from flow.startup.contexts import suppress
 from flow.startup.once import once
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -273,8 +274,6 @@ class Context:
 
     def note_use(self) -> None:
         """Note that Flow is used in this checkout, for ``flow inbox``."""
-        from contextlib import suppress
-
         from flow.adapters.user_state.noted_checkouts import note
 
         with suppress(FlowError):  # without a state folder the inbox knows no checkout

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 
 from flow.adapters.fs import clock, locks
 from flow.adapters.ledger import measuring
@@ -19,6 +18,7 @@ from flow.app.evaluation.values import (
 from flow.core import layout
 from flow.core.goal import ids
 from flow.errors import FlowError
+from flow.startup.contexts import contextmanager
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.version import __version__
 from flow.wiring.working_tree import WorkingTree

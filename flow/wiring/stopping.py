@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import contextmanager
-from functools import partial
 
 from flow.adapters.fs import clock, locks
 from flow.adapters.fs.state_folder import state_dir
@@ -18,6 +16,8 @@ from flow.app.stop.tools import StopTools
 from flow.core import layout
 from flow.core.stop import lost_goals
 from flow.errors import FlowError
+from flow.startup.contexts import contextmanager
+from flow.startup.functools import partial
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals

@@ -90,6 +90,42 @@ def test_status_loads_neither_the_parser_nor_what_only_a_stop_needs(repo: GitRep
     assert not {"pwd", "flow.adapters.ledger.writer"} & modules  # nothing is written
 
 
+HEAVY = {"re", "enum", "collections", "functools", "contextlib", "json", "importlib", "typing"}
+"""Modules of the standard library that take a bare interpreter's start together."""
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "from flow.__main__ import run; run(['goal', 'status'])",
+        "from flow.__main__ import run; run(['goal', 'list'])",
+        "from flow.__main__ import run; run(['statusline'])",
+        "from flow.helpers import main; main('flow-active-goal.sh', [])",
+        "from flow.hook import run; run(['stop', '--', sys.argv[2]])",
+    ],
+)
+def test_a_start_without_work_loads_little_of_the_standard_library(
+    repo: GitRepo, capfd: pytest.CaptureFixture[str], start: str
+) -> None:
+    scene.create(scene.start(repo))
+    scene.meet(repo)
+    for _ in range(2):  # from here on nothing changes
+        hooks.stop(repo, capfd)
+    code = f"import sys; sys.path.insert(0, sys.argv[1]); {start}; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-X", "utf8", "-c", code, ROOT, json.dumps(hooks.event(repo))],
+        cwd=repo.path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    *lines, modules = done.stdout.splitlines()
+    assert "greet" in "".join(lines)
+    assert not HEAVY.intersection(modules.split())
+
+
 def test_a_command_that_is_no_stop_loads_nothing_of_the_hook(repo: GitRepo) -> None:
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import flow.wiring.stopping\n"
     code += "print(*(name for name in sys.modules if name.startswith('flow.wiring.loop_')))"

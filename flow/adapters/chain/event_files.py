@@ -10,13 +10,12 @@ another place shows as a break. A kill between the new name and the next line le
 from __future__ import annotations
 
 import os
-import re
-from contextlib import suppress
 
 from flow.adapters.fs import files
 from flow.adapters.fs.folders import reported, scanned
 from flow.core import layout
 from flow.errors import FlowError
+from flow.startup.contexts import suppress
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
 FULL = 4 << 20
 """Bytes: no file of events gets larger, but for one line that is."""
 
-_FIRST = rb'\{"at":"[^"]{0,40}","seq":1,'
-"""How a file begins that has none before it."""
+_FIRST, _AT_MOST = (b'{"at":"', b'","seq":1,'), 40
+"""What stands before and behind the time in the first line of a file that has none before it."""
 
 
 def roll_over(root: str, rel: str, added: int) -> None:
@@ -79,7 +78,11 @@ def opened(root: str, rel: str) -> Generator[tuple[str, int]]:
 
 def begins_run(data: bytes) -> bool:
     """Whether a file that starts with these bytes has a run's first event."""
-    return re.match(_FIRST, data) is not None
+    before, behind = _FIRST
+    end = data.find(b'"', len(before))
+    return (
+        data.startswith(before) and end <= len(before) + _AT_MOST and data.startswith(behind, end)
+    )
 
 
 def _before(root: str, rel: str, status: os.stat_result | None) -> list[str]:

@@ -11,9 +11,7 @@ one (:mod:`flow.adapters.chain.event_files`).
 
 from __future__ import annotations
 
-import json
 import os
-from contextlib import closing
 
 from flow.adapters.chain import event_files
 from flow.adapters.fs import files, lenient_json, locks
@@ -21,6 +19,8 @@ from flow.adapters.fs.folders import reported
 from flow.core import layout
 from flow.core.chain.entries import events_genesis, is_digest, seal
 from flow.errors import in_file
+from flow.startup import json
+from flow.startup.contexts import closing
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any
 

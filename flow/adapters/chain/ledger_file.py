@@ -9,14 +9,13 @@ acknowledged and is cut off by the next append.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from flow.adapters.chain import event_log
 from flow.adapters.chain.newest_lines import NewestLines
 from flow.adapters.fs import files, lenient_json
 from flow.core import layout
 from flow.core.chain import entries as chain_entries
 from flow.core.chain.entries import DROPPED, beginnings
+from flow.startup.functools import lru_cache
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING
 
@@ -220,7 +219,7 @@ def take_back(run: RunWrites, entry: LedgerEntry) -> None:
 @lru_cache(maxsize=64)  # the newest is asked for again and again, and only that one
 def _entry(line: bytes) -> LedgerEntry | None:
     try:
-        return parse(line)
+        return parse(line) if line else None
     except ValueError:
         return None
 

@@ -19,12 +19,11 @@ A session is a command, a stop of an agent, or a caller's checkout object. An ev
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-
 from flow.adapters.chain import ledger_file
 from flow.adapters.chain.session_writes import COMING, RunWrites
 from flow.core.chain.entries import EVIDENCE
 from flow.errors import FlowError
+from flow.startup.contexts import contextmanager
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING
 

@@ -8,12 +8,12 @@ ignored; nothing here ever fails.
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 
 from flow.adapters.contracts import schemas
 from flow.adapters.fs.state_folder import replace_own
+from flow.startup import json
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.version import __version__

@@ -9,9 +9,9 @@ checked.
 
 from __future__ import annotations
 
-import re
-
 from flow.adapters.contracts import schemas
+from flow.core.goal import ids
+from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,6 +38,29 @@ KINDS: dict[str, tuple[str, str | None]] = {
 ANNOTATIONS = frozenset(
     ("$schema", "$id", "$comment", "$defs", "title", "description", "default", "examples")
 )
+
+
+def _is_digest(text: str) -> bool:
+    return len(text) == 64 and not text.strip("0123456789abcdef")
+
+
+def _is_sized_digest(text: str) -> bool:
+    """A digest, behind a size and a colon where that is told, too."""
+    size, colon, digest = text.rpartition(":")
+    sized = 0 < len(size) <= 16 and size[0] != "0" and not size.strip(ids.DIGITS)
+    return _is_digest(digest) and (sized or not colon)
+
+
+PLAIN: Mapping[str, Callable[[str], object]] = {
+    r"\S": str.strip,
+    r"^[^\u0000]*$": lambda text: "\0" not in text,
+    r"^[0-9a-f]{64}$": _is_digest,
+    r"^([1-9][0-9]{0,15}:)?[0-9a-f]{64}$": _is_sized_digest,
+    f"^$|^{ids.RUN_ID.pattern}$": lambda text: not text or ids.RUN_ID.fits(text),
+    **{f"^{named.pattern}$": named.fits for named in (ids.GOAL_ID, ids.RUN_ID)},
+    **{f"^{named.pattern}$": named.fits for named in (ids.EVIDENCE_ID, ids.CRITERION_ID)},
+}
+"""Patterns of the schemas that a start meets, each with a check that loads no `re`."""
 _regexes: dict[str, Callable[[str], object]] = {}
 _quick: dict[str, Test] = {}
 
@@ -61,12 +84,9 @@ def accepts(kind: str, document: object) -> tuple[bool, bool]:
 def pattern_search(pattern: str) -> Callable[[str], object]:
     """The pattern's search, with ``$`` at the very end: Python's is before a last newline too."""
     if pattern not in _regexes:
-        if pattern == r"\S":
-            _regexes[pattern] = str.strip
-        elif pattern == r"^[^\u0000]*$":
-            _regexes[pattern] = lambda text: "\0" not in text
+        if pattern in PLAIN:
+            _regexes[pattern] = PLAIN[pattern]
         elif pattern[0] + pattern[-1] == "^$" and not {"|", "$"} & {*pattern[1:-1]}:
-            # The patterns of flow.core.goal.ids are among these: so each is compiled only once.
             _regexes[pattern] = re.compile(pattern[1:-1]).fullmatch
         else:
             _regexes[pattern] = re.compile(pattern.replace("$", r"\Z")).search

@@ -6,9 +6,8 @@ once; hence every look at a value asks for its type first.
 
 from __future__ import annotations
 
-import re
-
 from flow.adapters.contracts.text import dotted_path, one_line
+from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

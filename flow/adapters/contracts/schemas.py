@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from flow.errors import at_key, in_file
+from flow.startup import json
 from flow.startup.typing import Any
 
 NAMES = ("goal", "evidence", "run", "verdict", "scorecard", "inbox")
@@ -54,7 +55,5 @@ def text(name: str) -> str:
 def load(name: str) -> dict[str, Any]:
     """A schema as a document, read once per process; raises as :func:`path` does."""
     if name not in _loaded:
-        import json
-
         _loaded[name] = json.loads(text(name))
     return _loaded[name]

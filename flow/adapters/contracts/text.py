@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from flow.errors import ContractError, Fault, in_file
+from flow.startup import re
 from flow.startup.typing import Any
 
 Path = tuple[str | int, ...]

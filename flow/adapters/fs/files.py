@@ -21,7 +21,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import ExitStack, contextmanager
 
 from flow.adapters.fs.folders import (
     DIR_MODE,
@@ -38,6 +37,7 @@ from flow.adapters.fs.folders import (
 )
 from flow.core import layout
 from flow.errors import ContractError, in_file
+from flow.startup.contexts import ExitStack, contextmanager
 from flow.startup.sha import new
 from flow.startup.typing import TYPE_CHECKING
 

@@ -10,10 +10,10 @@ import errno
 import os
 import stat
 from _thread import get_ident
-from contextlib import contextmanager
-from functools import lru_cache
 
 from flow.errors import RefusedError, in_file
+from flow.startup.contexts import contextmanager
+from flow.startup.functools import lru_cache
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

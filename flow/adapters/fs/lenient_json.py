@@ -7,9 +7,7 @@ in a value or in ValueError.
 
 from __future__ import annotations
 
-import json
-import re
-
+from flow.startup import json, re
 from flow.startup.typing import Any
 
 DEPTH = 32
@@ -31,7 +29,7 @@ def loads(data: bytes) -> Any:
     if len(data) > LARGE and _dense(data) and _dense(re.sub(_STRING, b'""', data), len(data)):
         raise ValueError("it has too many values for its size")
     try:
-        value = _DECODER.decode(data.decode("utf-8"))
+        value = json.loads(data.decode("utf-8"), parse_float=_finite, parse_constant=_refuse)
     except RecursionError:
         raise ValueError("it nests too deeply") from None
     if data.count(b"[") + data.count(b"{") > DEPTH and _deeper(value, DEPTH):
@@ -62,9 +60,6 @@ def _finite(digits: str) -> float:
     if number - number != 0:
         raise ValueError(f"{digits[:20]} is too large for a number")
     return number
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 
 
 def _deeper(value: Any, depth: int) -> bool:

@@ -16,11 +16,11 @@ import errno
 import os
 import stat
 from _thread import get_ident
-from contextlib import contextmanager
-from functools import partial
 
 from flow.adapters.fs.folders import open_parent, remedy, split
 from flow.errors import LockTimeout, RefusedError, StorageError, in_file
+from flow.startup.contexts import contextmanager
+from flow.startup.functools import partial
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

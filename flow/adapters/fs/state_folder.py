@@ -6,12 +6,12 @@ folder inside the checkout it speaks of, or one that others may write, is never 
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 
 from flow.core.layout import TEMP_PREFIX
 from flow.errors import RefusedError, StorageError, at_key, in_file
+from flow.startup import json
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ everyday work and what steers no answer (git-config(1) of git 2.39, 2022-12).
 from __future__ import annotations
 
 import os
-import re
 
 from flow.adapters.git import repository
 from flow.adapters.git.find import read_regular
+from flow.startup import re
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING
 
@@ -46,9 +46,8 @@ HARMLESS: Mapping[bytes, frozenset[bytes] | None] = {
 }
 """section → its keys that steer nothing; None stands for all of them."""
 
-_HEADER = re.compile(
-    rb'\[\s*([A-Za-z0-9-]+)(?:\.[^\s"\]]*|\s+"((?:[^"\\]|\\.)*)")?\s*\]\s*(?:[#;].*)?'
-)
+_HEADER = rb'\[\s*([A-Za-z0-9-]+)(?:\.[^\s"\]]*|\s+"((?:[^"\\]|\\.)*)")?\s*\]\s*(?:[#;].*)?'
+_NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-"
 _LONGEST = 80
 """Bytes of a subsection's name that are told; sections that differ after them count together."""
 _INCLUDES = ("include", "includeif")
@@ -78,10 +77,10 @@ def sections(text: bytes) -> dict[str, list[bytes]]:
         line = raw.strip()
         if not line or line[:1] in b"#;":
             continue
-        header = _HEADER.fullmatch(line)
+        header = header_of(line)
         if header is not None:
-            name = _shown(header)
-            keys = HARMLESS.get(header[1].lower(), _NONE)
+            name = _shown(*header)
+            keys = HARMLESS.get(header[0].lower(), _NONE)
             everything, harmless = keys is None, keys or _NONE
         elif line[:1] == b"[":  # with a key behind it, or another section
             name, everything, harmless = _text(line), False, _NONE
@@ -116,9 +115,23 @@ def _in_force(repo: Repo) -> str:
     return sha256(b"\0".join(counted)).hexdigest()
 
 
-def _shown(header: re.Match[bytes]) -> str:
-    subsection = header[2]
-    section = header[1].lower()
+def header_of(line: bytes) -> tuple[bytes, bytes | None] | None:
+    """Section and subsection of a line that begins one; those that git writes without a pattern."""
+    if line[:1] != b"[":
+        return None
+    section, blank, quoted = line[1:-1].partition(b" ")
+    if line.endswith(b"]") and section and not section.strip(_NAME):
+        if not blank:
+            return section, None
+        subsection = quoted[1:-1]
+        if quoted == b'"%b"' % subsection and b'"' not in subsection and b"\\" not in subsection:
+            return section, subsection
+    match = re.fullmatch(_HEADER, line)
+    return None if match is None else (match[1], match[2])
+
+
+def _shown(section: bytes, subsection: bytes | None) -> str:
+    section = section.lower()
     return _text(section if subsection is None else b'%b "%b"' % (section, subsection))
 
 

@@ -61,11 +61,8 @@ def _without_folder(named: Any, run_id: str) -> Any:
     for folder in (f"{layout.evidence_dir(run_id)}/", "evidence/"):
         if named.startswith(folder):
             name = named.removeprefix(folder)
-            return name if _OUTPUT_NAME.fits(name) else named
+            return name if ids.OUTPUT_NAME.fits(name) else named
     return named
-
-
-_OUTPUT_NAME = ids.IdPattern(r"(?!\.)[A-Za-z0-9_.-]{1,255}")
 
 
 def check_foreign(

@@ -12,7 +12,6 @@ Flow's without its entry, and none without its output.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 
 from flow.adapters.chain import event_log, ledger_file
 from flow.adapters.contracts import cache as contracts_cache
@@ -26,6 +25,7 @@ from flow.core.evidence.model import APPROVER, BASELINE, EVALUATOR
 from flow.core.goal import ids
 from flow.core.text import display
 from flow.errors import FlowError, StateError, at_key, in_file
+from flow.startup.contexts import suppress
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Self
 

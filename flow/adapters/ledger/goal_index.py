@@ -9,7 +9,6 @@ replaced whole, so the last of many writers wins. Where it cannot be kept, every
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 
@@ -21,6 +20,7 @@ from flow.core.goal import ids
 from flow.core.goal.lifecycle import STATUSES
 from flow.core.goal.model import GoalSummary
 from flow.errors import FlowError
+from flow.startup import json
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 from flow.adapters.fs import files, lenient_json
 from flow.core import layout
 from flow.errors import ContractError
+from flow.startup import json
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

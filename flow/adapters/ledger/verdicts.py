@@ -7,13 +7,12 @@ what was.
 
 from __future__ import annotations
 
-import json
-
 from flow.adapters.contracts import formats, schemas
 from flow.core import layout
 from flow.core.goal import ids
 from flow.core.text.display import clip
 from flow.errors import in_file
+from flow.startup import json
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

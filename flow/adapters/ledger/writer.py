@@ -6,14 +6,13 @@ modules that change goals are loaded at the first change.
 
 from __future__ import annotations
 
-import json
-
 from flow.adapters.fs import files, locks
 from flow.adapters.ledger import evidence_store
 from flow.adapters.ledger.reader import read_goal
 from flow.app.ports import Artifact
 from flow.core import layout
 from flow.core.goal import ids
+from flow.startup import json
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
 import os
 from _thread import allocate_lock
-from contextlib import suppress
 
+from flow.startup.contexts import suppress
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

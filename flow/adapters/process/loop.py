@@ -11,8 +11,8 @@ import _signal as signal  # type: ignore[import-not-found]  # `signal` itself lo
 import os
 import select
 import time
-from contextlib import suppress
 
+from flow.startup.contexts import suppress
 from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Mapping
+from _collections_abc import Mapping  # collections itself loads much
 
 from flow.core.secrets.redact import Redactor, redact
 from flow.core.secrets.values import values
+from flow.startup import json
 from flow.startup.typing import Any
 
 

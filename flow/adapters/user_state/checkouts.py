@@ -9,8 +9,6 @@ gone. ``goals.json`` holds the goals; each session has a file of its own.
 from __future__ import annotations
 
 import os
-import re
-from contextlib import contextmanager
 
 from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.state_folder import (
@@ -23,7 +21,9 @@ from flow.adapters.fs.state_folder import (
 )
 from flow.adapters.git.find import read_regular
 from flow.adapters.user_state.noted_checkouts import FOLDER, HIDDEN, MARKER, SESSIONS, note
+from flow.core.goal import ids
 from flow.core.stop.lost_goals import OpenGoal, OpenGoals, SessionNotes
+from flow.startup.contexts import contextmanager
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -42,8 +42,6 @@ MOST_SESSIONS = 32
 """Sessions of a checkout that are remembered; the oldest are dropped first."""
 _SESSION_PREFIX = "session-"
 MOST_POINTERS = 256
-_PLAIN = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}"
-"""Ids of sessions that are a file's name as they are; the hook's script asks by it."""
 
 
 class CheckoutNotes:
@@ -124,7 +122,7 @@ class CheckoutNotes:
     def _point(self, session: str) -> None:
         """Record that the session works here, wherever it goes."""
         rel, top = f"{FOLDER}/{SESSIONS}", os.fsencode(self._top)
-        if not re.fullmatch(_PLAIN, session) or worked_in(self._folder, session) == self._top:
+        if not ids.SESSION_NAME.fits(session) or worked_in(self._folder, session) == self._top:
             return
         ensure_below(self._folder, rel)
         try:
@@ -177,7 +175,7 @@ class CheckoutNotes:
 
 def worked_in(folder: str, session: str | None) -> str | None:
     """The checkout in which Flow kept the session working last; None where it did in none."""
-    if session is None or not re.fullmatch(_PLAIN, session):
+    if session is None or not ids.SESSION_NAME.fits(session):
         return None
     data = read_regular(f"{folder}/{FOLDER}/{SESSIONS}/{session}", limit=LIMIT)
     top = os.fsdecode(data) if data else ""

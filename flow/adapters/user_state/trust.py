@@ -11,9 +11,7 @@ itself.
 
 from __future__ import annotations
 
-import json
 import os
-import re
 
 from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.folders import reported
@@ -29,6 +27,7 @@ from flow.adapters.git.trees import repo_key
 from flow.core.goal import ids
 from flow.core.layout import DEFAULTS
 from flow.errors import RefusedError, StorageError, at_key, in_file
+from flow.startup import json, re
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -319,7 +318,7 @@ class TrustNow:
             return
         with open(fd, "rb") as file:
             while line := _next_line(file):
-                head = _HEAD.match(line)
+                head = re.match(_HEAD, line)
                 if head is None or not line.endswith(b"}\n"):
                     self._other(line)
                     continue
@@ -332,7 +331,7 @@ class TrustNow:
         self._newest.pop((str(document.get("repo")), str(document.get("goal_id"))), None)
 
 
-_HEAD = re.compile(
+_HEAD = (
     rb'\{"at":"[^"\\]*","action":"(record|revoke)","repo":("(?:[^"\\]|\\.)*"),'
     rb'"goal_id":"([a-z0-9-]+)","digest":"([0-9a-f]{64})",'
 )

@@ -11,7 +11,6 @@ commits differ is fixed by their ids, since git is told to mind no replacements.
 
 from __future__ import annotations
 
-import json
 import os
 import struct
 import zlib
@@ -22,6 +21,7 @@ from flow.adapters.fs.stamps import signature_of
 from flow.adapters.fs.state_folder import replace_own
 from flow.core.boundary.rules import GITLINK, LINK, ContentState
 from flow.core.layout import TEMP_PREFIX
+from flow.startup import json
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

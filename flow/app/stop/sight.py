@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from flow.app.open_goals import CheckoutGoals
 from flow.app.stop.tools import Sight
 from flow.core import layout
@@ -11,6 +9,7 @@ from flow.core.goal.lifecycle import TERMINAL
 from flow.core.stop import lost_goals
 from flow.core.stop.lost_goals import Loss, OpenGoals, SessionNotes
 from flow.errors import FlowError
+from flow.startup.contexts import suppress
 from flow.startup.typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
@@ -227,7 +226,7 @@ def _note_closings(
             checkout.remembered.note_closing(goal_id, known.branch, known.run_id, status)
     with suppress(FlowError):
         remembered = remembered._replace(closed=checkout.checkout_notes.read().closed)
-    return remembered
+    return remembered  # noqa: RET504 - the block above may have ended early
 
 
 def _closings(

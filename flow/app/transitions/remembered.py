@@ -5,11 +5,10 @@ Remembering never stops a command: without a state folder nothing is remembered.
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.stop.pause import PAUSED_STATUS, pause_of
 from flow.errors import FlowError
+from flow.startup.contexts import suppress
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:

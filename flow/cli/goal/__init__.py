@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
+from flow.startup.finder import import_module
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

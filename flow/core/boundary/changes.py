@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.core.layout import REPORTS_DIR, SCORES
+from flow.startup import json
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -158,8 +159,6 @@ class Baseline(NamedTuple):
         """The patterns that the settings denied when the goal began."""
         if not self.settings:
             return ()
-        import json
-
         from flow.core.setting_keys import DENIED
 
         try:

@@ -9,8 +9,7 @@ that a run's ledger cannot stand for another run's.
 
 from __future__ import annotations
 
-import json
-
+from flow.startup import json
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,7 +23,6 @@ DROPPED = "dropped"
 TRAILER = "Flow-Ledger"
 """The commit trailer that holds a head."""
 
-_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
 _DIGITS = frozenset("0123456789abcdef")
 _TEXTS = ("at", "evidence_id", "goal_id", "by", "prev", "hash")
 
@@ -74,7 +72,7 @@ def events_genesis(run_id: str) -> str:
 
 def canonical(document: Mapping[str, Any]) -> bytes:
     """The canonical text of a JSON object."""
-    return _encode(document).encode("ascii")
+    return json.dumps(document, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
 def seal(document: Mapping[str, Any]) -> str:

@@ -8,9 +8,8 @@ lie in the checkout).
 
 from __future__ import annotations
 
-import re
-
 from flow.core.boundary.changes import where
+from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:

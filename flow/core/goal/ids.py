@@ -2,33 +2,60 @@
 
 from __future__ import annotations
 
-import re
-
 from flow.errors import at_key
-from flow.startup.typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-
-class IdPattern:
-    """An allow-list. It is compiled when first asked: a start uses few of them, none for free."""
-
-    def __init__(self, pattern: str) -> None:
-        self.pattern = pattern
-        self._whole: Callable[[str], object] | None = None
-
-    def fits(self, text: str) -> bool:
-        """Whether the whole of ``text`` is as the pattern says."""
-        if self._whole is None:
-            self._whole = re.compile(self.pattern).fullmatch
-        return self._whole(text) is not None
+DIGITS = "0123456789"
+_CAPITALS, _SMALL = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
 
 
-GOAL_ID = IdPattern(r"[a-z0-9][a-z0-9-]{0,63}")
-RUN_ID = IdPattern(r"[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9_.-]{0,127}")
-EVIDENCE_ID = IdPattern(r"[a-z0-9][a-z0-9_-]{0,199}")
-CRITERION_ID = IdPattern(r"[A-Z]+[0-9]+")
+class IdPattern(NamedTuple):
+    """An allow-list: as the schemas write it, and as a check that loads no regular expressions."""
+
+    pattern: str
+    fits: Callable[[str], bool]
+    """Whether the whole of a text is as the pattern says."""
+
+
+def starting_with(first: str, more: str, most: int, without: str = "") -> Callable[[str], bool]:
+    """Names of at most ``most`` characters: one of ``first``, then of ``first`` and ``more``.
+
+    ``without`` is nowhere in them.
+    """
+    allowed = first + more
+
+    def fits(text: str) -> bool:
+        if not 0 < len(text) <= most or text[0] not in first or text.strip(allowed):
+            return False
+        return not without or without not in text
+
+    return fits
+
+
+def _is_numbered(text: str) -> bool:
+    """Capital letters, then digits: ``AC2``."""
+    letters = text.rstrip(DIGITS)
+    return letters not in ("", text) and not letters.strip(_CAPITALS)
+
+
+GOAL_ID = IdPattern(r"[a-z0-9][a-z0-9-]{0,63}", starting_with(_SMALL + DIGITS, "-", 64))
+RUN_ID = IdPattern(
+    r"[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9_.-]{0,127}",
+    starting_with(_CAPITALS + _SMALL + DIGITS, "_.-", 128, without=".."),
+)
+EVIDENCE_ID = IdPattern(r"[a-z0-9][a-z0-9_-]{0,199}", starting_with(_SMALL + DIGITS, "_-", 200))
+OUTPUT_NAME = IdPattern(
+    r"(?!\.)[A-Za-z0-9_.-]{1,255}", starting_with(_CAPITALS + _SMALL + DIGITS + "_-", ".", 255)
+)
+SESSION_NAME = IdPattern(
+    r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}",
+    starting_with(_CAPITALS + _SMALL + DIGITS + "_-", ".", 100),
+)
+"""Ids of sessions that are a file's name as they are; the hook's script asks by it, too."""
+CRITERION_ID = IdPattern(r"[A-Z]+[0-9]+", _is_numbered)
 RUBRIC_NAME = RUN_ID
 """A rubric's file name without its ending, as a goal's criterion and ``--rubric`` say it."""
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
+from flow.startup import json
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 

@@ -6,8 +6,7 @@ anchor is looked for in words that are new, by the four bytes that its longest p
 
 from __future__ import annotations
 
-import re
-
+from flow.startup import re
 from flow.startup.once import once
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 

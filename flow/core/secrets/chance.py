@@ -7,7 +7,8 @@ has no words, dates or counters in it, which ordinary text always has.
 from __future__ import annotations
 
 import binascii
-import re
+
+from flow.startup import re
 
 _CLASSES = bytes.maketrans(
     bytes(range(256)),

@@ -10,12 +10,11 @@ overlap everything is redacted, under the first one's name.
 
 from __future__ import annotations
 
-import re
-from functools import cache
-
 from flow.core.secrets.anchors import AnchorSearch, AnchorTable
 from flow.core.secrets.shapes import BEHIND, CLASSES, REACH, SecretShape, shapes
 from flow.core.secrets.values import variants
+from flow.startup import re
+from flow.startup.functools import cache
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

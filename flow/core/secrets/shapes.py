@@ -11,11 +11,10 @@ rest of the token is a run of its alphabet, which has no bound and needs no memo
 
 from __future__ import annotations
 
-import re
-from functools import cache, partial
-
 from flow.core.secrets import chance
 from flow.core.secrets.table import ALPHABETS, FORMED, HEADERS, OPTIONS, PREFIXED, SETTINGS, rows
+from flow.startup import re
+from flow.startup.functools import cache, partial
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -212,8 +211,8 @@ def _edged(text: bytes) -> bytes:
 def _classes(pattern: bytes) -> bytes:
     """The table for a pattern that begins with two sets of bytes, none of them in both."""
     table = bytearray(256)
-    for number, members in enumerate(re.findall(rb"\[([A-Za-z]+)\]", pattern)[:2], 1):
-        for byte in members:
+    for number, part in enumerate(pattern.split(b"[")[1:3], 1):
+        for byte in part.partition(b"]")[0]:
             table[byte] = number
     return bytes(table)
 

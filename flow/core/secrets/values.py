@@ -9,9 +9,9 @@ and with each character escaped. None is compiled before four of its bytes stand
 from __future__ import annotations
 
 import binascii
-import re
 
 from flow.core.secrets.chance import random
+from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def secret_name(name: str) -> bool | None:
     """Whether a variable of this name holds a secret; None where its value must tell."""
     if name.upper() in _ORDINARY_NAMES:
         return False
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[.-]", "_", name).upper().strip("_").split("_")
+    words = _words_of(name)
     if words[-1] in _ORDINARY_ENDS or words[0] in _ORDINARY_STARTS or "PUBLIC" in words:
         return False
     for before, word in zip(("", *words), words, strict=False):
@@ -106,6 +106,19 @@ def secret_name(name: str) -> bool | None:
         if bare in ("KEY", "KEYS") and before in _KEYS:
             return True
     return None if _DOUBTFUL.intersection(words) else False
+
+
+def _words_of(name: str) -> list[str]:
+    """The words of a name in capitals: ``npm.authToken`` has three."""
+    parted = name.replace(".", "_").replace("-", "_")
+    if not (parted.isupper() and parted.replace("_", "").isalpha()):
+        letters = zip(" " + parted, parted, strict=False)
+        parted = "".join("_" * _begins(*pair) + pair[1] for pair in letters)
+    return parted.upper().strip("_").split("_")
+
+
+def _begins(before: str, letter: str) -> bool:
+    return "A" <= letter <= "Z" and ("a" <= before <= "z" or "0" <= before <= "9")
 
 
 _LETTERS = b"abcdefghijklmnopqrstuvwxyz"

@@ -259,3 +259,24 @@ def test_a_name_that_is_like_one_of_events_is_no_file_of_a_run(repo: GitRepo, ru
     assert list(findings(repo)) == [
         "events.0.jsonl", "events.01.jsonl", "events.1.json", "events.x.jsonl",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "first"),
+    [
+        (b'{"at":"2026-03-01T10:15:00Z","seq":1,"type":"x"}', True),
+        (b'{"at":"","seq":1,', True),
+        (b'{"at":"' + b"a" * 40 + b'","seq":1,', True),
+        (b'{"at":"' + b"a" * 41 + b'","seq":1,', False),
+        (b'{"at":"2026","seq":11,', False),
+        (b'{"at":"2026","seq":2,', False),
+        (b'{"at":"2026","seq":1', False),
+        (b'{"at":"2026', False),
+        (b'{"at": "2026","seq":1,', False),
+        (b' {"at":"2026","seq":1,', False),
+        (b'{"at":"a"b","seq":1,', False),
+        (b"", False),
+    ],
+)
+def test_how_a_run_begins(line: bytes, first: bool) -> None:
+    assert event_files.begins_run(line) is first

@@ -724,3 +724,29 @@ def test_the_quick_patterns_are_the_patterns(text: str) -> None:
 @given(st.from_regex(contracts_rules._CLEAR, fullmatch=True))
 def test_what_the_rules_take_for_a_clear_pattern_is_one(pattern: str) -> None:
     assert check_patterns([pattern], "x") == []
+
+
+NEAR_PATTERNS = [
+    *("", " ", "a", "\0", "a\0b", "\n", "0" * 64, "f" * 64, "0" * 63, "0" * 65, "g" * 64),
+    *("F" * 64, "0" * 64 + "\n", "1:" + "a" * 64, "0:" + "a" * 64, ":" + "a" * 64, "a" * 64 + ":"),
+    *(
+        "1" * 16 + ":" + "a" * 64,
+        "1" * 17 + ":" + "a" * 64,
+        "1:2:" + "a" * 64,
+        "\u0661:" + "a" * 64,
+    ),
+    *("a..b", "a.b", "r1\n", "AC1", "AC", "A" * 129, "a" * 64, "a" * 65, "a" * 201, "\u0661" * 64),
+]
+
+
+@pytest.mark.parametrize("pattern", contracts_check.PLAIN)
+def test_a_pattern_with_a_check_of_its_own_says_the_same(pattern: str) -> None:
+    search = re.compile(pattern.replace("$", r"\Z")).search
+    for text in NEAR_PATTERNS:
+        assert bool(contracts_check.pattern_search(pattern)(text)) is bool(search(text)), text
+
+
+def test_every_pattern_with_a_check_of_its_own_is_one_of_the_schemas() -> None:
+    texts = "".join(schemas.text(name) for name in schemas.NAMES)
+    for pattern in contracts_check.PLAIN:
+        assert json.dumps(pattern)[1:-1] in texts.replace("\\\\u0000", r"\\u0000"), pattern

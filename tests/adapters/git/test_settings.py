@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from flow.adapters.git import settings
 from flow.adapters.git.settings import digests, sections
 from flow.adapters.worktree.guards import guards
 from flow.core.boundary.guards import differences
@@ -186,3 +190,13 @@ def test_too_many_files_beside_hooks_are_nothing_to_be_sure_of(
         (folder / name).write_text("x")
     with pytest.raises(GitError, match="more than 1 files"):
         guards(box.repo)
+
+
+@given(
+    st.text(alphabet='[]"\\ \tacore-.=#;x', max_size=14).map(str.encode),
+    st.sampled_from([b"%b", b"[%b]", b'[a "%b"]', b"[a %b]", b"[%b] # x", b'[b "%b"']),
+)
+def test_a_line_begins_a_section_as_the_pattern_says(inner: bytes, form: bytes) -> None:
+    line = (form % inner).strip()
+    match = re.fullmatch(settings._HEADER, line)
+    assert settings.header_of(line) == (match.groups() if match is not None else None)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from flow.core.goal import ids
 from flow.errors import InputError
@@ -52,3 +55,24 @@ def test_a_long_name_is_cut_in_the_message() -> None:
     with pytest.raises(InputError) as caught:
         ids.goal_id("A" * 5000)
     assert len(str(caught.value)) < 300
+
+
+PATTERNS = (
+    *(ids.GOAL_ID, ids.RUN_ID, ids.EVIDENCE_ID, ids.CRITERION_ID),
+    *(ids.OUTPUT_NAME, ids.SESSION_NAME),
+)
+SOME = [text for texts in (*GOOD.values(), *BAD.values()) for text in texts]
+SOME += ["", ".", "..", "...", "a.", "_", "-", "A1A1", "1A", "A" * 300, "a" * 99, "a" * 255]
+SOME += ["a" * 256, "a" * 100, "a" * 101, "A\u0661", "\u00b2", "\uff21", "AC\u0661", "a\r"]
+
+
+@pytest.mark.parametrize("allowed", PATTERNS, ids=lambda allowed: allowed.pattern)
+def test_the_check_is_what_the_pattern_says(allowed: ids.IdPattern) -> None:
+    whole = re.compile(allowed.pattern)
+    for text in SOME:
+        assert allowed.fits(text) is (whole.fullmatch(text) is not None), text
+
+
+@given(st.text(alphabet="aZz09._-/ \n\u00e9A", max_size=12), st.sampled_from(PATTERNS))
+def test_the_check_is_what_the_pattern_says_of_any_text(text: str, allowed: ids.IdPattern) -> None:
+    assert allowed.fits(text) is (re.fullmatch(allowed.pattern, text) is not None)

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from flow.core.secrets import redact as secrets_redact
 from flow.core.secrets.redact import Redactor, placeholder, redact
 from flow.core.secrets.shapes import BEHIND, CLASSES, REACH, SecretShape, shapes
-from flow.core.secrets.values import LEAST, secret_name, values, variants
+from flow.core.secrets.values import LEAST, _words_of, secret_name, values, variants
 from tests.support import secret_samples as samples
 from tests.support.effort import sizes
 from tests.support.pace import exceeds
@@ -758,3 +758,9 @@ def test_any_bytes_are_taken() -> None:
         redact(b"\0" + hidden + b"\0", [hidden]).data
         == b"\0" + placeholder(secrets_redact.KNOWN) + b"\0"
     )
+
+
+@given(st.text(alphabet="aZz09._-\u00c9\u00e9\u0661", max_size=12))
+def test_a_name_falls_into_words_at_separators_and_capitals(name: str) -> None:
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[.-]", "_", name)
+    assert _words_of(name) == parted.upper().strip("_").split("_")

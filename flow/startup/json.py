@@ -1,0 +1,116 @@
+"""``json`` without its cost at start-up: the same C code, without the patterns and classes around.
+
+Importing ``json`` loads ``re``, ``enum``, ``functools`` and ``collections``, more than a bare
+interpreter's start. :func:`loads` and :func:`dumps` answer as its own do, with the keywords that
+Flow uses. What the C code refuses, and all that is asked for rarely, goes to ``json`` itself, so
+every error is its own. ``tests/startup/test_json.py`` holds them alike.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from json import dumps, loads
+else:
+    import sys
+
+    try:
+        from _json import encode_basestring, encode_basestring_ascii, make_encoder, make_scanner
+    except ImportError:  # an interpreter that was built without them
+        make_encoder = make_scanner = None
+    if hasattr(sys, "gettotalrefcount"):  # a debug build ends where C meets no json.decoder
+        make_encoder = make_scanner = None
+
+    _BLANKS = " \t\n\r"
+    _NUMBERS = {name: float(name) for name in ("NaN", "Infinity", "-Infinity")}
+    _scanners = {}
+
+    class _Options:
+        """What the scanner asks about."""
+
+        strict = True
+        object_hook = object_pairs_hook = None
+        parse_int = int
+
+        def __init__(self, parse_float, parse_constant):
+            self.parse_float = parse_float or float
+            self.parse_constant = parse_constant or _NUMBERS.__getitem__
+
+    def loads(text, *, parse_float=None, parse_constant=None):
+        """``json.loads``."""
+        try:
+            key = parse_float, parse_constant
+            if key not in _scanners:
+                _scanners[key] = make_scanner(_Options(*key))
+            words = _decoded(text).strip(_BLANKS)
+            value, end = _scanners[key](words, 0)
+            if end == len(words):
+                return value
+        except Exception:  # noqa: BLE001, S110 - json finds it again and says what it is
+            pass
+        import json
+
+        return json.loads(text, parse_float=parse_float, parse_constant=parse_constant)
+
+    def _decoded(text):
+        """``text``; bytes as UTF-8 where they cannot be anything else."""
+        if isinstance(text, str):
+            return text
+        if text[:1] > b"\x7f" or b"\0" in text[:4]:
+            raise ValueError("not surely UTF-8")
+        return text.decode("utf-8", "surrogatepass")
+
+    def dumps(
+        value,
+        *,
+        indent=None,
+        separators=None,
+        sort_keys=False,
+        ensure_ascii=True,
+        allow_nan=True,
+        default=None,
+    ):
+        """``json.dumps``."""
+        try:
+            text = encode_basestring_ascii if ensure_ascii else encode_basestring
+            if isinstance(value, str):
+                return text(value)
+            between, behind = separators or (", ", ": ")
+            how = (behind, between, sort_keys, False, allow_nan)
+
+            def line(part):
+                return "".join(make_encoder({}, default or _refused, text, None, *how)(part, 0))
+
+            if indent is None:
+                return line(value)
+            if type(indent) is int and separators is None and not sort_keys:
+                return _lines(value, text, line, "\n" + " " * indent, indent)
+        except Exception:  # noqa: BLE001, S110 - as above
+            pass
+        import json
+
+        options = {"sort_keys": sort_keys, "ensure_ascii": ensure_ascii, "allow_nan": allow_nan}
+        return json.dumps(value, indent=indent, separators=separators, default=default, **options)
+
+    def _lines(value, text, line, begin, indent):
+        """``value`` over several lines, each of which begins with ``begin``."""
+        if value and isinstance(value, dict):
+            if not all(type(key) is str for key in value):
+                raise TypeError
+            inner = begin + " " * indent
+            parts = {text(key): part for key, part in value.items()}
+            rows = [f"{key}: {_lines(parts[key], text, line, inner, indent)}" for key in parts]
+            opened, closed = "{}"
+        elif value and isinstance(value, (list, tuple)):
+            inner = begin + " " * indent
+            rows = [_lines(part, text, line, inner, indent) for part in value]
+            opened, closed = "[]"
+        else:
+            return line(value)
+        return f"{opened}{begin}{f',{begin}'.join(rows)}{begin[: len(begin) - indent]}{closed}"
+
+    def _refused(_value):
+        raise TypeError
+
+
+__all__ = ["dumps", "loads"]

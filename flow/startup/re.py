@@ -1,0 +1,44 @@
+"""``re``, loaded when something of it is first asked for.
+
+It takes as long to load as a bare interpreter to start, and most starts need none of it.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from re import (
+        Match,
+        Pattern,
+        compile,  # noqa: A004 - as it is called there
+        escape,
+        findall,
+        finditer,
+        fullmatch,
+        match,
+        search,
+        split,
+        sub,
+    )
+else:
+
+    def __getattr__(name):
+        import re
+
+        value = globals()[name] = getattr(re, name)
+        return value
+
+
+__all__ = [
+    "Match",
+    "Pattern",
+    "compile",
+    "escape",
+    "findall",
+    "finditer",
+    "fullmatch",
+    "match",
+    "search",
+    "split",
+    "sub",
+]
