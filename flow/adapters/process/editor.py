@@ -1,4 +1,4 @@
-"""The user's own editor, in the foreground, on a copy of a text."""
+"""The user's own editor and pager, in the foreground, on a copy of a text."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 VARIABLES = ("VISUAL", "EDITOR")
 _FALLBACK = "vi"
+NOT_FOUND = 127
+"""The exit status of a shell that has no such command."""
 
 
 def editor_of(environ: Mapping[str, str]) -> str | None:
@@ -49,6 +51,22 @@ def edited_by_hand(text: str, name: str, environ: Mapping[str, str]) -> str:
             raise at_key("--edit").invalid(
                 f"what the editor left cannot be read: {error}", "save it as UTF-8"
             ) from error
+
+
+def show_in_pager(text: str, environ: Mapping[str, str]) -> None:
+    """Show ``text`` in the command of ``PAGER`` on the terminal of standard error, and come back.
+
+    As for git: without it ``less``, which ends by itself where all fits; an empty one is ``cat``.
+    Standard output may lead elsewhere and gets nothing of it.
+    """
+    pager = environ.get("PAGER", "less").strip() or "cat"
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", errors="replace") as file:
+        file.write(text)
+        file.flush()
+        command = f'{pager} < "$1" >&2'
+        given = {"LESS": "FRX", **environ}
+        if run_in_foreground(("sh", "-c", command, pager, file.name), given) == NOT_FOUND:
+            run_in_foreground(("sh", "-c", 'cat "$1" >&2', "cat", file.name), given)
 
 
 def run_in_foreground(argv: tuple[str, ...], environ: Mapping[str, str]) -> int:

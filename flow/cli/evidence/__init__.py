@@ -125,6 +125,9 @@ def _named_evidence(goals: Goals, run_id: str, name: str) -> Evidence:
     evidence_id = ids.evidence_id(ids.folded_evidence_id(name))
     evidence = goals.records.evidence_named(run_id, evidence_id)
     if evidence is None:
+        capital = name.upper()
+        if ids.CRITERION_ID.fits(capital):
+            every = f"a criterion's letters are capital ones: flow evidence show {capital}"
         recorded = (sidecar.id for sidecar in goals.records.evidence(run_id)[0])
         raise at_key("EVIDENCE", evidence_id).not_found(
             f"run {run_id} has no usable evidence {evidence_id}"

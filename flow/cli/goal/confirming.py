@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pydoc
-
+from flow.adapters.process.editor import show_in_pager
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.text.display import visible
 from flow.errors import StateError, at_key
@@ -39,7 +38,7 @@ def ask_person(
         answer = out.ask(">")
         if answer not in _DIFF:
             return answer, question
-        _show_in_pager(closing.diff(context, goal_id))
+        show_in_pager(closing.diff(context, goal_id), context.environ)
 
 
 def closing_word(context: Context, by: str | None, note: str | None, out: Output) -> PersonsWord:
@@ -87,8 +86,3 @@ def _nothing_proposed(context: Context, goal_id: str) -> StateError:
     return at_key("--proposal").wrong_state(
         f"goal {visible(goal_id)} {is_what}", remedy, code="no_proposal"
     )
-
-
-def _show_in_pager(text: str) -> None:
-    """Show ``text`` in the user's pager and come back."""
-    pydoc.pager(text)

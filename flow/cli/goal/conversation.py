@@ -15,7 +15,7 @@ from flow.adapters.rubrics.rubric_files import RubricFolder
 from flow.adapters.setup import project
 from flow.adapters.setup.completed import read_handed_in
 from flow.adapters.setup.defaults_file import read_defaults, with_defaults
-from flow.app.drafting.conversation import converse
+from flow.app.drafting.conversation import EDIT, converse
 from flow.app.ports import Check
 from flow.core import layout
 from flow.core.boundary.globs import Globs
@@ -62,6 +62,30 @@ def drafted(context: Context, out: Output, words: Words, goal_id: str | None) ->
     if answer is None:
         raise _nothing_written()
     return answer
+
+
+def mended(
+    context: Context, out: Output, error: FlowError, text: str, base: str | None
+) -> tuple[str, str | None]:
+    """(the text, the base) as a person wants them after what was wrong; else raises ``error``."""
+    outside = error.code == "outside_base"
+    here = "   h count changes from here on (--base HEAD)" if outside else ""
+    out.error(error)
+    out.forget_typed()
+    out.tell([out.asking.paint("person", f"Nothing is written yet.  e edit it{here}   Enter no")])
+    answer = out.ask(">")
+    if answer in ("h", "here") and outside:
+        return text, "HEAD"
+    if answer not in EDIT:
+        raise _nothing_written()
+    try:
+        left = edited_by_hand(text, "goal.yaml", context.environ)
+    except FlowError as fault:
+        out.error(fault)
+        return text, base
+    if not left.strip():
+        raise _nothing_written()
+    return left, base
 
 
 def _nothing_written() -> PersonNeeded:

@@ -18,7 +18,7 @@ from flow.core.drafting.proposals import suggested_name
 from flow.core.drafting.specifications import read_specification
 from flow.core.goal import ids
 from flow.core.text.display import visible
-from flow.errors import at_key
+from flow.errors import FlowError, at_key
 from flow.render import creating
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 from flow.wiring.context import Context
@@ -42,6 +42,8 @@ _REPEATABLE = (
     ("--after", "OTHER", "a goal that has to be achieved before this one is proposed"),
 )
 _LISTS = tuple(option[2:].replace("-", "_") for option, _, _ in _REPEATABLE)
+WRONG_INPUT = 2
+"""The exit status of what a person can put right."""
 _WORDS = ("outcome", *_LISTS, "issue", "old", "from_spec")
 
 
@@ -74,6 +76,8 @@ class _Given(NamedTuple):
     as_draft: bool
     told: bool = False
     """Its commands were tried before the person's eyes."""
+    talked: bool = False
+    """A person at the terminal has answered for it."""
     unclear: tuple[str, ...] = ()
     """Warnings of the specification that it comes from."""
 
@@ -90,21 +94,43 @@ def _create_goal(args: argparse.Namespace, out: Output) -> int:
         given = _Given(text, args.file, "a file", args.draft)
     else:
         given = _from_words(context, args)
-    created = create_goal(
-        context,
-        given.text,
-        given.name,
-        as_draft=given.as_draft,
-        base=args.base,
-        source=f"flow goal create: {given.source}",
-        line=_typed_line(args),
-    )
-    begun = {"branch": context.branch(), "base": _base_name(context, created.goal_id, args.base)}
+    created, given, base = _written(context, args, given, out)
+    begun = {"branch": context.branch(), "base": _base_name(context, created.goal_id, base)}
     document = {**created.to_document(), **begun, "next": _next_step(context, created)}
     out.result(document, creating.created(document, out.screen))
     warnings = [w for w in created.warnings if not (given.told and _about_criterion(w))]
     out.warn((*warnings, *given.unclear))
     return 0
+
+
+def _written(
+    context: Context, args: argparse.Namespace, given: _Given, out: Output
+) -> tuple[Created, _Given, str | None]:
+    """The goal, what was written, and how its base was named.
+
+    What a person has said in a conversation is not lost where it cannot be written.
+    """
+    base = args.base
+    while True:
+        try:
+            created = create_goal(
+                context,
+                given.text,
+                given.name,
+                as_draft=given.as_draft,
+                base=base,
+                source=f"flow goal create: {given.source}",
+                line=_typed_line(args),
+            )
+        except FlowError as error:
+            if not given.talked or error.exit_code != WRONG_INPUT:
+                raise
+            from flow.cli.goal.conversation import mended
+
+            text, base = mended(context, out, error, given.text, base)
+            given = given._replace(text=text, told=given.told and text == given.text)
+        else:
+            return created, given, base
 
 
 def _refuse_misfits(args: argparse.Namespace, out: Output) -> list[str]:
@@ -130,7 +156,8 @@ def _talked_through(context: Context, args: argparse.Namespace, out: Output) -> 
     answer = drafted(context, out, _goal_words(args), args.ID)
     out.tell([""])
     as_draft = args.draft or answer.as_draft
-    return _Given(answer.text, "the new goal", "a conversation", as_draft, not answer.edited)
+    told = not answer.edited
+    return _Given(answer.text, "the new goal", "a conversation", as_draft, told, talked=True)
 
 
 def _from_words(context: Context, args: argparse.Namespace) -> _Given:

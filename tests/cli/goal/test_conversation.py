@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from typing import TYPE_CHECKING, Any
 
@@ -181,3 +182,30 @@ def test_a_protected_file_that_is_not_there_is_told(work: GitRepo) -> None:
     key = "constraints.protected_paths"
     assert told == [f"{key}: tests/later.sh is not there, so nothing of it is protected yet"]
     assert (done.json["branch"], done.json["base"]) == ("main", "main")
+
+
+@pytest.mark.parametrize("mend", ["here", "edit", "leave"])
+def test_what_was_said_is_not_lost_where_it_cannot_be_written(
+    work: GitRepo, tmp_path: Path, mend: str
+) -> None:
+    work.git("switch", "-qc", "topic")
+    work.commit("more", **{"docs.txt": "x\n"})
+    editor = tmp_path / "editor"
+    editor.write_text("#!/bin/sh\nsed -i.b 's,- src/..,- docs.txt,' \"$1\"\n")
+    editor.chmod(editor.stat().st_mode | stat.S_IXUSR)
+    words = (*WORDS, "--allow", "src/**")
+    child = at_terminal(work, words, NO_COLOR="1", EDITOR=os.fspath(editor), VISUAL="")
+    answer(child, "says :: grep -q please src/greet.txt", "", "y")
+    child.expect("already changed paths outside its own: docs.txt")
+    child.expect(re.escape("e edit it   h count changes from here on (--base HEAD)   Enter no"))
+    answer(child, {"here": "h", "edit": "e", "leave": ""}[mend])
+    status, end = ended(child)
+    if mend == "leave":
+        assert (status, "nothing was written" in end) == (4, True), end
+        assert not (work.path / ".flow/goals").exists()
+        return
+    assert (status, "is active on branch topic" in end) == (0, True), end
+    assert (mend == "here") == ("base HEAD" in end)
+    assert document(work)["constraints"]["allowed_paths"] == [
+        "src/**" if mend == "here" else "docs.txt"
+    ]

@@ -163,11 +163,16 @@ def test_the_question_at_a_terminal(work: GitRepo) -> None:
     assert all(len(line) < 100 for line in plain.splitlines())
 
 
-def test_the_diff_is_one_key_away_and_comes_back(work: GitRepo) -> None:
+@pytest.mark.parametrize(
+    "env",
+    [{"PAGER": "cat"}, {"PAGER": "", "MANPAGER": "false"}, {"PAGER": "/no/such --pager"}],
+    ids=["PAGER", "none", "a missing one"],
+)
+def test_the_diff_is_one_key_away_and_comes_back(work: GitRepo, env: dict[str, str]) -> None:
     cheat(work)
     work.write("src/a.py", "2 \x1b[31m\n")
     evaluate(work)
-    child = scene.at_terminal(work, ["goal", "confirm", "strict"], columns=100, PAGER="cat")
+    child = scene.at_terminal(work, ["goal", "confirm", "strict"], columns=100, **env)
     child.expect("Enter leave it as it is")
     child.sendline("d")
     child.expect("Enter leave it as it is")
