@@ -18,7 +18,7 @@ from flow.core.stop.pause import PAUSED_STATUS
 from flow.errors import StateError
 from flow.startup.typing import TYPE_CHECKING
 from flow.version import __version__
-from flow.wiring.pinning import Pinning, record_trust
+from flow.wiring.pinning import Pinning, about_commands, record_trust
 from flow.wiring.working_tree import closing_context
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def persons_word(context: Context, named: str | None, note: str = "") -> Persons
 
 
 def activate(context: Context, goal_id: str) -> LoadedGoal:
-    """``draft → active``: pins the base, records trust."""
+    """``draft → active``: pins the base, records trust; warns as creating a goal does."""
     refuse_beside_active(context, ids.goal_id(goal_id), f"flow goal activate {goal_id}")
     defaults = read_defaults(context.top) or NO_DEFAULTS
     unknown = () if context.knows_defaults(defaults.digest) else defaults.digests
@@ -49,9 +49,10 @@ def activate(context: Context, goal_id: str) -> LoadedGoal:
     pin = Pinning(context).pin
     after = moves.activate(_persons_context(context), goal_id, pin, trust, clock.now())
     keep_runs_out(context.top, context.repo.common_dir)
-    if context.trusted(after)[0]:
-        return after
-    return after._replace(warnings=(*after.warnings, not_trusted(goal_id)))
+    told = (*after.warnings, *create.lint_goal(after.goal, about_commands(context, after.goal)))
+    if not context.trusted(after)[0]:
+        told = (*told, not_trusted(goal_id))
+    return after._replace(warnings=told)
 
 
 def pause(context: Context, goal_id: str, reason: str) -> LoadedGoal:

@@ -168,6 +168,17 @@ def test_creating_warns_of_what_can_never_be_achieved(
     assert all("; did you mean greet?" in text for text in told if name == "gret")
 
 
+def test_activating_a_draft_warns_as_creating_does(work: GitRepo) -> None:
+    assert flow(work, "goal", "create", *THIRD, "--draft").status == 0
+    text = scene.goal_file(work, "third").replace('"true"', "no-such-program-here")
+    work.write(".flow/goals/third.goal.yaml", text + "continuation:\n  after: [gret]\n")
+    done = flow(work, "goal", "activate", "third", "--json")
+    assert done.status == 0, done.stderr
+    told = " ".join(done.json["warnings"])
+    assert "no-such-program-here" in told
+    assert "goal gret comes first and is not in this checkout" in told
+
+
 def test_amending_warns_of_it_as_well(work: GitRepo, tmp_path: Path) -> None:
     assert flow(work, "goal", "create", *THIRD).status == 0
     text = scene.goal_file(work, "third") + "continuation:\n  after: [nowhere]\n"
