@@ -84,6 +84,8 @@ def forget(path: str, environ: Mapping[str, str] | None = None) -> str | None:
     Returns its top level; None where the inbox does not know it.
     """
     folder = _state_folder(os.environ if environ is None else environ)
+    if not path:  # an empty variable is no wish to leave out what is here
+        return None
     noted, top = noted_checkouts.noted(folder), os.path.realpath(path)
     if top not in noted:
         try:
@@ -254,10 +256,9 @@ class _Finder:
         place = top
         try:
             # A checkout that was moved, and a link left in its place, is looked at where it is now.
-            place = os.path.realpath(top)
-            repo = find_repo(place) if os.path.isdir(place) else None
-            if repo is None or repo.top != place:
-                _refuse_unreadable(place)
+            repo = find_repo(top) if os.path.isdir(top) else None
+            if repo is None or repo.top not in (top, os.path.realpath(top)):
+                _refuse_unreadable(top)
                 repo = self._main_of_lost(top)
             if repo is None:
                 return None

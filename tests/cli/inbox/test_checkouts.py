@@ -80,8 +80,9 @@ def test_what_is_gone_behind_a_link_can_be_forgotten(tmp_path: Path) -> None:
     assert items(tmp_path) == []
 
 
-def test_a_wrong_name_forgets_nothing(greet: GitRepo, tmp_path: Path) -> None:
-    done = run_flow("inbox", "forget", "quill", cwd=greet.path)
+@pytest.mark.parametrize("name", ["quill", "", "a\nb\x1b[31m", "x" * 5_000])
+def test_a_wrong_name_forgets_nothing(greet: GitRepo, tmp_path: Path, name: str) -> None:
+    done = run_flow("inbox", "forget", name, cwd=greet.path)
     assert done.status == 2
     assert goals(tmp_path) == {"greet"}
 
