@@ -183,13 +183,21 @@ class Walk:
     def _tracked_folders(self) -> list[bytes]:
         """Examine everything in the folders that hold tracked files; returns the other folders.
 
-        This loop runs once for each file of the checkout: it must stay this small.
+        This loop runs once for each file of the checkout: it must stay this small. The way to the
+        top level is looked up once.
         """
-        scandir, top, tracked = os.scandir, self._top, self._folders
+        top_fd = os.open(self._top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            return self._examine_tracked(top_fd)
+        finally:
+            os.close(top_fd)
+
+    def _examine_tracked(self, top_fd: int) -> list[bytes]:
+        scandir, look, top, tracked = os.scandir, os.stat, self._top, self._folders
         pop, pack, bits = self._table.clean.pop, pack_stamps, TIME_BITS
         odd: list[bytes] = []
         stack = [b""]
-        self._note_rename(b"", os.stat(self._top))
+        self._note_rename(b"", os.fstat(top_fd))
         while stack:
             rel = stack.pop()
             try:
@@ -203,7 +211,7 @@ class Walk:
                             else:
                                 self._odd_folder(path, odd, stack)
                             continue
-                        st = entry.stat(follow_symlinks=False)
+                        st = look(path, dir_fd=top_fd, follow_symlinks=False)
                         known = pop(path, None)
                         if known != pack(
                             st.st_ctime_ns & bits,
@@ -418,6 +426,6 @@ class Walk:
             self.unsettled = True
         reason = error.strerror or "unknown error"
         filename = error.filename  # of a folder's entry where that is what failed
-        if isinstance(filename, bytes) and filename.startswith(self._top) and filename != self._top:
-            path = filename[len(self._top) :].rstrip(b"/")
+        if isinstance(filename, bytes) and filename != self._top:
+            path = filename.removeprefix(self._top).rstrip(b"/")
         self.problems.append(f"{self.name(path) or 'the top level'} cannot be read: {reason}")

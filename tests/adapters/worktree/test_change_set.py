@@ -1465,6 +1465,21 @@ def all_kinds_of_changes(box: GitBox) -> None:
     os.rename(other, box.path("src/nested"))
 
 
+def test_a_file_that_is_gone_while_it_is_looked_at_is_named(
+    box: GitBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box.pin()
+    look = os.stat
+
+    def gone(path: Any, **how: Any) -> os.stat_result:
+        if path == b"src/app.py":
+            raise FileNotFoundError(2, os.strerror(2), path)
+        return look(path, **how)
+
+    monkeypatch.setattr(os, "stat", gone)
+    assert box.snapshot().problems == ("src/app.py cannot be read: No such file or directory",)
+
+
 def test_many_changes_are_packed_and_the_same(box: GitBox, monkeypatch: pytest.MonkeyPatch) -> None:
     submodule(box)
     box.pin()
