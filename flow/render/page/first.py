@@ -93,7 +93,7 @@ def _why(report: GoalReport) -> Iterator[object]:
     required = [c for c in report.criteria if c.required]
     proved = [c for c in required if criterion_meaning(c.now) == "proved"]
     if not report.turns:
-        yield "Nothing was run yet: no criterion is proved."
+        yield "Nothing was run yet: no criterion is proved. "
     else:
         verb = "were" if report.status["status"] in TERMINAL else "are"
         yield f"{len(proved)} of {len(required)} required criteria {verb} proved"

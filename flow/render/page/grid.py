@@ -210,12 +210,13 @@ def not_proved(report: GoalReport) -> Markup:
         more = tag("li", link("results", f"and {len(rows) - FEW} more"), class_="wide")
         shown.append(more)
     where = "elsewhere, as its bundle says" if report.bundle else "on one machine"
+    measured = f"was measured {where}, for these files only"
+    told = measured if report.evidence or report.turns else "nothing was measured yet"
     all_row = tag(
         "li",
         tag("b", "All"),
-        tag("span", f"was measured {where}, for these files only: see ",
-            link("limitations", "limitations"), "."),
-    )  # fmt: skip
+        tag("span", f"{told}: see ", link("limitations", "limitations"), "."),
+    )
     head = tag("h2", "What is not proved", id="not-proved")
     return tag(
         "section", head, tag("ul", *shown, all_row), class_="np", aria_labelledby="not-proved"
@@ -223,6 +224,8 @@ def not_proved(report: GoalReport) -> Markup:
 
 
 def _unproved_rows(report: GoalReport) -> Iterator[tuple[object, ...]]:
+    if report.chain.faults:
+        yield "", "The ", link("record", "record is damaged"), ": no result of it is a proof."
     order = ("failed", "undecided", "unasked", "proved")
     ranked = sorted(report.criteria, key=lambda c: order.index(criterion_meaning(c.now)))
     for criterion in ranked:

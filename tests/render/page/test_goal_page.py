@@ -190,6 +190,15 @@ def test_a_damaged_record_is_said_before_all_else() -> None:
     assert "See what was changed flow evidence verify strict-dates" in text
     assert "flow goal confirm" not in text
     assert "entry 31 does not fit its hash" in text
+    assert "What is not proved The record is damaged : no result of it is a proof" in text
+
+
+def test_what_was_never_run_is_not_called_measured() -> None:
+    fresh = report(2, 0, status={"status": "active"})._replace(evidence=(), turns=())
+    text = words_of(goal_page(fresh))
+    assert "no criterion is proved. Files:" in text
+    assert "nothing was measured yet: see limitations" in text
+    assert "was measured on one machine" in words_of(goal_page(report(2, 3)))
 
 
 def test_what_passed_on_other_files_is_named_as_stale_and_stays_closed() -> None:
