@@ -64,6 +64,7 @@ def test_the_import_rules_have_one_owner_each() -> None:
         "transitions has one owner": {"flow.core.goal.lifecycle"},
         "filelock has one owner": {"flow.adapters.fs.locks"},
         "watchfiles has one owner": {"flow.adapters.fs.watching"},
+        "ahocorasick_rs has one owner": {"flow.adapters.process.many_strings"},
         "subprocess has one owner": {"flow.adapters.process.tool"},
         "git has one owner": {"flow.adapters.git.repository"},
         "the shell parser has one owner": {"flow.adapters.attribution.shell_syntax"},

@@ -92,7 +92,7 @@ def test_metadata(wheel: Path) -> None:
     runtime = [text for text in fields.get_all("Requires-Dist", []) if "extra" not in text]
     assert len(runtime) == 7
     assert all("<" not in text and "==" not in text for text in runtime)
-    extras = {"anthropic", "dev", "openai", "sign", "watch"}
+    extras = {"anthropic", "dev", "fast", "openai", "sign", "watch"}
     assert set(fields.get_all("Provides-Extra", [])) == extras
     signing = [text for text in fields.get_all("Requires-Dist", []) if "extra == 'sign'" in text]
     assert [text.split(">=")[0] for text in signing] == ["cryptography", "securesystemslib"]

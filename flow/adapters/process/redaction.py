@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from _collections_abc import Mapping  # collections itself loads much
 
+from flow.adapters.process.many_strings import make_finder
 from flow.core.secrets.redact import Redactor, redact
 from flow.core.secrets.values import values
 from flow.startup import json
@@ -18,7 +19,7 @@ def secret_values(environ: Mapping[str, str]) -> tuple[bytes, ...]:
 
 def redactor(environ: Mapping[str, str]) -> Redactor:
     """A stream that redacts the shapes of tokens and the secrets of ``environ``."""
-    return Redactor(secret_values(environ))
+    return Redactor(secret_values(environ), make_finder)
 
 
 def redacted_value(value: Any, environ: Mapping[str, str]) -> Any:

@@ -1,7 +1,8 @@
 """Which secrets a text may hold: the anchors of shapes and known values, looked for all at once.
 
 The words of a text are far fewer than its bytes, and most of them have stood in the text before: an
-anchor is looked for in words that are new, by the four bytes that its longest part begins with.
+anchor is looked for in words that are new, by the four bytes that its longest part begins with. A
+library that finds many strings in one pass can do the same faster.
 """
 
 from __future__ import annotations
@@ -11,7 +12,12 @@ from flow.startup.once import once
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    FindAll = Callable[[bytes], Mapping[int, Sequence[int]]]
+    """Tells where strings stand in a text, by their numbers, from left to right."""
+    MakeFinder = Callable[[Sequence[bytes]], FindAll | None]
+    """Makes one for strings of bytes, each of which is there once; None where it cannot."""
 
 AnchorRow = tuple[bytes, int, bool]
 """The bytes of an anchor, the number of its shape or value, and whether any case of them counts."""
@@ -28,6 +34,8 @@ _WORDS = bytes(
 """What each byte is where only words count: all digits are one, and what stands in no word is a
 blank."""
 _WORD_BYTES = [bytes([c]) for c in sorted(set(_WORDS))]
+_RARE = b"$~*@{}+%|!#&<>^\\\"'=/"
+"""Bytes that few texts hold, the rarest first; that one is missing is known at once."""
 _LONG = 32
 """Bytes of a word that is too long to come again."""
 _SEEN = 1 << 13
@@ -106,12 +114,35 @@ class AnchorTable:
 class AnchorSearch:
     """Tells which anchors of a table may stand in each of several texts."""
 
-    def __init__(self, table: AnchorTable) -> None:
+    def __init__(self, table: AnchorTable, make_finder: MakeFinder | None = None) -> None:
         self._table = table
+        self._make_finder = make_finder
         self._quiet: set[bytes] = set()
         """Words in which no probe stands."""
         self._telling: dict[bytes, tuple[AnchorRow, ...]] = {}
         """Words with a probe, and whose that is."""
+        self._rows: list[list[AnchorRow]] = []
+        """The anchors that are the same in lower case, by the number of that."""
+
+    def stand_in(self, text: bytes, low: bytes) -> Iterator[tuple[AnchorRow, Sequence[int]]]:
+        """The anchors that stand in a text, and where, from left to right.
+
+        ``low`` is the text in lower case.
+        """
+        if len(text) > _SHORT and self._find_all is not None:
+            for number, starts in self._find_all(low).items():
+                for row in self._rows[number]:
+                    anchor = row[0]
+                    exact = starts if row[2] else [s for s in starts if text.startswith(anchor, s)]
+                    if exact:
+                        yield row, exact
+            return
+        for row in self.candidates(text):
+            rare = next((byte for byte in _RARE if byte in row[0]), -1)
+            if rare < 0 or rare in text:
+                starts = positions(row[0], low if row[2] else text)
+                if starts:
+                    yield row, starts
 
     def candidates(self, text: bytes) -> Iterable[AnchorRow]:
         """The anchors that may stand in a text: all that do, and some more."""
@@ -122,6 +153,17 @@ class AnchorSearch:
         if new := words.difference(self._telling):
             rows.update(self._look_at(new))
         return [*self._table.grams.short, *rows]
+
+    @once
+    def _find_all(self) -> FindAll | None:
+        """Tells where those of ``_rows`` stand in a text in lower case."""
+        if self._make_finder is None:
+            return None
+        rows: dict[bytes, list[AnchorRow]] = {}
+        for row in self._table.all:
+            rows.setdefault(row[0].lower(), []).append(row)
+        self._rows = [*rows.values()]
+        return self._make_finder([*rows])
 
     def _look_at(self, new: set[bytes]) -> set[AnchorRow]:
         """The anchors whose probes stand in words that are not remembered; they are from now on."""
@@ -144,6 +186,16 @@ class AnchorSearch:
         self._quiet.update(word for word in short if word not in telling)
         self._telling.update((word, telling[word]) for word in short if word in telling)
         return rows
+
+
+def positions(data: bytes, text: bytes) -> list[int]:
+    """Where ``data`` stands in a text, from left to right."""
+    starts = []
+    at = text.find(data)
+    while at >= 0:
+        starts.append(at)
+        at = text.find(data, at + 1)
+    return starts
 
 
 def _gram_number(gram: bytes) -> int:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import random
+import re
 import string
+import sys
 
 import pytest
 
+from flow.adapters.process import many_strings
 from flow.core.secrets import anchors as secrets_anchors
-from flow.core.secrets.anchors import AnchorSearch, AnchorTable
+from flow.core.secrets.anchors import AnchorRow, AnchorSearch, AnchorTable
+from flow.core.secrets.redact import Redactor
 from flow.core.secrets.shapes import shapes
 from flow.core.secrets.values import variants
+from tests.support import secret_samples as samples
 from tests.support.effort import sizes
 
 SHAPES = [(number, s.anchors, s.folded) for number, s in enumerate(shapes())]
@@ -40,6 +45,23 @@ def texts(made: random.Random, rows: AnchorTable) -> list[bytes]:
     return found
 
 
+def told(search: AnchorSearch, text: bytes) -> dict[AnchorRow, list[int]]:
+    return {row: list(starts) for row, starts in search.stand_in(text, text.lower())}
+
+
+def in_text(rows: AnchorTable, text: bytes) -> dict[AnchorRow, list[int]]:
+    """Each anchor looked for by itself, at every byte."""
+    low = text.lower()
+    present = {row for row in rows.all if row[0] in (low if row[2] else text)}
+    assert present, "the text has none"
+    return {
+        row: [
+            m.start() for m in re.finditer(b"(?=%b)" % re.escape(row[0]), low if row[2] else text)
+        ]
+        for row in present
+    }
+
+
 @pytest.mark.parametrize("remembered", [1, 40, 1 << 13])
 @pytest.mark.parametrize("seed", range(sizes(short=15, long=300)))
 def test_no_anchor_of_a_text_is_overlooked_whatever_was_seen_before(
@@ -50,9 +72,7 @@ def test_no_anchor_of_a_text_is_overlooked_whatever_was_seen_before(
     rows = table(made)
     search = AnchorSearch(rows)
     for text in texts(made, rows):
-        present = {row for row in rows.all if row[0] in (text.lower() if row[2] else text)}
-        assert present, "the text has none"
-        assert present <= set(search.candidates(text))
+        assert told(search, text) == in_text(rows, text)
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,7 +82,52 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(40):
         letters = [chr(97 + number % 26), chr(97 + number // 26)]
         words = [f"{a}{b}{letters[0]}{letters[1]}" for a in "abcdefgh" for b in "abcdefghij"]
-        search.candidates(" ".join([*words, "x" * 3000]).encode())
+        told(search, " ".join([*words, "x" * 3000]).encode())
         most = max(most, len(search._quiet) + len(search._telling))
     assert 0 < most <= 100 + 80
     assert not any(len(word) > 32 for word in (*search._quiet, *search._telling))
+
+
+@pytest.mark.parametrize("most", [1 << 13, 0], ids=["fastest", "smallest"])
+@pytest.mark.parametrize("seed", range(sizes(short=10, long=200)))
+def test_the_library_tells_the_same(seed: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ahocorasick_rs")
+    monkeypatch.setattr(many_strings, "_MOST", most)
+    made = random.Random(seed)
+    rows = table(made)
+    search = AnchorSearch(rows, many_strings.make_finder)
+    for text in texts(made, rows):
+        assert told(search, text) == in_text(rows, text)
+
+
+@pytest.mark.parametrize("seed", range(sizes(short=12, long=300)))
+def test_with_the_library_each_byte_is_as_without(seed: int) -> None:
+    pytest.importorskip("ahocorasick_rs")
+    made = random.Random(seed)
+    known = [samples.Maker(seed).of(samples.ALNUM, 24).encode()]
+    parts = [text.encode() for _, text in samples.tokens().values()]
+    parts += [f"{b}{s}{a}".encode() for _, b, s, a in samples.settings().values()]
+    parts += [bytes(made.choices(made.choice(AROUND), k=3000)) for _ in range(9)] + known
+    chunks = [b"".join(made.choices(parts, k=made.randrange(9))) for _ in range(40)]
+    plain, fast = Redactor(known), Redactor(known, many_strings.make_finder)
+    for chunk in chunks:
+        assert fast.feed(chunk) == plain.feed(chunk)
+    assert fast.finish() == plain.finish()
+    assert fast.counts == plain.counts != {}
+
+
+@pytest.mark.parametrize("module", [None, object()], ids=["not installed", "too old"])
+def test_without_the_library_nothing_is_overlooked(
+    module: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many_strings._library.cache_clear()
+    monkeypatch.setitem(sys.modules, "ahocorasick_rs", module)  # type: ignore[arg-type]
+    token = samples.tokens()["github-classic"][1].encode()
+    try:
+        assert many_strings.make_finder([b"a"]) is None
+        redactor = Redactor((), many_strings.make_finder)
+        out = redactor.feed(b"x y " * 9000 + token + b"\n") + redactor.finish()
+    finally:
+        many_strings._library.cache_clear()
+    assert token not in out
+    assert redactor.counts == {"github": 1}

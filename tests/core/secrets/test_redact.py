@@ -764,3 +764,25 @@ def test_any_bytes_are_taken() -> None:
 def test_a_name_falls_into_words_at_separators_and_capitals(name: str) -> None:
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[.-]", "_", name)
     assert _words_of(name) == parted.upper().strip("_").split("_")
+
+
+SECRET = MAKE.of(samples.ALNUM, 24)
+ALONE = {
+    "tabs in .netrc": (f"machine\thost.example\tlogin\tme\tpassword\t{SECRET}", "password"),
+    "a blank before the sign": ("?user=me&password = Blumen!Topf", "password"),
+    "a member of a JWK, escaped twice": (
+        rf"{{\\\"d\\\":\\\"{MAKE.of(samples.ALNUM, 40)}\\\"}}",
+        "jwk",
+    ),
+    "a blank after the header's name": (f"Cookie : session={SECRET}", "cookie"),
+    "a hash that says its size": ("{SHA256}" + MAKE.of(samples.ALNUM, 43) + "=", "password_hash"),
+}
+
+
+@pytest.mark.parametrize("size", [0, 9000])
+@pytest.mark.parametrize("name", ALONE)
+def test_a_secret_needs_no_other_one_of_its_kind_beside_it(name: str, size: int) -> None:
+    """Each anchor is part of every match, so that what a pattern means is found wherever it is."""
+    text, kind = ALONE[name]
+    found = redact(b". " * size + text.encode() + b"\n")
+    assert found.counts == {kind: 1}, found.data[-300:]
