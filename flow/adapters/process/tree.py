@@ -28,6 +28,10 @@ CANNOT_FOLLOW = (
 )
 
 
+_STAT_LIMIT = 1 << 13
+"""Bytes: more than the line of a process has."""
+
+
 class Process(NamedTuple):
     """A row of the process table. ``start`` tells it from a later one with the same number."""
 
@@ -242,8 +246,11 @@ def table() -> dict[int, Process]:
 
 def _read_stat(pid: str) -> Process | None:
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            text = file.read()
+        fd = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            text = os.read(fd, _STAT_LIMIT)  # a file of /proc: one reading is all of it
+        finally:
+            os.close(fd)
     except OSError:  # it has just gone
         return None
     start, end = text.index(b"("), text.rindex(b")")  # the name may hold anything

@@ -26,12 +26,13 @@ from flow.errors import StaleProposal, StateError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from flow.app.evaluation.values import ClosingContext, Evaluated
     from flow.app.ports import LoadedGoal, Records, TurnLedger
     from flow.core.boundary.rules import Baseline, Snapshot
     from flow.core.decision.verdict import Verdict
+    from flow.core.evidence.model import Evidence
     from flow.core.goal.lifecycle import NonTerminal, Terminal
     from flow.core.goal.model import Goal
 
@@ -269,10 +270,12 @@ def what_moved(
     loaded: LoadedGoal,
     proposal: Mapping[str, Any],
     now: Snapshot | None = None,
+    counted: Callable[[str], Evidence | None] | None = None,
 ) -> list[str]:
     """What is no longer as the proposal saw it; empty while it is live.
 
     ``now`` is a look at the files that the caller has just taken; without, one is taken here.
+    ``counted`` likewise is what the caller asks about sidecars, each looked at once.
     """
     goal = loaded.goal
     moved = []
@@ -306,7 +309,7 @@ def what_moved(
         moved += _outside(context, goal, now, baseline) if proposal["to"] == "achieved" else []
     if goal.after and proposal["to"] == "achieved":
         moved += sentences(holds(goal.id, goal.after, context.earlier))
-    counted = proposals.counted_once(context.records.counted)
+    counted = counted or proposals.counted_once(context.records.counted)
     moved += proposals.lost_grounds(proposal, counted)
     moved += proposals.outdated(proposal, counted, context.version, context.now())
     return moved

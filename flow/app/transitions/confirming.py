@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flow.app.evaluation import proofs, protected_files
 from flow.app.evaluation.goal_rules import deciding, difference, own_files
+from flow.app.evaluation.proposals import counted_once
 from flow.app.evaluation.values import ProofObservation
 from flow.app.transitions import closing as transitions_closing
 from flow.core.boundary import rules as bounds
@@ -87,10 +88,11 @@ def question(
     steps, gaps = contract_steps(loaded, history, sources.amendments(run_id))
     proof = _proof_change(context, goal, baseline, snapshot)
     changed, beside_proof = _changed(snapshot, baseline, report.by_products, own, proof.files)
+    counted = counted_once(context.records.counted)
     moved = (
         ()
         if snapshot.problems
-        else tuple(transitions_closing.what_moved(context, loaded, proposal, snapshot))
+        else tuple(transitions_closing.what_moved(context, loaded, proposal, snapshot, counted))
     )
     return ConfirmQuestion(
         goal_id=goal.id,
@@ -98,7 +100,7 @@ def question(
         proposal_id=str(proposal["proposal_id"]),
         outcome=goal.outcome,
         reason=str(proposal["reason"]),
-        criteria=tuple(_criteria(context, goal, proposal)),
+        criteria=tuple(_criteria(goal, proposal, counted)),
         contract=steps,
         proof=proof,
         approved=_approved(context, goal, run_id, snapshot, baseline),
@@ -114,7 +116,7 @@ def question(
 
 
 def _criteria(
-    context: ClosingContext, goal: Goal, proposal: Mapping[str, Any]
+    goal: Goal, proposal: Mapping[str, Any], counted: Callable[[str], Evidence | None]
 ) -> Iterable[CriterionProof]:
     """Each criterion of the contract, also one that the proposal says nothing of."""
     rows = {
@@ -123,7 +125,7 @@ def _criteria(
     }
     for criterion in goal.criteria:
         status, outcome, reference = rows.get(criterion.id, ("pending", "not_run", None))
-        evidence = context.records.counted(reference) if reference is not None else None
+        evidence = counted(reference) if reference is not None else None
         by, result = _proved_result(criterion, status, outcome, evidence)
         yield CriterionProof(
             criterion.id,
