@@ -8,6 +8,7 @@ from flow.core.goal.lifecycle import TERMINAL
 from flow.core.goal.model import is_of_branch
 from flow.core.stop import past
 from flow.core.stop.turns import with_turn
+from flow.core.text.display import visible
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
@@ -127,6 +128,8 @@ def status(port: ViewPort, goal_id: str) -> dict[str, Any]:
     document["paused"] = shown_pause(port, loaded.goal)
     if document["paused"] is not None:
         document["next"] = f"flow goal resume {loaded.goal.id}"
+    if not document["here"] and loaded.goal.status not in TERMINAL:
+        document["next"] = f"on branch {visible(loaded.goal.branch)}: {document['next']}"
     runs = port.base_runs(loaded.goal)
     return overview.with_base(document, loaded.goal, runs) if runs else document
 

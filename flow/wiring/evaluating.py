@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.values import BaseTools, JudgeCase, RecordedBaseline
     from flow.app.ports import Check, LoadedGoal, Watch
+    from flow.app.transitions.named_contract import NamedContractPort
     from flow.core.decision.decide import NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.model import Goal
@@ -78,9 +79,8 @@ def examine(
     goal_id = ids.goal_id(request.goal_id)
     if trust_digest is not None:
         from flow.app.transitions import named_contract
-        from flow.wiring.amending import Naming
 
-        request = named_contract.named(Naming(context), request, trust_digest)
+        request = named_contract.named(_naming(context), request, trust_digest)
     context.take_settings_of(_run_of(context, goal_id))
     if request.run_id is not None:
         ids.run_id(request.run_id)
@@ -276,3 +276,16 @@ class _Tools:
         from flow.wiring import baselining
 
         return baselining.base_tools(self._context, self._listener)
+
+
+def refuse_agent_naming_trust(context: Context, goal_id: str) -> None:
+    """Raise :class:`PersonNeeded` where an agent's shell may name no contract."""
+    from flow.app.transitions import named_contract
+
+    named_contract.refuse_agent_naming_trust(_naming(context), goal_id)
+
+
+def _naming(context: Context) -> NamedContractPort:
+    from flow.wiring.amending import Naming  # few name one
+
+    return Naming(context)

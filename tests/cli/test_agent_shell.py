@@ -166,3 +166,12 @@ def test_beside_a_goal_that_is_not_open_here_it_begins(repo: GitRepo, how: str) 
         repo.git("switch", "-qc", "other")
     done = flow(repo, *SECOND, env=AGENT)
     assert done.status == 0, done.stderr
+
+
+def test_of_a_contract_that_an_agent_names_nothing_is_said_before_it_is_refused(
+    work: GitRepo,
+) -> None:
+    assert flow(work, "goal", "pause", "greet").status == 0
+    words = ("goal", "evaluate", "greet", "--trust-digest", contract(work))
+    done = flow(work, *words, env=AGENT)
+    assert (done.status, "resumes it" in done.stderr) == (4, False), done

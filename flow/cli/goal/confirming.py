@@ -68,6 +68,11 @@ def unnamed_proposal(context: Context, goal_id: str) -> StateError:
     question = confirm_question.question(context, goal_id)
     if question is None:
         return _nothing_proposed(context, goal_id)
+    if question.moved:
+        return at_key("--proposal").stale(
+            f"the proposal for goal {visible(goal_id)} is stale: {'; '.join(question.moved)}",
+            f"evaluate again: flow goal evaluate {goal_id}",
+        )
     return at_key("--proposal").wrong_state(
         "off a terminal the proposal must be named",
         f"flow goal confirm {goal_id} --proposal {question.proposal_id[:12]}",

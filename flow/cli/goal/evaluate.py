@@ -198,7 +198,11 @@ def _say_resumed(
     """
     loaded = context.load(goal_id)
     pause = context.remembered.paused(loaded.goal)
-    if pause is None or not (args.trust_digest or context.trusted(loaded)[0]):
+    if pause is None:
+        return None
+    if args.trust_digest:
+        evaluating.refuse_agent_naming_trust(context, goal_id)
+    elif not context.trusted(loaded)[0]:
         return None
     if not out.json:
         out.say(f"{goal_id} was {pause.sentence()}; this evaluation resumes it")

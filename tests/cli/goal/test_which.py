@@ -151,3 +151,25 @@ def test_without_a_proposal_confirm_says_what_can_be_done(
         assert scene.confirm(repo).status == 0
     error = scene.flow(repo, "goal", "confirm", "greet", "--json").json["error"]
     assert (error["code"], remedy in error["remedy"]) == ("no_proposal", True), error
+
+
+def test_a_stale_proposal_is_not_offered_off_a_terminal(repo: GitRepo) -> None:
+    scene.create(scene.start(repo))
+    scene.propose(repo)
+    repo.write("src/greet.txt", "please, now\n")
+    done = scene.flow(repo, "goal", "confirm", "--json")
+    error = done.json["error"]
+    assert (done.status, error["code"]) == (2, "stale_proposal"), error
+    assert "the files were changed since it was made" in error["message"]
+    assert error["remedy"].endswith("flow goal evaluate greet")
+
+
+@pytest.mark.parametrize("status", ["active", "achieved"])
+def test_the_next_step_of_another_branchs_goal_names_the_branch(repo: GitRepo, status: str) -> None:
+    scene.create(scene.start(repo))
+    if status == "achieved":
+        scene.meet(repo)
+        assert scene.confirm(repo).status == 0
+    repo.git("switch", "-qc", "other")
+    step = scene.flow(repo, "goal", "status", "greet", "--json").json["next"]
+    assert step.startswith("on branch main: flow goal evaluate") == (status == "active"), step
