@@ -13,8 +13,9 @@ from flow.cli.parsing import CommandSpec, usage_error
 from flow.core.setting_keys import ENFORCEMENT, KEYS, STOP_HOOK
 from flow.core.setting_values import loosens
 from flow.core.stop.hosts import HOSTS
+from flow.core.text.display import visible
 from flow.core.tool_calls.speaker import is_agent
-from flow.errors import FlowError, PersonNeeded
+from flow.errors import FlowError, PersonNeeded, in_file
 from flow.render import setup as render
 from flow.startup.typing import TYPE_CHECKING
 
@@ -60,6 +61,11 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run_init(args: argparse.Namespace, out: Output) -> int:
     place = SetUpPlace(os.getcwd(), out.environ)
+    if place.is_git_folder:
+        raise in_file(visible(place.top)).wrong_state(
+            "is a git repository without a checkout, so nothing can be worked on here",
+            "make a checkout of it (git clone, git worktree add), and run it there",
+        )
     if args.undo:
         if args.host or args.enforcement or args.git_hook or args.private:
             raise usage_error("--undo goes with no other option", "flow init", key="--undo")

@@ -34,6 +34,13 @@ class SetUpPlace:
         self.home = environ.get("HOME") or None
 
     @property
+    def is_git_folder(self) -> bool:
+        """Whether this is git's own folder without a checkout: a bare repository."""
+        inside = (os.path.join(self.top, name) for name in ("objects", "refs"))
+        head = os.path.isfile(os.path.join(self.top, "HEAD"))
+        return self.repo is None and head and all(map(os.path.isdir, inside))
+
+    @property
     def common_dir(self) -> str | None:
         """The git directory that linked worktrees share; None where git cannot be used."""
         return self.repo.common_dir if self.repo is not None and self.no_git is None else None

@@ -133,8 +133,8 @@ def _confirm_live(
             f"a closed goal stays closed; start anew: flow goal create NEW --from {goal.id}",
         )
     named = proposal is not None and proposal["proposal_id"] == proposal_id
-    if not named and len(proposal_id) < LEAST_PREFIX:
-        raise at_key("--proposal", proposal_id).invalid(
+    if proposal is not None and len(proposal_id) < LEAST_PREFIX and not named:
+        raise at_key("--proposal", proposal_id).stale(
             f"{proposal_id!r} is too short to name a proposal: it takes {LEAST_PREFIX} digits",
             f"evaluate again, which names it: flow goal evaluate {goal.id}",
         )

@@ -229,3 +229,12 @@ def test_an_agents_shell_does_not_loosen_by_it(repo: GitRepo) -> None:
     done = flow(repo, *words, env={"CLAUDECODE": "1"})
     assert (done.status, done.json["error"]["code"]) == (4, "agent_sets_own")
     assert not (repo.path / ".claude").exists()
+
+
+def test_a_repository_without_a_checkout_is_left_as_it_is(repo: GitRepo, tmp_path: Path) -> None:
+    bare = tmp_path / "bare.git"
+    repo.git("init", "-q", "--bare", str(bare))
+    before = sorted(bare.rglob("*"))
+    done = flow(repo, "init", "--json", cwd=bare)
+    assert (done.status, "git worktree add" in done.json["error"]["remedy"]) == (2, True), done
+    assert sorted(bare.rglob("*")) == before
