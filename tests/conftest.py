@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
@@ -51,10 +52,10 @@ AWAY = frozenset(
 PROXIES = ("all_proxy", "http_proxy", "https_proxy", "no_proxy")
 """What would send loopback elsewhere, in small letters."""
 TESTS_DEPTH = len(Path(__file__).parent.parts)
-INSIDE = ("adapters", "app", "core", "render", "support", "test_house.py", "wiring")
+INSIDE = ("adapters", "app", "core", "render", "test_house.py", "test_support.py", "wiring")
 """What ``--fast`` runs, but for tests marked ``slow``; of the others those marked ``smoke``."""
-LONGEST_FIRST = ("faults", "e2e", "docs")
-"""Folders with tests that take many seconds: at the end one worker would wait for another's."""
+LONGEST_FIRST = ("faults", "test_growth.py", "e2e", "docs")
+"""What has tests that take many seconds: at the end one worker would wait for another's."""
 GIT_CONFIG = b"""\
 [user]
 \tname = A Tester
@@ -182,6 +183,24 @@ def longest_first(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
     return [item for share in shares for item in share]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Let a worker tell of a test once, and not six times: that costs as much as most tests do.
+
+    Only the call's report counts where nothing else failed or was left out. Who asks for more
+    (each name, durations, a report of its own) gets all that pytest tells.
+    """
+    option = item.config.option
+    if not hasattr(item.config, "workerinput") or option.verbose > 0 or option.xmlpath:
+        return None
+    if option.durations is not None:
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
+
+
 @pytest.fixture(scope="session")
 def _homes(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(tmp_path_factory.mktemp("homes"))
@@ -241,8 +260,24 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
                 pytest.skip(f"needs {name}")
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name the tests that were left out for want of a program, and what the harnesses tried."""
+def left_out_by_choice(config: pytest.Config) -> list[str]:
+    """What the chosen form does not run, a line for each kind; nothing with ``--long``."""
+    if config.getoption("--long"):
+        return []
+    lines = ["without --long: tests marked long, and the long form of those that have a short one"]
+    if config.getoption("--fast"):
+        tests = Path(__file__).parent
+        own = {path.relative_to(tests).parts[0] for path in tests.rglob("test_*.py")}
+        names = ", ".join(sorted(own - set(INSIDE)))
+        lines.append(f"--fast: in {', '.join(INSIDE)}: tests marked slow")
+        lines.append(f"--fast: all but tests marked smoke in {names}")
+    return lines
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Name what was left out, by choice or for want of a program, and what the harnesses tried."""
     told = [
         str(text)
         for report in terminalreporter.getreports("passed")
@@ -261,4 +296,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if left_out:
         terminalreporter.section("left out for want of a program")
         for line in left_out:
+            terminalreporter.write_line(line)
+    if by_choice := left_out_by_choice(config):
+        terminalreporter.section("left out by choice")
+        for line in by_choice:
             terminalreporter.write_line(line)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests import conftest
 from tests.support.gitrepo import GitRepo, head_of, refresh_index
 
 if TYPE_CHECKING:
@@ -58,3 +60,71 @@ def test_the_head_is_the_one_that_git_says(repo: GitRepo) -> None:
     beside = GitRepo(repo.path.parent / "beside")
     assert head_of(beside.path) is None
     assert beside.head == second
+
+
+PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+
+
+def told(
+    monkeypatch: pytest.MonkeyPatch,
+    outcomes: dict[str, str],
+    *,
+    worker: bool = True,
+    **options: Any,
+) -> list[str] | None:
+    """Which reports of a test with these outcomes are sent; None where pytest itself does it."""
+    sent: list[str] = []
+    reports = [
+        SimpleNamespace(when=when, passed=outcome == PASSED) for when, outcome in outcomes.items()
+    ]
+    monkeypatch.setattr(conftest, "runtestprotocol", lambda *_, **__: reports)
+    option = SimpleNamespace(**{"verbose": 0, "xmlpath": None, "durations": None, **options})
+    config = SimpleNamespace(option=option, **({"workerinput": {}} if worker else {}))
+    ihook = SimpleNamespace(pytest_runtest_logreport=lambda report: sent.append(report.when))
+    item: Any = SimpleNamespace(config=config, ihook=ihook)
+    return sent if conftest.pytest_runtest_protocol(item, None) else None
+
+
+@pytest.mark.parametrize(
+    ("setup", "call", "teardown", "expected"),
+    [
+        (PASSED, PASSED, PASSED, ["call"]),
+        (PASSED, FAILED, PASSED, ["call"]),
+        (PASSED, SKIPPED, PASSED, ["call"]),
+        (PASSED, PASSED, FAILED, ["call", "teardown"]),
+        (PASSED, FAILED, FAILED, ["call", "teardown"]),
+        (FAILED, None, PASSED, ["setup"]),
+        (FAILED, None, FAILED, ["setup", "teardown"]),
+        (SKIPPED, None, PASSED, ["setup"]),
+    ],
+)
+def test_no_report_that_counts_is_kept_back(
+    setup: str,
+    call: str | None,
+    teardown: str,
+    expected: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    outcomes = {"setup": setup, **({"call": call} if call else {}), "teardown": teardown}
+    assert told(monkeypatch, outcomes) == expected
+
+
+@pytest.mark.parametrize(
+    "more", [{"worker": False}, {"verbose": 1}, {"xmlpath": "x"}, {"durations": 3}]
+)
+def test_who_asks_for_more_gets_all(more: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert told(monkeypatch, {"setup": PASSED}, **more) is None
+
+
+def test_each_form_names_what_it_leaves_out() -> None:
+    def lines(*chosen: str) -> list[str]:
+        config: Any = SimpleNamespace(getoption=lambda name: name in chosen)
+        return conftest.left_out_by_choice(config)
+
+    assert lines("--long") == []
+    assert [line.partition(":")[0] for line in lines()] == ["without --long"]
+    _, slow, outside = lines("--fast")
+    assert slow.endswith("wiring: tests marked slow")
+    assert "api, cli, docs, e2e, faults" in outside
+    assert "test_growth.py" in outside
+    assert "adapters" not in outside
