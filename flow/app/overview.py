@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from flow.app.evaluation import proposals
 from flow.app.evaluation.current_files import CurrentFiles
-from flow.app.transitions import closing as transitions_closing
 from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
 from flow.core.text import display
 from flow.errors import FlowError, at_key
@@ -141,7 +140,7 @@ def _held(context: ClosingContext, goal: Goal) -> Sequence[Hold]:
 
 def recorded_proposal(context: ClosingContext, goal: Goal) -> Mapping[str, Any] | None:
     """The live proposal of a goal, whatever has moved since; None where there is none."""
-    return transitions_closing.live_proposal(context.records, goal)
+    return proposals.live_proposal(context.records, goal)
 
 
 def shown_proposal(context: ClosingContext, loaded: LoadedGoal) -> dict[str, Any] | None:
@@ -149,8 +148,10 @@ def shown_proposal(context: ClosingContext, loaded: LoadedGoal) -> dict[str, Any
     proposal = recorded_proposal(context, loaded.goal)
     if proposal is None:
         return None
+    from flow.app.transitions.closing import what_moved  # most goals have no proposal
+
     try:
-        moved = transitions_closing.what_moved(context, loaded, proposal)
+        moved = what_moved(context, loaded, proposal)
     except FlowError as error:
         moved = [str(error)]
     shown = {key: proposal[key] for key in ("proposal_id", "to", "reason")}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from flow.adapters.chain import event_log
 from flow.adapters.ledger.reader import AMENDED
-from flow.app.transitions import closing, confirming
+from flow.app.evaluation import proposals
+from flow.app.transitions import confirming
 from flow.app.transitions.beside import others_open
 from flow.app.transitions.confirming import TrustedContract
 from flow.core.goal import ids
@@ -30,7 +31,7 @@ def question(
     :func:`flow.app.transitions.confirming.question`.
     """
     loaded = context.load(ids.goal_id(goal_id))
-    proposal = closing.live_proposal(context.records, loaded.goal)
+    proposal = proposals.live_proposal(context.records, loaded.goal)
     if proposal is None:
         return None
     return confirming.question(closing_context(context), loaded, proposal, _Sources(context), look)

@@ -221,6 +221,17 @@ def document(
     return fresh if lost_grounds(live, counted) else dict(live)
 
 
+def live_proposal(records: Records, goal: Goal) -> Mapping[str, Any] | None:
+    """The proposal that could be confirmed now, as far as the goal's own state says."""
+    if goal.run_id is None:
+        return None
+    proposal = records.proposal(goal.run_id)
+    if proposal is None or not is_intact(proposal):
+        return None
+    mine = (goal.id, goal.run_id)
+    return proposal if (proposal["goal_id"], proposal["run_id"]) == mine else None
+
+
 def fresh_approvals(goal: Goal, subject: Subject, records: Records, now: str) -> frozenset[str]:
     """The fuzzy criteria that a person approved on these files and this wording."""
     approved = set()

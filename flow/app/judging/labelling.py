@@ -6,6 +6,7 @@ only where a judge's opinion was part of the proposal.
 
 from __future__ import annotations
 
+from flow.app.evaluation import proposals
 from flow.app.transitions import closing
 from flow.core.judging.rubric.calibration import believed
 from flow.errors import FlowError
@@ -87,7 +88,7 @@ def opinions_behind(
     """
     try:
         loaded = port.load(goal_id)
-        proposal = closing.live_proposal(port.records, loaded.goal)
+        proposal = proposals.live_proposal(port.records, loaded.goal)
         if proposal is None or "judge" not in proposal:
             return None
         if holds and closing.what_moved(port.closing_context(), loaded, proposal):

@@ -110,7 +110,7 @@ def refuse_broken(context: ClosingContext, goal_id: str) -> None:
 def refuse_stale(context: ClosingContext, goal_id: str) -> None:
     """Raise :class:`StaleProposal` unless a live proposal still holds."""
     loaded = context.records.goal(goal_id)
-    proposal = live_proposal(context.records, loaded.goal)
+    proposal = proposals.live_proposal(context.records, loaded.goal)
     moved = what_moved(context, loaded, proposal) if proposal else ["there is none"]
     if moved:
         raise at_key("lifecycle.status", "achieved").stale(
@@ -124,7 +124,7 @@ def _confirm_live(
 ) -> Closed:
     loaded = context.records.goal(goal_id)
     goal = loaded.goal
-    proposal = live_proposal(context.records, goal)
+    proposal = proposals.live_proposal(context.records, goal)
     if proposal is not None and names_proposal(proposal_id, str(proposal["proposal_id"])):
         proposal_id = str(proposal["proposal_id"])
     if goal.status in TERMINAL:
@@ -252,17 +252,6 @@ def propose_failed(
     ledger.write_turn(goal.id, verdict.run_id, loaded.seen, turn)
     proposed = proposed._replace(proposal_id=proposal["proposal_id"])
     return verdict._replace(proposed_transition=proposed)
-
-
-def live_proposal(records: Records, goal: Goal) -> Mapping[str, Any] | None:
-    """The proposal that could be confirmed now, as far as the goal's own state says."""
-    if goal.run_id is None:
-        return None
-    proposal = records.proposal(goal.run_id)
-    if proposal is None or not proposals.is_intact(proposal):
-        return None
-    mine = (goal.id, goal.run_id)
-    return proposal if (proposal["goal_id"], proposal["run_id"]) == mine else None
 
 
 def what_moved(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 AnchorRow = tuple[bytes, int, bool]
 """The bytes of an anchor, the number of its shape or value, and whether any case of them counts."""
 
-_SHORT = 1 << 11
+SHORT = 1 << 11
 """Bytes of a text in which each anchor is looked for: that takes less than what finds them by grams
 takes to be made."""
 _GRAM = 4
@@ -129,7 +129,7 @@ class AnchorSearch:
 
         ``low`` is the text in lower case.
         """
-        if len(text) > _SHORT and self._find_all is not None:
+        if len(text) > SHORT and self._find_all is not None:
             for number, starts in self._find_all(low).items():
                 for row in self._rows[number]:
                     anchor = row[0]
@@ -146,7 +146,7 @@ class AnchorSearch:
 
     def candidates(self, text: bytes) -> Iterable[AnchorRow]:
         """The anchors that may stand in a text: all that do, and some more."""
-        if len(text) <= _SHORT:
+        if len(text) <= SHORT:
             return self._table.all
         words = set(text.translate(_WORDS).split()).difference(self._quiet)
         rows = {row for word in words.intersection(self._telling) for row in self._telling[word]}

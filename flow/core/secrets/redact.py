@@ -10,8 +10,8 @@ overlap everything is redacted, under the first one's name.
 
 from __future__ import annotations
 
-from flow.core.secrets.anchors import AnchorSearch, AnchorTable, positions
-from flow.core.secrets.shapes import BEHIND, CLASSES, REACH, SecretShape, shapes
+from flow.core.secrets.anchors import SHORT, AnchorSearch, AnchorTable, positions
+from flow.core.secrets.shapes import BEHIND, CLASSES, REACH, SecretShape, shapes, shapes_in
 from flow.core.secrets.values import variants
 from flow.startup import re
 from flow.startup.functools import cache
@@ -54,18 +54,23 @@ def placeholder(kind: str) -> bytes:
 
 def redact(data: bytes, secrets: Sequence[bytes] = ()) -> Redacted:
     """Redact ``data``; values of ``secrets`` that are shorter than 6 bytes are not searched for."""
-    redactor = Redactor(secrets)
+    possible = shapes_in(data) if len(data) <= SHORT else None
+    redactor = Redactor(secrets, possible=possible)
     return Redacted(redactor.feed(data) + redactor.finish(), redactor.counts)
 
 
 class Redactor:
     """A stream that loses its secrets, which ``counts`` counts by kind.
 
-    ``make_finder`` saves time and changes no byte.
+    ``make_finder`` saves time and changes no byte. ``possible`` are the shapes that can be in it;
+    None: all there are.
     """
 
     def __init__(
-        self, secrets: Iterable[bytes] = (), make_finder: MakeFinder | None = None
+        self,
+        secrets: Iterable[bytes] = (),
+        make_finder: MakeFinder | None = None,
+        possible: Sequence[SecretShape] | None = None,
     ) -> None:
         self.counts: dict[str, int] = {}
         self.bytes_fed = 0
@@ -78,7 +83,7 @@ class Redactor:
         """The kind of the secret that ends at ``_position``."""
         self._run: re.Pattern[bytes] | None = None
         self._until: re.Pattern[bytes] | None = None
-        self._index = _Index(secrets, make_finder)
+        self._index = _Index(secrets, make_finder, possible)
 
     def feed(self, chunk: bytes) -> bytes:
         """Take more bytes; returns those that are sure to stay."""
@@ -266,11 +271,16 @@ class _Index:
     Which words stand in a long text is computed once, whatever the number of secrets.
     """
 
-    def __init__(self, secrets: Iterable[bytes], make_finder: MakeFinder | None = None) -> None:
+    def __init__(
+        self,
+        secrets: Iterable[bytes],
+        make_finder: MakeFinder | None = None,
+        possible: Sequence[SecretShape] | None = None,
+    ) -> None:
         self.finders: dict[int, _ShapeFinder] = {}
         self._variants = list(variants(secrets))
-        self._shapes = _all_shapes()
-        self._table = _anchors_of_shapes()
+        self._shapes = _all_shapes() if possible is None else possible
+        self._table = _anchors_of_shapes() if possible is None else _anchors_of(possible)
         if self._variants:
             # Below zero: before the shapes, and as an index it is the variant's own.
             numbers = range(-len(self._variants), 0)
@@ -322,6 +332,10 @@ def _all_shapes() -> Sequence[SecretShape]:
 
 @cache
 def _anchors_of_shapes() -> AnchorTable:
-    """The anchors of the shapes, the same for every text."""
-    shapes = enumerate(_all_shapes())
-    return AnchorTable((number, shape.anchors, shape.folded) for number, shape in shapes)
+    """The anchors of all shapes, the same for every text."""
+    return _anchors_of(_all_shapes())
+
+
+def _anchors_of(shapes: Sequence[SecretShape]) -> AnchorTable:
+    rows = ((number, shape.anchors, shape.folded) for number, shape in enumerate(shapes))
+    return AnchorTable(rows)

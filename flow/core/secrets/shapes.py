@@ -20,6 +20,9 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    Calls = Callable[[tuple[bytes, ...]], bool]
+    """Whether a text may hold one of a shape's anchors."""
+
 REACH = 4096
 """No pattern reads further than this many bytes beyond where it begins."""
 
@@ -60,16 +63,25 @@ class SecretShape(NamedTuple):
         return self.form if isinstance(self.form, bytes) else self.form()
 
 
-def shapes() -> tuple[SecretShape, ...]:
-    """All of them; where two begin at the same byte the first one counts."""
+def shapes(calls: Calls = lambda _: True) -> tuple[SecretShape, ...]:
+    """All of them; where two begin at the same byte the first one counts.
+
+    Only those are made whose anchors ``calls`` says yes to.
+    """
     return (
-        *_private_keys(),
-        *_prefixed(),
-        *_composed(),
-        *_named(HEADERS),
-        *_options(),
-        *_named(SETTINGS),
+        *_private_keys(calls),
+        *_prefixed(calls),
+        *_composed(calls),
+        *_named(HEADERS, calls),
+        *_options(calls),
+        *_named(SETTINGS, calls),
     )
+
+
+def shapes_in(text: bytes) -> tuple[SecretShape, ...]:
+    """Those that a text may call for, in the same order: no other one can match in it."""
+    low = text.lower()
+    return shapes(lambda anchors: not anchors or any(each.lower() in low for each in anchors))
 
 
 KEY_AHEAD = 3500
@@ -100,16 +112,16 @@ _NEAR = 64
 """Bytes in which the first line follows BEGIN where nothing stands before it."""
 
 
-def _private_keys() -> Iterator[SecretShape]:
+def _private_keys(calls: Calls) -> Iterator[SecretShape]:
     """Private keys in any armour, from their first line to their last."""
-    yield SecretShape(
+    plain = SecretShape(
         "private_key",
         (b"PRIVATE KEY", b"PRIVATE%20KEY", b"PRIVATE+KEY"),
         rb"(%b%b%b)(?=([\s\S]{0,%d}+))" % (_BEGIN, _KEY_LABEL, _DASHES, KEY_AHEAD),
         until=_END + _KEY_LABEL + _DASHES,
         check=_key_follows,
     )
-    yield SecretShape(
+    lines = SecretShape(
         "private_key",
         (b"Private-Lines:",),
         rb"Private-Lines: [0-9]{1,4}+(?=[^\s0-9A-Za-z]|\s{0,2}[\r\n])",
@@ -120,7 +132,8 @@ def _private_keys() -> Iterator[SecretShape]:
         for kind in (b"", b"RSA ", b"EC ", b"DSA ", b"OPENSSH ", b"ENCRYPTED ", b"PGP ")
     ]
     anchors = (chance.base64(b"-----BEGIN "),)
-    yield SecretShape("private_key", anchors, b"(?:%b)" % b"|".join(armours), run=KEY_LINES)
+    coded = SecretShape("private_key", anchors, b"(?:%b)" % b"|".join(armours), run=KEY_LINES)
+    yield from (shape for shape in (plain, lines, coded) if calls(shape.anchors))
 
 
 def _key_follows(text: bytes) -> bool:
@@ -173,11 +186,13 @@ def _run(name: str) -> bytes:
     return {"-": b"", "KEY_LINES": KEY_LINES}.get(name, name.encode())
 
 
-def _prefixed() -> Iterator[SecretShape]:
+def _prefixed(calls: Calls) -> Iterator[SecretShape]:
     """A prefix, then at least so many characters of an alphabet, all of which belong to it."""
     for kind, names, alphabet, least, flags, _source, _date in rows(PREFIXED, 7):
-        check = flags.removeprefix("edge").removeprefix("+") or "-"
         anchors, run = tuple(names.encode().split(b",")), ALPHABETS[alphabet]
+        if not calls(anchors):
+            continue
+        check = flags.removeprefix("edge").removeprefix("+") or "-"
         form = partial(_behind, anchors, b"%b{%d}" % (run, int(least)), flags.startswith("edge"))
         yield SecretShape(kind, anchors, form, run, b"", _check(check), lead=0)
 
@@ -188,11 +203,13 @@ def _behind(prefixes: Iterable[bytes], rest: bytes, edged: bool) -> bytes:
     return b"(?:%b)%b" % (b"|".join(heads), rest)
 
 
-def _composed() -> Iterator[SecretShape]:
+def _composed(calls: Calls) -> Iterator[SecretShape]:
     """Tokens of several parts."""
     for kind, names, lead, text, run, _source, _date in rows(FORMED, 7):
-        source = text.encode()
         anchors = () if names == "-" else tuple(names.encode().split(b","))
+        if not calls(anchors):
+            continue
+        source = text.encode()
         classes = b"" if anchors else _classes(source)
         form = partial(_edged, source)
         before = 0 if classes else _lead(lead)
@@ -225,11 +242,13 @@ _NAME = (
 )
 
 
-def _named(table: str) -> Iterator[SecretShape]:
+def _named(table: str, calls: Calls) -> Iterator[SecretShape]:
     """Secrets that are known by what stands before them: headers, names, settings."""
     for kind, names, lead, text, run, check, _source, _date in rows(table, 8):
+        anchors = tuple(names.encode().replace(b"~", b" ").split(b","))
+        if not calls(anchors):
+            continue
         pattern = text.replace("<QUOTE>", _QUOTE).replace("<NAME>", _NAME)
-        anchors = tuple(name.encode().replace(b"~", b" ") for name in names.split(","))
         folded = "(?i:" in pattern
         checked = _check(check)
         yield SecretShape(
@@ -242,13 +261,15 @@ def _check(name: str) -> Callable[[bytes], bool] | None:
     return check
 
 
-def _options() -> Iterator[SecretShape]:
+def _options(calls: Calls) -> Iterator[SecretShape]:
     """Passwords on a command line: an option of a program, or ``USER:PASSWORD`` behind one.
 
     Each byte is searched behind one program's name only, so that the time stays linear.
     """
     for program, names, form, _source, _date in rows(OPTIONS, 5):
         name = program.replace("~", " ").encode()
+        if not calls((name,)):
+            continue
         between = b"(?:(?!%b)[^\\n]){0,300}?" % name
         option = b"|".join(
             n.encode().replace(b"~", rb"[ \t]").replace(b"@", rb"[ \t=]") for n in names.split(",")

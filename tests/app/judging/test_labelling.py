@@ -88,7 +88,7 @@ class Port:
         judged = {"report": said("a", "achieved")}
         self.records, self.broken, self.written = Records(**judged), broken, list[LabelLine]()
         proposal = {**PROPOSAL, "proposal_id": "p-1"}
-        monkeypatch.setattr(labelling.closing, "live_proposal", lambda *_: proposal)
+        monkeypatch.setattr(labelling.proposals, "live_proposal", lambda *_: proposal)
         monkeypatch.setattr(labelling.closing, "what_moved", lambda *_: list(moved))
 
     def load(self, goal_id: str) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from flow.app.evaluation import proposals
 from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.proposals import proposal_id
 from flow.app.evaluation.values import Request
@@ -153,7 +154,7 @@ def test_a_proposal_works_once() -> None:
 def test_a_proposal_of_another_goal_in_the_same_run_is_none_of_this_one() -> None:
     world = proposed()
     world.live = {**(world.live or {}), "goal_id": "issue-5"}
-    assert transitions_closing.live_proposal(world, world.goal("issue-4").goal) is None  # type: ignore[arg-type]
+    assert proposals.live_proposal(world, world.goal("issue-4").goal) is None  # type: ignore[arg-type]
     with pytest.raises(StaleProposal):
         confirm(world)
 
@@ -161,7 +162,7 @@ def test_a_proposal_of_another_goal_in_the_same_run_is_none_of_this_one() -> Non
 def test_a_goal_without_a_run_has_no_proposal() -> None:
     world = proposed()
     del world.document["scope"]["run_id"]
-    assert transitions_closing.live_proposal(world, world.goal("issue-4").goal) is None  # type: ignore[arg-type]
+    assert proposals.live_proposal(world, world.goal("issue-4").goal) is None  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("status", ["waiting_for_user", "waiting_for_ci", "blocked"])

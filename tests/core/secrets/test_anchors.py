@@ -41,7 +41,7 @@ def texts(made: random.Random, rows: AnchorTable) -> list[bytes]:
         words += made.sample(parts, 20)
         made.shuffle(parts)
         text = made.choice([b" ", b"\n", b""]).join(parts)
-        found.append(text if len(text) > secrets_anchors._SHORT else text + b"." * 2100)
+        found.append(text if len(text) > secrets_anchors.SHORT else text + b"." * 2100)
     return found
 
 

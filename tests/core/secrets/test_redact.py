@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from flow.core.secrets import redact as secrets_redact
 from flow.core.secrets.redact import Redactor, placeholder, redact
-from flow.core.secrets.shapes import BEHIND, CLASSES, REACH, SecretShape, shapes
+from flow.core.secrets.shapes import BEHIND, CLASSES, REACH, SecretShape, shapes, shapes_in
 from flow.core.secrets.values import LEAST, _words_of, secret_name, values, variants
 from tests.support import secret_samples as samples
 from tests.support.effort import sizes
@@ -786,3 +786,37 @@ def test_a_secret_needs_no_other_one_of_its_kind_beside_it(name: str, size: int)
     text, kind = ALONE[name]
     found = redact(b". " * size + text.encode() + b"\n")
     assert found.counts == {kind: 1}, found.data[-300:]
+
+
+def _facts(made: tuple[SecretShape, ...]) -> list[tuple[Any, ...]]:
+    return [(*each._replace(form=b""), each.pattern) for each in made]
+
+
+def test_a_text_with_every_anchor_calls_for_every_shape() -> None:
+    text = b" ".join(anchor for shape in shapes() for anchor in shape.anchors)
+    assert _facts(shapes_in(text)) == _facts(shapes())
+
+
+def test_a_short_text_calls_for_every_shape_whose_anchor_it_holds() -> None:
+    every = list(zip(shapes(), _facts(shapes()), strict=True))
+    for anchor in {anchor for shape, _ in every for anchor in shape.anchors}:
+        for text in (anchor, b"x" + anchor.upper() + b"y"):
+            low, made = text.lower(), _facts(shapes_in(text))
+            called = [
+                facts
+                for shape, facts in every
+                if not shape.anchors
+                or any(each in (low if shape.folded else text) for each in shape.anchors)
+            ]
+            assert [facts for facts in made if facts in called] == called
+
+
+EVERY_ANCHOR = sorted({anchor for shape in shapes() for anchor in shape.anchors})
+PIECES = st.sampled_from(EVERY_ANCHOR) | st.sampled_from([b"a1B2c3D4e5F6g7H8i9J0" * 3, b"=", b": "])
+
+
+@given(st.lists(PIECES | st.binary(max_size=8), max_size=8).map(b"".join))
+def test_a_short_text_is_redacted_as_a_stream_is(data: bytes) -> None:
+    stream = Redactor(())
+    whole = b"".join((stream.feed(data), stream.finish()))
+    assert redact(data) == (whole, stream.counts)
