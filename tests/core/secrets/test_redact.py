@@ -426,7 +426,7 @@ def _sample(parsed: Any, made: random.Random) -> bytes:
                 out += _sample(arguments, made)
             case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
                 least, most, inner = arguments
-                most = min(int(most), 140)
+                most = max(least, min(int(most), 140))
                 for _ in range(made.choice([least, most, made.randint(least, most)])):
                     out += _sample(inner, made)
             case other:
