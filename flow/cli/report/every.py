@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from flow.cli.report.judged import Page
     from flow.core.report import GoalReport
     from flow.wiring.inbox import InboxQuery
+    from flow.wiring.inbox.checkout import InboxCheckout
 
 INDEX = "index.html"
 MOST_PAGES = 100_000
@@ -70,6 +71,8 @@ def write_all(folder: str | None, bundles: Sequence[str], query: InboxQuery | No
     ``query`` chooses among the inbox's goals; None: only ``bundles``. What an earlier call with a
     query wrote and this one did not is removed.
     """
+    from flow.wiring.inbox import InboxLook, look
+
     limits = _limits()
     if folder is None:
         folder, limits = _own_folder(), ()
@@ -78,8 +81,8 @@ def write_all(folder: str | None, bundles: Sequence[str], query: InboxQuery | No
         refuse_foreign(os.path.join(folder, INDEX), is_page)
     rows: list[OverviewRow] = []
     taken = {INDEX}
-    goals = _inbox_reports(query) if query is not None else ()
-    for item, report in (*goals, *_bundle_reports(bundles)):
+    looked = look(query) if query is not None else InboxLook([], [])
+    for item, report in (*_inbox_reports(looked.rows), *_bundle_reports(bundles)):
         if report is None:
             rows.append(OverviewRow(item))
             continue
@@ -90,7 +93,7 @@ def write_all(folder: str | None, bundles: Sequence[str], query: InboxQuery | No
     rank = {item: place for place, item in enumerate(ordered(row.item for row in rows))}
     rows.sort(key=lambda row: rank[row.item])
     judged: list[OpinionRow] = []
-    for row, page in _judged(query) if query is not None else ():
+    for row, page in _judged(looked.checkouts):
         name = ""
         if page is not None:
             name = _file_name(folder, row.repository, f"{row.kind}-{row.name}", taken)
@@ -147,11 +150,11 @@ def _is_own(top: str, name: str) -> bool:
         return origin_tag(name).text.encode() in file.read(HEAD)
 
 
-def _inbox_reports(query: InboxQuery) -> Iterator[tuple[InboxItem, GoalReport | None]]:
+def _inbox_reports(
+    rows: Iterable[InboxItem],
+) -> Iterator[tuple[InboxItem, GoalReport | None]]:
     """The inbox's rows, each with its report where its checkout has the goal's file."""
-    from flow.wiring.inbox import inbox
-
-    for item in sorted(inbox(query), key=lambda item: (item.path, item.goal_id, item.branch or "")):
+    for item in sorted(rows, key=lambda item: (item.path, item.goal_id, item.branch or "")):
         yield item, _report_at(item) if item.goal_id and item.section != "broken" else None
 
 
@@ -214,12 +217,13 @@ def _bundle_item(report: GoalReport) -> InboxItem:
     )
 
 
-def _judged(query: InboxQuery) -> Iterator[tuple[OpinionRow, Page | None]]:
+def _judged(
+    checkouts: Iterable[tuple[str, InboxCheckout]],
+) -> Iterator[tuple[OpinionRow, Page | None]]:
     """Scorecards and debates of every checkout."""
     from flow.cli.report.judged import stored_opinions
-    from flow.wiring.inbox import checkouts
 
-    for repository, checkout in checkouts(query):
+    for repository, checkout in checkouts:
         branch = checkout.branch()
         yield from stored_opinions(
             InboxItem("working", repository, checkout.top, "", branch=branch)

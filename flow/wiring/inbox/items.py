@@ -48,10 +48,24 @@ class InboxQuery(NamedTuple):
     """Seconds that a closed goal is told."""
 
 
+class InboxLook(NamedTuple):
+    """What one look at the inbox shows."""
+
+    rows: list[InboxItem]
+    """By section and age."""
+    checkouts: list[tuple[str, InboxCheckout]]
+    """Every checkout that was looked at, by path, with its repository's top level."""
+
+
 def inbox(
     query: InboxQuery | None = None, environ: Mapping[str, str] | None = None
 ) -> list[InboxItem]:
-    """Every row, by section and age. Runs nothing of a checkout, and writes nothing to one.
+    """The rows of :func:`look`."""
+    return look(query, environ).rows
+
+
+def look(query: InboxQuery | None = None, environ: Mapping[str, str] | None = None) -> InboxLook:
+    """Every row and checkout. Runs nothing of a checkout, and writes nothing to one.
 
     Raises :class:`FlowError` for a state folder that cannot be used, or a ``repos`` that names no
     checkout; whatever is wrong with a checkout is a row.
@@ -60,22 +74,16 @@ def inbox(
     environ = os.environ if environ is None else environ
     finder = _Finder(query, environ)
     rows: list[InboxItem] = []
+    checkouts: list[tuple[str, InboxCheckout]] = []
     for repository in finder.repositories():
         rows += items_of(repository)
         for checkout in repository.checkouts:
             checkout.keep()
+            checkouts.append((repository.top, checkout))
     finder.save()
     told = [row for row in (*finder.broken, *rows) if _is_told(row, query)]
-    return ordered(told_apart(told))
-
-
-def checkouts(
-    query: InboxQuery, environ: Mapping[str, str] | None = None
-) -> list[tuple[str, InboxCheckout]]:
-    """Every checkout that the inbox looks at, by path, with its repository's top level."""
-    finder = _Finder(query, os.environ if environ is None else environ)
-    pairs = [(r.top, checkout) for r in finder.repositories() for checkout in r.checkouts]
-    return sorted(pairs, key=lambda pair: pair[1].top)
+    checkouts.sort(key=lambda pair: pair[1].top)
+    return InboxLook(ordered(told_apart(told)), checkouts)
 
 
 def forget(path: str, environ: Mapping[str, str] | None = None) -> str | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from flow.wiring.inbox import items as inbox_items
 from tests.support import GitRepo, bundles, run_flow, scene
 
 pytestmark = pytest.mark.needs_tool("git", "bash")
@@ -44,6 +45,21 @@ def test_every_goal_of_the_inbox_has_a_page_beside_the_index(
     before = [path.read_bytes() for path in sorted(out.iterdir())]
     run_flow("report", "--all", "--output", str(out), cwd=fleet[1].path)
     assert before == [path.read_bytes() for path in sorted(out.iterdir())]
+
+
+def test_every_checkout_is_looked_for_once(
+    fleet: list[GitRepo], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[object] = []
+    repositories = inbox_items._Finder.repositories
+
+    def counted(finder: inbox_items._Finder) -> object:
+        looks.append(finder)
+        return repositories(finder)
+
+    monkeypatch.setattr(inbox_items._Finder, "repositories", counted)
+    done = run_flow("report", "--all", "--output", str(tmp_path / "pages"), cwd=fleet[1].path)
+    assert (done.status, len(looks)) == (0, 1), done.stderr
 
 
 def test_what_the_inbox_leaves_out_has_no_page(fleet: list[GitRepo], tmp_path: Path) -> None:
