@@ -119,20 +119,28 @@ def _own_path(context: Context, goal_id: str) -> str:
 
 
 def _is_named(mark: str, goal: str) -> bool:
-    """Whether the page beside ``mark``, a link to the goal's file that it is about, is ``goal``'s.
+    """Whether the page beside ``mark``, which holds the path of a goal's file, is ``goal``'s.
 
     Another folder of the same name has other pages. The first goal takes a name, and one whose
     checkout is gone gives it back.
     """
     try:
         with suppress(FileNotFoundError):
-            if not os.path.isdir(os.path.dirname(os.readlink(mark))):
+            if not os.path.isdir(os.path.dirname(_read(mark))):
                 os.unlink(mark)
         with suppress(FileExistsError):
-            os.symlink(goal, mark)
-        return os.readlink(mark) == goal
+            fd = os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with open(fd, "wb") as file:
+                file.write(os.fsencode(goal))
+        return _read(mark) == goal
     except OSError:
         return False
+
+
+def _read(mark: str) -> str:
+    fd = os.open(mark, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(fd, "rb") as file:
+        return os.fsdecode(file.read(1 << 16))
 
 
 def _open(path: str, out: Output) -> None:

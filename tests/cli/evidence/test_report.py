@@ -55,6 +55,7 @@ def test_checkouts_of_one_name_have_a_page_each(work: GitRepo, tmp_path: Path) -
     assert Path(second[0]).name.startswith(f"{work.path.name}-greet-")
     assert "other&#x27;s" in second[1]
     assert (page(work.path), page(other.path)) == (first, second)
+    assert "reports" not in run_flow("doctor", cwd=work.path).stdout
     os.rename(work.path, tmp_path / "gone")
     assert page(other.path)[0] == first[0]
 
