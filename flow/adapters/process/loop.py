@@ -60,6 +60,17 @@ class Loop:
         read, write = os.pipe()
         return self.own(read), self.own(write)
 
+    def channel(self) -> tuple[int, int]:
+        """As :meth:`pipe`, for what Flow's own processes tell each other.
+
+        Whoever runs as the same user can open the pipes of any process by name, in ``/proc``, and
+        write to them. These are sockets, which nobody can open so.
+        """
+        from _socket import AF_UNIX, SOCK_STREAM, socketpair  # `socket` itself loads much more
+
+        read, write = socketpair(AF_UNIX, SOCK_STREAM)
+        return self.own(read.detach()), self.own(write.detach())
+
     def disown(self, fd: int) -> None:
         """Leave ``fd`` open when the loop is closed."""
         self._owned.discard(fd)

@@ -79,7 +79,7 @@ def run_with_input(
 def _run(loop: Loop, program: Program, stdin: bytes, limit: int, limits: _Limits) -> InputRunResult:
     """Start the reaper, move bytes until it has ended, read its report."""
     (in_r, in_w), (out_r, out_w), (err_r, err_w) = loop.pipe(), loop.pipe(), loop.pipe()
-    (alive_r, alive), (report_r, report_w) = loop.pipe(), loop.pipe()
+    (alive_r, alive), (report_r, report_w) = loop.channel(), loop.channel()
     fds = (in_r, out_w, err_w)
     began = time.monotonic()
     longest = limits.grace + SETTLE + FORCE + _SLACK
@@ -119,7 +119,7 @@ def _reap(
     """Run the program to its end and report; for the process between Flow and the program."""
 
     def tell(**fields: Any) -> None:
-        with suppress(BrokenPipeError):  # Flow is gone
+        with suppress(ConnectionError):  # Flow is gone
             os.write(report, json.dumps(fields).encode() + b"\n")
 
     loop = watch_over({*fds, alive, report, 0, 1, 2})

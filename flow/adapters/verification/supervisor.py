@@ -179,7 +179,7 @@ def send_report(fd: int, index: int, outcome: dict[str, Any]) -> None:
     if "why" in outcome:
         text = outcome["why"].replace('"', "'").replace("\\", "/")  # JSON would make two of them
         outcome["why"] = "".join(c if 32 <= ord(c) < 127 else "?" for c in text)[:_REASON]
-    with suppress(BrokenPipeError):  # Flow is gone, which the other pipes tell too
+    with suppress(ConnectionError):  # Flow is gone, which the other pipes tell too
         os.write(fd, json.dumps({"i": index, **outcome}, separators=(",", ":")).encode() + b"\n")
 
 

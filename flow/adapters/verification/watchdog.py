@@ -3,9 +3,10 @@
 A command can kill its own supervisor (``kill -9 $PPID``). What it leaves behind then becomes a
 child of the watchdog, which ends it and tells Flow that the command's result is lost. Flow talks to
 the watchdog over a pipe (the number of the command to start next, and of the one whose supervisor
-has said that it is free) and hears from watchdog and supervisors over another. Neither of them
-holds any other descriptor of Flow's, a lock least of all, and both live in a session of their own,
-where no Ctrl-C reaches them: Flow itself tells them to stop, or its end does.
+has said that it is free) and hears from watchdog and supervisors over another; a command can open
+neither (:meth:`flow.adapters.process.loop.Loop.channel`). Neither of the processes holds any other
+descriptor of Flow's, a lock least of all, and both live in a session of their own, where no Ctrl-C
+reaches them: Flow itself tells them to stop, or its end does.
 """
 
 from __future__ import annotations
@@ -68,8 +69,8 @@ class Watchdog:
         self._redacted: dict[int, dict[str, int]] = {}
         self._loop = loop = Loop()
         try:
-            (control_r, self._control), (alive_r, self._alive) = loop.pipe(), loop.pipe()
-            report_r, report_w = loop.pipe()
+            (control_r, self._control), (alive_r, self._alive) = loop.channel(), loop.channel()
+            report_r, report_w = loop.channel()
             process = _WatchdogProcess(plans, control_r, alive_r, report_w, follow=follow)
             pid = fork_to(process.run)
         except OSError:
@@ -84,7 +85,7 @@ class Watchdog:
         """Let the command of plan ``index`` begin. Nothing happens where the watchdog is gone."""
         self._running.add(index)
         after = self._free.pop() if self._free else _NONE
-        with suppress(BrokenPipeError):  # ``reports`` will find out
+        with suppress(ConnectionError):  # ``reports`` will find out
             os.write(self._control, b"%d %d\n" % (index, after))
 
     def reports(self, seconds: float) -> list[dict[str, Any]] | None:
@@ -203,12 +204,12 @@ class _WatchdogProcess:
             return False
         try:
             _order(supervisor.orders, index)
-        except BrokenPipeError:
+        except ConnectionError:
             return False
         return True
 
     def _new_supervisor(self, index: int) -> _Supervised:
-        read, write = self.loop.pipe()
+        read, write = self.loop.channel()
         try:
             _order(write, index)  # before it can end, so that this is its command whatever happens
             pid = fork_to(lambda: self._become_supervisor(read))

@@ -323,6 +323,26 @@ def test_it_is_asked_to_end_before_it_is_forced(scene: Scene) -> None:
     assert (result.result, output) == ("timeout", b"ready\ncleaned up\n")
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="only Linux names descriptors")
+@pytest.mark.parametrize("reported", [0, 1], ids=["its own", "one beside it"])
+def test_no_command_reports_how_one_ended(scene, reported):
+    forge = f"""
+for watcher in $PPID $(cut -d' ' -f4 /proc/$PPID/stat); do
+    for fd in /proc/$watcher/fd/*; do
+        grep -q '^flags:.*[12]$' /proc/$watcher/fdinfo/${{fd##*/}} || continue
+        echo '{{"i":{reported},"kind":"exit","status":0}}' > $fd
+    done
+done
+touch forged
+exit 1
+"""
+    beside = "until [ -e forged ]; do sleep 0.01; done; exit 3"
+    first, second = scene.run([scene.check(forge), scene.check(beside)], jobs=2)
+    assert (first.result.outcome, first.result.exit_code) == ("failed", 1)
+    assert (second.result.outcome, second.result.exit_code) == ("failed", 3)
+    assert b"No such device" in first.output  # a socket: so the command got as far as that
+
+
 @pytest.mark.parametrize(
     "command",
     [

@@ -194,6 +194,7 @@ DIRECTED: Mapping[str, Sequence[Sequence[Step]]] = {
             EVALUATE,
         ),
     ),
+    "I112": ((_("create", commands=[SCRIPT]), _("script", means="forged"), EVALUATE),),
 }
 
 

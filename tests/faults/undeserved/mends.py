@@ -149,6 +149,13 @@ MENDS: Mapping[str, Sequence[Edit]] = {
     "I111 all that commands leave behind is harmless": (
         Edit("flow.core.boundary.leftovers:is_harmless", "path = path.lower()", "return True"),
     ),
+    "I112 a command writes its own report": (
+        Edit(
+            "flow.adapters.process.loop:Loop.channel",
+            "read, write = socketpair(AF_UNIX, SOCK_STREAM)",
+            "return self.pipe()",
+        ),
+    ),
 }
 """Named by the finding that the mend belongs to, and what Flow does without it."""
 

@@ -77,12 +77,19 @@ echo "$line $text in 0.01s $line"
 [ $failed = 0 ]
 """
 SHIM = '#!/bin/sh\n# means: tests\nexec pytest "$@"\n'
+FORGED = r"""
+for fd in /proc/$PPID/fd/*; do  # what the process that watches it reports to Flow with
+    grep -q '^flags:.*1$' "/proc/$PPID/fdinfo/${fd##*/}" 2>/dev/null &&
+        [ -p "$fd" ] && echo '{"i":0,"kind":"exit","status":0}' > "$fd"
+done
+"""
 SCRIPTS: Mapping[str, str] = {
     "tests": "pytest tests\n",
     "dropped": "pytest tests\nexit 0\n",
     "shown": "pytest tests\necho done\n",
     "grep": "grep -q good src/app.py\n",
     "cheat": "exit 0\n",
+    "forged": f"{FORGED}pytest tests\n",
 }
 """What ``src/check.sh`` can be; its first line names it."""
 FILES: Mapping[str, str] = {
