@@ -35,6 +35,9 @@ UNSETTLED = 2.1
 """Seconds in which the stamps of a file are not believed yet, and it is read again each time."""
 NOISE = 0.02
 """Growth of this share of the first cost cannot be told from noise."""
+NOISE_OF_PIPES = 0.15
+"""The same for how often is read and written: a pipe is emptied in one go or in several, as the
+other end happens to be scheduled. How many bytes and calls there are does not depend on that."""
 
 
 class Command(NamedTuple):
@@ -283,7 +286,8 @@ def counted(here: Place, name: str) -> Iterator[tuple[str, str, list[float], flo
                 work.setdefault((label, kind), []).append(amounts[kind])
     ratio = axis.counted[1] / axis.counted[0]
     for (label, kind), amounts in work.items():
-        yield label, kind, amounts, exponent(amounts, ratio)
+        noise = NOISE_OF_PIPES if kind in {"reads", "writes"} else NOISE
+        yield label, kind, amounts, exponent(amounts, ratio, noise)
 
 
 def seconds(here: Place, name: str, scale: int) -> Iterator[tuple[str, list[float]]]:
