@@ -17,11 +17,10 @@ from tests.support import ROOT
 
 NOW = "import os, signal, sys\nnow = lambda: os.kill(os.getpid(), signal.SIGINT)\n"
 IMPORTS = """
-class Importing:
-    def find_spec(self, name, path, target=None):
-        if name == NAME:
-            now()
-sys.meta_path.insert(0, Importing())
+def told(event, about):
+    if event == "import" and about[0] == NAME:
+        now()
+sys.addaudithook(told)  # whichever finder is asked
 """
 """It comes while a module is being imported."""
 BEFORE = """
