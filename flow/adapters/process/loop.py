@@ -255,10 +255,12 @@ class Child:
             loop.on(self._pidfd, lambda: None)
 
     def reap(self) -> bool:
-        """Collect it if it has exited."""
+        """Collect it if it has exited. One that was stopped is killed: nobody lets it go on."""
         if self.status is None:
-            pid, status = os.waitpid(self._pid, os.WNOHANG)
-            if pid:
+            pid, status = os.waitpid(self._pid, os.WNOHANG | os.WUNTRACED)
+            if pid and os.WIFSTOPPED(status):
+                os.kill(pid, signal.SIGKILL)
+            elif pid:
                 self.status = status
                 self._loop.close(self._pidfd)
         return self.status is not None

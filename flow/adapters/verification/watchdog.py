@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 _NONE = -1
 """The number of no command."""
+_LOOK = 0.1
+"""Seconds between two calls to supervisors to go on."""
 _SLACK = 5.0
 """Seconds that a supervisor may take on top of all its limits before it counts as hung."""
 
@@ -77,6 +79,8 @@ class Watchdog:
             loop.close_all()
             raise
         self._process = Child(loop, pid, ask=lambda: None, grace=self._patience)
+        self._group = pid
+        """Of the watchdog and its supervisors; no command is in it, and none of them leaves it."""
         loop.close(control_r, alive_r, report_w)
         loop.read(report_r, self._hear, at_end=self._end)
         loop.on(wake, lambda: None)
@@ -124,10 +128,22 @@ class Watchdog:
         self._loop.close(self._control, self._alive)
         self._process.finish()
         while not self._ended and (left := deadline - time.monotonic()) > 0:
-            self._loop.wait(left)  # for the supervisors of a watchdog that was killed
+            # For the supervisors of a watchdog that was killed; a command may have stopped them.
+            self._signal_supervisors(signal.SIGCONT)
+            self._loop.wait(min(left, _LOOK))
+        if not self._ended:
+            rows = table()
+            for each in [row.pid for row in rows.values() if row.group == self._group]:
+                send(descendants(each, rows), signal.SIGKILL)
+            self._signal_supervisors(signal.SIGKILL)
         self._loop.close_all()
         for leader in self._leaders.values():
             end_group_of(*leader)
+
+    def _signal_supervisors(self, number: int) -> None:
+        """Only while one of them lives, which the channel tells: the group is no other's then."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._group, number)
 
 
 def _order(fd: int, index: int) -> None:

@@ -385,6 +385,38 @@ def test_a_stopped_supervisor_does_not_hang_the_run(
     assert eventually(lambda: scene.processes() == [])  # nobody waits longer than FORCE
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "watchdog=$(ps -o ppid= -p $PPID); kill -STOP $PPID; kill -9 $watchdog; sleep 300",
+        "watchdog=$(ps -o ppid= -p $PPID); kill -9 $watchdog; kill -STOP $PPID; sleep 300",
+        "kill -STOP $PPID $(ps -o ppid= -p $PPID); sleep 300",
+    ],
+)
+def test_nothing_is_left_where_both_who_watch_are_gone_or_stopped(
+    scene: Scene, command: str
+) -> None:
+    left: list[list[str]] = []
+    checks = [scene.check(command), scene.check("exit 3")]
+    lost, after = scene.run(checks, ended=lambda *_: left.append(scene.processes()))
+    assert lost.result.outcome == "inconclusive"
+    assert (after.result.outcome, after.result.exit_code) == ("failed", 3)
+    assert left == [[], []]
+
+
+@pytest.mark.parametrize("follow", [False, True])
+@pytest.mark.parametrize("then", ["true", "sleep 300"])
+def test_a_stopped_watchdog_does_not_hang_the_run(scene: Scene, then: str, follow: bool) -> None:
+    stop = f"kill -STOP $(ps -o ppid= -p $PPID); {then}"
+    checks = [scene.check(command) for command in (stop, "true", "exit 3")]
+    stopped, lost, after = scene.run(checks, follow=follow)
+    outcomes = {stopped.result.outcome, lost.result.outcome}
+    assert "inconclusive" in outcomes
+    assert outcomes <= {"inconclusive", "passed"}
+    assert (after.result.outcome, after.result.exit_code) == ("failed", 3)
+    assert eventually(lambda: scene.processes() == [])
+
+
 def _numbered(scene: Scene, *commands: str) -> list[Check]:
     pairs = enumerate(commands, 1)
     return [scene.check(command)._replace(criterion_id=f"AC{number}") for number, command in pairs]
