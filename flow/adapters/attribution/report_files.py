@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from flow.core.attribution.reading import Summary
+from flow.startup import json
 from flow.startup.typing import Any
 
 LIMIT = 16 << 20

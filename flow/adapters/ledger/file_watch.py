@@ -24,13 +24,13 @@ done at once where its stamp is another one.
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager, suppress
 
 from flow.adapters.chain.event_log import events_after, last_seq
 from flow.adapters.fs import files, locks
 from flow.adapters.git import repository
 from flow.core import layout
 from flow.errors import FlowError
+from flow.startup.contexts import contextmanager, suppress
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
 import os
-from contextlib import suppress
 
 from flow.adapters.process.outcome import signal_name
 from flow.errors import Interrupted
+from flow.startup.contexts import suppress
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import suppress
 
 from flow.adapters.fs import files, folders
 from flow.errors import FlowError
+from flow.startup.contexts import suppress
 from flow.startup.sha import new
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 

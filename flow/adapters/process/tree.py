@@ -12,11 +12,11 @@ from __future__ import annotations
 import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
 import os
 import sys
-from contextlib import suppress
 
 from flow.adapters.process.child import close_others, end_group, forget_signals
 from flow.adapters.process.loop import Loop
 from flow.adapters.process.tool import run_tool
+from flow.startup.contexts import suppress
 from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:

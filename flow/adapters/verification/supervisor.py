@@ -9,10 +9,8 @@ which every system writes to a pipe in one piece).
 
 from __future__ import annotations
 
-import json
 import os
 import time
-from contextlib import suppress
 
 from flow.adapters.process.child import Program, start
 from flow.adapters.process.ending import EndingSteps
@@ -21,6 +19,8 @@ from flow.adapters.process.loop import LONG, BoundedBytes, Loop, attend
 from flow.adapters.process.output import END, OutputFile, discard
 from flow.adapters.process.tree import become_subreaper, make_tree, start_of
 from flow.errors import FlowError
+from flow.startup import json
+from flow.startup.contexts import suppress
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:

@@ -13,10 +13,8 @@ from __future__ import annotations
 
 import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
 import gc
-import json
 import os
 import time
-from contextlib import suppress
 
 from flow.adapters.process.child import fork_to
 from flow.adapters.process.ending import FORCE, SETTLE
@@ -35,6 +33,8 @@ from flow.adapters.verification.supervisor import (
     discard_outputs,
     send_report,
 )
+from flow.startup import json
+from flow.startup.contexts import suppress
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
