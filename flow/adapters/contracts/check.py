@@ -40,8 +40,12 @@ ANNOTATIONS = frozenset(
 )
 
 
+def _is_hex(text: str) -> bool:
+    return not text.strip("0123456789abcdef")
+
+
 def _is_digest(text: str) -> bool:
-    return len(text) == 64 and not text.strip("0123456789abcdef")
+    return len(text) == 64 and _is_hex(text)
 
 
 def _is_sized_digest(text: str) -> bool:
@@ -51,8 +55,25 @@ def _is_sized_digest(text: str) -> bool:
     return _is_digest(digest) and (sized or not colon)
 
 
+_CONTROLS = frozenset(map(chr, [*range(32), 127]))
+
+
+def _is_told(text: str) -> bool:
+    """Something other than spaces, on one line."""
+    return bool(text.strip(" ")) and _CONTROLS.isdisjoint(text)
+
+
+def _is_inner_path(text: str) -> bool:
+    """A relative path that leads to no folder above."""
+    relative = text != "" and text[0] != "/" and ".." not in text.split("/")
+    return relative and _CONTROLS.isdisjoint(text)
+
+
 PLAIN: Mapping[str, Callable[[str], object]] = {
     r"\S": str.strip,
+    r"^(?! *$)[^\u0000-\u001f\u007f]+$": _is_told,
+    r"^[0-9a-f]{40}([0-9a-f]{24})?$": lambda text: len(text) in {40, 64} and _is_hex(text),
+    r"^(?!/)(?!(?:[^\u0000]*/)?\.\.(?:/|$))[^\u0000-\u001f\u007f]+$": _is_inner_path,
     r"^[^\u0000]*$": lambda text: "\0" not in text,
     r"^[0-9a-f]{64}$": _is_digest,
     r"^([1-9][0-9]{0,15}:)?[0-9a-f]{64}$": _is_sized_digest,

@@ -6,11 +6,10 @@ something else; a test holds the text equal under PyYAML's own (1.1) loader and 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from functools import lru_cache
+from _collections_abc import Mapping  # collections itself loads much
 
 from flow.errors import InputError
+from flow.startup.functools import lru_cache
 from flow.startup.typing import Any
 
 DEPTH = 32
@@ -18,15 +17,13 @@ LARGEST = 1 << 53
 LONGEST_KEY = 1000
 """Characters; YAML looks no further than 1,024 for the colon after a key."""
 
-_PLAIN = re.compile(r"[^\W\d_][^\x00-\x1f]*|(?:\./?|_|/)[A-Za-z_][^\x00-\x1f]*")
-"""Starts with a letter (or like a path): so it is no number, date, indicator or quote."""
-_UNSAFE = re.compile(r": |:$| #|\s$|\s\s|[\"'`\\]|=$")
+_UNSAFE = (": ", " #", "  ", '"', "'", "`", "\\")
+_UNSAFE_ENDS = (":", " ", "=")
 _UNSAFE_IN_FLOW = frozenset(",[]{}:?")
 _WORDS = frozenset(
     ("null", "true", "false", "yes", "no", "on", "off", "y", "n", ".inf", ".nan", "inf", "nan")
 )
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
-_SURROGATE = "[\x00\ud800-\udfff]"
 _REMEMBERED = 160
 """Characters: a text that is no longer is written once, and remembered: sidecars are much alike."""
 
@@ -69,13 +66,21 @@ def plain_types(value: Any, depth: int = 1) -> Any:
 
 
 def _writable(text: str) -> str:
-    if not text.isprintable() and re.search(_SURROGATE, text):
+    if not text.isprintable() and ("\0" in text or _holds_half_a_character(text)):
         raise InputError(
             f"{text!r:.80} holds a NUL or half a character",
             value=repr(text),
             remedy="escape it first",
         )
     return text
+
+
+def _holds_half_a_character(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 @lru_cache(maxsize=512)
@@ -180,12 +185,22 @@ _short_text = lru_cache(maxsize=1024)(_text)
 
 def _is_plain(text: str, inside: bool) -> bool:
     return (
-        _PLAIN.fullmatch(text) is not None
-        and text.isprintable()
-        and not _UNSAFE.search(text)
+        text.isprintable()  # so every blank in it is a space
+        and _begins_plainly(text)
+        and not text.endswith(_UNSAFE_ENDS)
+        and not any(part in text for part in _UNSAFE)
         and not (inside and not _UNSAFE_IN_FLOW.isdisjoint(text))
         and text.lower() not in _WORDS
     )
+
+
+def _begins_plainly(text: str) -> bool:
+    """With a letter (or like a path): so it is no number, date, indicator or quote."""
+    first = text[:1]
+    if first.isalnum():
+        return not first.isdecimal()
+    second = text[2:3] if text.startswith("./") else text[1:2]
+    return first in (".", "_", "/") and second.isascii() and (second.isalpha() or second == "_")
 
 
 def _single_quoted(text: str) -> str:

@@ -8,7 +8,6 @@ its own end, an exception in a callback, a signal or a kill, no process of it is
 from __future__ import annotations
 
 import os
-from collections import deque
 
 from flow.adapters.fs.files import TEMP_PREFIX
 from flow.adapters.process.environment import clean_environment, find_program
@@ -141,7 +140,8 @@ class _RunnerCall:
         self.checks, self.plans, self.jobs = checks, plans, jobs
         self.environment = environment
         self.events, self.follow = events, follow
-        self.waiting = deque(range(len(checks)))
+        self.upcoming = 0
+        """The place of the check that is started next."""
         self.running: set[int] = set()
         self.watchdog: Watchdog | None = None
 
@@ -149,7 +149,7 @@ class _RunnerCall:
         """Start, wait for reports (at most ``seconds`` at once), hand over, until all is done."""
         with Interrupts() as interrupts:
             try:
-                while self.waiting or self.running:
+                while self._next is not None or self.running:
                     self._start_waiting(interrupts)
                     if self.events.tick:
                         self.events.tick()
@@ -164,11 +164,12 @@ class _RunnerCall:
 
     def _start_waiting(self, interrupts: Interrupts) -> None:
         """Start as many as may run now."""
-        while self.waiting and self._may_start():
+        while (check := self._next) and self._may_start(check):
             interrupts.check()
-            index = self.waiting.popleft()
+            index = self.upcoming
+            self.upcoming += 1
             self.running.add(index)
-            self.events.started(self.checks[index])
+            self.events.started(check)
             self._start(index, interrupts.fd)
 
     def _hand_over(self, report: Mapping[str, Any], interrupts: Interrupts) -> None:
@@ -178,16 +179,21 @@ class _RunnerCall:
         self.running.discard(index)
         record = self.events.ended(self.checks[index], result)
         try:
-            if self.jobs > 1 and self.waiting and not self.checks[self.waiting[0]].serial:
+            if self.jobs > 1 and self._next and not self._next.serial:
                 self._start_waiting(interrupts)
         finally:
             if record is not None:
                 record()
 
-    def _may_start(self) -> bool:
+    @property
+    def _next(self) -> Check | None:
+        """The check that is started next; None where all were."""
+        return self.checks[self.upcoming] if self.upcoming < len(self.checks) else None
+
+    def _may_start(self, check: Check) -> bool:
         if not self.running:
             return True
-        alone = any(self.checks[i].serial for i in (self.waiting[0], *self.running))
+        alone = check.serial or any(self.checks[index].serial for index in self.running)
         return not alone and len(self.running) < self.jobs
 
     def _start(self, index: int, wake: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from typing import Any
@@ -11,7 +12,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flow.adapters.contracts import formats
+from flow.adapters.contracts import dump, formats
 from flow.adapters.contracts.edit import same_document
 from flow.errors import InputError
 from tests.adapters.contracts.samples import EVIDENCE, GOAL
@@ -275,3 +276,43 @@ def test_a_valid_file_is_read_without_jsonschema() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "[]\n", done.stderr
+
+
+PLAIN = re.compile(r"[^\W\d_][^\x00-\x1f]*|(?:\./?|_|/)[A-Za-z_][^\x00-\x1f]*")
+UNSAFE = re.compile(r": |:$| #|\s$|\s\s|[\"'`\\]|=$")
+PARTS = [
+    "",
+    ".",
+    "./",
+    "/",
+    "_",
+    "a",
+    "Z",
+    "5",
+    ":",
+    ": ",
+    " #",
+    "#",
+    " ",
+    "=",
+    "'",
+    '"',
+    "`",
+    "\\",
+]
+MORE = ["\t", "\n", "\x1f", "\x7f", "\xa0", "\u0661", "\xb2", "\u2160", "\xe9", "\u4e2d", "\ud800"]
+
+
+@examples(300, long=20_000)
+@given(st.lists(st.sampled_from([*PARTS, *MORE]), max_size=6).map("".join))
+def test_a_text_is_plain_by_what_the_pattern_says(text: str) -> None:
+    """The patterns are the rule; at a start that only writes evidence they are not loaded."""
+    expected = PLAIN.fullmatch(text) and text.isprintable() and not UNSAFE.search(text)
+    assert dump._is_plain(text, False) is bool(expected)
+
+
+@pytest.mark.parametrize("text", ["a\0", "\0", "\ud800", "a\udfffb", "\n\ud800"])
+def test_what_utf_8_cannot_hold_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="half a character"):
+        dump.dump({"a": text})
+    assert dump.dump({"a": "\u2028\x1f\n"})
