@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
 from flow.adapters.fs import stamps
 from flow.adapters.ledger import reader, transaction
@@ -94,6 +96,9 @@ HEAVY = {"re", "enum", "collections", "functools", "contextlib", "json", "import
 """Modules of the standard library that take a bare interpreter's start together."""
 
 
+STOP = "from flow.hook import run; run(['stop', '--', sys.argv[2]])"
+
+
 @pytest.mark.parametrize(
     "start",
     [
@@ -101,7 +106,7 @@ HEAVY = {"re", "enum", "collections", "functools", "contextlib", "json", "import
         "from flow.__main__ import run; run(['goal', 'list'])",
         "from flow.__main__ import run; run(['statusline'])",
         "from flow.helpers import main; main('flow-active-goal.sh', [])",
-        "from flow.hook import run; run(['stop', '--', sys.argv[2]])",
+        STOP,
     ],
 )
 def test_a_start_without_work_loads_little_of_the_standard_library(
@@ -111,7 +116,25 @@ def test_a_start_without_work_loads_little_of_the_standard_library(
     scene.meet(repo)
     for _ in range(2):  # from here on nothing changes
         hooks.stop(repo, capfd)
-    code = f"import sys; sys.path.insert(0, sys.argv[1]); {start}; print(*sys.modules)"
+    assert not HEAVY & _loaded(repo, start)
+
+
+def test_neither_does_a_stop_that_runs_commands(
+    repo: GitRepo, capfd: pytest.CaptureFixture[str]
+) -> None:
+    scene.create(scene.start(repo))
+    scene.meet(repo)
+    hooks.stop(repo, capfd)
+    repo.write("src/greet.txt", "please, again\n")  # a change: the commands are run again
+    loaded = _loaded(repo, STOP)
+    assert not sorted(HEAVY & loaded - {"importlib"})  # which finds PyYAML's C parser
+    assert len([*repo.path.glob(".flow/runs/*/evidence/*.evidence.yaml")]) == 2
+
+
+def _loaded(repo: GitRepo, start: str) -> set[str]:
+    """The modules that a start of its own has loaded at its end."""
+    packages = os.path.dirname(os.path.dirname(yaml.__file__))
+    code = f"import sys; sys.path[:0] = [sys.argv[1], {packages!r}]; {start}; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-X", "utf8", "-c", code, ROOT, json.dumps(hooks.event(repo))],
         cwd=repo.path,
@@ -123,7 +146,7 @@ def test_a_start_without_work_loads_little_of_the_standard_library(
     )
     *lines, modules = done.stdout.splitlines()
     assert "greet" in "".join(lines)
-    assert not HEAVY.intersection(modules.split())
+    return set(modules.split())
 
 
 def test_a_command_that_is_no_stop_loads_nothing_of_the_hook(repo: GitRepo) -> None:

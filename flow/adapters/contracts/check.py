@@ -69,12 +69,19 @@ def _is_inner_path(text: str) -> bool:
     return relative and _CONTROLS.isdisjoint(text)
 
 
+def _is_file_name(text: str) -> bool:
+    """A name of up to 255 characters without a leading dot or a separator."""
+    named = 0 < len(text) <= 255 and text[0] != "."
+    return named and _CONTROLS.isdisjoint(text) and "/" not in text and "\\" not in text
+
+
 PLAIN: Mapping[str, Callable[[str], object]] = {
     r"\S": str.strip,
     r"^(?! *$)[^\u0000-\u001f\u007f]+$": _is_told,
     r"^[0-9a-f]{40}([0-9a-f]{24})?$": lambda text: len(text) in {40, 64} and _is_hex(text),
     r"^(?!/)(?!(?:[^\u0000]*/)?\.\.(?:/|$))[^\u0000-\u001f\u007f]+$": _is_inner_path,
     r"^[^\u0000]*$": lambda text: "\0" not in text,
+    r"^(?!\.)[^/\\\u0000-\u001f\u007f]{1,255}$": _is_file_name,
     r"^[0-9a-f]{64}$": _is_digest,
     r"^([1-9][0-9]{0,15}:)?[0-9a-f]{64}$": _is_sized_digest,
     f"^$|^{ids.RUN_ID.pattern}$": lambda text: not text or ids.RUN_ID.fits(text),

@@ -727,6 +727,7 @@ def test_what_the_rules_take_for_a_clear_pattern_is_one(pattern: str) -> None:
 
 
 NEAR_PATTERNS = [
+    *("a" * 255, "a" * 256, "a\\b", ".a", "a.", "a/b"),
     *("", " ", "a", "\0", "a\0b", "\n", "0" * 64, "f" * 64, "0" * 63, "0" * 65, "g" * 64),
     *("F" * 64, "0" * 64 + "\n", "1:" + "a" * 64, "0:" + "a" * 64, ":" + "a" * 64, "a" * 64 + ":"),
     *(
