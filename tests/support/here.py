@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from flow import helpers
 from flow.__main__ import run as run_words
 from flow.adapters.baseline import work_folder
+from flow.adapters.chain import event_log
 from flow.adapters.git import run as git_run
 from flow.adapters.ledger import reader
 from tests.support.start import Ran
@@ -32,6 +33,7 @@ REMEMBERED = (
     git_run._checkouts,
     reader._parsed,
     reader._sidecars,
+    event_log._newest,
 )
 """What Flow's modules know of files and repositories that they have seen or written."""
 

@@ -13,7 +13,7 @@ from flow.app import goal_record, goal_views
 from flow.app.report.gather import goal_report
 from flow.cli.inbox import query, query_arguments
 from flow.cli.parsing import CommandSpec, goal_argument, usage_error
-from flow.cli.written import off_limits, refuse_foreign, write_out
+from flow.cli.written import off_limits, refuse_foreign, refuse_own, write_out
 from flow.core.layout import goal_file
 from flow.core.text import display
 from flow.errors import at_key
@@ -73,9 +73,11 @@ def _run_report(args: argparse.Namespace, out: Output) -> int:
         out.text(text)
         return 0
     path = args.output or _own_path(context, goal_id)
+    limits = off_limits(context) if args.output else ()
     if args.output:
+        refuse_own(path, limits)
         refuse_foreign(path, is_page)
-    write_out(path, text, "page", off_limits=off_limits(context) if args.output else ())
+    write_out(path, text, "page", off_limits=limits)
     document = {**goal_record.report(goals, goal_id), "output": path} if out.json else {}
     out.result(document, [display.visible(path)])
     if args.open:

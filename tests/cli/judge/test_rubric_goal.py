@@ -196,7 +196,7 @@ def test_a_confirmation_at_the_terminal_is_a_label_too(repo: GitRepo, judge: Goa
     create(repo)
     judge.answers(PASS, GOOD)
     with at_terminal(repo, ["goal", "evaluate", "greet"]) as terminal:
-        terminal.expect("[Cc]onfirm")
+        terminal.expect_exact("leave it as it is")  # what was typed before does not count
         terminal.sendline("c")
         terminal.expect_exact("A note for the record")
         terminal.sendline("")
