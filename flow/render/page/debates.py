@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.core.text.display import clip
-from flow.render.page.frame import TEXT, link, mark, page, section
+from flow.render.page.frame import TEXT, link, mark, page, section, top_line
 from flow.render.page.html import Markup, join, tag
 from flow.startup.typing import TYPE_CHECKING
 
@@ -55,18 +55,8 @@ def debate_page(debate: ReportedDebate, version: str, *, overview: str, origin: 
         ("points", "Points", _points(debate)),
         ("files", "Files", _files(debate)),
     )
-    top = tag(
-        "div",
-        tag(
-            "nav",
-            tag("a", "Goals", href=overview),
-            tag("span", "/", class_="q"),
-            tag("b", about, aria_current="page"),
-            aria_label="Where this is",
-        ),
-        tag("nav", *(link(n, w) for n, w, part in parts if part), aria_label="On this page"),
-        class_="w",
-    )
+    links = [link(name, words) for name, words, part in parts if part]
+    top = top_line(about, links, overview)
     task = tag("small", f"“{clip(debate.task, TEXT)}”") if debate.task else None
     hero = tag("div", tag("h1", title, task), _result(debate), _apart(debate), class_="sum")
     shown = [part for _, _, part in parts if part]

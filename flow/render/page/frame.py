@@ -12,7 +12,7 @@ from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 MARK_WORDS: Mapping[str, str] = {
     "proved": "proved",
@@ -89,6 +89,19 @@ def facts(rows: Sequence[tuple[str, object]], class_: str = "") -> Markup:
     """Labels and values; a row without a value is left out."""
     shown = [tag("div", tag("dt", name), tag("dd", value)) for name, value in rows if value]
     return tag("dl", *shown, class_=class_ or None)
+
+
+def top_line(here: str, links: Iterable[Markup], overview: str = "") -> Markup:
+    """A page's first line: where it is, below the page ``overview``, and links to its parts."""
+    place = [tag("b", here, aria_current="page")]
+    if overview:
+        place = [tag("a", "Goals", href=overview), tag("span", "/", class_="q"), *place]
+    return tag(
+        "div",
+        tag("nav", *place, aria_label="Where this is"),
+        tag("nav", *links, aria_label="On this page"),
+        class_="w",
+    )
 
 
 def page(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.core.text.display import clip
 from flow.render.page.first import headline, hero
-from flow.render.page.frame import link, page
+from flow.render.page.frame import link, page, top_line
 from flow.render.page.grid import fact_line, grid, not_proved
 from flow.render.page.html import Markup, join, tag
 from flow.render.page.opinions import opinions
@@ -44,16 +44,8 @@ def goal_page(report: GoalReport, *, overview: str = "", origin: str = "") -> st
         "record": record(report),
     }
     title = f"{report.goal_id}: {headline(report).words}"
-    here = [tag("b", clip(report.goal_id, 80), aria_current="page")]
-    if overview:
-        here = [tag("a", "Goals", href=overview), tag("span", "/", class_="q"), *here]
     links = [link(name, words) for name, words in SECTIONS if parts[name]]
-    top = tag(
-        "div",
-        tag("nav", *here, aria_label="Where this is"),
-        tag("nav", *links, aria_label="On this page"),
-        class_="w",
-    )
+    top = top_line(clip(report.goal_id, 80), links, overview)
     main = tag(
         "main",
         hero(report),

@@ -19,6 +19,7 @@ from flow.render.page.frame import (
     mark,
     moment,
     page,
+    top_line,
 )
 from flow.render.page.html import Markup, join, tag
 from flow.render.screen import Screen, ago
@@ -111,12 +112,7 @@ def index_page(
     title = title if waits else "Nothing waits for you"
     links = [link(name, words) for name, words in HEADS.items() if counts[name]]
     links += [link("judged", "Judges")] if opinions else []
-    top = tag(
-        "div",
-        tag("nav", tag("b", "Goals", aria_current="page"), aria_label="Where this is"),
-        tag("nav", *links, aria_label="On this page"),
-        class_="w",
-    )
+    top = top_line("Goals", links)
     sections = [
         _section(name, [row for row in rows if row.item.section == name], names, newest)
         for name in HEADS
@@ -154,15 +150,8 @@ def judged(opinions: Sequence[OpinionRow], names: Mapping[str, str]) -> Markup:
     """Scorecards and debates, each with a link to its page."""
     called = short_names(names)
     heads = ("Judged", "Figure", "So far", "What it means", "At")
-    columns = [tag("col", class_=f"k{number}") for number in (1, 2, 3, 4, 5)]
-    table = tag(
-        "table",
-        tag("caption", f"Scorecards and debates: {len(opinions):,}", class_="vh"),
-        tag("colgroup", *columns),
-        tag("thead", tag("tr", *(tag("th", head, scope="col") for head in heads)), class_="vh"),
-        tag("tbody", *(_opinion(row, names, called[row.repository]) for row in opinions)),
-        class_="gt",
-    )
+    rows = [_opinion(row, names, called[row.repository]) for row in opinions]
+    table = _table("Scorecards and debates", heads, rows)
     title = tag("h2", "Scorecards and debates ", tag("small", len(opinions)), id="h-judged")
     note = tag("p", "judges’ opinions; they prove nothing")
     head = tag("div", title, note, class_="head")
@@ -239,19 +228,24 @@ def _rules(names: Mapping[str, str]) -> str:
     )
 
 
+def _table(caption: str, heads: Sequence[str], rows: Sequence[Markup]) -> Markup:
+    """A section's table; its caption tells how many rows there are."""
+    columns = [tag("col", class_=f"k{number}") for number, _ in enumerate(heads, 1)]
+    return tag(
+        "table",
+        tag("caption", f"{caption}: {len(rows):,}", class_="vh"),
+        tag("colgroup", *columns),
+        tag("thead", tag("tr", *(tag("th", head, scope="col") for head in heads)), class_="vh"),
+        tag("tbody", *rows),
+        class_="gt",
+    )
+
+
 def _section(
     name: Section, rows: Sequence[OverviewRow], names: Mapping[str, str], newest: str
 ) -> Markup:
     heads = ("Goal", "Criteria", "Turns", "Why, and what to type", "Since")
-    columns = [tag("col", class_=f"k{number}") for number in (1, 2, 3, 4, 5)]
-    table = tag(
-        "table",
-        tag("caption", f"{HEADS[name]}: {len(rows):,}", class_="vh"),
-        tag("colgroup", *columns),
-        tag("thead", tag("tr", *(tag("th", head, scope="col") for head in heads)), class_="vh"),
-        tag("tbody", *(_row(row, names, newest) for row in rows)),
-        class_="gt",
-    )
+    table = _table(HEADS[name], heads, [_row(row, names, newest) for row in rows])
     title = tag("h2", mark(_MEANINGS[name]), HEADS[name], tag("small", len(rows)), id=f"h-{name}")
     head = tag("div", title, class_="head")
     return tag("section", head, table, id=name, class_="goals", aria_labelledby=f"h-{name}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.core.text.display import clip
-from flow.render.page.frame import TEXT, facts, link, mark, moment, page, section
+from flow.render.page.frame import TEXT, facts, link, mark, moment, page, section, top_line
 from flow.render.page.html import Markup, join, tag
 from flow.render.page.opinions import dimensions, history
 from flow.startup.typing import TYPE_CHECKING
@@ -42,22 +42,8 @@ def scores_page(scores: ReportedScores, version: str, *, overview: str, origin: 
         ("cards", "Cards", _cards(scores)),
         ("about", "About it", _about(scores)),
     )
-    top = tag(
-        "div",
-        tag(
-            "nav",
-            tag("a", "Goals", href=overview),
-            tag("span", "/", class_="q"),
-            tag("b", clip(scores.skill, 80), aria_current="page"),
-            aria_label="Where this is",
-        ),
-        tag(
-            "nav",
-            *(link(name, words) for name, words, part in parts if part),
-            aria_label="On this page",
-        ),
-        class_="w",
-    )
+    links = [link(name, words) for name, words, part in parts if part]
+    top = top_line(clip(scores.skill, 80), links, overview)
     shown = [part for _, _, part in parts if part]
     main = tag("main", _hero(scores), *shown, _foot(version), id="main", class_="w")
     return page(title, title, top, main, rules=RULES, origin=origin)
