@@ -35,11 +35,10 @@ print(json.dumps(sorted(set(sys.modules) - before)))
 """
 
 
-def loaded_by_a_stop(repo: GitRepo) -> set[str]:
-    """The modules that a stop in a process of its own loads."""
-    code = LOADED.format(root=str(ROOT), event=json.dumps(hooks.event(repo)))
+def _printed(repo: GitRepo, *arguments: str) -> list[str]:
+    """The lines that Python prints, started in the repository."""
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, *arguments],
         cwd=repo.path,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -47,7 +46,13 @@ def loaded_by_a_stop(repo: GitRepo) -> set[str]:
         check=True,
         timeout=60,
     )
-    answer, modules = done.stdout.splitlines()
+    return done.stdout.splitlines()
+
+
+def loaded_by_a_stop(repo: GitRepo) -> set[str]:
+    """The modules that a stop in a process of its own loads."""
+    code = LOADED.format(root=str(ROOT), event=json.dumps(hooks.event(repo)))
+    answer, modules = _printed(repo, "-c", code)
     assert json.loads(answer)["decision"] == "approve", answer
     return set(json.loads(modules))
 
@@ -77,15 +82,7 @@ def test_status_loads_neither_the_parser_nor_what_only_a_stop_needs(repo: GitRep
     assert scene.flow(repo, "goal", "evaluate", "greet").status == 0  # a proposal to look at
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from flow.__main__ import run\n"
     code += "run(['goal', 'status']); print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", code],
-        cwd=repo.path,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    lines = done.stdout.splitlines()
+    lines = _printed(repo, "-I", "-S", "-c", code)
     assert "greet" in lines[0]
     modules = set(lines[-1].split())
     assert not {"argparse", "gettext", "yaml", "flow.adapters.user_state.checkouts"} & modules
@@ -135,16 +132,8 @@ def _loaded(repo: GitRepo, start: str) -> set[str]:
     """The modules that a start of its own has loaded at its end."""
     packages = os.path.dirname(os.path.dirname(yaml.__file__))
     code = f"import sys; sys.path[:0] = [sys.argv[1], {packages!r}]; {start}; print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-X", "utf8", "-c", code, ROOT, json.dumps(hooks.event(repo))],
-        cwd=repo.path,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    *lines, modules = done.stdout.splitlines()
+    event = json.dumps(hooks.event(repo))
+    *lines, modules = _printed(repo, "-I", "-S", "-X", "utf8", "-c", code, ROOT, event)
     assert "greet" in "".join(lines)
     return set(modules.split())
 

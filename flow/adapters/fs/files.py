@@ -35,6 +35,7 @@ from flow.adapters.fs.folders import (
     sync_folder,
     unsafe,
 )
+from flow.adapters.fs.stamps import signature_of
 from flow.core import layout
 from flow.errors import ContractError, in_file
 from flow.startup.contexts import ExitStack, contextmanager
@@ -152,6 +153,10 @@ def size(root: str, rel: str) -> int:
         return 0 if status is None else status.st_size
 
 
+SIZE_IN_STAMP = 3
+"""The place of the size in a :func:`stamp`."""
+
+
 def stamp(root: str, rel: str) -> tuple[int, ...]:
     """Which file is at this path, its size and times: another one, or a write, changes it.
 
@@ -164,8 +169,7 @@ def stamp(root: str, rel: str) -> tuple[int, ...]:
 
 
 def _stamp_of(status: os.stat_result) -> tuple[int, ...]:
-    times = (status.st_mtime_ns, status.st_ctime_ns)
-    return (status.st_dev, status.st_ino, status.st_mode, status.st_size, *times)
+    return (status.st_dev, *signature_of(status))
 
 
 def exists(root: str, rel: str) -> bool:

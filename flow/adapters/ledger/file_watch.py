@@ -55,8 +55,6 @@ _TRIES = 10
 """How often the state is observed again because others write; then their changes are blamed."""
 
 Stamp = tuple[int, ...]
-_SIZE = 2
-"""The place of the size in a stamp."""
 
 
 class _GoalFile(NamedTuple):
@@ -71,7 +69,7 @@ class _GoalFile(NamedTuple):
     @property
     def size(self) -> int:
         """Bytes."""
-        return self.stamp[_SIZE] if self.stamp else 0
+        return self.stamp[files.SIZE_IN_STAMP] if self.stamp else 0
 
 
 class FileWatch:
@@ -226,10 +224,10 @@ class FileWatch:
         return _GoalFile(stamp if self._goal_stamp() == stamp else None, digest, seq)
 
     def _goal_stamp(self) -> Stamp:
-        return _stamp(os.path.join(self._repo.top, layout.goal_file(self._goal_id)))
+        return files.stamp(self._repo.top, layout.goal_file(self._goal_id))
 
     def _goals_stamp(self) -> Stamp:
-        return _stamp(os.path.join(self._repo.top, layout.GOALS))
+        return files.stamp(self._repo.top, layout.GOALS)
 
     def _look_elsewhere(self) -> tuple[Stamp, dict[str, Stamp]]:
         """The stamp of the goals' folder, taken first, and those of the files."""
@@ -238,7 +236,7 @@ class FileWatch:
         folder = _folder(os.path.join(top, layout.GOALS))
         stamps = {f"{layout.GOALS}/{name}": stamp for name, stamp in folder if name != own}
         for reference in self._referred:
-            stamps[reference] = _stamp(f"{top}/{reference}")
+            stamps[reference] = files.stamp(top, reference)
         return goals, stamps
 
     def _unaccounted(
@@ -305,18 +303,10 @@ def _content(top: str, rel: str) -> str:
     return "absent" if data is None else sha256(data).hexdigest()
 
 
-def _stamp(path: str) -> Stamp:
-    try:
-        st = os.lstat(path)
-    except OSError:
-        return ()
-    return (st.st_mode, st.st_ino, st.st_size, st.st_mtime_ns, st.st_ctime_ns)
-
-
 def _folder(path: str) -> list[tuple[str, Stamp]]:
     try:
         with os.scandir(path) as entries:
             names = sorted(entry.name for entry in entries)
     except OSError:
         return []
-    return [(name, _stamp(f"{path}/{name}")) for name in names if not name.startswith(".")]
+    return [(name, files.stamp(path, name)) for name in names if not name.startswith(".")]

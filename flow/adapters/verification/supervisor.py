@@ -2,9 +2,9 @@
 
 It is forked, never executed, and has the command as its child. It takes the next command only once
 nothing of the last one is left, so that whatever is below it belongs to the one that it runs. When
-Flow ends, however it ends, the ``alive`` pipe reports end of file and the supervisor ends the
+Flow ends, however it ends, the ``alive`` channel reports end of file and the supervisor ends the
 command's whole tree. What it found out goes to Flow as one short line of JSON (at most 512 bytes,
-which every system writes to a pipe in one piece).
+which every system sends in one piece).
 """
 
 from __future__ import annotations
