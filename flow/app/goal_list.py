@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.app import overview
-from flow.app.goal_views import ViewPort, closed_by_hand, is_here, newest, shown_pause
+from flow.app.goal_views import ViewPort, closed_by_hand, held_back, is_here, newest, shown_pause
 from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL
 from flow.errors import FlowError
@@ -137,6 +137,7 @@ def _row(
     pause = shown_pause(port, copy.goal)
     in_checkout = copy.branch is None
     by_hand = in_checkout and goal.id in left_open and closed_by_hand(port, port.load(goal.id))
+    held = in_checkout and held_back(port, context, port.load(goal.id)) if goal.after else ""
     return {
         **overview.list_row(goal),
         "here": in_checkout and is_here(goal, branch),
@@ -148,6 +149,7 @@ def _row(
         "proposal": _proposal(port, context, copy, branch),
         "paused": pause,
         "closed_by_hand": by_hand,
+        "held_back": held or None,
     }
 
 
@@ -175,5 +177,7 @@ def _urgency(row: Mapping[str, Any]) -> tuple[object, ...]:
     """The place of a row: what waits for a person first, and of those the newest."""
     status, proposal = row["status"], row["proposal"]
     waits = row["paused"] or (proposal and proposal["live"])
+    if row["held_back"] and not waits:
+        status = "blocked"
     order = 0 if waits else _ORDER.index(status) if status in _ORDER else len(_ORDER)
     return order, [-ord(char) for char in row["since"]], row["goal_id"], row["branch"]

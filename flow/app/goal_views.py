@@ -7,6 +7,7 @@ from flow.app.ports import Records
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.goal.model import is_of_branch
 from flow.core.stop import past
+from flow.core.stop.pause import PAUSED_STATUS
 from flow.core.stop.turns import with_turn
 from flow.core.text.display import visible
 from flow.errors import FlowError
@@ -124,6 +125,7 @@ def status(port: ViewPort, goal_id: str) -> dict[str, Any]:
     by_hand = document["closed_by_hand"] = closed_by_hand(port, loaded)
     told = [told_by_hand(loaded.goal)] if by_hand else []
     document["warnings"] += [*port.troubles, *told]
+    document["held_back"] = held_back(port, context, loaded) or None
     document["sent_to_judge"] = _sent_to_judge(port, loaded.goal)
     document["paused"] = shown_pause(port, loaded.goal)
     if document["paused"] is not None:
@@ -147,6 +149,24 @@ def told_events(port: ViewPort, goal: Goal) -> Sequence[Mapping[str, Any]]:
 def is_here(goal: Goal | GoalSummary, branch: str | None) -> bool:
     """Whether a goal belongs to the branch that is checked out."""
     return is_of_branch(goal.branch, branch)
+
+
+def held_back(port: ViewPort, context: ClosingContext, loaded: LoadedGoal) -> str:
+    """Why a goal that waits is nobody's turn: what comes first can no longer be achieved.
+
+    Empty for every other goal, and where a person is asked something else before that.
+    """
+    goal = loaded.goal
+    if not goal.after or goal.status != PAUSED_STATUS or not is_here(goal, port.branch()):
+        return ""
+    if port.is_pending(goal.id) or not port.trusted(loaded)[0]:
+        return ""
+    from flow.app import questions  # few goals come after another
+
+    try:
+        return questions.held_back(context, loaded)
+    except FlowError:  # an evaluation names the fault
+        return ""
 
 
 def _name_moved_files(port: ViewPort, document: dict[str, Any]) -> None:

@@ -84,7 +84,7 @@ def status(
     newest = newest or goal
     context = looking_once(context)
     present = CurrentFiles(context, loaded)
-    held = _held(context, goal) if goal.after else ()
+    held, settling = _held(context, goal) if goal.after else ((), "")
     protected = proposal = None
     if goal.status not in TERMINAL:
         proposal = shown_proposal(context, loaded)
@@ -113,7 +113,7 @@ def status(
         "budget": _budget(context, goal),
         "unfinished_write": pending,
         "warnings": list(loaded.warnings),
-        "next": next_step(goal, trusted[0], proposal, protected, held),
+        "next": next_step(goal, trusted[0], proposal, protected, settling),
     }
 
 
@@ -131,11 +131,13 @@ def _budget(context: ClosingContext, goal: Goal) -> dict[str, float | None] | No
     }
 
 
-def _held(context: ClosingContext, goal: Goal) -> Sequence[Hold]:
-    """The goals that come first and are not achieved."""
-    from flow.core.decision.after import holds
+def _held(context: ClosingContext, goal: Goal) -> tuple[Sequence[Hold], str]:
+    """The goals that come first and are not achieved, and how a person settles that."""
+    from flow.core.decision.after import holds, next_line
 
-    return holds(goal.id, goal.after, context.earlier)
+    held = holds(goal.id, goal.after, context.earlier)
+    by_person = any(hold.by == "person" for hold in held)
+    return held, next_line(goal.id, held) if by_person else ""
 
 
 def recorded_proposal(context: ClosingContext, goal: Goal) -> Mapping[str, Any] | None:
@@ -266,9 +268,9 @@ def next_step(
     trusted: bool,
     proposal: Mapping[str, Any] | None,
     protected: Mapping[str, Any] | None = None,
-    held: Sequence[Hold] = (),
+    settling: str = "",
 ) -> str:
-    """The one command that moves this goal on; ``held`` are the goals that come first."""
+    """The one command that moves this goal on; ``settling`` is that of goals that come first."""
     if goal.status in TERMINAL:
         return f"closed; new work is a new goal: flow goal create NEW --from {goal.id}"
     if goal.status == "draft":
@@ -289,10 +291,8 @@ def next_step(
             f"{display.names(waiting)}: flow goal approve {goal.id} {waiting[0]} --by NAME "
             "--note TEXT"
         )
-    if goal.status == "waiting_for_user" and any(hold.by == "person" for hold in held):
-        from flow.core.decision.after import next_line
-
-        return next_line(goal.id, held)
+    if goal.status == "waiting_for_user" and settling:
+        return settling
     return f"flow goal evaluate {goal.id}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.app import overview
 from flow.app.evaluation.current_files import CurrentFiles
-from flow.app.goal_views import ViewPort, is_here, newest, shown_pause, told_events
+from flow.app.goal_views import ViewPort, held_back, is_here, newest, shown_pause, told_events
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.stop.past import past_turns
 from flow.errors import FlowError
@@ -45,6 +45,7 @@ def _standing(port: ViewPort, loaded: LoadedGoal) -> dict[str, Any]:
         "paused": shown_pause(port, goal),
         "trusted": True,
         "proposal": None,
+        "held_back": None,
         "outside": 0,
         "moved": None,
     }
@@ -57,6 +58,7 @@ def _standing(port: ViewPort, loaded: LoadedGoal) -> dict[str, Any]:
         facts["proposal"] = proposal["to"] if proposal is not None and proposal["live"] else None
     except FlowError:  # an evaluation names the fault
         pass
+    facts["held_back"] = held_back(port, context, loaded) or None
     present = CurrentFiles(context, loaded)
     report, turns = present.report, past_turns(told_events(port, goal))
     if report is not None:

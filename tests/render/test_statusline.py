@@ -28,6 +28,7 @@ def goal(marks: str = "++++", **more: object) -> dict[str, Any]:
         "paused": None,
         "trusted": True,
         "proposal": None,
+        "held_back": None,
         "outside": 0,
         "moved": None,
         **more,
@@ -58,6 +59,10 @@ LINES = [
     (goal("++..", status="waiting_for_user"), "◎ strict-dates 2/4 · AC3 and AC4 wait for you"),
     (goal("+...", status="waiting_for_user"), "◎ strict-dates 1/4 · AC2 and 2 more wait for you"),
     (goal(status="waiting_for_user"), "◎ strict-dates 4/4 · waits for you"),
+    (
+        goal(status="waiting_for_user", held_back="goal iso comes first and is failed"),
+        "◎ strict-dates 4/4 · blocked, goal iso comes first and is f…",
+    ),
     (goal(status="waiting_for_ci"), "◎ strict-dates 4/4 · waits for a command"),
     (goal(paused=pause("Later.")), "◎ strict-dates paused · “Later.”"),
     (goal(paused=LONG), "◎ strict-dates paused · “The fix belongs into that test, a…”"),

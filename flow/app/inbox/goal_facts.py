@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from flow.app import overview
-from flow.app.evaluation import proposals, protected_files
 from flow.app.evaluation.current_files import CurrentFiles
 from flow.app.goal_views import ViewPort, closed_by_hand, newest, shown_pause
-from flow.core.boundary import guards
-from flow.core.decision.after import holds, sentences
+from flow.app.questions import with_questions
 from flow.core.decision.outside import outside_advice
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.standing.items import StandingGoal
@@ -127,7 +125,7 @@ def _stopped_or_working(
             amend=advice.amend,
         )
     if goal.status == "waiting_for_user":
-        facts = _with_questions(context, loaded, facts)
+        facts = with_questions(context, loaded, facts)
     return facts, since
 
 
@@ -144,36 +142,6 @@ def _with_proposal(
     except FlowError as error:
         moved = (str(error),)
     return facts._replace(proposal=str(proposal["to"]), moved=moved, record_fault=fault)
-
-
-def _with_questions(context: ClosingContext, loaded: LoadedGoal, facts: GoalFacts) -> GoalFacts:
-    """What a goal that waits for a person asks of them."""
-    goal = loaded.goal
-    run_id = goal.run_id or ""
-    protected = protected_files.protected_status(context, loaded)
-    waiting = holds(goal.id, goal.after, context.earlier) if goal.after else ()
-    held = [hold for hold in waiting if hold.by == "person"]
-    return facts._replace(
-        elsewhere=bool(run_id) and context.elsewhere(run_id),
-        protected=protected is not None and not protected["approved"],
-        guards=_guards_changed(context, goal, run_id),
-        unproved=tuple(overview.left_to_a_person(goal)),
-        held="; ".join(sentences(held)),
-    )
-
-
-def _guards_changed(context: ClosingContext, goal: Goal, run_id: str) -> bool:
-    """Whether git's hooks or settings are neither as they were nor as somebody approved them."""
-    try:
-        recorded = context.baseline(goal, run_id)
-        denied = (*goal.denied_paths, *context.denied_paths)
-        now = context.snapshot(recorded.baseline, denied, None).guards
-        approved = proposals.approved_guards(goal, run_id, context.records)
-    except FlowError:  # an evaluation names the fault
-        return False
-    if guards.unapproved((now,), recorded.baseline.guards, approved):
-        return True
-    return not recorded.recorded and not guards.as_approved(now, recorded.baseline.guards, approved)
 
 
 def _limit(port: FactsPort, goal: Goal) -> str:

@@ -26,6 +26,7 @@ def standing(document: Document) -> Standing:
         pause="paused" if document.get("paused") else "",
         proposal=str(proposal.get("to", "")),
         moved=() if proposal.get("live") else None,
+        held=document.get("held_back") or "",
     )
     return standing_of(facts)
 

@@ -49,6 +49,8 @@ def _state(goal: Document, rows: Sequence[Document]) -> list[str]:
         return ["waits for you: confirm"]
     if not goal["trusted"]:
         return ["not trusted here"]
+    if goal["held_back"]:
+        return [f"blocked, {visible(goal['held_back'])}"]
     if goal["status"] == "blocked":
         count = goal["outside"]
         outside = f", {count:,} file{'s' * (count > 1)} outside its paths" if count else ""

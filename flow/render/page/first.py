@@ -55,7 +55,7 @@ def headline(report: GoalReport) -> Headline:
         return Headline("unasked", "not evaluated")
     if status["status"] == "active" and last == "fail":
         return Headline("failed", "not achieved")
-    if status["status"] == "waiting_for_user" and _all_proved(report):
+    if status["status"] == "waiting_for_user" and state.waits and _all_proved(report):
         return Headline("undecided", "proved", ", waits for a look")
     return Headline(state.meaning, state.words)
 

@@ -76,6 +76,8 @@ def to_do(report: GoalReport) -> Markup | None:
     words = before.strip().rstrip(":").removesuffix(", then")
     if status["status"] == "draft":
         return _box("work", "Complete the draft, then", line)
+    if status.get("held_back"):
+        return _box("outside", f"Blocked: {status['held_back']}", line, f"{words}.")
     if line.startswith("flow goal evaluate"):
         return _box("work", _work_words(report), line, _last_stop(report))
     return _box("you", "Waits for you", line, f"{words[:1].upper()}{words[1:]}." if words else "")

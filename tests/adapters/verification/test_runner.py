@@ -436,7 +436,9 @@ def test_a_supervisor_serves_one_command_after_the_other(
 
 
 def test_a_supervisor_keeps_nothing_of_a_command(scene: Scene) -> None:
-    looks = "for look in 1 2 3 4 5 6 7 8 9; do ls /proc/$PPID/fd | wc -l; done | sort -n | head -n 1"
+    looks = (
+        "for look in 1 2 3 4 5 6 7 8 9; do ls /proc/$PPID/fd | wc -l; done | sort -n | head -n 1"
+    )
     listing = f"{looks}; readlink /proc/$PPID/cwd"  # the start's own pipes may still be closing
     kinds = ["seq 5000", "if", "exit 3", "no-such-program-here", "setsid sleep 300 &"]
     checks = _numbered(scene, listing, *kinds, *kinds, listing)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support import GitRepo, scene
+from tests.support import GitRepo, scene, start_flow
 from tests.support import stops as hooks
 from tests.support.scene import flow
 
@@ -109,6 +110,27 @@ def test_what_can_never_come_is_said_and_holds(work: GitRepo, how: str, says: st
     rows = flow(work, "inbox", "--json", "--repo", ".").json["items"]
     (row,) = (row for row in rows if row.get("goal_id") == "more")
     assert (row["section"], row["command"]) == ("blocked", "flow goal amend more --edit")
+    assert_told_as_blocked(work, row["why"])
+
+
+def assert_told_as_blocked(work: GitRepo, why: str) -> None:
+    """``status``, ``list``, ``statusline`` and the page say what the inbox says."""
+    status = flow(work, "goal", "status", "more")
+    assert status.stdout.startswith("⊘ more  blocked")
+    assert "waits for you" not in status.stdout
+    assert flow(work, "goal", "status", "more", "--json").json["held_back"] == why
+    listed = flow(work, "goal", "list").stdout
+    (line,) = (line for line in listed.splitlines() if " more " in line)
+    assert (line[0], " blocked " in line, "waits for you" in line) == ("⊘", True, False)
+    (goal,) = (g for g in flow(work, "goal", "list", "--json").json["goals"]
+               if g["goal_id"] == "more")  # fmt: skip
+    assert goal["held_back"] == why
+    line = json.loads(start_flow("statusline", "--json", cwd=work.path).stdout)["line"]
+    assert "waits for you" not in line
+    assert "blocked" in line or "2 goals" in line
+    page = flow(work, "report", "more", "--output", "-").stdout
+    assert "Waits for you" not in page
+    assert "Blocked: goal greet comes first" in page
 
 
 def test_it_can_be_taken_out_by_a_person(work: GitRepo) -> None:
