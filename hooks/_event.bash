@@ -27,36 +27,34 @@ read_event() {
         IFS= read -r -t 10 -n 16384 -d , part || {
             whole=yes
             head+=$part
-            [[ $head =~ $1 ]] && cwd=${BASH_REMATCH[${#BASH_REMATCH[@]} - 1]}
+            find_folder "$1"
             return
         }
         head+=$part
         ((${#part} < 16384)) || continue # in the middle of a long text: no comma was met
         head+=,
-        if [[ $part == *\"* && $head =~ $1 ]]; then
-            cwd=${BASH_REMATCH[${#BASH_REMATCH[@]} - 1]}
-            return
-        fi
+        [[ $part != *\"* ]] || ! find_folder "$1" || return
     done
 }
 
-# first_today NAME TEXT: TEXT as JSON text into $text; whether NAME has said nothing yet today, which is noted.
-first_today() {
-    local state=${FLOW_STATE_DIR-} above mark
-    state=${state%/}
-    above=${state%/*}
-    [[ $state == /* ]] || above=${HOME-} state=${HOME-}/.claude/flow-state
-    mark=$state/said-$1-$(date +%F)
-    text=${2//\\/\\\\}
-    text=${text//\"/\\\"}
-    text=${text//[[:cntrl:]]/?}
-    [[ ! -e $mark ]] || return 1
-    [[ ! -d ${above:-/} || $state == /.claude/* ]] || (
-        umask 077
-        set -C
-        mkdir -p "$state"
-        rm -f "$state"/said-"$1"-*
-        : >"$mark"
-    ) 2>/dev/null
-    return 0
+# find_folder PATTERN: the event's folder from $head into $cwd; whether it is there. A pattern costs half of all that a
+# hook does, and is not asked where what stands before the folder has no escape, list or inner object: then each quote
+# begins or ends a text, and the text before a colon is a key.
+find_folder() {
+    local before after
+    if [[ $head == *'"cwd"'* ]]; then
+        before=${head%%\"cwd\"*}
+        after=${head#*\"cwd\"}
+        if [[ $before == {* && ($after == :\"*\"* || $after == ': "'*\"*) ]]; then
+            after=${after#*\"}
+            after=${after%%\"*}
+            [[ ${before:1}$after == *[[{\\]* ]] || {
+                cwd=$after
+                return
+            }
+        fi
+    elif [[ $head != *'"workspace_roots"'* ]]; then
+        return 1
+    fi
+    [[ $head =~ $1 ]] && cwd=${BASH_REMATCH[${#BASH_REMATCH[@]} - 1]}
 }

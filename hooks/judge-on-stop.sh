@@ -39,26 +39,28 @@ speaks_above() {
     done
 }
 
-# say_once TEXT: tell the user why Flow did nothing; once a day is enough.
-say_once() {
-    first_today judge "$1" || answer
-    answer "$text"
-}
-
 trap : INT # the interpreter ends what it does and answers; without it this shell would be gone
 [[ -z ${CLAUDE_HOOK_GOAL_JUDGE_MODE-} ]] || answer # a judge's own session
-read_event "$folder" 65536 2>/dev/null
-if [[ -n $cwd ]]; then
-    cd -P "$cwd" 2>/dev/null
-fi
+{
+    read_event "$folder" 65536
+    [[ -z $cwd ]] || cd -P "$cwd"
+} 2>/dev/null
+named=${cwd:-$PWD}
 [[ ${HOME-} == /* ]] && speaks "$HOME/.claude/settings.flow.json" ||
-    speaks_above "${cwd:-$PWD}" || speaks_above "$PWD" || answer
+    speaks_above "$named" || { [[ $PWD != "$named" ]] && speaks_above "$PWD"; } || answer
 
 . "$root/bin/_start.bash"
 out=$(flow_start hook judge -- "$head")
 status=$?
 [[ $status != 130 ]] || answer
 flow_named "$root"
+# say_once TEXT: tell the user why Flow did nothing; once a day is enough.
+say_once() {
+    . "$root/hooks/_once.bash"
+    first_today judge "$1" || answer
+    answer "$text"
+}
+
 [[ $status == 0 && $out == '{'*'}' ]] || say_once "autoJudge is on, but Flow cannot run; prepare it once with: \
 $flow_named doctor"
 printf '%s\n' "$out"

@@ -32,9 +32,10 @@ folder=$top_level'("cwd"[[:space:]]*:|"workspace_roots"[[:space:]]*:[[:space:]]*
 goals_above() {
     local above=$1
     while :; do
-        [[ -e $above/.flow/goals || -L $above/.flow/goals || -L $above/.flow ]] && return 0
-        [[ -e $state/checkouts$above/:flow/goals.json ]] && return 0
-        [[ -z $other || ! -e $other/checkouts$above/:flow/goals.json ]] || return 0
+        [[ -L $above/.flow ||
+            (-e $above/.flow && (-e $above/.flow/goals || -L $above/.flow/goals)) ||
+            -e $state/checkouts$above/:flow/goals.json ||
+            (-n $other && -e $other/checkouts$above/:flow/goals.json) ]] && return 0
         [[ $above == */* ]] || return 1
         above=${above%/*}
     done
@@ -42,16 +43,11 @@ goals_above() {
 
 # works_elsewhere: whether Flow kept the event's session working for a goal, in whatever checkout that was.
 works_elsewhere() {
+    [[ -d $state/checkouts/:sessions || (-n $other && -d $other/checkouts/:sessions) ]] || return 1
     local id='"(session_id|conversation_id)"[[:space:]]*:[[:space:]]*"([A-Za-z0-9_-][A-Za-z0-9._-]*)"'
     [[ $head =~ $id ]] || return 1
     id=${BASH_REMATCH[2]}
     [[ -e $state/checkouts/:sessions/$id || (-n $other && -e $other/checkouts/:sessions/$id) ]]
-}
-
-# say_once TEXT: let the agent stop, and tell the user why Flow did nothing; once a day is enough.
-say_once() {
-    first_today hook "$1" || answer "$text"
-    answer "$text" "Flow: $text"
 }
 
 state=${HOME-}/.claude/flow-state other=
@@ -60,13 +56,17 @@ trap : INT # the interpreter ends what it does and answers; without it this shel
 ended='the Stop hook was interrupted before it was done'
 options=$*
 [[ -z ${CLAUDE_HOOK_GOAL_JUDGE_MODE-} ]] || answer 'this is the session of a judge'
-read_event "$folder" 16384 2>/dev/null
+here=$PWD
+{
+    read_event "$folder" 16384
+    [[ -z $cwd ]] || cd -P "$cwd"
+} 2>/dev/null
 if [[ -n $cwd || (-n $whole && $head != *'"cwd"'* && $head != *'"workspace_roots"'*) ]]; then
     # Without a folder in the event it is about the working directory. With one that cannot be read
     # here (an escaped character, far behind), the interpreter finds out.
-    here=$PWD
-    [[ -z $cwd ]] || cd -P "$cwd" 2>/dev/null
-    goals_above "${cwd:-$here}" || goals_above "$PWD" || works_elsewhere || answer 'there are no goals here'
+    named=${cwd:-$here}
+    goals_above "$named" || { [[ $PWD != "$named" ]] && goals_above "$PWD"; } || works_elsewhere ||
+        answer 'there are no goals here'
 fi
 
 . "$root/bin/_start.bash"
@@ -74,6 +74,13 @@ out=$(flow_start hook stop "$@" -- "$head")
 status=$?
 [[ $status != 130 ]] || answer "$ended" "Flow: $ended"
 flow_named "$root"
+# say_once TEXT: let the agent stop, and tell the user why Flow did nothing; once a day is enough.
+say_once() {
+    . "$root/hooks/_once.bash"
+    first_today hook "$1" || answer "$text"
+    answer "$text" "Flow: $text"
+}
+
 [[ $status == 0 && $out == '{'*'}' ]] || say_once "the Stop hook cannot run, so nothing was checked; \
 prepare Flow once with: $flow_named doctor"
 printf '%s\n' "$out"

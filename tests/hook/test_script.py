@@ -190,6 +190,7 @@ BEFORE = {  # what stands before the event's own folder, and names another one
     "as a value": '"key": "cwd", "x": "/tmp"',
     "spread over lines": '"a" :\n {\n "cwd"\n:\n"/tmp"\n}',
     "an empty object": '"a": {}, "b": {"cwd": "/tmp"}',
+    "at the end of a key": '"x\\"cwd": "/tmp"',
 }
 
 
@@ -216,6 +217,18 @@ def test_only_the_events_own_folder_counts(
     assert answer(f"{mark}{{{before}, {elsewhere}", blocking)["decision"] == "approve"
 
 
+@pytest.mark.parametrize("name", list(BEFORE))
+def test_so_it_does_where_a_host_writes_no_blanks(
+    name: str, blocking: GitRepo, tmp_path: Path
+) -> None:
+    before = BEFORE[name].replace(": ", ":")
+    for folder, session, decision in ((blocking, "s1", "block"), (tmp_path, "s2", "approve")):
+        sent = event(folder, session_id=session)
+        own = json.dumps({"cwd": sent.pop("cwd"), **sent}, separators=(",", ":"))
+        elsewhere = tmp_path if folder is blocking else blocking
+        assert answer(f"{{{before},{own[1:]}", elsewhere)["decision"] == decision
+
+
 @pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["plain", "mark"])
 @pytest.mark.parametrize(
     "before", ['"n": -1.5e3, "t": true, "f": false, "u": null', '"a" : "x,{y}:[z]"', '"": ""']
@@ -223,8 +236,9 @@ def test_only_the_events_own_folder_counts(
 def test_plain_members_before_it_start_no_interpreter(
     before: str, mark: str, tmp_path: Path
 ) -> None:
-    data = f"{mark}{{{before}, {json.dumps(event(tmp_path))[1:]}"
-    assert answer(data, tmp_path, **NOTHING)["reason"] == "there are no goals here"
+    for separators in ((", ", ": "), (",", ":"), (" , ", " : ")):
+        data = f"{mark}{{{before}, {json.dumps(event(tmp_path), separators=separators)[1:]}"
+        assert answer(data, tmp_path, **NOTHING)["reason"] == "there are no goals here"
 
 
 def test_a_folder_behind_a_link_is_found(blocking: GitRepo, tmp_path: Path) -> None:
