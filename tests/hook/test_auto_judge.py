@@ -376,11 +376,8 @@ def test_a_judges_own_session_is_not_judged(place: Place) -> None:
 
 
 def test_the_judge_runs_with_the_guard(place: Place) -> None:
-    program = place.judge.folder / "judge.py"
-    program.write_text(
-        "import os\nopen(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'guard'), 'w')"
-        ".write(os.environ.get('CLAUDE_HOOK_GOAL_JUDGE_MODE', ''))\n" + program.read_text()
-    )
+    code = 'printf %s "${CLAUDE_HOOK_GOAL_JUDGE_MODE-}" >"$folder/guard"'
+    place.judge.says({"reply": reply(8.0, "all is tidy now"), "run": code})
     place.ran()
     place.stop()
     place.settled()

@@ -8,47 +8,40 @@ judge (``assess``); what fits first is said. ``verify`` repeats ``assess`` where
 from __future__ import annotations
 
 import json
-import marshal
-import sys
-from pathlib import Path
-from typing import Any
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from tests.support.judges.scripted import install, steps_code, text_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PROGRAM = """\
-import marshal, os, sys  # no more: a judge is started for each question
-folder = os.path.dirname(os.path.abspath(__file__))
-prompt = sys.stdin.read()
-words = prompt[:80].split()
-assert words[:3] == ["You", "are", "Judge"] and words[4] in ("evaluating", "in"), words
-judge = words[3]
-round = words[7].rstrip(".,:;") if words[4:7] == ["in", "debate", "round"] else ""
-verify = "BEGIN draft of Judge" in prompt
-turn = f"debate {round}" if round else "verify" if verify else "assess"
-with open(os.path.join(folder, "plan"), "rb") as file:
-    plan = marshal.load(file)
-fd = os.open(os.path.join(folder, "calls"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-os.write(fd, f"{judge}/{turn}\\n".encode())
-with open(os.path.join(folder, f"prompt-{judge}-{turn.replace(' ', '-')}.txt"), "w") as file:
-    file.write(prompt)
-names = [f"{judge}/{turn}", turn]
-if verify:
-    names += [f"{judge}/assess", "assess"]
-if round:
-    names += [f"{judge}/debate", "debate"]
-step = next((plan[name] for name in names if name in plan), {"text": "null", "exit": 9})
-if "wait" in step:
-    import time
-    with open(os.path.join(folder, f"waiting-{judge}"), "w"):
-        pass
-    while not os.path.exists(os.path.join(folder, step["wait"])):
-        time.sleep(0.02)
-if "append" in step:
-    with open(step["append"][0], "a", encoding="utf-8") as file:
-        file.write(step["append"][1])
-if "usage" in step:
-    with open(os.environ["FLOW_JUDGE_USAGE"], "w", encoding="utf-8") as file:
-        file.write(step["usage"])
-sys.stdout.write(step["verified" if verify else "text"])
-sys.exit(step.get("exit", 0))
+prompt=$(cat; echo .) # with its line ends
+rest=${prompt#You are Judge } judge=- turn=other
+if [ "$rest" != "$prompt" ]; then
+    judge=${rest%% *} rest=${rest#* }
+    case $rest in
+        "in debate round "*) rest=${rest#in debate round } turn="debate ${rest%%[!0-9]*}" ;;
+        evaluating*"BEGIN draft of Judge"*) turn=verify ;;
+        evaluating*) turn=assess ;;
+    esac
+fi
+echo "$judge/$turn" >>"$folder/calls"
+printf %s "${prompt%.}" >"$folder/prompt-$judge-$turn.txt"
+case $turn in
+    debate*) kinds="$turn,debate" ;;
+    verify) kinds=verify,assess ;;
+    *) kinds=$turn ;;
+esac
+IFS=,
+for kind in $kinds; do
+    for step in "$judge-$kind" "$kind"; do
+        [ -e "$folder/plan/$step" ] && . "$folder/plan/$step"
+    done
+done
+echo null
+exit 9
 """
 
 
@@ -78,17 +71,13 @@ def reply(
     }
 
 
-def _ready(step: dict[str, Any]) -> dict[str, Any]:
-    """A step with its texts as they are written, with verification and without."""
+def _verified(step: dict[str, Any]) -> str:
+    """What a step prints where the judge has looked at its draft once more."""
     reply = step.get("reply")
-    ready = {key: value for key, value in step.items() if key not in ("reply", "raw")}
-    ready["text"] = ready["verified"] = step.get("raw", json.dumps(reply))
-    if "raw" not in step and reply and "verification" not in reply and not step.get("unverified"):
-        pairs = [{"question": f"Is it {n}?", "answer": f"It is {n}."} for n in range(1, 6)]
-        ready["verified"] = json.dumps({"verification": pairs, **reply})
-    if "usage" in step:
-        ready["usage"] = json.dumps(step["usage"])
-    return ready
+    if "raw" in step or not reply or "verification" in reply or step.get("unverified"):
+        return text_of(step)
+    pairs = [{"question": f"Is it {n}?", "answer": f"It is {n}."} for n in range(1, 6)]
+    return json.dumps({"verification": pairs, **reply})
 
 
 class DebateJudges:
@@ -96,20 +85,22 @@ class DebateJudges:
 
     def __init__(self, folder: Path, home: Path, **settings: Any) -> None:
         self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "judge.py").write_text(PROGRAM)
-        command = [sys.executable, "-I", "-S", str(folder / "judge.py")]
-        judge = {"backend": "command", "command": command, "timeoutSeconds": 60, **settings}
-        path = home / ".claude" / "settings.flow.json"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps({"flow": {"goals": {"judge": judge}}}))
+        install(folder, home, PROGRAM, settings)
         self.says({})
 
     def says(self, plan: dict[str, Any]) -> None:
-        """Plan steps (``{"reply": ..., "raw": ..., "exit": ...}``) or replies; forget the calls."""
+        """Plan steps (``{"reply": ..., "raw": ..., "exit": ...}``) or replies; forget the calls.
+
+        What steps can hold, too, is told by ``judges.scripted.steps_code``.
+        """
         (self.folder / "calls").unlink(missing_ok=True)
-        steps = {key: {"reply": step} if "criteria" in step else step for key, step in plan.items()}
-        (self.folder / "plan").write_bytes(marshal.dumps({k: _ready(v) for k, v in steps.items()}))
+        shutil.rmtree(self.folder / "plan", ignore_errors=True)
+        (self.folder / "plan").mkdir()
+        for name, said in plan.items():
+            step = {"reply": said} if "criteria" in said else said
+            code = f'if [ "$turn" = verify ]; then\n{steps_code(step, _verified(step))}fi\n'
+            file = self.folder / "plan" / name.replace("/", "-")
+            file.write_text(code + steps_code(step, text_of(step)))
 
     @property
     def calls(self) -> list[str]:
@@ -119,5 +110,5 @@ class DebateJudges:
 
     def prompt(self, judge: int, turn: str) -> str:
         """The newest prompt of a judge's turn."""
-        name = f"prompt-{judge}-{turn.replace(' ', '-')}.txt"
+        name = f"prompt-{judge}-{turn}.txt"
         return (self.folder / name).read_text(encoding="utf-8")

@@ -7,41 +7,21 @@ With ``wait`` it thinks until a file of that name is in its folder.
 from __future__ import annotations
 
 import json
-import marshal
-import sys
-from pathlib import Path
-from typing import Any
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from tests.support.judges.scripted import install, steps_code, text_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PROGRAM = """\
-import marshal, os, sys  # no more: a judge is started for each question
-folder = os.path.dirname(os.path.abspath(__file__))
-prompt = sys.stdin.read()
-number = len([name for name in os.listdir(folder) if name.startswith("prompt-")])
-with open(os.path.join(folder, f"prompt-{number}.txt"), "w", encoding="utf-8") as file:
-    file.write(prompt)
-with open(os.environ["FLOW_JUDGE_SCHEMA"], encoding="utf-8") as file:
-    schema = file.read()
-with open(os.path.join(folder, f"schema-{number}.json"), "w", encoding="utf-8") as file:
-    file.write(schema)
-with open(os.path.join(folder, "plan"), "rb") as file:
-    plan = marshal.load(file)
-step = plan[min(number, len(plan) - 1)]
-if "touch" in step:
-    with open(step["touch"], "a", encoding="utf-8") as file:
-        file.write("touched while the judge was asked\\n")
-if "wait" in step:
-    import time
-    most = time.monotonic() + 300
-    while not os.path.exists(os.path.join(folder, step["wait"])):
-        if time.monotonic() > most:
-            sys.exit(9)
-        time.sleep(0.02)
-if "usage" in step:
-    with open(os.environ["FLOW_JUDGE_USAGE"], "w", encoding="utf-8") as file:
-        file.write(step["usage"])
-sys.stderr.write(step.get("stderr", ""))
-sys.stdout.write(step["text"])
-sys.exit(step.get("exit", 0))
+number=0
+while [ -e "$folder/prompt-$number.txt" ]; do number=$((number + 1)); done
+cat >"$folder/prompt-$number.txt"
+cat "$FLOW_JUDGE_SCHEMA" >"$folder/schema-$number.json"
+[ -e "$folder/plan/$number" ] && . "$folder/plan/$number"
+. "$folder/plan/last"
 """
 
 Row = tuple[str, str, list[str]]
@@ -64,35 +44,26 @@ def reply(verdict: str, *rows: Row, confidence: Any = 0.9, **more: Any) -> dict[
     }
 
 
-def _ready(step: dict[str, Any]) -> dict[str, Any]:
-    """A step with its texts as they are written."""
-    ready = {key: value for key, value in step.items() if key not in ("reply", "raw")}
-    ready["text"] = step.get("raw", json.dumps(step.get("reply", {})))
-    if "usage" in step:
-        ready["usage"] = json.dumps(step["usage"])
-    return ready
-
-
 class GoalJudge:
     """The program in ``folder``, and the user's settings in ``home`` that name it."""
 
     def __init__(self, folder: Path, home: Path, **settings: Any) -> None:
         self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "judge.py").write_text(PROGRAM)
-        command = [sys.executable, "-I", "-S", str(folder / "judge.py")]
-        judge = {"backend": "command", "command": command, "timeoutSeconds": 60, **settings}
-        path = home / ".claude" / "settings.flow.json"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps({"flow": {"goals": {"judge": judge}}}))
+        install(folder, home, PROGRAM, settings)
         self.says()
 
     def says(self, *steps: dict[str, Any]) -> None:
-        """Plan the answers of the next calls and forget the earlier ones."""
+        """Plan the answers of the next calls and forget the earlier ones.
+
+        What steps can hold is told by ``judges.scripted.steps_code``.
+        """
         for old in (*self.folder.glob("prompt-*.txt"), *self.folder.glob("schema-*.json")):
             old.unlink()
-        plan = [_ready(step) for step in steps or [{"exit": 9}]]
-        self.folder.joinpath("plan").write_bytes(marshal.dumps(plan))
+        shutil.rmtree(self.folder / "plan", ignore_errors=True)
+        (self.folder / "plan").mkdir()
+        codes = [steps_code(step, text_of(step)) for step in steps or [{"exit": 9}]]
+        for name, code in (*enumerate(codes), ("last", codes[-1])):
+            (self.folder / "plan" / str(name)).write_text(code)
 
     def answers(self, *replies: dict[str, Any]) -> None:
         """Plan usable replies."""

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import signal
+import sys
 import time
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -366,16 +369,12 @@ def test_a_judge_has_no_word_of_the_checkout_in_its_folder_or_environment(
     repo: GitRepo, judge: GoalJudge
 ) -> None:
     create(repo)
-    (judge.folder / "judge.py").write_text(
-        "import os, json\n"
-        "here = os.path.dirname(os.path.abspath(__file__))\n"
-        "json.dump([os.getcwd(), os.listdir('.')], open(os.path.join(here, 'where.json'), 'w'))\n"
-        f"print({json.dumps(PASS)!r})\n"
-    )
+    judge.says({"reply": PASS, "run": '{ pwd -P; ls -A; env >"$folder/env"; } >"$folder/where"'})
     assert evaluate(repo).json["verdict"] == "achieved"
-    cwd, names = json.loads((judge.folder / "where.json").read_text())
+    cwd, *names = (judge.folder / "where").read_text().splitlines()
     assert str(repo.path) not in cwd
     assert names == []
+    assert str(repo.path) not in (judge.folder / "env").read_text()
 
 
 # --- flow judge run -------------------------------------------------------------------------------
@@ -623,7 +622,7 @@ def test_a_slow_judge_is_no_answer(repo: GitRepo, tmp_path: Path, home: Path) ->
 
 def test_files_that_change_while_the_judge_is_asked(repo: GitRepo, judge: GoalJudge) -> None:
     create(repo)
-    judge.says({"reply": PASS, "touch": str(repo.path / "src/greet.txt")})
+    judge.says({"reply": PASS, "run": f"echo more >>{quote(str(repo.path))}/src/greet.txt"})
     done = evaluate(repo)
     assert done.json["verdict"] == "not_achieved"
     assert "src/greet.txt" in done.json["reason"]
@@ -636,14 +635,9 @@ def test_the_goals_lock_is_free_while_a_judge_is_asked(repo: GitRepo, judge: Goa
 
     create(repo)
     words = [f"{ROOT}/bin/flow", "goal", "pause", "greet", "--reason", "x"]
-    judge.folder.joinpath("judge.py").write_text(
-        "import os, subprocess, sys\n"
-        "env = {**os.environ, 'FLOW_PYTHON': sys.executable}\n"
-        f"cwd, words = {str(repo.path)!r}, {words!r}\n"
-        "done = subprocess.run(words, cwd=cwd, env=env, capture_output=True, timeout=50)\n"
-        f"open({str(judge.folder / 'paused')!r}, 'w').write(str(done.returncode))\n"
-        f"print({json.dumps(PASS)!r})\n"
-    )
+    pause = f"FLOW_PYTHON={quote(sys.executable)} {shlex.join(words)} >/dev/null 2>&1"
+    code = f'(cd {quote(str(repo.path))} && {pause}); printf %s $? >"$folder/paused"'
+    judge.says({"reply": PASS, "run": code})
     done = evaluate(repo)
     assert (judge.folder / "paused").read_text() == "0", done
     assert done.status == 2  # what it saw has moved
