@@ -14,11 +14,10 @@ from __future__ import annotations
 import os
 import struct
 import zlib
-from bisect import bisect_left
 from itertools import chain, islice
 
-from flow.adapters.fs.stamps import signature_of
 from flow.adapters.fs.state_folder import replace_own
+from flow.adapters.worktree.clean_files import STAMPS_SIZE, CleanFiles, clean_blocks, joined
 from flow.core.boundary.rules import GITLINK, LINK, ContentState
 from flow.core.layout import TEMP_PREFIX
 from flow.startup import json
@@ -27,17 +26,10 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-Stamps = bytes
-"""A signature (``fs.stamps``), packed: there is one for each file."""
+    from flow.adapters.worktree.clean_files import Stamps
 
-_MAGIC = b"flow-worktree-cache-5\n"
-_STAMPS = struct.Struct("<QQQQI")
-pack_stamps = _STAMPS.pack
-"""Makes :data:`Stamps` of the five numbers of a signature, the times cut to ``TIME_BITS``."""
-_MODE_AT = _STAMPS.size - 4
-TIME_BITS = (1 << 64) - 1
-"""Files may be dated before 1970 and after 2262. Two times of 584 years apart look the same, and a
-change that sets them moves ctime."""
+_MAGIC = b"flow-worktree-cache-6\n"
+_MODE_AT = STAMPS_SIZE - 4
 _MODES = ("100644", "100755", "120000", GITLINK)
 _GONE, _LINK = len(_MODES), _MODES.index(LINK)
 """In the place of a mode: the path is not there."""
@@ -52,7 +44,7 @@ class Table:
     def __init__(self, base: str) -> None:
         self.base = base
         self.folders: set[bytes] = set()
-        self.clean: dict[bytes, Stamps] = {}
+        self.clean = CleanFiles(self._width)
         """Files whose content is the base's, by the stamps they had then."""
         self.hashes: dict[bytes, bytes] = {}
         """Other files (``pack_hashed``). A walk takes what it meets out, to hold it once."""
@@ -68,18 +60,15 @@ class Table:
         """Whether it was made from the base's tree just now, not read from a cache."""
         self._rest: dict[bytes, bytes] = {}
         """The base's paths that are not known to be clean → packed entry."""
-        self._paths: list[bytes] = []
-        """The base's clean paths, sorted, with their stamps and packed entries side by side."""
-        self._stamps = self._packed = b""
 
     def __len__(self) -> int:
-        return len(self._paths) + len(self._rest)
+        return len(self.clean) + len(self._rest)
 
     def __contains__(self, path: bytes) -> bool:
         return self.packed_entry(path) is not None
 
     def __iter__(self) -> Iterator[bytes]:
-        yield from self._paths
+        yield from self.clean
         yield from self._rest
 
     def entry(self, path: bytes) -> ContentState | None:
@@ -97,21 +86,9 @@ class Table:
         mark = _MODES.index(GITLINK)
         return {path for path, packed in self._rest.items() if packed[0] == mark}
 
-    def is_other(self, path: bytes) -> bool:
-        """Whether the base has ``path``, which is not known to be clean."""
-        return path in self._rest
-
     def packed_entry(self, path: bytes) -> bytes | None:
         """The base's entry for ``path``, as the end of :func:`pack_hashed`."""
-        packed = self._rest.get(path)
-        if packed is not None or not self._paths:
-            return packed
-        place = bisect_left(self._paths, path)
-        inside = place < len(self._paths) and self._paths[place] == path
-        return self._packed_at(place) if inside else None
-
-    def _packed_at(self, place: int) -> bytes:
-        return self._packed[place * self._width : (place + 1) * self._width]
+        return self._rest.get(path) or self.clean.packed_entry(path)
 
     @property
     def _width(self) -> int:
@@ -138,18 +115,15 @@ class Table:
     @classmethod
     def _of_blocks(cls, base: str, header: Mapping[str, Any], blocks: list[bytes]) -> Table:
         """The reverse of :meth:`_blocks`. Raises :class:`ValueError` where blocks do not fit."""
-        clean, stamps, packed, rest, rest_packed, hashed, hashed_packed, *more = blocks
+        clean, (rest, rest_packed, hashed, hashed_packed, *more) = blocks[:5], blocks[5:]
         folders, named, decided, differing, differing_packed = more
         table = cls(base)
         table.fresh = False
         table.rules, table.other = str(header["rules"]), str(header["other"])
-        table._paths, table._stamps, table._packed = _split_block(clean), stamps, packed
         width = table._width
-        if len(packed) != len(table._paths) * width:
-            raise ValueError("a block of another length")
-        table.clean = table.known_clean()
+        table.clean = CleanFiles(width, *clean)
         table._rest = _pairs(rest, rest_packed, width)
-        table.hashes = _pairs(hashed, hashed_packed, _STAMPS.size + width)
+        table.hashes = _pairs(hashed, hashed_packed, STAMPS_SIZE + width)
         table.folders = set(_split_block(folders))
         entries = _pairs(differing, differing_packed, width).items()
         table.differing = {p: None if e[0] == _GONE else _unpack_entry(e) for p, e in entries}
@@ -157,11 +131,6 @@ class Table:
         both = islice(table.hashes, header["decided"])
         table.decisions = dict(zip(chain(both, _split_block(named)), flags, strict=True))
         return table
-
-    def known_clean(self) -> dict[bytes, Stamps]:
-        """``clean`` as it was loaded, after a walk has emptied it."""
-        pieces = _block_pieces(self._stamps, _STAMPS.size)
-        return dict(zip(self._paths, pieces, strict=True))
 
     def save(self, file: str, clean: Mapping[bytes, Stamps]) -> None:
         """Write the cache; a failure is of no consequence."""
@@ -188,7 +157,6 @@ class Table:
         return [_MAGIC + text + b"\n", *blocks]
 
     def _blocks(self, clean: Mapping[bytes, Stamps], decided: Sequence[bytes]) -> list[bytes]:
-        paths = sorted(clean)
         rest = [path for path in self if path not in clean]
         both = set(decided)
         more = (path for path, packed in self.hashes.items() if is_believed(packed))
@@ -196,18 +164,16 @@ class Table:
         named = [path for path in self.decisions if path not in both]
         gone = bytes((_GONE,)).ljust(self._width, b"\0")
         return [
-            b"\0".join(paths),
-            _joined(clean[path] for path in paths),
-            _joined(self.packed_entry(path) or b"" for path in paths),
+            *clean_blocks(clean, self.packed_entry),
             b"\0".join(rest),
-            _joined(self.packed_entry(path) or b"" for path in rest),
+            joined(self.packed_entry(path) or b"" for path in rest),
             b"\0".join(hashed),
-            _joined(self.hashes[path] for path in hashed),
+            joined(self.hashes[path] for path in hashed),
             b"\0".join(self.folders),
             b"\0".join(named),
             bytes(self.decisions[path] for path in chain(decided, named)),
             b"\0".join(self.differing),
-            _joined(_pack_entry(e) if e else gone for e in self.differing.values()),
+            joined(_pack_entry(e) if e else gone for e in self.differing.values()),
         ]
 
 
@@ -227,12 +193,6 @@ def folders_above(path: bytes) -> Iterator[bytes]:
         at = path.rfind(b"/", 0, at)
 
 
-def packed_stamps(status: os.stat_result) -> Stamps:
-    """The stamps that differ between two states of a file."""
-    changed, modified, size, inode, mode = signature_of(status)
-    return pack_stamps(changed & TIME_BITS, modified & TIME_BITS, size, inode, mode)
-
-
 def pack_hashed(stamps: Stamps, entry: ContentState, *, believed: bool = True) -> bytes:
     """A file that differs from the base, as it was when it was hashed.
 
@@ -244,17 +204,17 @@ def pack_hashed(stamps: Stamps, entry: ContentState, *, believed: bool = True) -
 
 def is_believed(packed: bytes) -> bool:
     """Whether the stamps of :func:`pack_hashed` tell of later changes."""
-    return packed[_MODE_AT : _STAMPS.size] != bytes(4)
+    return packed[_MODE_AT:STAMPS_SIZE] != bytes(4)
 
 
 def hashed_entry(packed: bytes) -> ContentState:
     """What the file held."""
-    return _unpack_entry(packed[_STAMPS.size :])
+    return _unpack_entry(packed[STAMPS_SIZE:])
 
 
 def is_packed_link(packed: bytes) -> bool:
     """Whether it is a symlink that :func:`pack_hashed` packed."""
-    return packed[_STAMPS.size] == _LINK
+    return packed[STAMPS_SIZE] == _LINK
 
 
 def changed_at(stamps: bytes) -> int:
@@ -282,14 +242,6 @@ def _block_pieces(block: bytes, width: int) -> list[bytes]:
 
 def _pairs(names: bytes, block: bytes, width: int) -> dict[bytes, bytes]:
     return dict(zip(_split_block(names), _block_pieces(block, width), strict=True))
-
-
-def _joined(pieces: Iterable[bytes]) -> bytes:
-    """As ``b"".join``, which holds all pieces at once."""
-    block = bytearray()
-    for piece in pieces:
-        block += piece
-    return bytes(block)
 
 
 def _read_blocks(file: str) -> tuple[Mapping[str, Any], list[bytes]]:

@@ -12,16 +12,18 @@ import os
 import stat
 
 from flow.adapters.fs.stamps import flush, is_settled, tells
-from flow.adapters.worktree.cache import pack_hashed, packed_stamps
+from flow.adapters.worktree.cache import pack_hashed
+from flow.adapters.worktree.clean_files import packed_stamps
 from flow.core.boundary.rules import LINK, ContentState
 from flow.startup.sha import new
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Iterable, Mapping
 
     from flow.adapters.fs.stamps import Flush
-    from flow.adapters.worktree.cache import Stamps, Table
+    from flow.adapters.worktree.cache import Table
+    from flow.adapters.worktree.clean_files import Stamps
     from flow.startup.sha import Algorithm
 
 LARGEST = 8 << 30
@@ -31,8 +33,7 @@ UNFLUSHED = 256 << 10
 """Bytes (a file counts for 4096 more) that are hashed anew at each walk, before a flush is worth it
 to remember them: it may have to wait for the disk."""
 
-_NO_STAMPS: Stamps = b""
-"""No file has it, so that the file is hashed anew."""
+_NONE: Mapping[bytes, Stamps] = {}
 _CHUNK = 1 << 20
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -49,19 +50,22 @@ class Contents:
         self._top = top
         self._table = table
         self._doubts = doubts
-        self._doubted: dict[bytes, Stamps] = {}
-        """Known stamps of files that are hashed all the same."""
+        self._doubted: dict[bytes, dict[bytes, Stamps]] = {}
+        """folder → known stamps of files in it that are hashed all the same."""
         self._unflushed = 0
         self._flush: Flush | None = None
         self._flush_tried = False
         self._algorithm: Algorithm = "sha256" if len(table.base) == 64 else "sha1"
 
-    def doubt(self, paths: Collection[bytes]) -> None:
-        """Make a walk meet these clean files, whatever their stamps are."""
-        clean = self._table.clean
+    def doubt(self, paths: Iterable[bytes]) -> None:
+        """Hash these clean files, whatever their stamps are."""
         for path in paths:
-            self._doubted[path] = clean[path]
-            clean[path] = _NO_STAMPS
+            folder = path[: path.rfind(b"/") + 1]
+            self._doubted.setdefault(folder, {})[path] = self._table.clean[path]
+
+    def doubted(self, folder: bytes) -> Mapping[bytes, Stamps]:
+        """Those in a folder (with a ``/`` at its end), with their known stamps."""
+        return self._doubted.get(folder, _NONE)
 
     def packed(self, path: bytes, status: os.stat_result) -> bytes | None:
         """A regular file or symlink with these stamps (``pack_hashed``); None: as in the base.
@@ -91,7 +95,7 @@ class Contents:
 
     def _earlier(self, path: bytes, stamps: Stamps) -> bytes | None:
         """The file as it was packed, with these stamps, when it was hashed last; else None."""
-        if self._doubted.get(path) == stamps:
+        if self.doubted(path[: path.rfind(b"/") + 1]).get(path) == stamps:
             return stamps + (self._table.packed_entry(path) or b"")
         earlier = self._table.hashes.pop(path, b"")
         return earlier if earlier.startswith(stamps) else None

@@ -374,7 +374,7 @@ def _save_cache(file: str, table: Table, walk: Walk, rules: Rules, *, compared: 
     news = contents.fresh if len(table) > _SMALL else contents.fresh * _WORTH_SAVING
     if not (table.fresh or rules.asked or compared or news > _WORTH_SAVING):
         return
-    clean = table.known_clean()
+    clean = table.clean.all_stamps()
     for path in chain(walk.files, walk.others, walk.missing):
         clean.pop(path, None)
     clean.update(contents.newly_clean)

@@ -13,16 +13,11 @@ import os
 import stat
 
 from flow.adapters.git import repository
-from flow.adapters.worktree.cache import (
-    TIME_BITS,
-    add_parents,
-    changed_at,
-    hashed_entry,
-    pack_stamps,
-)
+from flow.adapters.worktree.cache import add_parents, changed_at, hashed_entry
 from flow.adapters.worktree.contents import Contents, special
+from flow.adapters.worktree.folder_look import look_at, renamed_at
 from flow.adapters.worktree.ignore import RULES_FILE, ignores_itself, read_rules
-from flow.core.boundary.rules import CLOCK_TICK_NS, FOLDER, ContentState
+from flow.core.boundary.rules import FOLDER, ContentState
 from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
 
@@ -109,9 +104,13 @@ class Walk:
         self._seen: set[bytes] = set()
         self._candidates: list[bytes] = []
         """Files in tracked folders that are not tracked."""
+        self._looked: set[bytes] = set()
+        """The folders that were looked at (with a ``/`` at the end)."""
+        self._not_met: list[bytes] = []
+        """Clean files that were not there when their folder was looked at."""
 
     def run(self) -> None:
-        """Walk. ``table.clean`` is used up: what is left of it was not met."""
+        """Walk."""
         self._doubt()
         if self._collect:
             for path in {*self._table, *self._tracked}:
@@ -120,7 +119,10 @@ class Walk:
         folders = self._tracked_folders()
         candidates, self._candidates = self._candidates, []
         self._untracked(candidates, folders)
-        tracked = itertools.chain(self._table.clean, self._table.unclean, self._tracked)
+        clean_files = self._table.clean
+        unseen = (f for f in clean_files.folders if f not in self._looked)
+        not_met = itertools.chain.from_iterable(map(clean_files.paths_in, unseen))
+        tracked = itertools.chain(self._not_met, not_met, self._table.unclean, self._tracked)
         seen, clean, files = self._seen, self.contents.newly_clean, self.files
         untouched = self.untouched
         self.missing = {
@@ -177,67 +179,57 @@ class Walk:
         if self._deciding is None:
             return
         clean, prefix = self._table.clean, self.prefix
-        paths = {prefix + path for path in clean} if prefix else clean.keys()
-        self.contents.doubt({path[len(prefix) :] for path in self._deciding(paths)})
+        paths = {prefix + path for path in clean} if prefix else clean
+        self.contents.doubt(path[len(prefix) :] for path in self._deciding(paths))
 
     def _tracked_folders(self) -> list[bytes]:
         """Examine everything in the folders that hold tracked files; returns the other folders.
 
-        This loop runs once for each file of the checkout: it must stay this small. The way to the
-        top level is looked up once.
+        The way to the top level is looked up once.
         """
-        top_fd = os.open(self._top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            return self._examine_tracked(top_fd)
-        finally:
-            os.close(top_fd)
-
-    def _examine_tracked(self, top_fd: int) -> list[bytes]:
-        scandir, look, top, tracked = os.scandir, os.stat, self._top, self._folders
-        pop, pack, bits = self._table.clean.pop, pack_stamps, TIME_BITS
+        top = os.open(self._top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         odd: list[bytes] = []
         stack = [b""]
-        self._note_rename(b"", os.fstat(top_fd))
-        while stack:
-            rel = stack.pop()
-            try:
-                with scandir(top + rel) as entries:
-                    for entry in entries:
-                        path = rel + entry.name
-                        if entry.is_dir(follow_symlinks=False):
-                            if path in tracked:
-                                stack.append(path + b"/")
-                                self._note_rename(path + b"/", entry.stat(follow_symlinks=False))
-                            else:
-                                self._odd_folder(path, odd, stack)
-                            continue
-                        st = look(path, dir_fd=top_fd, follow_symlinks=False)
-                        known = pop(path, None)
-                        if known != pack(
-                            st.st_ctime_ns & bits,
-                            st.st_mtime_ns & bits,
-                            st.st_size,
-                            st.st_ino,
-                            st.st_mode,
-                        ):
-                            self._meet(path, st, is_clean=known is not None)
-            except OSError as error:
-                self._unreadable(rel.rstrip(b"/"), error)
+        try:
+            while stack:
+                folder = stack.pop()
+                try:
+                    self._tracked_folder(top, folder, odd, stack)
+                except OSError as error:
+                    self._unreadable(folder.rstrip(b"/"), error)
+        finally:
+            os.close(top)
         return odd
 
-    def _meet(self, path: bytes, status: os.stat_result, *, is_clean: bool) -> None:
-        """A file whose stamps are not known; ``is_clean``: the base has it, clean before."""
+    def _tracked_folder(
+        self, top: int, folder: bytes, odd: list[bytes], stack: list[bytes]
+    ) -> None:
+        clean = self._table.clean
+        look = look_at(top, folder, clean, self.contents.doubted(folder))
+        self._looked.add(folder)
+        self._not_met += look.missing
+        self._note_rename(folder, look.renamed)
+        for path in look.folders:
+            if path in self._folders:
+                stack.append(path + b"/")
+            else:
+                self._odd_folder(path, odd, stack)
+        for path, status in look.files:
+            self._meet(path, status)
+
+    def _meet(self, path: bytes, status: os.stat_result) -> None:
+        """A file whose stamps are not known."""
         if self._aside(path):
             return
-        if is_clean or self._table.is_other(path) or path in self._tracked:
+        if path in self._table or path in self._tracked:
             self._file(path, status)
         else:
             self._candidates.append(path)
 
-    def _note_rename(self, path: bytes, status: os.stat_result) -> None:
-        """Record when a folder was renamed, where its stamps show that."""
-        if status.st_ctime_ns - status.st_mtime_ns > CLOCK_TICK_NS:
-            self._renamed[path if self.prefix + path else b"./"] = status.st_ctime_ns
+    def _note_rename(self, path: bytes, at: int | None) -> None:
+        """Record when a folder was renamed (ns; None: its stamps do not show that)."""
+        if at is not None:
+            self._renamed[path if self.prefix + path else b"./"] = at
 
     def _odd_folder(self, path: bytes, odd: list[bytes], stack: list[bytes]) -> None:
         """A folder without tracked files."""
@@ -260,8 +252,7 @@ class Walk:
             if stat.S_ISDIR(status.st_mode):
                 stack.append(path + b"/")
             else:
-                is_clean = self._table.clean.pop(path, None) is not None
-                self._meet(path, status, is_clean=is_clean)
+                self._meet(path, status)
 
     def _aside(self, path: bytes) -> bool:
         """``.git`` as a file, and files of rules, which are read where rules are collected."""
@@ -341,7 +332,7 @@ class Walk:
     def _list(self, folder: bytes, files: list[bytes], folders: list[bytes]) -> None:
         """What lies in an untracked folder."""
         try:
-            self._note_rename(folder + b"//", os.lstat(self._top + folder))
+            self._note_rename(folder + b"//", renamed_at(os.lstat(self._top + folder)))
         except OSError as error:
             self._unreadable(folder, error)
         for path, is_folder in self._scan(folder):

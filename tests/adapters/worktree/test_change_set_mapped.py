@@ -14,8 +14,9 @@ import pytest
 from flow.adapters.fs import stamps
 from flow.adapters.fs.stamps import flush
 from flow.adapters.worktree import contents as worktree_contents
-from flow.adapters.worktree.cache import Table, packed_stamps
+from flow.adapters.worktree.cache import Table
 from flow.adapters.worktree.change_set import snapshot
+from flow.adapters.worktree.clean_files import packed_stamps
 from flow.core.boundary.rules import Deciding
 from tests.support.gitbox import GitBox
 

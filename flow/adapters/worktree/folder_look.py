@@ -1,0 +1,117 @@
+"""One look at one folder of a working tree, against the stamps of its clean files.
+
+Most folders are as they were: then their files' stamps are compared as one block of bytes.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+
+from flow.adapters.worktree.clean_files import pack_stamps, packed_stamps
+from flow.core.boundary.rules import CLOCK_TICK_NS
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from flow.adapters.worktree.clean_files import CleanFiles
+
+_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class FolderLook(NamedTuple):
+    """What is in a folder, as paths below the top level; what is as it was is not named."""
+
+    files: list[tuple[bytes, os.stat_result]]
+    """What is no folder, and has other stamps, or was not clean."""
+    folders: list[bytes]
+    missing: list[bytes]
+    """Clean files that are not there any more."""
+    renamed: int | None
+    """When the folder itself was renamed (ns), where its stamps show that."""
+
+
+def look_at(
+    top: int, folder: bytes, clean: CleanFiles, doubted: Collection[bytes] = ()
+) -> FolderLook:
+    """Look at ``folder`` (with a ``/`` at its end) below the folder that ``top`` is opened on.
+
+    The paths in ``doubted`` have other stamps, whatever they are. Raises OSError, whose file is a
+    path below the top level: ELOOP, ENOENT where somebody changes the tree right now.
+    """
+    here = -1
+    try:
+        here = os.open(folder[:-1] or b".", _FLAGS, dir_fd=top)
+        look = FolderLook([], [], [], renamed_at(os.fstat(here)))
+        listed = set(os.listdir(here))
+        joined = clean.names(folder)
+        names = os.fsdecode(joined).split("\0") if joined else []
+        if doubted or not _all_as_they_were(here, names, clean.stamps(folder)):
+            _examine_clean(here, folder, listed, clean, doubted, look)
+        for name in listed.difference(names):
+            _add(folder + os.fsencode(name), os.lstat(name, dir_fd=here), look)
+        return look
+    except OSError as error:
+        name = error.filename
+        error.filename = folder + os.fsencode(name) if isinstance(name, str) else folder
+        raise
+    finally:
+        if here >= 0:
+            os.close(here)
+
+
+def renamed_at(status: os.stat_result) -> int | None:
+    """When a folder was renamed after a name was last made or removed in it (ns).
+
+    None where its stamps do not show that.
+    """
+    changed = status.st_ctime_ns
+    return changed if changed - status.st_mtime_ns > CLOCK_TICK_NS else None
+
+
+def _all_as_they_were(here: int, names: list[str], stamps: bytes) -> bool:
+    """This runs once for each file of the checkout: it must stay this small."""
+    lstat, pack = os.lstat, pack_stamps
+    try:
+        packed = [
+            pack(st.st_ctime_ns, st.st_mtime_ns, st.st_size, st.st_ino, st.st_mode)
+            for name in names
+            for st in (lstat(name, dir_fd=here),)
+        ]
+    except (OSError, struct.error):  # one is gone, or dated before 1970
+        return False
+    return b"".join(packed) == stamps
+
+
+def _examine_clean(
+    here: int,
+    folder: bytes,
+    listed: Collection[str],
+    clean: CleanFiles,
+    doubted: Collection[bytes],
+    look: FolderLook,
+) -> None:
+    """The same, one by one."""
+    for path in clean.paths_in(folder):
+        name = os.fsdecode(path[len(folder) :])
+        try:
+            status = os.lstat(name, dir_fd=here)
+        except FileNotFoundError:
+            if name in listed:
+                raise
+            look.missing.append(path)
+            continue
+        if stat.S_ISDIR(status.st_mode):
+            look.missing.append(path)
+            look.folders.append(path)
+        elif path in doubted or packed_stamps(status) != clean[path]:
+            look.files.append((path, status))
+
+
+def _add(path: bytes, status: os.stat_result, look: FolderLook) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        look.folders.append(path)
+    else:
+        look.files.append((path, status))
