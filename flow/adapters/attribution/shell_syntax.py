@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from flow.core.masked_exit.programs import SHELLS, shell_options
+from flow.core.masked_exit.runner_names import starts_runners
 from flow.core.masked_exit.shell import LAST, ShellNode, base_name
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -215,7 +216,8 @@ def _command(node: Any, depth: int) -> ShellNode:
             variables.append(f"{name}={shown}")
         else:
             named = child.type == "command_name" and bool(child.children)
-            words.append(_plain_word(child.children[0] if named else child))
+            word = _plain_word(child.children[0] if named else child)
+            words.append(_program_in(_node_text(child)) if word is None else word)
             source.append(_node_text(child))
     if words[:1] == ["coproc"]:
         return _coproc_node(
@@ -479,6 +481,23 @@ def _plain_word(node: Any) -> str | None:
         words = [_plain_word(child) for child in _named_children(node)]
         return None if None in words or LAST in words else "".join(map(str, words))
     return None
+
+
+_PROGRAMS_IN = tuple(
+    re.compile(text)
+    for text in (
+        r'"?\$.*/([A-Za-z][\w.+-]*)"?',
+        r'"?\$\{\w+:?-(?:[^{}$`]*/)?([A-Za-z][\w.+-]*)\}"?',
+        r'"?(?:\$\(|`) *(?:which|command -v|type -[pP]) +([A-Za-z][\w.+-]*) *(?:\)|`)"?',
+    )
+)
+
+
+def _program_in(text: str) -> str | None:
+    """A word that the shell computes, where it ends in a known program's name (``.../pytest``)."""
+    matches = filter(None, (pattern.fullmatch(text) for pattern in _PROGRAMS_IN))
+    name = next((match[1] for match in matches), None)
+    return f".../{name}" if name is not None and starts_runners(name) else None
 
 
 def _arithmetic_value(parts: list[Any]) -> str | None:

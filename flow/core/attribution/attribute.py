@@ -10,9 +10,9 @@ from __future__ import annotations
 from flow.core.attribution.reading import WINDOW, Attribution, CommandReading
 from flow.core.attribution.rules import applies, says_nothing_ran
 from flow.core.attribution.runners import ONE_REPORT, READERS
-from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS, mentioned_runner
+from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS
 from flow.core.masked_exit.rules import exits, nested_commands
-from flow.core.masked_exit.runner_names import report_of, runner_of
+from flow.core.masked_exit.runner_names import mentioned_runner, report_of, runner_of
 from flow.core.masked_exit.shell import ShellNode, base_name, commands, plain_words
 from flow.startup.typing import TYPE_CHECKING
 

@@ -21,7 +21,7 @@ from flow.core.masked_exit.programs import (
     silenced,
     without_shell,
 )
-from flow.core.masked_exit.runner_names import runner_of
+from flow.core.masked_exit.runner_names import Runner, runner_of, started
 from flow.core.masked_exit.shell import LAST, ShellNode, base_name, plain_command
 from flow.core.masked_exit.states import (
     FAILED,
@@ -45,12 +45,11 @@ if TYPE_CHECKING:
 
 _REPORTS = (".xml", ".json")
 _SETS = re.compile(r"([A-Za-z_]\w*)\s*(\+\+|--|(?:<<|>>|[-+*/%|&^:])?=(?!=))")
-_QUESTIONS = frozenset(
-    (
-        "--version", "-V", "--help", "-h", "--collect-only", "--co", "--fixtures", "--markers",
-        "--list", "--listTests", "--list-tests", "-list", "-N",
-    )
-)  # fmt: skip
+_ASKS = frozenset(("--version", "-V", "--help", "-h"))
+_LISTS = _ASKS | {
+    "--collect-only", "--co", "--fixtures", "--markers", "--list", "--listTests", "--list-tests",
+    "-list", "-N",
+}  # fmt: skip
 """With these a runner answers and runs no test: its status is not asked for, its report is."""
 _PLAIN = re.compile(r"[\w./:=-]+(?: +[\w./:=-]+)*")
 _TESTING = tuple((word,) for word in TESTS)
@@ -174,7 +173,7 @@ class Commands(Builtins):
         if value == TOLD:
             return self._failing(with_status(as_heard(state), (0, 1)))
         if "\0" in value or not _PLAIN.fullmatch(value):
-            return self._failing(with_status(state, (0, 1)))
+            return self._failing(self._program(node, command, state))
         given = tuple(value.split())
         named = command._replace(
             words=(*given, *command.words[1:]), source=(*given, *command.source[1:])
@@ -235,14 +234,14 @@ class Commands(Builtins):
 
     def _check(self, words: tuple[str | None, ...], state: State) -> set[State]:
         """A runner's own end."""
-        runner = runner_of(words)
-        if not runner or _QUESTIONS & {*words}:
+        runner = started(words)
+        if not runner.name or _is_question(runner):
             return with_status(state, alone(words))
         self.run.seen[words] = None
         again = (
             self.retry
             and state.check == FAILED
-            and runner == self.run.runner
+            and runner.name == self.run.runner
             and _same_tests(words, self.run.followed or ())
         )
         if words != self.run.followed and not again:
@@ -253,7 +252,7 @@ class Commands(Builtins):
         good = state.check if state.check in (FAILED, HEARD) and not again else PASSED
         bad = state.check if state.check == HEARD else FAILED
         checked = {state._replace(status=0, check=good)}
-        failed = fails_with(words, runner)
+        failed = fails_with(words, runner.name)
         return checked | {state._replace(status=code, check=bad) for code in failed}
 
     def _nested(self, text: str, command: ShellNode, state: State) -> set[State]:
@@ -275,6 +274,15 @@ class Commands(Builtins):
         return {
             state._replace(status=end.status, check=end.check, written=end.written) for end in ended
         }
+
+
+def _is_question(runner: Runner) -> bool:
+    """Whether it runs no test; one whose report is not asked for hands other options on."""
+    words = runner.words
+    if runner.form:
+        return not _LISTS.isdisjoint(words)
+    end = words.index("--") if "--" in words else len(words)
+    return not _ASKS.isdisjoint(words[:end])
 
 
 _AGAIN = frozenset(("--lf", "--last-failed", "--ff", "--failed-first", "-v", "-vv", "-q", "-x"))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from flow.core.masked_exit.runner_names import runner_of
+from flow.core.masked_exit.runner_names import STARTS_CODE, mentioned_runner
 from flow.core.masked_exit.shell import LAST, ShellNode, base_name, plain_words
 
 Statuses = frozenset[int]
@@ -98,9 +98,6 @@ _CODE = {
     "awk": (), "gawk": (), "mawk": (),
 }  # fmt: skip
 """Interpreters and the options before their code; without any it is the first operand."""
-_STARTS = re.compile(
-    r"system|popen|spawn|subprocess|exec|\brun\b|call|`|pytest\.main|open3", re.IGNORECASE
-)
 _HANDS_ON = re.compile(
     r"exit|check\s*=\s*True|check_call|check_output|raise|\bdie\b|assert|execSync|execFileSync"
     r"|returncode|status"
@@ -121,19 +118,9 @@ def _code(name: str, words: tuple[str | None, ...]) -> str | None:
 
 def _of_code(code: str) -> tuple[str | None, ...] | None:
     """The runner that a piece of code starts without a word of handing its status on."""
-    if not _STARTS.search(code) or _HANDS_ON.search(code):
+    if not STARTS_CODE.search(code) or _HANDS_ON.search(code):
         return None
     return mentioned_runner(code)
-
-
-def mentioned_runner(text: str) -> tuple[str | None, ...] | None:
-    """The first runner that words of any text would start."""
-    words = re.split(r"[^\w./=:-]+", text[:4000])
-    for index in range(len(words)):
-        for end in (index + 1, index + 2, index + 3):
-            if words[index] and runner_of(tuple(words[index:end])):
-                return tuple(words[index:end])
-    return None
 
 
 def _of_script(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:

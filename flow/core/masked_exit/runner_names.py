@@ -1,168 +1,298 @@
-"""Test runners by the words that start them."""
+"""Test runners by the words that start them.
+
+A program that is not known may run the command in its words (``ionice``, a script of the project):
+where a name that nothing else bears stands in them (``CERTAIN``), it counts as started. Programs to
+which such a name is a text or a package are a table of their own.
+"""
 
 from __future__ import annotations
 
-from flow.core.masked_exit.shell import base_name, plain_words
+import re
 
-_ALONE = {
-    "pytest": "pytest", "py.test": "pytest", "nosetests": "unittest", "nose2": "unittest",
-    "green": "", "trial": "trial", "stestr": "stestr", "tox": "", "nox": "",
-    "jest": "jest", "vitest": "vitest", "mocha": "mocha", "ava": "ava", "tap": "tap",
-    "karma": "karma", "rspec": "rspec", "phpunit": "phpunit", "pest": "pest", "bats": "bats",
-    "ctest": "ctest", "shellspec": "rspec", "prove": "prove", "gotestsum": "gotestsum",
-    "ginkgo": "ginkgo", "behave": "behave", "robot": "robot", "busted": "busted",
-    "cucumber-js": "cucumber", "cargo-nextest": "nextest",
-}  # fmt: skip
-"""Programs that are a test runner, and whose form of report theirs is; empty: none is asked for,
-since they start others or print nothing that is known."""
-_WITH = {
-    "go": {"test": "go test"},
-    "cargo": {"test": "cargo test", "t": "cargo test", "nextest": "nextest"},
-    "dotnet": {"test": "dotnet test"},
-    "mix": {"test": "mix test"},
-    "swift": {"test": "swift test"},
-    "deno": {"test": "deno test"},
-    "bun": {"test": "bun test"},
-    "dart": {"test": "dart test"},
-    "flutter": {"test": "dart test"},
-    "lein": {"test": "lein test"},
-    "playwright": {"test": "playwright"},
-    "cypress": {"run": "cypress"},
-    "rails": {"test": "minitest"},
-    "npm": {"test": "", "t": "", "tst": ""},
-    "pnpm": {"test": "", "t": ""},
-    "yarn": {"test": ""},
-    "make": {"test": "", "tests": "", "check": ""},
-    "gmake": {"test": "", "tests": "", "check": ""},
-    "mvn": {"test": "", "verify": ""},
-    "mvnw": {"test": "", "verify": ""},
-    "gradle": {"test": "", "check": ""},
-    "gradlew": {"test": "", "check": ""},
-    "sbt": {"test": ""},
-    "rake": {"test": "", "spec": ""},
-    "composer": {"test": ""},
-    "hatch": {"test": ""},
-}
-"""Programs that run tests with one of these words, and whose form of report it is."""
-_MODULES = {
-    "pytest": "pytest", "unittest": "unittest", "nose2": "unittest", "tox": "", "nox": "",
-    "stestr": "stestr", "behave": "behave", "robot": "robot", "green": "",
-}  # fmt: skip
+from flow.core.masked_exit.runner_tables import (
+    ALONE,
+    BUILDERS,
+    CARRIERS,
+    CERTAIN,
+    INTERPRETERS,
+    KEYWORDS,
+    LAUNCHERS,
+    MODULES,
+    NAMES_ONLY,
+    NAMING,
+    RUN_WORDS,
+    SAME,
+    SCRIPTS,
+    VALUED,
+    WITH,
+)
+from flow.core.masked_exit.runner_words import operands, python_option, tests_by_name
+from flow.core.masked_exit.shell import base_name, plain_words
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    Words = tuple[str | None, ...]
+
+
+class Runner(NamedTuple):
+    """A test runner that a command starts."""
+
+    name: str = ""
+    """Empty: there is none."""
+    form: str = ""
+    """Whose form of report it has to print; empty: none is asked for."""
+    words: Words = ()
+    """The command's words from the runner's own on."""
+
+
+_NONE = Runner()
 _MANAGE = "manage.py test"
 _NODE = "node --test"
-_ANY_WORD = ("make", "gmake", "mvn", "mvnw", "gradle", "gradlew", "sbt", "rake")
-"""Programs that take several targets, in any order."""
-_LAUNCHERS = frozenset(
-    (
-        "npx", "pnpx", "bunx", "uvx", "pipx", "poetry", "pipenv", "uv", "hatch", "rye", "pdm",
-        "bundle", "yarn", "pnpm", "npm", "bun",
-    )
-)  # fmt: skip
-_LAUNCH_WORDS = frozenset(["run", "exec", "dlx", "--", "x"])
-_SCRIPTS = ("npm", "pnpm", "yarn", "bun")
-_CARRIERS = {
-    "docker": ("run", "exec"), "podman": ("run", "exec"), "docker-compose": ("run", "exec"),
-    "kubectl": ("exec", "run"), "oc": ("exec", "run"), "ssh": (), "xargs": (), "parallel": (),
-    "flock": (), "coverage": ("run",), "direnv": ("exec",), "conda": ("run",), "mamba": ("run",),
-    "micromamba": ("run",), "cross-env": (), "dotenv": (), "nyc": (), "c8": (), "doppler": ("run",),
-    "op": ("run",), "dbus-run-session": (), "strace": (), "faketime": (), "retry": (),
-    "tmux": (), "screen": (),
-}  # fmt: skip
-"""Programs that run the command at the end of their words and end as it does, and the word that
-has to come before, if any."""
-_NAMING = frozenset(("--name", "-n", "-t", "--tag", "-e", "--env", "-w", "-l", "--network"))
-"""Options of carriers whose value is no command."""
+_PYTHON = re.compile(r"(?:python|pypy|ipython|jython|graalpy)[\d.]*(?:\.exe)?|py")
+_OF_FILE = re.compile(r"\.(?:js|mjs|cjs|phar|exe|cmd|bat|pyz)$")
+_VERSION = re.compile(r"(?:==.*|@.*|-?\d[\d.]*)$")
+_SHELL = re.compile(r"(?:ba|da|z|k|a|fi)?sh")
+_CHOOSES = ("runner", "framework", "name", "tag", "image", "package", "tool", "require")
+"""Words in a long option whose value names a runner, and does not start it."""
+STARTS_CODE = re.compile(
+    r"system|popen|spawn|subprocess|exec|\brun\b|call|`|pytest\.(?:console_)?main|open3",
+    re.IGNORECASE,
+)
+"""What code holds that starts another program."""
+_UNITTEST = re.compile(r"unittest\.main|TextTestRunner")
+_CODE = {"node": ("-e", "--eval", "-p"), "php": ("-r",), "ruby": ("-e",), "perl": ("-e", "-E")}
 
 
-def runner_of(words: tuple[str | None, ...]) -> str:
+def runner_of(words: Words) -> str:
     """The test runner that a command starts (``pytest``, ``go test``); empty: none."""
-    return _recognised(words)[0]
+    return started(words).name
 
 
-def report_of(words: tuple[str | None, ...]) -> str:
+def report_of(words: Words) -> str:
     """Whose form of report a command has to print; empty: no runner, or one that starts others."""
-    return _recognised(words)[1]
+    return started(words).form
 
 
-_NONE = ("", "")
+def mentioned_runner(text: str) -> Words | None:
+    """The first runner that words of any text would start."""
+    words = re.split(r"[^\w./=:-]+", text[:4000])
+    for index in range(len(words)):
+        for end in (index + 1, index + 2, index + 3):
+            if words[index] and _by_itself(tuple(words[index:end])).name:
+                return tuple(words[index:end])
+    return None
 
 
-def _recognised(words: tuple[str | None, ...]) -> tuple[str, str]:
+def started(words: Words) -> Runner:
+    """The test runner that a command starts, by the command's words."""
     words = plain_words(words)
-    given = [word for word in words if word is not None]
-    if not given or words[0] is None:
-        return _NONE
-    name, rest = base_name(given[0]), given[1:]
-    if name in _LAUNCHERS:
-        launched = _launched(name, rest)
-        if launched[0]:
+    if words and words[0] is not None and " " in words[0]:  # env -S "pytest -q"
+        words = (*words[0].split(), *words[1:])
+    while words and words[0] in KEYWORDS:
+        words = words[1:]
+    own = _by_itself(words)
+    if own.name or not words:
+        return own
+    if words[0] is None:
+        return _scanned(words[1:], _if_certain)
+    name = base_name(words[0].lstrip("\\"))
+    if name in LAUNCHERS:
+        launched = _launched(name, words[1:])
+        if launched.name or name not in CARRIERS:
             return launched
-    if name in _CARRIERS:
-        return _carried(_CARRIERS[name], rest)
-    if name in _ALONE:
-        return name, _ALONE[name]
-    if name.startswith("python") or name == "pypy3":
-        return _module(rest)
+    if name in CARRIERS:
+        return _carried(CARRIERS[name], words[1:])
+    if name in NAMES_ONLY or name in ALONE or name in INTERPRETERS or SAME.get(name, name) in WITH:
+        return _NONE
+    if _PYTHON.fullmatch(name):
+        return _scanned(_behind_module(words), _if_certain)
+    if _SHELL.fullmatch(name) and any(w and re.match(r"-\w*c$", w) for w in words):
+        return _NONE
+    inner = _scanned(words[1:], _if_certain)
+    if not inner.name and next(operands(words[1:]), ("", ""))[0] in ("test", "tests"):
+        return Runner(f"{name} test", "", words)
+    return inner
+
+
+def _by_itself(words: Words) -> Runner:
+    """What is recognised by a program and its own words."""
+    program, rest = words[0] if words else None, words[1:]
+    if program is None:
+        return _NONE
+    name = base_name(program.lstrip("\\"))
+    if program.startswith("@"):  # a package of npm: @playwright/test
+        name = program[1:].partition("/")[0]
+    for shown in (name, _OF_FILE.sub("", name), _VERSION.sub("", name)):
+        if shown in ALONE:
+            return Runner(shown, ALONE[shown], words)
+    if _PYTHON.fullmatch(name):
+        return _of_python(rest)
     if name == "manage.py":
-        return (_MANAGE, "unittest") if rest[:1] == ["test"] else _NONE
-    if name == "node":
-        return (_NODE, _NODE) if "--test" in rest else _NONE
-    return _by_word(name, rest)
+        return Runner(_MANAGE, "unittest", words) if rest[:1] == ("test",) else _NONE
+    if name in INTERPRETERS:
+        return _of_interpreter(name, rest)
+    if "/" in program or _SHELL.fullmatch(name):
+        script = program if "/" in program else next(operands(rest), ("", ""))[0]
+        if script and tests_by_name(base_name(script).rpartition(".")[0] or base_name(script)):
+            return Runner(base_name(script), "", words)
+    return _by_word(name, words)
 
 
-def _by_word(name: str, rest: list[str]) -> tuple[str, str]:
-    plain = [word for word in rest if not word.startswith("-") and "=" not in word]
-    if name in _SCRIPTS and plain[:1] in (["run"], ["run-script"]):
-        is_test = len(plain) > 1 and plain[1].startswith("test")
-        return (f"{name} run {plain[1]}", "") if is_test else _NONE
-    for word in plain if name in _ANY_WORD else plain[:1]:
-        target = word.rpartition(":")[2] if name.startswith("gradle") else word
-        if target in _WITH.get(name, {}):
-            return f"{name} {word}", _WITH[name][target]
+def _by_word(name: str, words: Words) -> Runner:
+    """``go test``, ``npm run test:unit``, ``make check-all``."""
+    same = SAME.get(name, name)
+    known, named = WITH.get(same), same in BUILDERS
+    if known is None and name not in SCRIPTS:
+        return _NONE
+    begun = named
+    skipped = False
+    for word, option in operands(words[1:]):
+        if known is not None and word in known:
+            return Runner(f"{name} {word}", known[word], words)
+        if skipped or (name in SCRIPTS and word in RUN_WORDS):
+            begun, skipped = begun or not skipped, False
+        elif (begun or (name in SCRIPTS and ":" in word)) and tests_by_name(word):
+            return Runner(f"{name} run {word}" if not named else f"{name} {word}", "", words)
+        elif word == "workspace":
+            skipped = True
+        elif not named and not option and word not in ("do", "compile,", "workspaces", "foreach"):
+            break
     return _NONE
 
 
-def _launched(name: str, rest: list[str]) -> tuple[str, str]:
+def starts_runners(name: str) -> bool:
+    """Whether a program of that name is a runner, or runs tests with the right words."""
+    tables = (ALONE, WITH, SAME, LAUNCHERS, INTERPRETERS)
+    return any(name in table for table in tables) or _PYTHON.fullmatch(name) is not None
+
+
+def _launched(name: str, rest: Words) -> Runner:
     """What ``uv run --with x pytest`` starts; an option may have the word behind it for a value."""
-    start = 1 if rest and rest[0] in _LAUNCH_WORDS else 0
-    if not start and name in _WITH:
-        return _NONE
-    after_option = False
+    before = LAUNCHERS[name]
+    if name == "uv" and "tool" in rest:  # uv tool run pytest
+        rest = rest[rest.index("tool") + 1 :]
+    first = next((word for word, option in operands(rest) if not option), "")
+    start = rest.index(first) + 1 if first in before else 0
+    if before and not start:
+        own = name in SCRIPTS and first in ALONE
+        return Runner(first, ALONE[first], rest[rest.index(first) :]) if own else _NONE
+    option = ""
     for index in range(start, len(rest)):
         word = rest[index]
+        if word is None:
+            continue
+        if word in ("-m", "--module") and name == "uv":
+            return _of_python(("-m", *rest[index + 1 :]))
         if word.startswith("-"):
-            after_option = word != "--" and "=" not in word
+            option = word if word != "--" and "=" not in word else ""
             continue
-        inner = _recognised(tuple(rest[index:]))
-        if inner[0] or not after_option:
-            return inner
-        after_option = False
+        if option not in VALUED:
+            inner = started((word.rpartition(":")[2], *rest[index + 1 :]))
+            if inner.name:
+                return inner
+            if not option:
+                script = "run" in before and tests_by_name(word)
+                return Runner(f"{name} run {word}", "", rest[index:]) if script else _NONE
+        option = ""
     return _NONE
 
 
-def _carried(before: tuple[str, ...], rest: list[str]) -> tuple[str, str]:
+def _carried(before: tuple[str, ...], rest: Words) -> Runner:
+    """What stands anywhere behind the first word of ``before``."""
     start = next((n + 1 for n, word in enumerate(rest) if word in before), None) if before else 0
-    if start is None:
-        return _NONE
-    for index in range(start, len(rest)):
-        if index and rest[index - 1] in _NAMING:
+    return _NONE if start is None else _scanned(rest[start:], _by_itself, NAMING if before else ())
+
+
+def _if_certain(words: Words) -> Runner:
+    name = base_name(words[0] or "") if words else ""
+    if name in CERTAIN or _PYTHON.fullmatch(name):
+        return _by_itself(words)
+    known = WITH.get(SAME.get(name, name), {})
+    form = known.get(words[1] or "") if len(words) > 1 else None
+    return _NONE if form is None else Runner(f"{name} {words[1]}", form, words)
+
+
+def _scanned(
+    rest: Words, recognise: Callable[[Words], Runner], naming: Collection[str] = ()
+) -> Runner:
+    """The first runner in words, each of which may begin a command.
+
+    Each is asked by itself: a program that runs others adds no words to those that are seen here.
+    """
+    for index, word in enumerate(rest):
+        previous = (rest[index - 1] or "") if index else ""
+        chooses = previous.startswith("--") and any(each in previous for each in _CHOOSES)
+        if word is None or previous in naming or chooses:
             continue
-        if rest[index : index + 1] == ["-m"]:
-            return _module(rest[index:])
-        inner = _recognised(tuple(rest[index:]))
-        if inner[0]:
+        if re.fullmatch(r"-m\w*", word):
+            inner = _of_python(rest[index:])
+        else:
+            inner = recognise(plain_words(rest[index:]))
+        if inner.name:
             return inner
     return _NONE
 
 
-def _module(rest: list[str]) -> tuple[str, str]:
-    for index, option in enumerate(rest[:-1]):
-        word = rest[index + 1]
-        if option == "-m":
-            if word == "coverage":
-                return _carried(("run",), rest[index + 2 :])
-            return (word, _MODULES[word]) if word in _MODULES else _NONE
-        if not option.startswith("-") and rest[index - 1 : index] not in (["-W"], ["-X"]):
-            is_manage = base_name(option) == "manage.py" and word == "test"
-            return (_MANAGE, "unittest") if is_manage else _NONE
+# --- interpreters ---
+
+
+def _of_python(rest: Words) -> Runner:
+    """``-m pytest``, ``-Im pytest``, ``-mpytest``, ``-c CODE``, ``manage.py test``."""
+    index, option, value = python_option(rest)
+    if option == "m":
+        return _of_module(value, rest[index:])
+    if option == "c":
+        return _of_code(value)
+    is_script = value is not None and base_name(value) in (*ALONE, "manage.py", "setup.py")
+    return _by_itself((value, *rest[index:])) if is_script else _NONE
+
+
+def _behind_module(words: Words) -> Words:
+    """The words of a module that may run another (``python -m cProfile -m pytest``)."""
+    index, option, module = python_option(words[1:])
+    only_names = module in NAMES_ONLY or module in ("venv", "build", "compileall", "ensurepip")
+    return () if option != "m" or only_names else words[1 + index :]
+
+
+def _of_module(module: str | None, rest: Words) -> Runner:
+    module = module or ""
+    first = module.partition(".")[0]
+    if module == "coverage":
+        return _carried(("run",), rest)
+    if first == "django" and rest[:1] == ("test",):
+        return Runner(_MANAGE, "unittest", rest)
+    name = next((each for each in (module, first) if each in MODULES), "")
+    return Runner(name, MODULES[name], (name, *rest)) if name else _NONE
+
+
+def _of_code(code: str | None) -> Runner:
+    """The runner that a piece of code starts."""
+    if code is None or not (STARTS_CODE.search(code) or _UNITTEST.search(code)):
+        return _NONE
+    if _UNITTEST.search(code):
+        return Runner("unittest", "unittest", ("unittest",))
+    mentioned = mentioned_runner(code)
+    return _by_itself(mentioned) if mentioned else _NONE
+
+
+def _of_interpreter(name: str, rest: Words) -> Runner:
+    """``node --test``, ``node node_modules/.bin/jest``, ``php artisan test``."""
+    own = (name, *rest)
+    if name in ("node", "nodejs", "tsx") and "--test" in rest:
+        return Runner(_NODE, _NODE, own)
+    option = ""
+    for index, word in enumerate(rest):
+        if option in _CODE.get(name, ()):
+            return _of_code(word)
+        if option == "--run" and tests_by_name(word or ""):
+            return Runner(f"{name} --run {word}", "", own)
+        if word is None or word.startswith("-"):
+            option = word or ""
+            continue
+        script = _by_itself((word, *rest[index + 1 :]))
+        if script.name or not option:
+            return script
+        option = ""
     return _NONE

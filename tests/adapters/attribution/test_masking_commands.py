@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 from flow.adapters.attribution.shell_syntax import parse_shell
+from flow.core.attribution.attribute import read_command
 from flow.core.masked_exit.rules import exits
+from flow.core.masked_exit.runner_names import runner_of
 from tests.adapters.attribution.masking_commands import HONEST, MASKED
+from tests.adapters.attribution.runner_spellings import NAMED, OTHERS, PYTEST
 
 
 def why(text: str) -> str:
@@ -127,3 +130,33 @@ def test_make_itself_agrees(tmp_path: Path, text: str) -> None:
     environ = {name: value for name, value in os.environ.items() if "MAKEFLAGS" not in name}
     ran = subprocess.run(["bash", "-c", text], cwd=tmp_path, env=environ, capture_output=True)
     assert (ran.returncode == 0) == (text in MAKE_RUNS_NO_TEST), ran
+
+
+OTHER_SPELLINGS = [
+    (form, text) for form, more in OTHERS.items() for text in more.strip().splitlines()
+]
+
+
+@pytest.mark.parametrize("text", [*PYTEST, *(text for _, text in OTHER_SPELLINGS)])
+def test_a_runner_is_known_in_every_spelling(text: str) -> None:
+    assert read_command(text, parse_shell).masked_exit == ""
+    told = read_command(f"{text}; ls", parse_shell).masked_exit
+    assert "does not reach it" in told
+
+
+@pytest.mark.parametrize(
+    ("form", "text"), [*(("pytest", text) for text in PYTEST), *OTHER_SPELLINGS]
+)
+def test_its_report_is_asked_for_in_every_spelling(form: str, text: str) -> None:
+    assert read_command(text, parse_shell).runners == ((form,) if form else ())
+
+
+@pytest.mark.parametrize("text", NAMED)
+def test_a_runner_that_is_only_named_is_no_runner(text: str) -> None:
+    reading = read_command(text, parse_shell)
+    assert (reading.masked_exit, reading.runners) == ("", ())
+
+
+@pytest.mark.parametrize("word", ["xargs", "npx", "uv run", "python -m", "docker run", "other"])
+def test_programs_that_start_each_other_cost_no_product(word: str) -> None:
+    assert runner_of((*f"{word} ".split() * 300, "pytest")) in ("pytest", "")

@@ -10,7 +10,7 @@ import pytest
 from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.core.attribution.absent import _LOUD, ABSENCES, shows_nothing
 from flow.core.attribution.attribute import read_command
-from flow.core.masked_exit import runner_names
+from flow.core.masked_exit import runner_tables
 
 RAN_ONE = "-" * 70 + "\nRan 1 test in 0.000s\n\nFAILED (errors=1)\n"
 NOTHING = {
@@ -152,8 +152,8 @@ def test_every_form_is_a_pattern_that_can_match_its_literal(row: object) -> None
 
 def test_every_runner_has_a_form_or_always_reports() -> None:
     """Of what starts a runner of its own (make, npm) the runner's words count."""
-    tables = (*runner_names._WITH.values(), runner_names._ALONE, runner_names._MODULES)
-    kinds = {kind for table in tables for kind in table.values()} | {runner_names._NODE}
+    tables = (*runner_tables.WITH.values(), runner_tables.ALONE, runner_tables.MODULES)
+    kinds = {kind for table in tables for kind in table.values()} | {"node --test"}
     told = _LOUD | {row.program for row in ABSENCES}
     assert kinds - told == {"", "gotestsum"}  # which prints go's
 

@@ -1,0 +1,64 @@
+"""What the words behind a program are: operands, options, names that say what is done."""
+
+from __future__ import annotations
+
+import re
+
+from flow.core.masked_exit.runner_tables import PREPARES, TEST_WORDS, VALUED
+from flow.startup.typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Words = tuple[str | None, ...]
+
+_FLAGS = frozenset(
+    (
+        "-q", "-s", "-v", "-r", "-A", "-a", "--silent", "--quiet", "--verbose", "--locked",
+        "--frozen", "--offline", "--recursive", "--all", "-T",
+    )
+)  # fmt: skip
+"""Options of programs in ``WITH`` that have no value."""
+
+
+def tests_by_name(target: str) -> bool:
+    """Whether a target or script runs tests, by its name."""
+    if "=" in target:
+        return False
+    words = [word.lower() for word in re.findall(r"[A-Z]?[a-z\d]+|[A-Z]+", target)]
+    if words[:1] == ["check"] and (len(words) == 1 or words[-1] == "all"):
+        return True
+    return not TEST_WORDS.isdisjoint(words) and PREPARES.isdisjoint(words)
+
+
+def operands(rest: Words) -> Iterator[tuple[str, str]]:
+    """The operands of a program, each with the option before it whose value it may be."""
+    option = ""
+    for word in rest:
+        if word is not None and len(word) > 1 and word[0] in "-+" and option not in VALUED:
+            option = word if "=" not in word and word not in _FLAGS and word[0] == "-" else ""
+            continue
+        if word is not None and (option not in VALUED or option == "-w"):
+            yield word, option
+        option = ""
+
+
+def python_option(rest: Words) -> tuple[int, str, str | None]:
+    """(Where its operands begin, ``m`` or ``c`` or empty, module or code or script)."""
+    index = 0
+    while index < len(rest):
+        word = rest[index]
+        index += 1
+        if word is None or word.startswith("--"):
+            index += word == "--check-hash-based-pycs"
+            continue
+        if not word.startswith("-") or word == "-":
+            return index, "", word
+        place = next((n for n, letter in enumerate(word) if letter in "mcWX"), None)
+        if place is None:
+            continue
+        value = word[place + 1 :] or (rest[index] if index < len(rest) else None)
+        index += not word[place + 1 :]
+        if word[place] in "mc":
+            return index, word[place], value
+    return index, "", None

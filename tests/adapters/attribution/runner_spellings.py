@@ -1,0 +1,211 @@
+"""One runner in many spellings, and commands that only name one."""
+
+from __future__ import annotations
+
+PYTEST = r"""
+pytest-3 -q
+pytest3
+python -mpytest
+python -Im pytest
+python3 -Bm pytest tests
+python3 -W error -X dev -m pytest
+python -m pytest.__main__
+python -m cProfile -m pytest
+python -m coverage run --branch -m pytest
+python $OPTIONS -m pytest
+python .venv/bin/pytest
+python -c "import pytest, sys; sys.exit(pytest.main())"
+py -3 -m pytest
+pypy -m pytest
+"$VIRTUAL_ENV/bin/pytest" -q
+$HOME/.local/bin/pytest
+"$(dirname "$0")/bin/pytest"
+${PYTEST:-pytest} -q
+"${PYTEST:-.venv/bin/pytest}" -q
+$(which pytest)
+"$(command -v pytest)" -q
+`type -P pytest`
+$PYTHON -m pytest
+"${PYTHON:-python3}" -m pytest
+$SUDO pytest
+if true; then pytest; fi
+\pytest
+/usr/bin/time -f %e pytest
+/usr/bin/time -o time.txt pytest
+env -i PATH=$PATH pytest
+env -S "pytest -q"
+env --unset HOME pytest
+nice --adjustment 5 pytest
+ionice -c 3 pytest
+taskset -c 0 pytest
+numactl -N 0 pytest
+setarch x86_64 -R pytest
+unshare -n pytest
+prlimit --nofile=1024 pytest
+timeout --signal KILL --kill-after 5 60 pytest
+stdbuf -o L pytest
+sudo --user bob pytest
+doas -u bob pytest
+runuser -u bob -- pytest
+fakeroot pytest
+valgrind pytest
+perf stat pytest
+find . -name 'test_*.py' -exec pytest {} +
+mise exec -- pytest
+pyenv exec pytest
+nix develop -c pytest
+pixi run pytest
+opentelemetry-instrument pytest
+tini -- pytest
+./wait-for-it.sh db:5432 -- pytest
+scripts/with-database.sh pytest -q
+bash scripts/with-database.sh pytest -q
+poetry -C sub run pytest
+poetry --directory sub run pytest
+uv --directory sub run pytest
+uv run --with hypothesis pytest
+uv run -m pytest
+uv tool run pytest
+uvx pytest@8
+hatch run test:pytest
+docker run -h box image pytest
+docker compose -f ci.yaml run app pytest
+""".strip().splitlines()
+"""Each runs pytest, so a pass has to show its report."""
+OTHERS = {
+    "jest": r"""
+npx jest@29
+npx --package jest jest
+node node_modules/jest/bin/jest.js
+node --experimental-vm-modules node_modules/.bin/jest
+pnpm jest
+yarn jest
+""",
+    "vitest": r"""
+pnpm vitest run
+pnpm --filter app exec vitest
+node ./node_modules/vitest/vitest.mjs run
+""",
+    "mocha": r"""
+node node_modules/mocha/bin/_mocha
+npx ts-mocha test
+""",
+    "node --test": r"""
+tsx --test
+node --import tsx --test
+""",
+    "go test": r"""
+go -C sub test ./...
+gotest ./...
+richgo test ./...
+""",
+    "gotestsum": r"""
+go run gotest.tools/gotestsum@latest
+go tool gotestsum
+""",
+    "cargo test": r"""
+cargo +nightly test
+cargo --manifest-path x/Cargo.toml test
+cross test
+""",
+    "nextest": "cargo +stable nextest run",
+    "bun test": "bun --cwd sub test",
+    "phpunit": r"""
+php vendor/bin/phpunit
+php -d memory_limit=-1 vendor/bin/phpunit
+php phpunit.phar
+""",
+    "rspec": r"""
+ruby -S rspec
+rbenv exec rspec
+""",
+    "unittest": r"""
+python -um unittest
+django-admin test
+python -m django test
+python -c "import unittest; unittest.main(module=None)"
+""",
+    "": r"""
+npm --prefix sub test
+npm -w app test
+npm run -w app test
+npm it
+npm test -- --list
+yarn workspace app test
+yarn --cwd sub test
+yarn test:unit
+pnpm --filter app run test:unit
+node --run test
+make unit-tests
+make check-all
+make pytest
+just test
+invoke tests
+mvn clean install
+mvn surefire:test
+./mvnw package
+gradle build
+gradle testDebugUnitTest
+bazel test //...
+meson test -C build
+ninja -C build test
+dune runtest
+cmake --build build --target test
+hatch run test
+pdm run test
+pixi run test
+tox --list-tests
+php artisan test
+./run_tests.sh
+bash ./run_tests.sh
+build/unit_tests
+xcodebuild -scheme App test
+buck2 test x
+""",
+}
+"""Form of report → commands; with no form only a lost status is told."""
+NAMED = r"""
+pip install pytest; python -m app
+python -m pip install pytest; ls
+uv add --dev pytest; ls
+uv pip install pytest; ls
+uv tool install pytest; ls
+uv sync --group test; ls
+uv run python scripts/check.py pytest; ls
+poetry add pytest; ls
+poetry install --with test; ls
+npm i -D jest; ls
+npm run build; ls dist
+pnpm add vitest; ls
+cargo install cargo-nextest; ls
+cargo build --tests; ls
+cargo run --bin x -- test; ls
+go install gotest.tools/gotestsum@latest; ls
+go run ./cmd/app; ls
+apt-get install -y bats; ls
+which pytest; ls
+command -v pytest; ls
+[ -x "$VIRTUAL_ENV/bin/pytest" ]
+ls "$VIRTUAL_ENV/bin/pytest"; ls
+grep -rn "go test" .github; ls
+git log --grep pytest; ls
+echo pytest; ls
+docker build -t pytest .; ls
+docker compose up -d; ls
+kubectl get pods -n test; ls
+make build; ls dist
+make test-data; ls data
+make lint; ls
+mvn -q compile; ls
+npx create-app --framework jest; ls
+python -c "import pytest; print(pytest.__version__)"; ls
+node test/server.js; ls
+python tests/check_links.py; ls
+./scripts/test-data.sh; ls
+./scripts/build.sh; ls
+cmake -S . -B build; ls
+cd tests; ls
+touch test; ls
+createdb test; ls
+! if [ $? -ge 0 ]; then test "$P1" = 0; fi
+""".strip().splitlines()
