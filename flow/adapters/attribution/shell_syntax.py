@@ -217,7 +217,7 @@ def _command(node: Any, depth: int) -> ShellNode:
         else:
             named = child.type == "command_name" and bool(child.children)
             word = _plain_word(child.children[0] if named else child)
-            words.append(_program_in(_node_text(child)) if word is None else word)
+            words.append(_known_word(_node_text(child)) if word is None else word)
             source.append(_node_text(child))
     if words[:1] == ["coproc"]:
         return _coproc_node(
@@ -483,6 +483,7 @@ def _plain_word(node: Any) -> str | None:
     return None
 
 
+_BELOW_HERE = re.compile(r'"?(?:\$PWD|\$\{PWD\}|\$\(pwd\)|`pwd`)"?/([^"$`\\*?\[{]+)"?')
 _PROGRAMS_IN = tuple(
     re.compile(text)
     for text in (
@@ -493,8 +494,14 @@ _PROGRAMS_IN = tuple(
 )
 
 
-def _program_in(text: str) -> str | None:
-    """A word that the shell computes, where it ends in a known program's name (``.../pytest``)."""
+def _known_word(text: str) -> str | None:
+    """A word that the shell computes: ``./x`` for ``$PWD/x``, ``.../pytest`` for ``$BIN/pytest``.
+
+    None for all but a place below the folder, and the name of a program that may run tests.
+    """
+    here = _BELOW_HERE.fullmatch(text)
+    if here is not None:
+        return f"./{here[1]}"
     matches = filter(None, (pattern.fullmatch(text) for pattern in _PROGRAMS_IN))
     name = next((match[1] for match in matches), None)
     return f".../{name}" if name is not None and starts_runners(name) else None

@@ -33,6 +33,8 @@ _STRANGE = re.compile(r"[\s\"'`$(){}<>|;&\x00]|://")
 _SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "source", ".")
 _PYTHON = re.compile(r"python[0-9.]*$|pypy[0-9.]*$")
 _DEEPEST = 3
+_OUTSIDE = ".."
+"""The folder of commands that run outside of the checkout."""
 _SINGLE = Globs(
     (name for each in ECOSYSTEMS.values() for name in each.tests if not name.endswith("/")),
     anchored=False,
@@ -90,12 +92,14 @@ class _ProofFinder:
     ) -> None:
         self._words_of = words_of
         self._disk = disk
+        self._start = "."
         self.patterns: list[str] = []
         self.settings: list[str] = []
 
     def command(self, text: str, folder: str, depth: int) -> None:
         """Add everything that a command's text names, relative to ``folder``."""
         here = folder
+        self._start = folder if not depth else self._start
         computed = False
         for words in self._words_of(text):
             plain = plain_words(words)
@@ -103,12 +107,13 @@ class _ProofFinder:
                 continue
             computed = computed or _computed(plain)
             name = base_name(plain[0] or "")
-            if name in ("cd", "pushd") and len(plain) > 1 and plain[1] is not None:
-                here = posixpath.normpath(posixpath.join(here, plain[1]))
+            if name in ("cd", "pushd"):
+                here = self._folder(here, plain[1:])
                 continue
+            place = self._folder(here, _chosen_folder(words))
             if depth < _DEEPEST:
-                self._inner(name, plain, here, depth)
-            self._simple(plain, name, here)
+                self._inner(name, plain, place, depth)
+            self._simple(plain, name, place)
         # Lists of loops and texts in texts: only tests by their name count, unless the shell
         # computes its program.
         others = tuple(
@@ -116,6 +121,16 @@ class _ProofFinder:
         )
         name = "sh" if computed else "ls"
         self._simple((name, *others[:200]), name, here)
+
+    def _folder(self, folder: str, words: tuple[str | None, ...]) -> str:
+        """The folder that ``cd WORDS`` leads to from another one; ``..`` wherever that is outside.
+
+        One that the shell computes is not known, and taken for the same.
+        """
+        given = [word for word in words if word is None or word[:1] != "-"]
+        if not given or given[0] is None:
+            return folder
+        return self._place(folder, given[0]) or _OUTSIDE
 
     def _inner(self, name: str, words: tuple[str | None, ...], folder: str, depth: int) -> None:
         """Follow a command that another runs: ``bash -c TEXT``, a script of ``package.json``."""
@@ -226,7 +241,14 @@ class _ProofFinder:
     def _place(self, folder: str, word: str) -> str | None:
         """``word`` as a path below the top level; None where it leads out or into Flow's folder."""
         inside = self._disk.inside(word) if word.startswith("/") else None
-        return _joined_path(folder, word) if inside is None else _joined_path(".", inside)
+        if inside is not None:
+            return _joined_path(".", inside)
+        path = _joined_path(folder, word)
+        if folder != self._start and (path is None or not self._disk.kind(path)):
+            # Behind ``(cd web; ...)`` and ``popd`` commands run where they did before.
+            first = _joined_path(self._start, word)
+            return first if first is not None and self._disk.kind(first) == "file" else path
+        return path
 
     def _module(self, word: str, folder: str) -> list[str]:
         """The existing file of a dotted name, or of the longest start of it."""
@@ -261,6 +283,8 @@ class _ProofFinder:
 
     def _tests(self, folder: str, tools: Iterable[str]) -> None:
         """Add the test files that a runner finds by itself below ``folder``."""
+        if folder == _OUTSIDE:
+            return
         start = "" if folder == "." else f"{literal_pattern(folder)}/"
         for tool in tools:
             self.patterns += [f"{start}**/{name}" for name in ECOSYSTEMS[tool].tests]
@@ -269,6 +293,8 @@ class _ProofFinder:
         """Add the runner's settings in ``folders`` and above them."""
         chain: dict[str, None] = {}
         for start in folders:
+            if start == _OUTSIDE:
+                continue
             place = start
             while place not in ("", "."):
                 chain[place] = None
@@ -281,6 +307,7 @@ class _ProofFinder:
 
     def _site(self, program: str, folder: str) -> None:
         """Add the files that Python runs at its start, in an environment inside the checkout."""
+        folder = "." if folder == _OUTSIDE else folder
         places = [posixpath.join(folder, name) for name in (".venv", "venv", "env")]
         path = self._place(folder, program) if "/" in program else self._disk.program(program)
         if path is not None:
@@ -290,6 +317,19 @@ class _ProofFinder:
                 start = literal_pattern(place)
                 self.patterns += [f"{start}/lib/*/site-packages/{name}" for name in SITE]
                 self.patterns.append(f"{start}/pyvenv.cfg")
+
+
+def _chosen_folder(words: tuple[str | None, ...]) -> tuple[str | None, ...]:
+    """The folder in which ``env -C DIR`` runs a command."""
+    for place, word in enumerate(words):
+        if word is None or base_name(word) != "env":
+            continue
+        for option, value in zip(words[place + 1 :], (*words[place + 2 :], None), strict=True):
+            if option in ("-C", "--chdir"):
+                return (value,)
+            if option is not None and option.startswith("--chdir="):
+                return (option.partition("=")[2],)
+    return ()
 
 
 def _joined_path(folder: str, word: str) -> str | None:

@@ -109,6 +109,16 @@ def covers(command: str, path: str, cwd: str = "") -> bool:
         ("coverage run -m pytest", ".coveragerc"),
         ("go test ./pkg/...", "pkg/a_test.go"),
         ("just test", "justfile"),
+        ("cd / && sh /top/ci/test.sh", "ci/test.sh"),
+        ("cd /tmp; cd -; sh run.sh", "run.sh"),
+        ("cd /top/ci && sh test.sh", "ci/test.sh"),
+        ("cd -P -- ci && sh test.sh", "ci/test.sh"),
+        ("(cd web && npm test); sh run.sh", "run.sh"),
+        ("pushd web; npm test; popd; sh ci/test.sh", "ci/test.sh"),
+        ("env -C ci sh test.sh", "ci/test.sh"),
+        ("env --chdir=ci ./test.sh", "ci/test.sh"),
+        ('"$PWD/ci/test.sh"', "ci/test.sh"),
+        ("sh $(pwd)/ci/test.sh", "ci/test.sh"),
     ],
 )  # fmt: skip
 def test_a_command_names(command: str, path: str) -> None:
@@ -132,6 +142,11 @@ def test_a_command_names(command: str, path: str) -> None:
         ("cat ../outside.py", "outside.py"),
         ("curl https://example.invalid/tests/a.py", "tests/a.py"),
         ("true", "src/app.py"),
+        ("cd / && ls", "tests/test_x.py"),
+        ("cd .. && pytest", "tests/test_x.py"),
+        ("cd /elsewhere && pytest", "tests/test_x.py"),
+        ("cd ~ && sh", "pyproject.toml"),
+        ("cd // && pytest", "conftest.py"),
     ],
 )
 def test_a_command_does_not_name(command: str, path: str) -> None:
