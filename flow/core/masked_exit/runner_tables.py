@@ -1,7 +1,7 @@
 """Programs that run tests, that run other programs, or only name them: data of November 2026.
 
 Sources: each program's own pages on its command line (docs.pytest.org, docs.python.org "Command
-line", docs.npmjs.com, pnpm.io, yarnpkg.com, bun.sh, docs.deno.com, go help, doc.rust-lang.org
+line", npm help, pnpm.io, yarnpkg.com, bun.sh, docs.deno.com, go help, doc.rust-lang.org
 "cargo", maven.apache.org "Lifecycle", docs.gradle.org, bazel.build, mesonbuild.com, dune.build,
 docs.astral.sh "uv", nx.dev, turborepo.com), and the manual pages of util-linux and coreutils.
 """
