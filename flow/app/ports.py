@@ -12,6 +12,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protoco
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from flow.core.boundary.rules import Baseline, Deciding, Snapshot
     from flow.core.decision.verdict import Result
@@ -255,14 +256,15 @@ class Records(Protocol):
     def evidence_named(self, run_id: str, evidence_id: str) -> Evidence | None:
         """One sidecar; None where it is absent or unusable. Raises :class:`StorageError`."""
 
-    def counted(self, evidence_ref: str) -> Evidence | None:
+    def counted(self, evidence_ref: str, mentioning: str = "") -> Evidence | None:
         """The sidecar at this path if Flow itself wrote it and nobody altered it, else None.
 
-        Whether it is fresh is for the caller to ask.
+        Also None where ``mentioning`` does not stand in it. Whether it is fresh is for the caller
+        to ask.
         """
 
-    def mentions(self, evidence_ref: str, text: str) -> bool:
-        """Whether ``text`` stands in the sidecar at this path: to choose what to ask more of."""
+    def together(self, run_id: str) -> AbstractContextManager[None]:
+        """Within it this run's sidecars are asked about one moment, while no command runs."""
 
     def measured(self, run_id: str, criterion_id: str) -> Iterator[str]:
         """The paths of what evaluations recorded of a criterion's command, the newest first."""

@@ -14,6 +14,7 @@ from flow.core.decision.details import (
 from flow.core.decision.explain import JUDGED
 from flow.core.text.plain_output import plain_lines
 from flow.errors import FlowError
+from flow.startup.contexts import ExitStack
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -65,8 +66,13 @@ def verdict_details(
     gather = _Gathering(port, outputs, document, goal)
     listed = document.get("criterion_results")
     rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
+    run_id = goal.run_id if goal is not None else None
+    with ExitStack() as stack:
+        if run_id is not None:
+            stack.enter_context(port.records.together(run_id))
+        gathered = {str(row.get("criterion_id")): gather.row(row) for row in rows}
     return VerdictDetails(
-        {str(row.get("criterion_id")): gather.row(row) for row in rows},
+        gathered,
         seconds,
         at or str(document.get("recorded_at") or ""),
         goal.allowed_paths if goal is not None else (),

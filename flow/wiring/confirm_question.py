@@ -15,26 +15,32 @@ from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.working_tree import closing_context
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from flow.core.boundary.changes import Snapshot
     from flow.core.decision.confirming import ConfirmQuestion
+    from flow.core.evidence.model import Evidence
     from flow.wiring.context import Context
 
 
 def question(
-    context: Context, goal_id: str, look: Snapshot | None = None
+    context: Context,
+    goal_id: str,
+    look: Snapshot | None = None,
+    counted: Callable[[str], Evidence | None] | None = None,
 ) -> ConfirmQuestion | None:
     """What a person must know before the live proposal is confirmed; None where none is live.
 
-    Gathered from what Flow has on record: no words of an agent are in it. ``look`` is as for
-    :func:`flow.app.transitions.confirming.question`.
+    Gathered from what Flow has on record: no words of an agent are in it. ``look`` and ``counted``
+    are as for :func:`flow.app.transitions.confirming.question`.
     """
     loaded = context.load(ids.goal_id(goal_id))
     proposal = proposals.live_proposal(context.records, loaded.goal)
     if proposal is None:
         return None
-    return confirming.question(closing_context(context), loaded, proposal, _Sources(context), look)
+    closing = closing_context(context)
+    with context.records.together(str(proposal["run_id"])):
+        return confirming.question(closing, loaded, proposal, _Sources(context), look, counted)
 
 
 def confirm_lines(

@@ -56,8 +56,8 @@ def evaluate(
         return verdict
     from flow.wiring import confirm_question
 
-    look = facts.last_snapshot if facts is not None else None
-    question = confirm_question.question(context, request.goal_id, look)
+    seen = (facts.last_snapshot, facts.counted) if facts is not None else (None, None)
+    question = confirm_question.question(context, request.goal_id, *seen)
     if question is None or question.proposal_id != proposed.proposal_id:
         return verdict
     confirm = question.to_document()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal
 
 from flow.app.evaluation.values import (
@@ -146,12 +147,14 @@ class World:
         assert run_id == self.document["scope"]["run_id"]
         return self.amended_at.get(turns_evaluated, frozenset())
 
-    def counted(self, reference: str) -> Evidence | None:
+    def counted(self, reference: str, mentioning: str = "") -> Evidence | None:
         assert isinstance(reference, str)
-        return None if reference in self.altered else self.evidence.get(reference)
+        evidence = None if reference in self.altered else self.evidence.get(reference)
+        return evidence if evidence and mentioning in str(evidence.document) else None
 
-    def mentions(self, reference: str, text: str) -> bool:
-        return text in str(self.evidence[reference].document)
+    def together(self, run_id: str) -> AbstractContextManager[None]:
+        self._known(self.document["metadata"]["id"], run_id)
+        return nullcontext()
 
     def measured(self, run_id: str, criterion_id: str) -> Iterator[str]:
         self._known(self.document["metadata"]["id"], run_id)

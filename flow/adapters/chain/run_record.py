@@ -59,6 +59,8 @@ class RunRecord:
         """What is in the ledgers of the runs that this session has written to."""
         self._committed: dict[str, None] | None = None
         """The runs to pin at the end of :meth:`pinned_once`; None outside of it."""
+        self._heads_read: dict[str, PinnedRun | None] | None = None
+        """Those read in :meth:`heads_read_once`; None outside of it."""
 
     # --- writing -------------------------------------------------------------------------------
 
@@ -124,6 +126,7 @@ class RunRecord:
         except FlowError:  # there is no folder that could be used, so none vouches for the old one
             return
         if heads is not None:
+            self._reread_heads()
             heads.announce(self.root, run_id, name, data)
 
     def pin(self, run_id: str) -> None:
@@ -133,11 +136,28 @@ class RunRecord:
         """
         try:
             if self._heads is not None:
+                self._reread_heads()
                 self._heads().pin(self.run(run_id))
         except FlowError as error:
             self._failed(error)
 
     # --- asking --------------------------------------------------------------------------------
+
+    @contextmanager
+    def heads_read_once(self) -> Iterator[None]:
+        """Within it a run's pinned heads are read once, and again after each write of them."""
+        if self._heads_read is not None:
+            yield
+            return
+        self._heads_read = {}
+        try:
+            yield
+        finally:
+            self._heads_read = None
+
+    def _reread_heads(self) -> None:
+        if self._heads_read is not None:
+            self._heads_read.clear()
 
     def entry(self, run_id: str, evidence_id: str, kind: str = EVIDENCE) -> LedgerEntry | None:
         """The newest entry of a sidecar that is vouched for; None where there is none."""
@@ -223,6 +243,13 @@ class RunRecord:
         return chain
 
     def _pinned(self, run_id: str) -> PinnedRun | None:
+        if self._heads_read is None:
+            return self._read_heads(run_id)
+        if run_id not in self._heads_read:
+            self._heads_read[run_id] = self._read_heads(run_id)
+        return self._heads_read[run_id]
+
+    def _read_heads(self, run_id: str) -> PinnedRun | None:
         if self._heads is None:
             return None
         try:

@@ -43,11 +43,13 @@ def load_checked(
     name = _entry_name(data, kind)
     try:
         fd = os.open(os.path.join(cache_dir, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with open(fd, "rb") as stream:
-            status = os.fstat(stream.fileno())
+        try:
+            status = os.fstat(fd)
             if not stat.S_ISREG(status.st_mode) or status.st_size > LIMIT:
                 return None
-            header, _, body = stream.read(status.st_size).partition(b"\n")
+            header, _, body = os.read(fd, status.st_size).partition(b"\n")
+        finally:
+            os.close(fd)
         if header != _entry_header(name, body):
             return None
         entry = json.loads(body)

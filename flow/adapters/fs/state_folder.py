@@ -118,8 +118,13 @@ def replace_own(path: str, *data: bytes) -> None:
     temporary = os.path.join(os.path.dirname(path), name)
     fd = os.open(temporary, _NEW_FILE, 0o600)
     try:
-        with open(fd, "wb") as stream:
-            stream.writelines(data)
+        try:
+            for part in data:
+                left = memoryview(part)
+                while left:  # on a full disk a write may take a part and raise nothing
+                    left = left[os.write(fd, left) :]
+        finally:
+            os.close(fd)
         os.replace(temporary, path)
     except BaseException:  # an interrupt, too
         try:

@@ -18,10 +18,10 @@ from flow.adapters.contracts import cache as contracts_cache
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files, locks
 from flow.adapters.fs.folders import held
-from flow.adapters.ledger.reader import DISCOUNTED
+from flow.adapters.ledger.reader import DISCOUNTED, remember_sidecar
 from flow.core import layout
 from flow.core.chain.entries import EVIDENCE, following
-from flow.core.evidence.model import APPROVER, BASELINE, EVALUATOR
+from flow.core.evidence.model import APPROVER, BASELINE, EVALUATOR, evidence_from_document
 from flow.core.goal import ids
 from flow.core.text import display
 from flow.errors import FlowError, StateError, at_key, in_file
@@ -207,6 +207,7 @@ def publish(
         if after is not None:
             after(fields)
     run.finished = entry.hash
+    remember_sidecar(rel, entry.sidecar_sha256, evidence_from_document(document))
     if cache_dir is not None:
         bare = [text.removeprefix(f"{rel}: ") for text in warnings]
         contracts_cache.store_checked(cache_dir, data, document, bare, "evidence")

@@ -16,6 +16,7 @@ from flow.core import layout
 from flow.core.chain.entries import DROPPED
 from flow.core.goal import ids
 from flow.errors import ContractError, FlowError, StorageError, in_file
+from flow.startup.contexts import contextmanager
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, Literal
 
@@ -125,29 +126,32 @@ class FileRecords:
                 raise
             return None
 
-    def mentions(self, evidence_ref: str, text: str) -> bool:
-        """Whether ``text`` stands in the sidecar at this path, whatever else it is."""
-        try:
-            data = files.read_bytes(self._root, evidence_ref, limit=layout.SIDECAR_LIMIT)
-            return text.encode("utf-8") in data
-        except FlowError:
-            return False
+    @contextmanager
+    def together(self, run_id: str) -> Iterator[None]:
+        """See :meth:`Records.together`: its folder and the pinned heads are looked up once."""
+        folder = layout.evidence_dir(ids.run_id(run_id))
+        with held(self._root, folder, make=False), self._record.heads_read_once():
+            yield
 
-    def counted(self, evidence_ref: str) -> Evidence | None:
+    def counted(self, evidence_ref: str, mentioning: str = "") -> Evidence | None:
         """The sidecar at this path if Flow itself wrote it and it is as Flow wrote it, else None.
 
         Anyone can write a sidecar's author, and an entry of the run's chain. Only an entry that
         the user's own state folder vouches for decides: it has the digests of sidecar and output.
+        One in which ``mentioning`` does not stand is not looked at any further.
         """
         run_id, evidence_id = layout.sidecar_of(evidence_ref)
         if not run_id:
             return None
         with held(self._root, layout.evidence_dir(run_id), make=False):
-            return self._counted(run_id, evidence_id)
+            return self._counted(run_id, evidence_id, mentioning.encode("utf-8"))
 
-    def _counted(self, run_id: str, evidence_id: str) -> Evidence | None:
+    def _counted(self, run_id: str, evidence_id: str, mentioning: bytes) -> Evidence | None:
         try:
-            evidence, digest = self._sidecar(ids.run_id(run_id), evidence_id)
+            data = self._sidecar_bytes(ids.run_id(run_id), evidence_id)
+            if mentioning not in data:
+                return None
+            evidence, digest = self._parsed_sidecar(run_id, evidence_id, data)
         except FlowError as error:
             if isinstance(error, StorageError) and error.code != "not_found":
                 self._record.read_error = self._record.read_error or error
@@ -321,21 +325,26 @@ class FileRecords:
 
     def _sidecar(self, run_id: str, evidence_id: str) -> tuple[Evidence, str]:
         """A sidecar and its file's SHA-256; raises :class:`FlowError` where it is unusable."""
-        from flow.adapters.contracts import formats
+        return self._parsed_sidecar(run_id, evidence_id, self._sidecar_bytes(run_id, evidence_id))
 
+    def _sidecar_bytes(self, run_id: str, evidence_id: str) -> bytes:
         rel = layout.evidence_file(run_id, ids.evidence_id(evidence_id))
         data = files.read_bytes(self._root, rel, limit=layout.SIDECAR_LIMIT)
         if not data:
             raise _corrupt(rel, "is empty: corrupt, as after a power cut")
+        return data
+
+    def _parsed_sidecar(self, run_id: str, evidence_id: str, data: bytes) -> tuple[Evidence, str]:
+        rel = layout.evidence_file(run_id, evidence_id)
         key = (rel, sha256(data).hexdigest())
         evidence = _sidecars.get(key)
         if evidence is None:
+            from flow.adapters.contracts import formats
+
             evidence, _ = formats.read_evidence(
                 data, file=rel, expect_id=evidence_id, cache_dir=self._cache_dir
             )
-            if len(_sidecars) >= _SIDECARS_LIMIT:
-                del _sidecars[next(iter(_sidecars))]
-            _sidecars[key] = evidence
+            remember_sidecar(*key, evidence)
         if evidence.run_id != run_id:
             raise _corrupt(rel, f"is of run {evidence.run_id}, not {run_id}", "metadata.run_id")
         self._check_output(rel, evidence)
@@ -364,6 +373,13 @@ class FileRecords:
 
     def _json_object(self, rel: str, limit: int = files.READ_LIMIT) -> dict[str, Any] | None:
         return lenient_json.mapping(files.read_optional(self._root, rel, limit=limit))
+
+
+def remember_sidecar(rel: str, digest: str, evidence: Evidence) -> None:
+    """Remember what the sidecar at ``rel`` with this SHA-256 says, for this process."""
+    if len(_sidecars) >= _SIDECARS_LIMIT:
+        del _sidecars[next(iter(_sidecars))]
+    _sidecars[rel, digest] = evidence
 
 
 def _told_of_sidecar(line: bytes) -> tuple[str, str] | None:

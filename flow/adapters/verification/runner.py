@@ -143,6 +143,7 @@ class _RunnerCall:
         self.upcoming = 0
         """The place of the check that is started next."""
         self.running: set[int] = set()
+        """What was started, and has not reported yet how it ended."""
         self.watchdog: Watchdog | None = None
 
     def loop(self, seconds: float) -> None:
@@ -153,7 +154,9 @@ class _RunnerCall:
                     self._start_waiting(interrupts)
                     if self.events.tick:
                         self.events.tick()
-                    for report in self._reports(seconds):
+                    reports = self._reports(seconds)
+                    self.running.difference_update(report["i"] for report in reports)
+                    for report in reports:
                         interrupts.check()
                         self._hand_over(report, interrupts)
                     interrupts.check()
@@ -173,11 +176,13 @@ class _RunnerCall:
             self._start(index, interrupts.fd)
 
     def _hand_over(self, report: Mapping[str, Any], interrupts: Interrupts) -> None:
-        """Hand over a result; where several run at once, the next one runs while it is recorded."""
+        """Hand over a result; where several run at once, the next ones run while it is recorded.
+
+        Also in the places of those that ended with it, and are handed over after it: the look at
+        what it changed came after their ends, too.
+        """
         index = report["i"]
-        result = self._result(index, report)
-        self.running.discard(index)
-        record = self.events.ended(self.checks[index], result)
+        record = self.events.ended(self.checks[index], self._result(index, report))
         try:
             if self.jobs > 1 and self._next and not self._next.serial:
                 self._start_waiting(interrupts)

@@ -91,9 +91,11 @@ def examine(request: Request, tools: EvaluationTools) -> Evaluated:
         last_snapshot=(asked.after or after.after or facts.before)
         if request.base is None
         else None,
+        counted=proposals.counted_once(tools.records.counted),
     )
-    verdict = compose.verdict(evaluated, request, tools.records, tools.proof)
-    verdict, written = _record(verdict, evaluated, request, tools)
+    with tools.records.together(facts.run_id):
+        verdict = compose.verdict(evaluated, request, tools.records, tools.proof)
+        verdict, written = _record(verdict, evaluated, request, tools)
     if not request.dry_run:
         tools.mark_ended(facts.run_id)
     head = tools.records.ledger_head(facts.run_id)
@@ -338,7 +340,7 @@ def _propose(
         facts.subject,
         tools.now(),
         live,
-        tools.records.counted,
+        evaluated.counted or tools.records.counted,
         evaluated.report.guards,
         compose.judge_ref(evaluated),
         evaluated.proof and proofs.digest(evaluated.proof),

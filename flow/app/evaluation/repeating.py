@@ -50,8 +50,9 @@ class Repeats:
 
         All at once the record is read once; and no command can make its own earlier failure vanish.
         """
-        for criterion in criteria:
-            self._earlier[criterion.id] = _find_earlier(self._facts, criterion, self._records)
+        with self._records.together(self._facts.run_id):
+            for criterion in criteria:
+                self._earlier[criterion.id] = _find_earlier(self._facts, criterion, self._records)
 
     def remaining(self, checks: Sequence[Check]) -> list[Check]:
         """The commands that must run once more."""
@@ -121,9 +122,8 @@ class Repeats:
 
 
 def _find_earlier(facts: Facts, criterion: Criterion, records: Records) -> EarlierResult | None:
-    for path in reuse.newest_sidecars(facts, criterion, records):
-        evidence = records.counted(path)
-        if evidence is None or not reuse.same_command(evidence, criterion, facts):
+    for evidence in reuse.newest_counted(facts, criterion, records):
+        if not reuse.same_command(evidence, criterion, facts):
             continue
         repeat = evidence.document["evidence"].get("repeat") or {}
         flaky = bool(repeat.get("flaky"))

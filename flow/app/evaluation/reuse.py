@@ -54,18 +54,23 @@ def reusable_rows(
     return rows_by_id
 
 
-def newest_sidecars(facts: Facts, criterion: Criterion, records: Records) -> Iterator[str]:
-    """The newest sidecars of a criterion that may be about the same files.
+def newest_counted(
+    facts: Facts, criterion: Criterion, records: Records, until: str | None = None
+) -> Iterator[Evidence]:
+    """The newest evidence of a criterion that may be about the same files.
 
-    They are from this run, and from the one that the goal names.
+    It is from this run, and from the one that the goal names; at the path ``until`` it ends.
     """
     tree = facts.subject.tree
     for run_id in dict.fromkeys((facts.run_id, facts.loaded.goal.run_id)):
         if run_id is None or tree is None:
             continue
         for path in islice(records.measured(run_id, criterion.id), NEWEST):
-            if records.mentions(path, tree):
-                yield path
+            if path == until:
+                return
+            evidence = records.counted(path, tree)
+            if evidence is not None:
+                yield evidence
 
 
 def _overruled(path: str, facts: Facts, criterion: Criterion, records: Records) -> bool:
@@ -73,13 +78,8 @@ def _overruled(path: str, facts: Facts, criterion: Criterion, records: Records) 
 
     The sidecar that the goal's file names need not be Flow's choice: anyone may edit that field.
     """
-    for newer in newest_sidecars(facts, criterion, records):
-        if newer == path:
-            return False
-        evidence = records.counted(newer)
-        if evidence is not None and same_subject(evidence, criterion, facts):
-            return True
-    return False
+    newer = newest_counted(facts, criterion, records, until=path)
+    return any(same_subject(evidence, criterion, facts) for evidence in newer)
 
 
 def still_decides(evidence: Evidence, criterion: Criterion, facts: Facts) -> bool:

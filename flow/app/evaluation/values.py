@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from flow.core.decision.after import EarlierGoal, Hold
     from flow.core.decision.decide import Candidate, Decision, Measured, NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict
-    from flow.core.evidence.model import Outcome, Subject
+    from flow.core.evidence.model import Evidence, Outcome, Subject
     from flow.core.evidence.proof import ProofFile
     from flow.core.evidence.protected_files import Difference
     from flow.core.evidence.red_first import BaseRun
@@ -318,6 +318,8 @@ class EvaluationFacts(NamedTuple):
     """The goals that come first and are not achieved."""
     last_snapshot: Snapshot | None = None
     """The files as the evaluation left them; None where it compared with another base."""
+    counted: Callable[[str], Evidence | None] | None = None
+    """What was asked of sidecars when nothing ran any more, each looked at once."""
     written: bool = False
     """Whether the goal's file has it; a quiet turn is recorded by its caller."""
 

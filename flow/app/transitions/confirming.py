@@ -68,11 +68,12 @@ def question(
     proposal: Mapping[str, Any],
     sources: ConfirmSources,
     look: Snapshot | None = None,
+    counted: Callable[[str], Evidence | None] | None = None,
 ) -> ConfirmQuestion:
     """What a person must know before ``proposal`` is confirmed, as everything is now.
 
-    ``look`` is how the evaluation that has just proposed it left the files; without, they are
-    looked at here, once for all that is told.
+    ``look`` is how the evaluation that has just proposed it left the files, ``counted`` what it saw
+    of sidecars; without, they are looked at here, once for all that is told.
     """
     goal, run_id = loaded.goal, str(proposal["run_id"])
     known = context.baseline(goal, run_id)
@@ -88,7 +89,7 @@ def question(
     steps, gaps = contract_steps(loaded, history, sources.amendments(run_id))
     proof = _proof_change(context, goal, baseline, snapshot)
     changed, beside_proof = _changed(snapshot, baseline, report.by_products, own, proof.files)
-    counted = counted_once(context.records.counted)
+    counted = counted or counted_once(context.records.counted)
     moved = (
         ()
         if snapshot.problems

@@ -94,6 +94,30 @@ def test_before_it_is_kept_it_counts_for_its_own_process_alone(process):
     assert (one.counted("a"), two.counted("a")) == (["a"], ["a"])
 
 
+def test_questions_about_one_moment_read_the_heads_once_and_again_after_a_write(
+    process, heads, monkeypatch
+):
+    one, two = process(), process()
+    one.record("a")
+    one.keep()
+    readings, read = [], PinnedHeads.read
+    monkeypatch.setattr(PinnedHeads, "read", lambda *how: readings.append(how) or read(*how))
+    with FileRecords(two.session).together(RUN), two.session.heads_read_once():
+        assert two.counted("a", "b", "c") == ["a"]
+        assert len(readings) == 1
+        one.record("b")
+        one.keep()
+        assert two.counted("a", "b") == ["a"], "as of the moment that was asked about"
+        two.record("c")
+        two.keep()
+        assert two.counted("a", "b", "c") == ["a", "b", "c"]
+    del readings[:]
+    one.record("d")
+    one.keep()
+    assert two.counted("d") == ["d"]
+    assert readings, "behind it each question reads them again"
+
+
 def test_nothing_is_looked_up_in_the_ledger_to_keep_what_one_appended(process, monkeypatch):
     one = process()
     for turn in range(3):

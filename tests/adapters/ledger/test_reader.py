@@ -244,6 +244,25 @@ def test_a_sidecar_altered_by_hand_does_not_count(root, reader):
     assert reader.counted(path) is None
 
 
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_what_is_damaged_between_two_questions_is_seen_by_the_second(root, reader, damage):
+    path = record(root)
+    with reader.together(RUN):
+        assert reader.counted(path) is not None
+        damage(root)
+        assert reader.counted(path) is None
+
+
+@pytest.mark.parametrize(("mentioned", "counts"), [("exit_code: 0", True), ("exit_code: 9", False)])
+def test_one_that_does_not_mention_what_is_asked_for_is_left_alone(
+    root, reader, mentioned, counts, monkeypatch
+):
+    path = record(root)
+    if not counts:
+        monkeypatch.setattr(files, "digest", lambda *_, **__: pytest.fail("its output was read"))
+    assert (reader.counted(path, mentioned) is not None) is counts
+
+
 def test_an_output_altered_together_with_its_sidecar_does_not_count(root, reader):
     path = record(root)
     text = files.read_bytes(root, path)

@@ -17,6 +17,7 @@ import pytest
 from flow.adapters.process import ending as process_ending
 from flow.adapters.process import tree as process_tree
 from flow.adapters.process.outcome import read_exit
+from flow.adapters.verification import runner as runner_module
 from flow.adapters.verification import watchdog as verification_watchdog
 from flow.adapters.verification.runner import CommandRunner
 from flow.adapters.verification.supervisor import send_report
@@ -806,17 +807,47 @@ def test_jobs_bound_what_runs_at_once(scene: Scene) -> None:
     for_all = "touch $$.here; until set -- *.here; [ $# -ge 3 ]; do sleep 0.01; done"
     commands = [for_all] * 3 + ["sleep 0.02"] * 6
     checks = [
-        scene.check(command)._replace(criterion_id=f"AC{n}")
+        scene.check(f"echo + >>runs; {command}; echo - >>runs")._replace(criterion_id=f"AC{n}")
         for n, command in enumerate(commands, 1)
     ]
     scene.run(checks, jobs=3)
     running, most = 0, 0
-    for event in scene.events:
-        running += 1 if event[0] == "+" else -1
+    for sign in (scene.top / "runs").read_text().split():
+        running += 1 if sign == "+" else -1
         most = max(most, running)
     assert most == 3
     starts = [event for event in scene.events if event[0] == "+"]
     assert starts == [f"+AC{n}" for n in range(1, 10)]
+
+
+def test_each_free_place_is_taken_before_a_result_is_recorded(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two that ended together: the look at the first came after the end of the other."""
+
+    class Together:
+        """A watchdog whose commands end when it is asked, all that run at once."""
+
+        def __init__(self, *_: object, **_more: object) -> None:
+            self.running: list[int] = []
+            self.start = self.running.append
+
+        def reports(self, _seconds: float) -> list[dict[str, Any]]:
+            ended, self.running[:] = self.running[:], []
+            return [{"i": index, "kind": "refused", "why": "", "seconds": 0.0} for index in ended]
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(runner_module, "Watchdog", Together)
+    checks = [scene.check("true")._replace(criterion_id=f"AC{n}") for n in range(1, 6)]
+
+    def look(check: Check, _: CheckResult) -> Callable[[], None]:
+        return lambda: scene.events.append(f"={check.criterion_id}")
+
+    scene.run(checks, jobs=2, ended=look)
+    told = "+AC1 +AC2 -AC1 +AC3 +AC4 =AC1 -AC2 =AC2 -AC3 +AC5 =AC3 -AC4 =AC4 -AC5 =AC5"
+    assert " ".join(scene.events) == told
 
 
 def test_results_come_as_they_end(scene: Scene) -> None:
