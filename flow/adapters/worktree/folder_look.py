@@ -5,6 +5,7 @@ Most folders are as they were: then their files' stamps are compared as one bloc
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import struct
@@ -60,6 +61,14 @@ def look_at(
     finally:
         if here >= 0:
             os.close(here)
+
+
+def look_again(top: int, path: bytes) -> os.stat_result:
+    """The stamps of a file that was there a moment ago. Raises OSError."""
+    status = os.lstat(path, dir_fd=top)
+    if stat.S_ISDIR(status.st_mode):
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), path)
+    return status
 
 
 def renamed_at(status: os.stat_result) -> int | None:

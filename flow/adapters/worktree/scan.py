@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
     from flow.adapters.git.repository import Repo
+    from flow.adapters.worktree.look_ahead import LookAhead
     from flow.core.boundary.rules import Deciding
 
 _DEPTH = 8
@@ -34,6 +35,9 @@ _WORTH_SAVING = 2 << 20
 """Bytes of newly hashed content (a file counts for 4096 more) that make writing a large cache worth
 it.
 """
+
+LARGE = 10_000
+"""Clean files from which on a second process is worth its start: of some 3 ms."""
 
 _SMALL = 4000
 """Files up to which the cache is written for any news: it takes a millisecond."""
@@ -199,24 +203,20 @@ class _RepositoryScan:
         self._cache = self._cache_file(base)
         table = Table.load(self._cache, base) if self._cache else None
         self._table = table or listing(repo, base, prefix)
-        self._heads = self._against_head(base, head)
-        self._staged, unmerged = _staged_entries(repo, base, prefix)
-        if unmerged:
-            paths = ", ".join(self._path(path) for path in unmerged[:5])
-            self._problems.append(f"unmerged in the index: {paths}")
-        self._rules = self._ignore_rules()
-        self._walk = self._new_walk()
+        self._head = head
 
-    def _against_head(self, base: str, head: str | None) -> dict[bytes, ContentState | None]:
+    def _against_head(self) -> dict[bytes, ContentState | None]:
         """:func:`against_tree`; git is asked once about each HEAD, where there is a cache."""
-        other, table = head or repository.EMPTY_TREES[len(base)], self._table
+        table, head = self._table, self._head
+        base = table.base
+        other = head or repository.EMPTY_TREES[len(base)]
         self._asked = other not in (base, table.other)
         if self._asked:
             table.differing = against_tree(self._repo, base, head, self._prefix)
             table.other = other
         return table.differing if other != base else {}
 
-    def _new_walk(self) -> Walk:
+    def _new_walk(self, ahead: LookAhead | None) -> Walk:
         entries = [(p, e) for more in (self._heads, self._staged) for p, e in more.items() if e]
         links = self._table.gitlinks() | {p for p, entry in entries if entry.mode == GITLINK}
         return Walk(
@@ -229,12 +229,13 @@ class _RepositoryScan:
             denied=self._request.watched,
             prefix=self._prefix,
             deciding=self._request.chosen(),
+            ahead=ahead,
         )
 
     def run(self) -> Scan:
-        """Walk, and put together what git and the walk found."""
+        """Ask git, walk, and put together what both found."""
+        self._ask_and_walk()
         walk, protected = self._walk, self._request.protected
-        walk.run()
         if self._cache:
             _save_cache(self._cache, self._table, walk, self._rules, compared=self._asked)
         locked = {
@@ -254,6 +255,26 @@ class _RepositoryScan:
         for path, submodule in walk.submodules.items():
             scan = scan.joined(self._submodule(submodule, self._prefix + path + b"/"))
         return scan
+
+    def _ask_and_walk(self) -> None:
+        """A second process takes a part of the looks at a large checkout, git's answers aside."""
+        ahead = None
+        if len(self._table.clean) >= LARGE:
+            from flow.adapters.worktree.look_ahead import LookAhead
+
+            ahead = LookAhead(self._repo.top, self._table.clean)
+        try:
+            self._heads = self._against_head()
+            self._staged, unmerged = _staged_entries(self._repo, self._table.base, self._prefix)
+            if unmerged:
+                paths = ", ".join(self._path(path) for path in unmerged[:5])
+                self._problems.append(f"unmerged in the index: {paths}")
+            self._rules = self._ignore_rules()
+            self._walk = self._new_walk(ahead)
+            self._walk.run()
+        finally:
+            if ahead is not None:
+                ahead.close()
 
     def _submodule(self, repo: Repo, prefix: bytes) -> Scan:
         """A submodule's own changes against its HEAD; that HEAD itself is compared one level up."""

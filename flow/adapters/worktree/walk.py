@@ -15,7 +15,7 @@ import stat
 from flow.adapters.git import repository
 from flow.adapters.worktree.cache import add_parents, changed_at, hashed_entry
 from flow.adapters.worktree.contents import Contents, special
-from flow.adapters.worktree.folder_look import look_at, renamed_at
+from flow.adapters.worktree.folder_look import look_again, look_at, renamed_at
 from flow.adapters.worktree.ignore import RULES_FILE, ignores_itself, read_rules
 from flow.core.boundary.rules import FOLDER, ContentState
 from flow.errors import GitError
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
     from flow.adapters.worktree.cache import Table
+    from flow.adapters.worktree.folder_look import FolderLook
     from flow.adapters.worktree.ignore import Rules
+    from flow.adapters.worktree.look_ahead import LookAhead
     from flow.core.boundary.globs import Globs
 
 _MOVING = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE, errno.ELOOP)
@@ -48,6 +50,7 @@ class Walk:
     repository below the top level, with a ``/`` at its end (``b""`` at the top). ``deciding``
     chooses, among paths below the top level that are as in the base by their stamps, those to hash
     all the same; what differs from the base is hashed anew then, too. None: stamps are believed.
+    ``ahead`` are looks that another process takes, if any.
     """
 
     def __init__(
@@ -62,6 +65,7 @@ class Walk:
         denied: Globs,
         prefix: bytes,
         deciding: Callable[[Collection[bytes]], set[bytes]] | None,
+        ahead: LookAhead | None,
     ) -> None:
         self.files: dict[bytes, bytes] = {}
         """What is on disk (``pack_hashed``), for every regular file and symlink that is not the
@@ -94,6 +98,8 @@ class Walk:
         self._denied = denied
         self.prefix = prefix
         self._deciding = deciding
+        self._ahead = ahead
+        self._looked_at_ahead = frozenset() if ahead is None else ahead.folders
         self._folders = set(table.folders)
         for path in self._tracked:
             add_parents(self._folders, path)
@@ -189,33 +195,45 @@ class Walk:
         """
         top = os.open(self._top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         odd: list[bytes] = []
-        stack = [b""]
+        own, ahead = [b""], list[bytes]()
         try:
-            while stack:
-                folder = stack.pop()
+            while own or ahead:
+                folder = own.pop() if own else ahead.pop()
                 try:
-                    self._tracked_folder(top, folder, odd, stack)
+                    for path in self._tracked_folder(top, folder, odd):
+                        (ahead if path in self._looked_at_ahead else own).append(path)
                 except OSError as error:
                     self._unreadable(folder.rstrip(b"/"), error)
         finally:
             os.close(top)
         return odd
 
-    def _tracked_folder(
-        self, top: int, folder: bytes, odd: list[bytes], stack: list[bytes]
-    ) -> None:
-        clean = self._table.clean
-        look = look_at(top, folder, clean, self.contents.doubted(folder))
+    def _tracked_folder(self, top: int, folder: bytes, odd: list[bytes]) -> list[bytes]:
+        """Examine what lies in one of them; returns those in it."""
+        look = self._look(top, folder)
         self._looked.add(folder)
         self._not_met += look.missing
         self._note_rename(folder, look.renamed)
+        inside: list[bytes] = []
         for path in look.folders:
             if path in self._folders:
-                stack.append(path + b"/")
+                inside.append(path + b"/")
             else:
-                self._odd_folder(path, odd, stack)
+                self._odd_folder(path, odd, inside)
         for path, status in look.files:
             self._meet(path, status)
+        return inside
+
+    def _look(self, top: int, folder: bytes) -> FolderLook:
+        doubted = self.contents.doubted(folder)
+        look = None
+        if self._ahead is not None and folder in self._ahead.folders:
+            look = self._ahead.take(top, folder)
+        if look is None:
+            return look_at(top, folder, self._table.clean, doubted)
+        met = {path for path, _ in look.files}.union(look.missing) if doubted else ()
+        look.files.extend((path, look_again(top, path)) for path in doubted if path not in met)
+        return look
 
     def _meet(self, path: bytes, status: os.stat_result) -> None:
         """A file whose stamps are not known."""
@@ -231,11 +249,11 @@ class Walk:
         if at is not None:
             self._renamed[path if self.prefix + path else b"./"] = at
 
-    def _odd_folder(self, path: bytes, odd: list[bytes], stack: list[bytes]) -> None:
+    def _odd_folder(self, path: bytes, odd: list[bytes], inside: list[bytes]) -> None:
         """A folder without tracked files."""
         if not self.prefix and path in (b".git", _OWN):
             if path == _OWN:
-                self._own_counted(stack)
+                self._own_counted(inside)
         elif path.rpartition(b"/")[2] == b".git":
             self._nested(path)
         elif path in self._gitlinks:
@@ -243,14 +261,14 @@ class Walk:
         else:
             odd.append(path)
 
-    def _own_counted(self, stack: list[bytes]) -> None:
+    def _own_counted(self, inside: list[bytes]) -> None:
         for path in _OWN_COUNTED:
             try:
                 status = os.lstat(self._top + path)
             except FileNotFoundError:
                 continue
             if stat.S_ISDIR(status.st_mode):
-                stack.append(path + b"/")
+                inside.append(path + b"/")
             else:
                 self._meet(path, status)
 

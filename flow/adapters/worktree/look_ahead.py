@@ -1,0 +1,85 @@
+"""Half of a large checkout is looked at by a second process, while this one does the rest.
+
+A look is the same whoever takes it, and this process alone decides which folders are looked into.
+So an answer that does not come costs time only.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+
+from flow.adapters.process.beside import WorkBeside, can_work_beside
+from flow.adapters.worktree.folder_look import FolderLook, look_again, look_at
+from flow.startup.contexts import suppress
+from flow.startup.typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flow.adapters.worktree.clean_files import CleanFiles
+    from flow.startup.typing import Any
+
+_SHARE = 0.55
+"""Of the work: this process has the index and the changed files beside its own."""
+_FOLDER = 6
+"""What opening and listing a folder costs, in looks at a file."""
+
+
+class LookAhead:
+    """The looks of the other process, if there is one. :meth:`close` ends it."""
+
+    def __init__(self, top: str, clean: CleanFiles) -> None:
+        self.folders: frozenset[bytes] = frozenset()
+        """What it looks at."""
+        self._beside: WorkBeside | None = None
+        self._looks: dict[bytes, Any] = {}
+        folders = _share(clean)
+        if folders and can_work_beside():
+            with suppress(OSError):
+                self._beside = WorkBeside(lambda: _looks(top, folders, clean))
+                self.folders = frozenset(folders)
+
+    def close(self) -> None:
+        """End the process, if it is still there."""
+        if self._beside is not None:
+            self._beside.close()
+            self._beside = None
+
+    def take(self, top: int, folder: bytes) -> FolderLook | None:
+        """The look at one of ``folders``; None where this process has to look.
+
+        ``top`` is opened on the top level. Raises OSError as :func:`look_at` does.
+        """
+        if self._beside is not None:
+            data = self._beside.result()
+            self.close()
+            self._looks = {} if data is None else marshal.loads(data)  # noqa: S302 - Flow wrote it
+        look = self._looks.pop(folder, None)
+        if look is None:
+            return None
+        paths, folders, missing, renamed = look
+        files = [(path, look_again(top, path)) for path in paths]
+        return FolderLook(files, folders, missing, renamed)
+
+
+def _share(clean: CleanFiles) -> list[bytes]:
+    """The folders that the other process looks at; empty where it could do too little."""
+    left = int((len(clean) + _FOLDER * len(clean.folders)) * _SHARE)
+    most, folders = left, []
+    for folder, place in clean.folders.items():
+        # This process starts at the top level.
+        if folder and place.files + _FOLDER <= left:
+            left -= place.files + _FOLDER
+            folders.append(folder)
+    return folders if left <= most // 2 else []
+
+
+def _looks(top: str, folders: list[bytes], clean: CleanFiles) -> bytes:
+    """folder → the look at it, with paths for files. What cannot be looked at is left out."""
+    looks = {}
+    opened = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    for folder in folders:
+        with suppress(OSError):
+            look = look_at(opened, folder, clean)
+            paths = [path for path, _ in look.files]
+            looks[folder] = (paths, look.folders, look.missing, look.renamed)
+    return marshal.dumps(looks)
