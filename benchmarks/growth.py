@@ -249,14 +249,14 @@ AXES: dict[str, Axis] = {
     "goals": Axis((100, 400, 1600), (40, 160, 640), goals, GOALS),
     "criteria": Axis(
         (25, 100, 400),
-        (4, 16, 64),
+        (4, 12, 36),
         criteria,
         {**RECORD, "evaluate": Command(EVALUATE)},
         RECORDED,
     ),
     "turns": Axis(
         (10, 40, 160),
-        (2, 8, 32),
+        (2, 6, 18),
         turns,
         {**RECORD, "evaluate": Command(EVALUATE, status=1)},
         RECORDED,
@@ -280,7 +280,6 @@ def counted(here: Place, name: str) -> Iterator[tuple[str, str, list[float], flo
         repository = axis.grow(here, size)
         time.sleep(UNSETTLED)
         for label, command in axis.commands.items():
-            _run(here, repository, command)  # so that caches are filled alike at every size
             amounts = _count(here, repository, command)
             for kind in (kind for kind in axis.kinds if kind in amounts):
                 work.setdefault((label, kind), []).append(amounts[kind])
@@ -305,8 +304,10 @@ def seconds(here: Place, name: str, scale: int) -> Iterator[tuple[str, list[floa
 
 def _run(here: Place, repository: str, command: Command) -> float:
     """Processor seconds of one run."""
-    _meter(here, repository, command, [program("flow"), *command.words])
-    with open(os.path.join(here.folder, "seconds"), encoding="ascii") as file:
+    spent = os.path.join(here.folder, "seconds")
+    meter = [sys.executable, "-I", "-S", "-c", METER, spent]
+    _start(here, repository, command, [*meter, program("flow"), *command.words])
+    with open(spent, encoding="ascii") as file:
         return float(file.read())
 
 
@@ -322,11 +323,10 @@ sys.exit(os.waitstatus_to_exitcode(status))
 """
 
 
-def _meter(here: Place, repository: str, command: Command, argv: Sequence[str]) -> None:
-    meter = [sys.executable, "-I", "-S", "-c", METER, os.path.join(here.folder, "seconds")]
+def _start(here: Place, repository: str, command: Command, argv: Sequence[str]) -> None:
     with open(event(repository) if command.event else os.devnull, "rb") as given:
         done = subprocess.run(
-            [*meter, *argv],
+            argv,
             cwd=repository,
             env=here.env,
             stdin=given,
@@ -341,7 +341,7 @@ def _meter(here: Place, repository: str, command: Command, argv: Sequence[str]) 
 def _count(here: Place, repository: str, command: Command) -> dict[str, float]:
     result = os.path.join(here.folder, "work.json")
     program = os.path.join(place.ROOT, "benchmarks", "work.py")
-    _meter(here, repository, command, [sys.executable, "-I", program, result, *command.words])
+    _start(here, repository, command, [sys.executable, "-I", program, result, *command.words])
     with open(result, encoding="ascii") as file:
         return {kind: float(amount) for kind, amount in json.load(file).items()}
 
