@@ -6,14 +6,15 @@ import os
 
 from flow.adapters.process.speaker import current_speaker
 from flow.adapters.setup import init as setup_init
+from flow.adapters.setup.beside_goals import keep_runs_out
 from flow.adapters.setup.set_up_place import SetUpPlace
 from flow.adapters.setup.settings_edit import settings_place
-from flow.adapters.setup.undo import undo, what_stays
+from flow.adapters.setup.undo import undo, untracked, what_stays
 from flow.cli.parsing import CommandSpec, usage_error
 from flow.core.setting_keys import ENFORCEMENT, KEYS, STOP_HOOK
 from flow.core.setting_values import loosens
 from flow.core.stop.hosts import HOSTS
-from flow.core.text.display import visible
+from flow.core.text.display import names, visible
 from flow.core.tool_calls.speaker import is_agent
 from flow.errors import FlowError, PersonNeeded, in_file
 from flow.render import setup as render
@@ -185,17 +186,25 @@ def _undo(place: SetUpPlace, out: Output) -> int:
     except FlowError:
         own = None
     repo = place.repo if place.common_dir is not None else None
+    before = untracked(repo) if repo is not None else set()
     steps = undo(repo, place.top, place.record, own, place.state_dir)
+    keep_runs_out(place.top, place.common_dir)
     stays = list(what_stays(place.top))
+    shown = sorted(untracked(repo) - before) if repo is not None else []
     document = {
         "top": place.top,
         "steps": [{"file": step.file, "did": step.did} for step in steps],
         "stays": stays,
+        "untracked": shown,
     }
     width = max((len(step.file) for step in steps), default=0)
     lines = [f"{step.file:<{width}}  {step.did}" for step in steps]
     lines = lines or ["nothing that flow init put in is on record here"]
-    out.result(document, [*lines, *(f"stays: {what}" for what in stays)])
+    lines += [f"stays: {what}" for what in stays]
+    if shown:
+        lines.append(f"git status shows it as untracked now: {names(shown)}")
+        lines.append("to keep it out of the repository again: flow init --private")
+    out.result(document, lines)
     return 0
 
 

@@ -107,7 +107,8 @@ def test_init_from_a_folder_below(repo: GitRepo) -> None:
         (b"\xff\xfe\n", b"\xff\xfe\n.flow/runs/\n"),
         (b"", b".flow/runs/\n"),
         (b"/.flow/runs\n", b"/.flow/runs\n"),
-        (b" .flow/runs/* \n", b" .flow/runs/* \n"),
+        (b".flow/runs/* \n", b".flow/runs/* \n"),
+        (b" .flow/runs/*\n", b" .flow/runs/*\n.flow/runs/\n"),
         (b".flow/runs/\n", b".flow/runs/\n"),
         (b"# .flow/runs/\n", b"# .flow/runs/\n.flow/runs/\n"),
     ],
@@ -457,7 +458,7 @@ def test_doctor_looks_at_the_state_folder(ready: GitRepo, home: Path) -> None:
 
 @pytest.mark.parametrize(
     ("take_away", "said"),
-    [(".gitignore", ".gitignore has no line"), (".claude/settings.json", "lacks")],
+    [(".gitignore", "git does not ignore .flow/runs/"), (".claude/settings.json", "lacks")],
 )
 def test_doctor_names_what_init_would_add(ready: GitRepo, take_away: str, said: str) -> None:
     (ready.path / take_away).unlink()

@@ -30,31 +30,35 @@ LONGEST = 400
 """Characters of a line that is offered."""
 SECONDS = 10.0
 """The time limit of one ``bash -n``."""
+REMEDY = "put it right: bash -n -c COMMAND says where"
+"""What to do about a command that bash cannot read."""
 
 
 def syntax_faults(goal: Goal, file: str, environ: Mapping[str, str], top: str) -> list[Fault]:
     """A fault for each command that bash cannot read; nothing is run."""
-    bash = find_program("bash", environ.get("PATH"), outside=top) or FALLBACK_BASH
     faults = []
     for place, criterion in enumerate(goal.criteria):
         for key in COMMANDS:
             command = criterion.document.get(key)
-            if not isinstance(command, str) or cannot_be_malformed(command):
-                continue
-            argv = (bash, "--noprofile", "--norc", "-n", "-o", "pipefail", "-c", command)
-            ran = run_tool(argv, cwd="/", env={"LC_ALL": "C", "PATH": os.defpath}, timeout=SECONDS)
-            if ran.status != 0 and not ran.stderr.startswith(b"flow:"):
-                lines = ran.stderr.decode("utf-8", "replace").splitlines() or ["it is malformed"]
-                message = visible(lines[0].removeprefix(f"{bash}: "))[:LONGEST]
-                faults.append(
-                    in_file(
-                        file, dotted_path(("objective", "acceptance_criteria", place, key)), command
-                    ).fault(
-                        f"{criterion.id}: bash -n refuses it: {message}",
-                        "put it right: bash -n -c COMMAND says where",
-                    )
-                )
+            message = syntax_fault(command, environ, top) if isinstance(command, str) else ""
+            if message:
+                path = dotted_path(("objective", "acceptance_criteria", place, key))
+                where = in_file(file, path, command)
+                faults.append(where.fault(f"{criterion.id}: {message}", REMEDY))
     return faults
+
+
+def syntax_fault(command: str, environ: Mapping[str, str], top: str) -> str:
+    """Why bash cannot read a command; empty where it can. Nothing is run."""
+    if cannot_be_malformed(command):
+        return ""
+    bash = find_program("bash", environ.get("PATH"), outside=top) or FALLBACK_BASH
+    argv = (bash, "--noprofile", "--norc", "-n", "-o", "pipefail", "-c", command)
+    ran = run_tool(argv, cwd="/", env={"LC_ALL": "C", "PATH": os.defpath}, timeout=SECONDS)
+    if ran.status == 0 or ran.stderr.startswith(b"flow:"):
+        return ""
+    lines = ran.stderr.decode("utf-8", "replace").splitlines() or ["it is malformed"]
+    return f"bash -n refuses it: {visible(lines[0].removeprefix(f'{bash}: '))[:LONGEST]}"
 
 
 def command_warnings(goal: Goal, attributor: Attributor) -> list[str]:

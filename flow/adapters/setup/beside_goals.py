@@ -6,13 +6,16 @@ import os
 
 from flow.adapters.contracts import schemas
 from flow.adapters.fs import files
+from flow.adapters.git.run import git
 from flow.adapters.setup.file_edits import EXCLUDE
 from flow.core import layout
-from flow.errors import FlowError, RefusedError
+from flow.errors import FlowError, GitError, RefusedError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from flow.adapters.git.find import Repo
 
 SCHEMA = ".flow/goal.schema.json"
 """A copy, since an installation's path belongs to one machine."""
@@ -21,6 +24,8 @@ IGNORED = f"{layout.RUNS}/"
 OWN_IGNORE = f"{layout.RUNS}/.gitignore"
 """It ignores its whole folder, itself included, so git never sees it."""
 _ALL = "*"
+_EVIDENCE = f"{layout.RUNS}/run/evidence/evidence.json"
+"""A file as runs have it."""
 
 
 def publish_schema(top: str, announce: Callable[[str, bytes], None]) -> bool:
@@ -47,11 +52,25 @@ def names_runs(lines: Sequence[str]) -> bool:
     return any(line.removeprefix("/").rstrip("/*") in (layout.RUNS, ".flow") for line in lines)
 
 
-def ignores_runs(top: str, common_dir: str | None = None) -> bool:
-    """Whether they are kept out of commits: by the repository, ``.git/info/exclude`` or itself."""
+def ignores_runs(repo: Repo) -> bool:
+    """Whether git keeps them out of commits: by the repository, ``.git/info/exclude`` or itself.
+
+    The user's own ``core.excludesFile`` does not count: others work here, too. Starts git; where
+    that cannot answer, the rules' text counts.
+    """
+    try:
+        return bool(git(repo, "check-ignore", "--no-index", "--", _EVIDENCE, ok=(0, 1)))
+    except GitError:
+        return _seem_ignored(repo.top, repo.common_dir)
+
+
+def _seem_ignored(top: str, common_dir: str | None) -> bool:
+    """The same by the rules' text, quickly; False where one takes something back (``!``)."""
     places = [(top, ".gitignore"), *([(common_dir, EXCLUDE)] if common_dir else [])]
-    if any(names_runs(_lines(root, name)) for root, name in places):
-        return True
+    for root, name in places:
+        lines = _lines(root, name)
+        if names_runs(lines) and not any(line.startswith("!") for line in lines):
+            return True
     return _ALL in _lines(top, OWN_IGNORE)
 
 
@@ -61,7 +80,7 @@ def keep_runs_out(top: str, common_dir: str | None) -> None:
     A file that is there is left alone, and so is a place that cannot be written.
     """
     try:
-        if os.path.isdir(os.path.join(top, layout.RUNS)) and not ignores_runs(top, common_dir):
+        if os.path.isdir(os.path.join(top, layout.RUNS)) and not _seem_ignored(top, common_dir):
             files.publish_new(top, OWN_IGNORE, f"{_ALL}\n".encode())
     except FlowError:
         return  # what is wrong there is told by what is written next

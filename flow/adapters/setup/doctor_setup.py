@@ -58,17 +58,22 @@ def ignored_runs(
 ) -> None:
     """The line that keeps run folders out of commits."""
     with report.noting("it should keep run folders out of commits"):
-        if ignores_runs(checkout.top, checkout.repo.common_dir):
+        if ignores_runs(checkout.repo):
             return
+        what = f"git does not ignore {IGNORED}"
+        why = "evidence and locks of your runs would be committed"
         if fix:
             step = setup_init.ignore_runs(SetUpPlace(checkout.top, environ))
-            report.fixed.append(f"{step.file}: {step.did}")
+            if ignores_runs(checkout.repo):
+                report.fixed.append(f"{step.file}: {step.did}")
+                return
+        else:
+            report.found(what, why, "flow doctor --fix", fixable=True)
             return
         report.found(
-            f".gitignore has no line {IGNORED}",
-            "evidence and locks of your runs would be committed",
-            "flow doctor --fix",
-            fixable=True,
+            f"{what}, though {IGNORED} is in .gitignore",
+            why,
+            "take the line with ! out of .flow/.gitignore",
         )
 
 

@@ -11,7 +11,7 @@ from flow.adapters.git.run import git
 from flow.adapters.ledger.set_up_marks import PRE_PUSH
 from flow.adapters.process.own_program import own_program
 from flow.adapters.setup import git_hook, hosts, settings_edit
-from flow.adapters.setup.beside_goals import IGNORED, SCHEMA, names_runs
+from flow.adapters.setup.beside_goals import IGNORED, SCHEMA, ignores_runs, names_runs
 from flow.adapters.setup.example_goal import EXAMPLE, example
 from flow.adapters.setup.file_edits import (
     AS_IT_SHOULD_BE,
@@ -162,12 +162,22 @@ def _has_hook(top: str, host: str) -> bool:
 
 def _lines(place: SetUpPlace) -> list[InitStep | FileEdit]:
     journals = f"{place.settings.settings.journal_dir}/*.md merge=union"
+
+    def is_ignored(_: str, lines: list[str]) -> bool:
+        last = next(filter(None, reversed(lines)), "")  # once there, no second one helps
+        return names_runs(lines) and (last == IGNORED or _ignores_runs(place))
+
     return [
-        lines_added(place.top, ".gitignore", (IGNORED,), lambda _, lines: names_runs(lines)),
+        lines_added(place.top, ".gitignore", (IGNORED,), is_ignored),
         lines_added(
             place.top, ".gitattributes", (ATTRIBUTES, journals), lambda line, lines: line in lines
         ),
     ]
+
+
+def _ignores_runs(place: SetUpPlace) -> bool:
+    """Whether git leaves runs out of commits; without git nobody commits."""
+    return place.repo is None or place.no_git is not None or ignores_runs(place.repo)
 
 
 def _excluded(place: SetUpPlace, request: InitRequest) -> list[InitStep | FileEdit]:

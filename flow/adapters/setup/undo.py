@@ -12,13 +12,14 @@ import os
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files
 from flow.adapters.fs.state_folder import write_json
+from flow.adapters.git.run import git
 from flow.adapters.ledger.set_up_marks import PRE_PUSH
 from flow.adapters.setup import git_hook, settings_edit
 from flow.adapters.setup.file_edits import InitStep
 from flow.adapters.setup.json import JsonFile
 from flow.core import layout
 from flow.core.setting_keys import KEYS
-from flow.errors import FlowError
+from flow.errors import FlowError, GitError
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -99,9 +100,9 @@ def undo(
     by_file: dict[tuple[bool, str], list[Mapping[str, Any]]] = {}
     for entry in known.get("files", []):
         by_file.setdefault((entry["git"], entry["file"]), []).append(entry)
-    for (git, name), entries in reversed(by_file.items()):
-        root = str(repo.common_dir) if git and repo is not None else top
-        steps.append(_taken_out(root, name, entries, git=git))
+    for (in_git, name), entries in reversed(by_file.items()):
+        root = str(repo.common_dir) if in_git and repo is not None else top
+        steps.append(_taken_out(root, name, entries, git=in_git))
     for name, value in known.get("settings", []):
         if own_file is not None:
             steps.append(_setting_taken_out(own_file, name, value, state_dir))
@@ -220,6 +221,17 @@ def _removed(root: str, name: str, shown: str) -> InitStep:
             break
         folder = os.path.dirname(folder)
     return InitStep(shown, "removed")
+
+
+def untracked(repo: Repo) -> set[str]:
+    """What of Flow's work ``git status`` shows as untracked; nothing where git cannot tell."""
+    places = (".flow", layout.JOURNAL_DIR)
+    words = ("ls-files", "--others", "--exclude-standard", "--directory", "-z", "--", *places)
+    try:
+        told = git(repo, *words)
+    except GitError:
+        return set()
+    return {os.fsdecode(path) for path in told.split(b"\0") if path}
 
 
 def what_stays(top: str) -> Iterator[str]:

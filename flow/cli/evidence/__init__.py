@@ -14,7 +14,7 @@ from flow.core import layout
 from flow.core.goal import ids
 from flow.core.text import display
 from flow.core.text.near import did_you_mean
-from flow.errors import at_key
+from flow.errors import FlowError, at_key
 from flow.render import records
 from flow.render.evidence import evidence_show
 from flow.startup.typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ from flow.wiring.recording import record_evidence
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from flow.cli.output import Output
     from flow.core.evidence.model import Evidence
@@ -61,7 +61,7 @@ def _list_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _list_evidence(args: argparse.Namespace, out: Output) -> int:
     goals = Goals(Context())
-    run_id = _run_of_goal(goals, args.run_id, args.ID, "flow evidence list")
+    run_id, _ = _run_of_goal(goals, args.run_id, args.ID, "flow evidence list")
     sidecars, warnings = goals.records.evidence(ids.run_id(run_id))
     freshness = goal_record.freshness(goals, sidecars)
     rows = [
@@ -95,8 +95,8 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _show_evidence(args: argparse.Namespace, out: Output) -> int:
     goals = Goals(Context())
-    run_id = ids.run_id(_run_of_goal(goals, args.run_id, args.goal, "flow evidence show"))
-    evidence = _named_evidence(goals, run_id, args.EVIDENCE)
+    run_id, goal_id = _run_of_goal(goals, args.run_id, args.goal, "flow evidence show")
+    evidence = _named_evidence(goals, run_id, goal_id, args.EVIDENCE)
     output = _output_end(goals.top, run_id, evidence.output_ref)
     freshness = fresh_fields(goal_record.freshness(goals, [evidence]).get(evidence.id))
     document: Mapping[str, object] = {
@@ -112,12 +112,15 @@ def _show_evidence(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _named_evidence(goals: Goals, run_id: str, name: str) -> Evidence:
+def _named_evidence(goals: Goals, run_id: str, goal_id: str | None, name: str) -> Evidence:
     """The evidence with this id; of a criterion the newest one in the run."""
     every = f"see what there is: flow evidence list --run-id {run_id}"
     if ids.CRITERION_ID.fits(name):
-        newest = goal_record.newest_of(goals.records.evidence(run_id)[0], name)
+        sidecars = goals.records.evidence(run_id)[0]
+        newest = goal_record.newest_of(sidecars, name)
         if newest is None:
+            of_run = [goal_id] if goal_id else dict.fromkeys(e.goal for e in sidecars)
+            _refuse_unknown_criterion(goals, of_run, name)
             raise at_key("EVIDENCE", name).not_found(
                 f"run {run_id} has no evidence about {name} yet", every
             )
@@ -137,6 +140,20 @@ def _named_evidence(goals: Goals, run_id: str, name: str) -> Evidence:
     return evidence
 
 
+def _refuse_unknown_criterion(goals: Goals, goal_ids: Iterable[str], name: str) -> None:
+    """Raise :class:`InputError` where all these goals can be read and none has the criterion."""
+    try:
+        of_run = [goals.load(goal_id).goal for goal_id in goal_ids]
+    except FlowError:
+        return
+    there = [criterion.id for goal in of_run for criterion in goal.criteria]
+    if of_run and name not in there:
+        raise at_key("EVIDENCE", name).not_found(
+            f"goal {display.names([goal.id for goal in of_run])} has no criterion {name}",
+            f"its criteria: {display.names(there)}",
+        )
+
+
 def _output_end(top: str, run_id: str, name: str | None) -> dict[str, object]:
     """The end of an output file: its text, and how many bytes stand before it."""
     if name is None:
@@ -152,12 +169,16 @@ def _output_end(top: str, run_id: str, name: str | None) -> dict[str, object]:
     return {"output": data.decode("utf-8", "replace"), "output_left_out": start}
 
 
-def _run_of_goal(goals: Goals, run_id: str | None, goal_id: str | None, prog: str) -> str:
+def _run_of_goal(
+    goals: Goals, run_id: str | None, goal_id: str | None, prog: str
+) -> tuple[str, str | None]:
+    """The run that is meant, and its goal where that is known."""
     if run_id is not None and goal_id is not None:
         raise usage_error("name the goal or the run, not both", prog)
     if run_id is not None:
-        return ids.run_id(run_id)
-    return goals.run_of(goal_views.choose(goals, goal_id))
+        return ids.run_id(run_id), None
+    goal_id = goal_views.choose(goals, goal_id)
+    return goals.run_of(goal_id), goal_id
 
 
 _TABLE = {

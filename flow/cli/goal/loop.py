@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from time import monotonic, sleep
 
+from flow.adapters.attribution.command_checks import REMEDY, syntax_fault
 from flow.app.stop import claims, waiting
 from flow.cli.goal.which import goal_to_act_on
 from flow.cli.parsing import CommandSpec, goal_argument, seconds
@@ -71,6 +72,8 @@ def _wait_for_goal(args: argparse.Namespace, out: Output) -> int:
             "it bounds a wait that is followed here", "add --follow, or leave --timeout out"
         )
     context = Context()
+    if message := syntax_fault(args.until, context.environ, context.top):
+        raise at_key("--until", args.until).invalid(message, REMEDY)
     port = Waiting(context)
     goal_id = goal_to_act_on(context, args)
     goal, over, words = waiting.wait(port, goal_id, args.until, ASK_SECONDS)

@@ -15,13 +15,14 @@ from flow.app.evaluation.values import Listener, Request
 from flow.cli import live
 from flow.cli.goal.which import goal_to_act_on
 from flow.cli.parsing import CommandSpec, goal_argument
+from flow.core import layout
 from flow.core.boundary.globs import Globs
 from flow.core.text.display import names, visible
-from flow.errors import FlowError, Interrupted, PersonNeeded, at_key
+from flow.errors import FlowError, InputError, Interrupted, PersonNeeded, at_key
 from flow.render.progress import LiveTable, PlainProgress
 from flow.startup import ctrl_c
 from flow.startup.sha import sha256
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 from flow.wiring import evaluating
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
@@ -29,12 +30,12 @@ from flow.wiring.goals import Goals
 if TYPE_CHECKING:
     import argparse
 
-    from flow.app.ports import Check, CheckResult
+    from flow.app.ports import Check, CheckResult, LoadedGoal
     from flow.cli.output import Output
     from flow.core.goal.model import Goal
 
 NEVER = (b".flow/", b".git/")
-"""Folders whose files no goal is about."""
+"""Folders whose files no goal is about, but for its own."""
 
 
 class Outputs(Listener):
@@ -95,87 +96,123 @@ class RestingTable(LiveTable):
         self._draw()
 
 
+class _Seen(NamedTuple):
+    """The goal's contract, and the digest of the files that it is about (None: unknown)."""
+
+    contract: str
+    tree: str | None
+
+
+class _Rounds:
+    """The rounds of one contract: its table, its outputs, and what tells of changes."""
+
+    def __init__(self, goal_id: str, out: Output) -> None:
+        context = Context()
+        loaded = _watchable(context, goal_id)
+        self._out, self._goal, self.contract = out, loaded.goal, loaded.contract
+        self._table = live.table(out, context, goal_id, RestingTable)
+        inner = self._table or (Listener() if out.json else PlainProgress(sys.stderr))
+        self._outputs = Outputs(inner, context.top, _folder(context, goal_id))
+        folders, wanted = _folders(self._goal), _wanted(self._goal)
+        self.changed = watching.changes(context.top, folders, wanted)
+        self.has_run = False
+
+    def run_until_still(self) -> _Seen | None:
+        """Run the commands, once more where files changed meanwhile; returns what was seen last.
+
+        No more than once: a command may leave something else behind each time.
+        """
+        for _ in range(2):
+            before = _look(self._goal.id)
+            self._run()
+            after = _look(self._goal.id)
+            if after == before:
+                break
+        if self._table is not None:
+            self._table.rest(_resting(self._goal, self._outputs))
+        return after
+
+    def _run(self) -> None:
+        context, goal_id, rows = Context(), self._goal.id, self._outputs.rows
+        goal = _watchable(context, goal_id).goal
+        only = tuple(criterion.id for criterion in wanted_criteria(goal, None))
+        request = Request(goal_id, trigger="manual", dry_run=True, no_judge=True, only=only)
+        verdict = evaluating.evaluate(context, request, self._outputs)
+        self.has_run = True
+        document = {"goal_id": goal_id, "criteria": list(rows), "reason": verdict.reason}
+        failed = [row["id"] for row in rows if row["outcome"] != "passed"]
+        told = f"{names(failed)} did not pass" if failed else "all commands passed"
+        if self._table is None:
+            self._out.line(document, f"{visible(goal_id)}: {told}")
+
+
 def _watch(args: argparse.Namespace, out: Output) -> int:
-    context = Context()
-    goal_id = goal_to_act_on(context, args)
-    goal = _watchable(context, goal_id)
-    table = live.table(out, context, goal_id, RestingTable)
-    inner = table or (Listener() if out.json else PlainProgress(sys.stderr))
-    outputs = Outputs(inner, context.top, _folder(context, goal_id))
-    changed = watching.changes(context.top, _folders(goal), _wanted(goal))
+    goal_id = goal_to_act_on(Context(), args)
+    rounds, told = _Rounds(goal_id, out), ""
+    seen: _Seen | None = None
     try:
         while True:
-            seen = _run_until_still(goal_id, outputs, out)
-            if table is not None:
-                table.rest(_resting(goal, outputs))
-            while _tree(goal_id) == seen:
-                if not out.wait(0):
-                    return 0
-                next(changed)
+            try:
+                now = _look(goal_id)
+                if now is None or now != seen:
+                    if now is None or told or now.contract != rounds.contract:
+                        rounds = _Rounds(goal_id, out)
+                    seen, told = rounds.run_until_still(), ""
+                    continue
+            except (InputError, PersonNeeded) as error:  # an editor is saving it, say
+                if not (rounds.has_run or told):
+                    raise
+                if told != error.code:  # each time it is looked at it may be broken elsewhere
+                    out.say(f"flow: {error}", "flow: the watch goes on once that is put right")
+                seen, told = None, error.code
+            if not out.wait(0):
+                return 0
+            next(rounds.changed)
     except KeyboardInterrupt:
         ctrl_c.ignore()
         return Interrupted.exit_code
 
 
-def _run_until_still(goal_id: str, outputs: Outputs, out: Output) -> str | None:
-    """Run the commands, once more where files changed meanwhile; returns the files' tree.
-
-    No more than once: a command may leave something else behind each time.
-    """
-    for _ in range(2):
-        before = _tree(goal_id)
+def _look(goal_id: str) -> _Seen | None:
+    """The goal and its files as they are now; None where the goal cannot be read."""
+    try:
         context = Context()
-        goal = _watchable(context, goal_id)
-        only = tuple(criterion.id for criterion in wanted_criteria(goal, None))
-        request = Request(goal_id, trigger="manual", dry_run=True, no_judge=True, only=only)
-        verdict = evaluating.evaluate(context, request, outputs)
-        document = {"goal_id": goal_id, "criteria": list(outputs.rows), "reason": verdict.reason}
-        failed = [row["id"] for row in outputs.rows if row["outcome"] != "passed"]
-        told = f"{names(failed)} did not pass" if failed else "all commands passed"
-        if out.json or not isinstance(outputs.inner, RestingTable):
-            out.line(document, f"{visible(goal_id)}: {told}")
-        after = _tree(goal_id)
-        if after == before:
-            break
-    return after
+        loaded = context.load(goal_id)
+    except FlowError:  # the run says it
+        return None
+    try:
+        closing = overview.looking_once(Goals(context).closing_context())
+        return _Seen(loaded.contract, CurrentFiles(closing, loaded).subject.tree)
+    except FlowError:
+        return _Seen(loaded.contract, None)
 
 
-def _watchable(context: Context, goal_id: str) -> Goal:
+def _watchable(context: Context, goal_id: str) -> LoadedGoal:
     """The goal; refused are drafts, closed goals, those without a command, and without trust."""
     loaded = context.load(goal_id)
-    goal = loaded.goal
     trusted, why = context.trusted(loaded)
     if not trusted:
         raise PersonNeeded(why, code="untrusted", remedy=f"flow trust record {goal_id}")
-    if not wanted_criteria(goal, None):
+    if not wanted_criteria(loaded.goal, None):
         raise at_key("acceptance_criteria").wrong_state(
             f"goal {goal_id} has no command to run", f"flow goal status {goal_id}"
         )
-    return goal
-
-
-def _tree(goal_id: str) -> str | None:
-    """The digest of the files that the goal is about, as they are now."""
-    context = Context()
-    closing = overview.looking_once(Goals(context).closing_context())
-    try:
-        return CurrentFiles(closing, context.load(goal_id)).subject.tree
-    except FlowError:  # the run says it
-        return None
+    return loaded
 
 
 def _wanted(goal: Goal) -> Any:
-    allowed = Globs(goal.allowed_paths, anchored=True)
+    allowed, own = Globs(goal.allowed_paths, anchored=True), layout.goal_file(goal.id).encode()
 
     def wanted(path: bytes) -> bool:
-        return not path.startswith(NEVER) and (not allowed or allowed.first(path) is not None)
+        inside = not path.startswith(NEVER) and (not allowed or allowed.first(path) is not None)
+        return inside or path == own
 
     return wanted
 
 
 def _folders(goal: Goal) -> list[str]:
-    """The folders that the goal's paths lie in, as far as their patterns name them."""
-    folders = []
+    """The folders that its file and paths lie in, as far as their patterns name them."""
+    folders = [layout.GOALS]
     for pattern in goal.allowed_paths:
         plain = pattern.split("*")[0].split("?")[0].split("[")[0].split("{")[0]
         folders.append(plain.rpartition("/")[0].lstrip("/"))

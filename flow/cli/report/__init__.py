@@ -100,9 +100,12 @@ def _run_all(args: argparse.Namespace, out: Output) -> int:
         _refuse_choosing(args)
     pages = write_all(args.output, args.bundle, query(args) if args.all else None)
     out.result(pages.to_document(), [display.visible(pages.path)])
+    if not out.json:
+        for error in pages.unreadable:
+            out.say(f"flow: {error}")
     if args.open:
         _open(pages.path, out)
-    return 0
+    return max((error.exit_code for error in pages.unreadable), default=0)
 
 
 def _own_path(context: Context, goal_id: str) -> str:
@@ -152,4 +155,10 @@ def _open(path: str, out: Output) -> None:
         out.say("no browser could be started; open the file above")
 
 
-COMMAND = CommandSpec("write a goal's record as a page to look at", _arguments, _run_report)
+COMMAND = CommandSpec(
+    "write a goal's record as a page to look at",
+    _arguments,
+    _run_report,
+    "exit status: 0 done; 2 wrong call, or a bundle that cannot be read: its row says why, and\n"
+    "the others have their pages; 5 disk, git or lock failed",
+)

@@ -6,6 +6,7 @@ import os
 import re
 import time
 from contextlib import suppress
+from itertools import chain
 
 from flow.adapters.attribution.attribute import Attributor
 from flow.adapters.attribution.failures import RecordedOutputs
@@ -24,6 +25,7 @@ from flow.cli.written import (
 from flow.core.goal.model import NO_BRANCH
 from flow.core.standing.items import InboxItem, ordered
 from flow.core.standing.table import GoalFacts, standing_of
+from flow.core.text.display import visible
 from flow.errors import FlowError, at_key
 from flow.render.page.frame import is_page, origin_tag
 from flow.render.page.goal import goal_page
@@ -53,6 +55,8 @@ class WrittenPages(NamedTuple):
     path: str
     rows: Sequence[OverviewRow]
     judged: Sequence[OpinionRow]
+    unreadable: Sequence[FlowError]
+    """What is wrong with the bundles that cannot be read."""
 
     def to_document(self) -> dict[str, object]:
         """What ``--json`` prints of it."""
@@ -62,14 +66,16 @@ class WrittenPages(NamedTuple):
             {**{key: getattr(row, key) for key in fields}, "page": row.page or None}
             for row in self.judged
         ]
-        return {"output": self.path, "goals": goals, "judged": judged}
+        unreadable = [error.to_dict() for error in self.unreadable]
+        return {"output": self.path, "goals": goals, "judged": judged, "unreadable": unreadable}
 
 
 def write_all(folder: str | None, bundles: Sequence[str], query: InboxQuery | None) -> WrittenPages:
     """Write the pages, and the one over them.
 
     ``query`` chooses among the inbox's goals; None: only ``bundles``. What an earlier call with a
-    query wrote and this one did not is removed.
+    query wrote and this one did not is removed. Raises :class:`FlowError`, and writes no page,
+    where there is nothing but bundles that cannot be read.
     """
     from flow.wiring.inbox import InboxLook, look
 
@@ -82,7 +88,10 @@ def write_all(folder: str | None, bundles: Sequence[str], query: InboxQuery | No
     rows: list[OverviewRow] = []
     taken = {INDEX}
     looked = look(query) if query is not None else InboxLook([], [])
-    for item, report in (*_inbox_reports(looked.rows), *_bundle_reports(bundles)):
+    unreadable: list[FlowError] = []
+    for item, report, error in chain(_inbox_reports(looked.rows), _bundle_reports(bundles)):
+        if error is not None:
+            unreadable.append(error)
         if report is None:
             rows.append(OverviewRow(item))
             continue
@@ -90,6 +99,8 @@ def write_all(folder: str | None, bundles: Sequence[str], query: InboxQuery | No
         text = goal_page(report, overview=INDEX, origin="" if report.bundle else name)
         write_out(os.path.join(folder, name), text, "page", off_limits=limits)
         rows.append(overview_row(item, report, name))
+    if query is None and len(unreadable) == len(rows):
+        raise unreadable[0]
     rank = {item: place for place, item in enumerate(ordered(row.item for row in rows))}
     rows.sort(key=lambda row: rank[row.item])
     judged: list[OpinionRow] = []
@@ -106,7 +117,7 @@ def write_all(folder: str | None, bundles: Sequence[str], query: InboxQuery | No
     )
     if query is not None:
         _remove_gone(folder, taken)
-    return WrittenPages(path, rows, judged)
+    return WrittenPages(path, rows, judged, unreadable)
 
 
 def _limits() -> tuple[str, ...]:
@@ -150,12 +161,19 @@ def _is_own(top: str, name: str) -> bool:
         return origin_tag(name).text.encode() in file.read(HEAD)
 
 
-def _inbox_reports(
-    rows: Iterable[InboxItem],
-) -> Iterator[tuple[InboxItem, GoalReport | None]]:
+class _Reported(NamedTuple):
+    """A row, with its report where there is one, and what is wrong with its bundle."""
+
+    item: InboxItem
+    report: GoalReport | None
+    error: FlowError | None = None
+
+
+def _inbox_reports(rows: Iterable[InboxItem]) -> Iterator[_Reported]:
     """The inbox's rows, each with its report where its checkout has the goal's file."""
     for item in sorted(rows, key=lambda item: (item.path, item.goal_id, item.branch or "")):
-        yield item, _report_at(item) if item.goal_id and item.section != "broken" else None
+        has_page = bool(item.goal_id) and item.section != "broken"
+        yield _Reported(item, _report_at(item) if has_page else None)
 
 
 def _report_at(item: InboxItem) -> GoalReport | None:
@@ -170,19 +188,31 @@ def _report_at(item: InboxItem) -> GoalReport | None:
         return None
 
 
-def _bundle_reports(paths: Iterable[str]) -> Iterator[tuple[InboxItem, GoalReport | None]]:
-    """A row for each exported bundle; raises :class:`InputError` for what is none."""
+def _bundle_reports(paths: Iterable[str]) -> Iterator[_Reported]:
+    """A row for each exported bundle, also for one that cannot be read."""
+    for path in paths:
+        name = os.path.basename(path)
+        try:
+            report = _report_of(path, name)
+            yield _Reported(_bundle_item(report), report)
+        except FlowError as error:
+            fault = error.message.removeprefix("cannot be read: ")
+            why = f"cannot be read: {visible(fault)}"
+            item = InboxItem("broken", visible(name), "", why, branch=None, since=None)
+            yield _Reported(item, None, error)
+
+
+def _report_of(path: str, name: str) -> GoalReport:
+    """What an exported bundle shows; raises :class:`InputError` for what is none."""
     from flow.wiring.exporting import check_bundle
 
-    for path in paths:
-        checked, name = check_bundle(path, None, ()), os.path.basename(path)
-        if checked.record is None:
-            raise at_key("--bundle", path).invalid(
-                f"it holds no record of a goal: {'; '.join(checked.findings[:1])}",
-                "name a file that flow evidence export wrote",
-            )
-        report = bundle_report(checked, checked.record, name, __version__)
-        yield _bundle_item(report), report
+    checked = check_bundle(path, None, ())
+    if checked.record is None:
+        raise at_key("--bundle", path).invalid(
+            f"it holds no record of a goal: {'; '.join(checked.findings[:1])}",
+            "name a file that flow evidence export wrote",
+        )
+    return bundle_report(checked, checked.record, name, __version__)
 
 
 def _bundle_item(report: GoalReport) -> InboxItem:

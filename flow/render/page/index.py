@@ -253,7 +253,7 @@ def _section(
 
 def _row(row: OverviewRow, names: Mapping[str, str], newest: str) -> Markup:
     item = row.item
-    goal = clip(item.goal_id or "a checkout", 80)
+    goal = clip(item.goal_id or ("a checkout" if item.path else "a bundle"), 80)
     name = tag("a", goal, href=row.page) if row.page else tag("b", goal)
     where = tag("small", clip(place(item), 120))
     line = command(item.command) if item.command else None

@@ -175,6 +175,44 @@ def test_an_altered_bundle_is_a_damaged_record(repo: GitRepo, tmp_path: Path) ->
     assert "Cannot be looked at" in words(out / "index.html")
 
 
+def test_a_bundle_that_cannot_be_read_has_a_row_beside_the_others(
+    repo: GitRepo, tmp_path: Path
+) -> None:
+    bundles.done(repo)
+    bundle, out = tmp_path / "a.bundle", tmp_path / "pages"
+    bundles.export(repo, bundle)
+    plain = tmp_path / "b\x1b[31m.bundle"
+    plain.write_text("no bundle\n")
+    gone = tmp_path / "c.bundle"
+    write = ("report", "--output", str(out), "--bundle")
+    done = run_flow(*write, str(plain), str(bundle), str(gone), cwd=repo.path)
+    assert (done.status, done.stdout) == (2, f"{out}/index.html\n")
+    assert sorted(path.name for path in out.iterdir()) == ["a-greet.html", "index.html"]
+    told = done.stderr.splitlines()
+    assert len(told) == 2
+    assert "b\\x1b[31m.bundle" in told[0]
+    assert "c.bundle" in told[1]
+    text = words(out / "index.html")
+    assert "Cannot be looked at 2" in text
+    assert text.count("a bundle") == text.count("cannot be read: ") == 2
+    again = run_flow(*write, str(bundle), str(gone), "--json", cwd=repo.path)
+    assert again.status == 2
+    assert again.json["goals"][-1]["section"] == "broken"
+    assert [error["code"] for error in again.json["unreadable"]] == ["not_found"]
+    assert again.stderr == ""
+    beside = run_flow("report", "--output", str(out), "--all", "--bundle", str(gone), cwd=repo.path)
+    assert beside.status == 2
+    assert (out / "repo-greet.html").exists()
+
+
+def test_nothing_is_written_where_no_bundle_can_be_read(repo: GitRepo, tmp_path: Path) -> None:
+    out, plain = tmp_path / "pages", tmp_path / "plain"
+    plain.write_text("no bundle\n")
+    done = run_flow("report", "--output", str(out), "--bundle", str(plain), cwd=repo.path)
+    assert (done.status, done.stdout) == (2, "")
+    assert not list(out.iterdir())
+
+
 def test_a_file_that_is_no_bundle_and_a_call_that_names_a_goal_are_refused(
     fleet: list[GitRepo], tmp_path: Path
 ) -> None:

@@ -187,7 +187,18 @@ def test_runs_are_kept_out_of_commits_without_init(repo: GitRepo, how: str) -> N
     committed = repo.git("diff", "--cached", "--name-only").splitlines()
     assert not [path for path in committed if path.startswith(".flow/runs")]
     assert ".flow/goals/greet.goal.yaml" in committed
-    assert "no line .flow/runs/" not in flow(repo, "doctor").stdout
+    assert "does not ignore .flow/runs/" not in flow(repo, "doctor").stdout
+
+
+def test_a_rule_that_takes_runs_back_is_not_enough(repo: GitRepo) -> None:
+    ignoring = {".gitignore": ".flow/*\n!.flow/runs/\n!.flow/goals/\n"}
+    repo.commit("start", **{"src/greet.txt": "give me that\n", **ignoring})
+    create(repo)
+    assert flow(repo, "goal", "evaluate", "greet").status == 1
+    repo.git("add", "-A")
+    committed = repo.git("diff", "--cached", "--name-only").splitlines()
+    assert not [path for path in committed if path.startswith(".flow/runs")]
+    assert ".flow/goals/greet.goal.yaml" in committed
 
 
 @pytest.mark.parametrize("by", [".gitignore", ".git/info/exclude"])

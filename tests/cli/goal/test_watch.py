@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FLOW = os.path.join(ROOT, "bin", "flow")
+FILE = ".flow/goals/greet.goal.yaml"
 
 
 def recorded(repo: GitRepo) -> dict[str, bytes]:
@@ -87,6 +88,57 @@ def test_it_runs_again_when_a_file_of_the_goal_changes(
     watching.send_signal(signal.SIGINT)
     _, errors = watching.communicate(timeout=60)
     assert (watching.returncode, errors) == (130, "")
+
+
+def test_a_goal_that_is_caught_half_written_is_said_once_and_watched_on(
+    greet: GitRepo, watching: subprocess.Popen[str]
+) -> None:
+    ran(watching)
+    assert watching.stderr is not None
+    text = scene.goal_file(greet)
+    broken = (text[: len(text) // 2], "kind: [\n", "")
+    greet.write(FILE, broken[0])
+    first = watching.stderr.readline()
+    assert "greet.goal.yaml" in first, watching.stdout and watching.stdout.read()
+    assert watching.stderr.readline() == "flow: the watch goes on once that is put right\n"
+    for half in broken[1:]:
+        greet.write(FILE, half)
+        greet.write("src/other.txt", half)
+    scene.meet(greet)
+    greet.write(FILE, text)
+    assert ran(watching)["criteria"][0]["outcome"] == "passed"
+    greet.write("src/greet.txt", "give me that\n")
+    assert ran(watching)["criteria"][0]["outcome"] == "failed"
+    watching.send_signal(signal.SIGINT)
+    _, errors = watching.communicate(timeout=60)
+    assert (watching.returncode, errors) == (130, "")
+
+
+def test_a_goal_that_is_away_for_a_while_is_watched_on(
+    greet: GitRepo, watching: subprocess.Popen[str]
+) -> None:
+    ran(watching)
+    assert watching.stderr is not None
+    (greet.path / FILE).rename(greet.path / "aside")
+    assert "greet" in watching.stderr.readline()
+    (greet.path / "aside").rename(greet.path / FILE)
+    assert ran(watching)["criteria"][0]["outcome"] == "failed"
+
+
+def test_an_amended_contract_is_run_as_it_is_then(
+    greet: GitRepo, watching: subprocess.Popen[str]
+) -> None:
+    ran(watching)
+    words = ("goal", "amend", "greet", "--criterion", "AC9: more :: true", "--yes")
+    assert run_flow(*words, cwd=greet.path).status == 0
+    assert [row["id"] for row in ran(watching)["criteria"]] == ["AC1", "AC9"]
+    text = scene.goal_file(greet)
+    greet.write("aside", text.replace("says please", "says thanks"))
+    (greet.path / "aside").replace(greet.path / FILE)
+    assert watching.stderr is not None
+    assert "flow trust record greet" in watching.stderr.readline()
+    assert run_flow("trust", "record", "greet", "--yes", cwd=greet.path).status == 0
+    assert [row["outcome"] for row in ran(watching)["criteria"]] == ["failed", "passed"]
 
 
 def test_checkouts_keep_their_outputs_apart(greet: GitRepo, tmp_path: Path) -> None:

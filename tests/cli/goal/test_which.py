@@ -121,6 +121,10 @@ def test_confirm_off_a_terminal_prints_the_line_to_type(repo: GitRepo) -> None:
 
 def test_a_time_limit_of_a_wait_that_is_not_followed_is_refused(repo: GitRepo) -> None:
     begin(repo, "greet")
+    for command in ("if true", "'", "a | | b"):
+        done = scene.flow(repo, "goal", "wait", "--until", command)
+        assert (done.status, "--until: bash -n refuses it" in done.stderr) == (2, True)
+        assert scene.status(repo) == "active"
     done = scene.flow(repo, "goal", "wait", "--until", "false", "--timeout", "5")
     assert done.status == 2
     assert "--follow" in done.stderr

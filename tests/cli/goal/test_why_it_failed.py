@@ -157,8 +157,18 @@ def test_a_criterion_without_evidence_is_told(work: GitRepo) -> None:
     goal(work, "AC1: a :: exit 1")
     done = flow(work, "evidence", "show", "AC1")
     assert (done.status, "has no evidence about AC1 yet" in done.stderr) == (2, True)
+    done = flow(work, "evidence", "show", "AC7")
+    assert (done.status, done.stdout) == (2, "")
+    assert "has no criterion AC7 (its criteria: AC1)" in done.stderr
+    evaluate(work)
+    run_id = scene.run_dir(work).name
+    done = flow(work, "evidence", "show", "AC7", "--run-id", run_id)
+    assert "has no criterion AC7 (its criteria: AC1)" in done.stderr
     odd = flow(work, "evidence", "show", "a!")
     assert "is not an evidence id" in odd.stderr
+    (work.path / ".flow/goals/greet.goal.yaml").write_text("kind: [")
+    done = flow(work, "evidence", "show", "AC7", "--run-id", run_id)
+    assert (done.status, "has no evidence about AC7 yet" in done.stderr) == (2, True)
 
 
 # --- every active goal --------------------------------------------------------------------------

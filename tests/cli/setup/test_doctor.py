@@ -103,12 +103,46 @@ def test_a_hook_that_was_changed_is_left_alone(ready: GitRepo) -> None:
 def test_the_missing_line_is_mended(ready: GitRepo) -> None:
     ready.write(".gitignore", "build/\n")
     (finding,) = findings(ready)
-    assert (finding["what"], finding["fixable"]) == (".gitignore has no line .flow/runs/", True)
+    assert (finding["what"], finding["fixable"]) == ("git does not ignore .flow/runs/", True)
     assert "1 finding, 1 mended by flow doctor --fix" in flow(ready, "doctor").stdout
     done = flow(ready, "doctor", "--fix")
     assert done.status == 0
     assert "mended: .gitignore: added the line .flow/runs/" in done.stdout
     assert ready.read(".gitignore") == "build/\n.flow/runs/\n"
+
+
+@pytest.mark.parametrize(
+    ("rules", "is_ignored"),
+    [
+        (".flow/\n!.flow/runs/\n", True),
+        (".flow/*\n!.flow/runs/\n", False),
+        (".flow/runs/\n!.flow/runs/\n", False),
+        (".flow/runs/\n!*/evidence/\n", True),
+        (".flow/runs/*\n!.flow/runs/*/\n", False),
+        ("*\n", True),
+    ],
+)
+def test_whether_runs_are_ignored_git_says(ready: GitRepo, rules: str, is_ignored: bool) -> None:
+    ready.write(".gitignore", rules)
+    told = [finding["what"] for finding in findings(ready, status=1 - is_ignored)]
+    assert told == ([] if is_ignored else ["git does not ignore .flow/runs/"])
+    done = flow(ready, "init")
+    assert done.status == 0
+    adds_line = rules == "*\n" or not is_ignored
+    assert ready.read(".gitignore") == rules + ".flow/runs/\n" * adds_line
+    assert flow(ready, "init").status == 0
+    assert ready.read(".gitignore") == rules + ".flow/runs/\n" * adds_line
+    assert findings(ready, status=0) == []
+
+
+def test_a_rule_below_takes_runs_back(ready: GitRepo) -> None:
+    ready.write(".flow/.gitignore", "!runs/\n")
+    before = ready.read(".gitignore")
+    for words in ((), ("--fix",), ("--fix",)):
+        done = flow(ready, "doctor", *words)
+        assert (done.status, "git does not ignore .flow/runs/" in done.stdout) == (1, True)
+    assert "take the line with ! out of .flow/.gitignore" in done.stdout
+    assert ready.read(".gitignore") == before
 
 
 def test_mending_after_a_goal_began_is_no_violation(ready: GitRepo) -> None:

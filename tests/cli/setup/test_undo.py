@@ -117,6 +117,27 @@ def test_undo_says_what_stays(repo: GitRepo) -> None:
     assert scene.status(repo) == "active"
 
 
+def test_undo_of_a_private_set_up_says_what_git_shows_now(repo: GitRepo) -> None:
+    scene.start(repo)
+    repo.commit("without", **{".gitignore": ""})
+    init(repo, "--private")
+    scene.create(repo)
+    assert flow(repo, "goal", "evaluate").status == 1
+    assert repo.git("status", "--short", "-uall") == ""
+    done = flow(repo, "init", "--undo")
+    assert done.status == 0
+    assert "git status shows it as untracked now: .decisions/, .flow/\n" in done.stdout
+    assert "flow init --private\n" in done.stdout
+    shown = repo.git("status", "--short", "-uall").split()[1::2]
+    assert shown == [".decisions/issue-7.md", ".flow/goals/greet.goal.yaml"], "runs stay hidden"
+    init(repo, "--private")
+    assert repo.git("status", "--short", "-uall") == ""
+    again = flow(repo, "init", "--undo", "--json").json["untracked"]
+    assert again == [".decisions/", ".flow/"]
+    init(repo)
+    assert flow(repo, "init", "--undo", "--json").json["untracked"] == []
+
+
 def test_undo_twice_and_where_nothing_is_on_record(repo: GitRepo) -> None:
     scene.start(repo)
     assert "nothing" in flow(repo, "init", "--undo").stdout
