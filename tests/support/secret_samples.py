@@ -325,6 +325,8 @@ def _keys(make: Maker) -> dict[str, tuple[str, str]]:
         "der-ed25519": "MC4" + "CAQAwBQYDK2VwBCIEI" + make.of(ALNUM, 43),
         "der-ec": "MIGH" + "AgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg" + make.of(ALNUM, 120),
         "der-ec-old": "MHc" + "CAQEEI" + make.of(ALNUM, 150),
+        "der-ec-384": "MIGk" + "AgEBBD" + make.of(ALNUM, 210),
+        "der-ec-521": "MIHc" + "AgEBBEI" + make.of(ALNUM, 280),
         "putty": f"Private-Lines: 6\n{make.lines(6)}\nPrivate-MAC: {make.of(HEX, 64)}",
     }
     return {name: ("private_key", text) for name, text in found.items()}

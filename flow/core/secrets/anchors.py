@@ -7,6 +7,8 @@ library that finds many strings in one pass can do the same faster.
 
 from __future__ import annotations
 
+from itertools import product
+
 from flow.startup import re
 from flow.startup.once import once
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -19,8 +21,23 @@ if TYPE_CHECKING:
     MakeFinder = Callable[[Sequence[bytes]], FindAll | None]
     """Makes one for strings of bytes, each of which is there once; None where it cannot."""
 
-AnchorRow = tuple[bytes, int, bool]
-"""The bytes of an anchor, the number of its shape or value, and whether any case of them counts."""
+
+class AnchorRow(NamedTuple):
+    """The bytes of an anchor and the number of its shape or value."""
+
+    data: bytes
+    number: int
+    folded: bool = False
+    """Any case of them counts."""
+    edged: bool = False
+    """It counts only where it begins a word, be it behind an escape or a terminal's colours."""
+    classes: bytes = b""
+    """What each byte of a text is read as; only letters are read as one of the anchor's."""
+
+    def seen(self, text: bytes, low: bytes) -> bytes:
+        """The text in which the anchor stands as it is; ``low`` is the one in lower case."""
+        return text.translate(self.classes) if self.classes else low if self.folded else text
+
 
 SHORT = 1 << 11
 """Bytes of a text in which each anchor is looked for: that takes less than what finds them by grams
@@ -28,14 +45,18 @@ takes to be made."""
 _GRAM = 4
 _BLANK = 32
 _WORDS = bytes(
-    c if c in b"abcdefghijklmnopqrstuvwxyz_-" else ord("0") if c in b"0123456789" else _BLANK
-    for c in bytes(range(256)).lower()
+    ord("0") if c in b"0123456789" else c if bytes([c]).isalpha() else _BLANK for c in range(256)
 )
 """What each byte is where only words count: all digits are one, and what stands in no word is a
-blank."""
+blank; so names that are made of others hold no new word."""
 _WORD_BYTES = [bytes([c]) for c in sorted(set(_WORDS))]
-_RARE = b"$~*@{}+%|!#&<>^\\\"'=/"
-"""Bytes that few texts hold, the rarest first; that one is missing is known at once."""
+_OFTEN = bytes({*range(256)} - {*b"$~*@{}+%|!#&<>^\\\"'=/_:"})
+"""All bytes but those that few texts hold: that such a one is missing is known at once."""
+_BEFORE_EDGE = rb"|[nrtbf]|.*0m|m|[0A-Fa-f]{2}|u00[0A-Fa-f]{2}"
+"""What may stand in a word before the edge at which a secret begins."""
+_PIECE = 1 << 13
+"""Bytes of a text whose words are looked at together: an anchor is looked for in no more of it than
+that because a word calls for it."""
 _LONG = 32
 """Bytes of a word that is too long to come again."""
 _SEEN = 1 << 13
@@ -47,7 +68,10 @@ class _Anchor(NamedTuple):
 
     row: AnchorRow
     probe: bytes
-    """The longest of its words, with a blank on each side where it ends in the anchor."""
+    """The longest of its words, with a blank on each side where it ends in the anchor; in lower
+    case where any case counts."""
+    edged: bool
+    """It is called for only by a word that the probe begins, be it behind an escape."""
 
 
 def _probe(anchor: bytes) -> bytes:
@@ -63,27 +87,35 @@ class _Grams:
     def __init__(self, base: _Grams | None, rows: Iterable[AnchorRow]) -> None:
         self.short: list[AnchorRow] = [*base.short] if base is not None else []
         self.anchors: dict[int, tuple[_Anchor, ...]] = {**base.anchors} if base is not None else {}
+        self._classed: list[_Anchor] = [*base._classed] if base is not None else []
         for row in rows:
-            anchor = _Anchor(row, _probe(row[0]))
+            if row.classes:
+                self._classed.append(_Anchor(row, row.data, row.edged))
+                continue
+            words, probe = row.data.translate(_WORDS), _probe(row.data)
+            anchor = _Anchor(row, probe, row.edged and words.startswith(probe.rstrip()))
             missing = _GRAM - len(anchor.probe)
             if missing > 1:
                 self.short.append(row)
                 continue
             begin = anchor.probe[:_GRAM]
-            for gram in [begin + more for more in _WORD_BYTES] if missing == 1 else [begin]:
-                key = _gram_number(gram)
-                self.anchors[key] = (*self.anchors.get(key, ()), anchor)
+            for start in _cases(begin) if row.folded else [begin]:
+                for gram in [start + more for more in _WORD_BYTES] if missing == 1 else [start]:
+                    key = _gram_number(gram)
+                    self.anchors[key] = (*self.anchors.get(key, ()), anchor)
         self._numbers = frozenset(self.anchors)
 
     def candidates(self, words: bytes) -> set[_Anchor]:
-        """The anchors whose first grams stand in words."""
+        """The anchors whose first grams stand in words, and those that have none."""
         view = memoryview(words)
         numbers: set[int] = set()
         for offset in range(_GRAM):
             grams = view[offset : offset + (len(words) - offset) // _GRAM * _GRAM]
             if len(grams):
                 numbers |= self._numbers.intersection(grams.cast("I"))
-        return {anchor for number in numbers for anchor in self.anchors[number]}
+        return {anchor for number in numbers for anchor in self.anchors[number]}.union(
+            self._classed
+        )
 
 
 class AnchorTable:
@@ -93,17 +125,15 @@ class AnchorTable:
     """
 
     def __init__(
-        self, rows: Iterable[tuple[int, Sequence[bytes], bool]], base: AnchorTable | None = None
+        self, rows: Sequence[AnchorRow], always: Iterable[int], base: AnchorTable | None = None
     ) -> None:
         self._base = base
-        self._own: list[AnchorRow] = []
-        self.always: list[int] = [*base.always] if base is not None else []
+        self._own = rows
+        self.always: list[int] = [*(base.always if base is not None else ()), *always]
         """What is searched for in every text: it has no anchor."""
-        for number, anchors, folded in rows:
-            if not anchors:
-                self.always.append(number)
-            self._own += [(data, number, folded) for data in anchors]
-        self.all: list[AnchorRow] = [*base.all, *self._own] if base is not None else self._own
+        self.all: list[AnchorRow] = [*(base.all if base is not None else ()), *rows]
+        self.longest = max((len(row.data) for row in self.all), default=0)
+        """Bytes of the longest anchor."""
 
     @once
     def grams(self) -> _Grams:
@@ -121,38 +151,50 @@ class AnchorSearch:
         """Words in which no probe stands."""
         self._telling: dict[bytes, tuple[AnchorRow, ...]] = {}
         """Words with a probe, and whose that is."""
+        self._classed = [row for row in table.all if row.classes]
         self._rows: list[list[AnchorRow]] = []
         """The anchors that are the same in lower case, by the number of that."""
 
-    def stand_in(self, text: bytes, low: bytes) -> Iterator[tuple[AnchorRow, Sequence[int]]]:
-        """The anchors that stand in a text, and where, from left to right.
-
-        ``low`` is the text in lower case.
-        """
-        if len(text) > SHORT and self._find_all is not None:
+    def stand_in(self, text: bytes) -> Iterator[tuple[AnchorRow, Sequence[int]]]:
+        """The anchors that stand in a text, and where, from left to right; one may come again."""
+        low = text.lower()
+        if len(text) <= SHORT:
+            yield from _standing(self._table.all, text, low, 0, len(text))
+        elif self._find_all is None:
+            yield from _standing(self._table.grams.short, text, low, 0, len(text))
+            for rows, begin, end in self._called_for(text.translate(_WORDS)):
+                yield from _standing(rows, text, low, begin, end)
+        else:
+            yield from _standing(self._classed, text, low, 0, len(text))
             for number, starts in self._find_all(low).items():
                 for row in self._rows[number]:
-                    anchor = row[0]
-                    exact = starts if row[2] else [s for s in starts if text.startswith(anchor, s)]
+                    data = row.data
+                    exact = (
+                        starts if row.folded else [s for s in starts if text.startswith(data, s)]
+                    )
                     if exact:
                         yield row, exact
-            return
-        for row in self.candidates(text):
-            rare = next((byte for byte in _RARE if byte in row[0]), -1)
-            if rare < 0 or rare in text:
-                starts = positions(row[0], low if row[2] else text)
-                if starts:
-                    yield row, starts
 
-    def candidates(self, text: bytes) -> Iterable[AnchorRow]:
-        """The anchors that may stand in a text: all that do, and some more."""
-        if len(text) <= SHORT:
-            return self._table.all
-        words = set(text.translate(_WORDS).split()).difference(self._quiet)
-        rows = {row for word in words.intersection(self._telling) for row in self._telling[word]}
-        if new := words.difference(self._telling):
+    def _called_for(self, words: bytes) -> Iterator[tuple[set[AnchorRow], int, int]]:
+        """The anchors that may begin in each part of a text: all that do, and some more."""
+        begin, size = 0, len(words)
+        while begin < size:
+            end = words.find(b" ", begin + _PIECE)
+            end = end if end >= 0 else size
+            reach = words.find(b" ", end + self._table.longest)
+            rows = self._candidates({*words[begin : reach if reach >= 0 else size].split()})
+            if rows:
+                yield rows, begin, end
+            begin = end
+
+    def _candidates(self, words: set[bytes]) -> set[AnchorRow]:
+        unknown = words.difference(self._quiet)
+        rows: set[AnchorRow] = set()
+        for word in unknown.intersection(self._telling):
+            rows.update(self._telling[word])
+        if new := unknown.difference(self._telling):
             rows.update(self._look_at(new))
-        return [*self._table.grams.short, *rows]
+        return rows
 
     @once
     def _find_all(self) -> FindAll | None:
@@ -161,7 +203,8 @@ class AnchorSearch:
             return None
         rows: dict[bytes, list[AnchorRow]] = {}
         for row in self._table.all:
-            rows.setdefault(row[0].lower(), []).append(row)
+            if not row.classes:
+                rows.setdefault(row.data.lower(), []).append(row)
         self._rows = [*rows.values()]
         return self._make_finder([*rows])
 
@@ -172,30 +215,51 @@ class AnchorSearch:
             self._telling.clear()
         rows: set[AnchorRow] = set()
         text = b" %b    " % b" ".join(new)  # a gram at the end
+        low = text.lower()
         telling: dict[bytes, tuple[AnchorRow, ...]] = {}
-        for row, probe in self._table.grams.candidates(text):
-            at = text.find(probe)
+        for row, probe, edged in self._table.grams.candidates(text):
+            seen = row.seen(text, low)
+            at = seen.find(probe)
             while at >= 0:
-                rows.add(row)
                 begin = text.rfind(b" ", 0, at + 1) + 1
-                end = text.find(b" ", begin)
-                word = text[begin:end]
-                telling[word] = (*telling.get(word, ()), row)
-                at = text.find(probe, end)
+                end = at + 1
+                if not edged or re.fullmatch(_BEFORE_EDGE, text[begin:at]):
+                    rows.add(row)
+                    end = text.find(b" ", begin)
+                    word = text[begin:end]
+                    telling[word] = (*telling.get(word, ()), row)
+                at = seen.find(probe, end)
         short = [word for word in new if len(word) <= _LONG]
         self._quiet.update(word for word in short if word not in telling)
         self._telling.update((word, telling[word]) for word in short if word in telling)
         return rows
 
 
-def positions(data: bytes, text: bytes) -> list[int]:
-    """Where ``data`` stands in a text, from left to right."""
+def _positions(data: bytes, text: bytes, begin: int, end: int) -> list[int]:
+    """Where ``data`` begins in this part of a text, from left to right."""
+    last = end + len(data) - 1
     starts = []
-    at = text.find(data)
+    at = text.find(data, begin, last)
     while at >= 0:
         starts.append(at)
-        at = text.find(data, at + 1)
+        at = text.find(data, at + 1, last)
     return starts
+
+
+def _standing(
+    rows: Iterable[AnchorRow], text: bytes, low: bytes, begin: int, end: int
+) -> Iterator[tuple[AnchorRow, Sequence[int]]]:
+    """Those of ``rows`` that begin in this part of a text, and where."""
+    for row in rows:
+        if all(byte in text for byte in row.data.translate(None, _OFTEN)):
+            starts = _positions(row.data, row.seen(text, low), begin, end)
+            if starts:
+                yield row, starts
+
+
+def _cases(letters: bytes) -> set[bytes]:
+    """``letters`` in upper and lower case, each by itself."""
+    return {bytes(each) for each in product(*zip(letters.lower(), letters.upper(), strict=True))}
 
 
 def _gram_number(gram: bytes) -> int:

@@ -10,7 +10,7 @@ overlap everything is redacted, under the first one's name.
 
 from __future__ import annotations
 
-from flow.core.secrets.anchors import SHORT, AnchorSearch, AnchorTable, positions
+from flow.core.secrets.anchors import SHORT, AnchorRow, AnchorSearch, AnchorTable
 from flow.core.secrets.shapes import BEHIND, CLASSES, REACH, SecretShape, shapes, shapes_in
 from flow.core.secrets.values import variants
 from flow.startup import re
@@ -284,9 +284,10 @@ class _Index:
         if self._variants:
             # Below zero: before the shapes, and as an index it is the variant's own.
             numbers = range(-len(self._variants), 0)
-            values = zip(numbers, self._variants, strict=True)
-            rows = [(number, value.probes, False) for number, value in values]
-            self._table = AnchorTable(rows, self._table)
+            values = [*zip(numbers, self._variants, strict=True)]
+            rows = [AnchorRow(probe, n) for n, value in values for probe in value.probes]
+            without = [n for n, value in values if not value.probes]
+            self._table = AnchorTable(rows, without, self._table)
         self._search = AnchorSearch(self._table, make_finder)
 
     def present(self, text: bytes, limit: int) -> list[_ShapeFinder]:
@@ -294,15 +295,11 @@ class _Index:
 
         They have begun this block, in which secrets before ``limit`` can be told.
         """
-        low = text.lower()
         anchors: dict[int, list[int]] = {number: [] for number in self._table.always}
-        for (_, number, _), starts in self._search.stand_in(text, low):
-            anchors.setdefault(number, []).extend(starts)
+        for row, starts in self._search.stand_in(text):
+            anchors.setdefault(row.number, []).extend(starts)
         finders = []
         for number in sorted(anchors):
-            classes = self._shapes[number].classes if number >= 0 else b""
-            if classes:
-                anchors[number] = positions(CLASSES, text.translate(classes))
             if anchors[number] or number < 0 or self._shapes[number].lead is None:
                 finder = self._finder(number)
                 finder.begin(limit, sorted(anchors[number]))
@@ -337,5 +334,9 @@ def _anchors_of_shapes() -> AnchorTable:
 
 
 def _anchors_of(shapes: Sequence[SecretShape]) -> AnchorTable:
-    rows = ((number, shape.anchors, shape.folded) for number, shape in enumerate(shapes))
-    return AnchorTable(rows)
+    rows = [
+        AnchorRow(data, number, shape.folded, shape.edged, shape.classes)
+        for number, shape in enumerate(shapes)
+        for data in ((CLASSES,) if shape.classes else shape.anchors)
+    ]
+    return AnchorTable(rows, ())

@@ -54,6 +54,8 @@ class SecretShape(NamedTuple):
     lead: int | None = None
     """How many bytes of a match stand before its anchor, at most; None: the anchor may stand before
     the match."""
+    edged: bool = False
+    """An anchor counts only where :func:`_word_edge` says that it begins a word."""
     classes: bytes = b""
     """Where it has no anchor: what to read each byte as, so that a match begins with CLASSES."""
 
@@ -87,6 +89,8 @@ def shapes_in(text: bytes) -> tuple[SecretShape, ...]:
 KEY_AHEAD = 3500
 """Bytes behind BEGIN in which the lines of a private key must begin."""
 
+_EDGE = rb"<([0-9]{1,2})>"
+"""Stands in a table's pattern for the edge of a word so many bytes ago, where the match begins."""
 _SPACE = rb"(?: |%20|\+)"
 _DASHES = _SPACE + b"?-{4,5}"
 _KEY_LABEL = b"(?:[A-Z0-9]{1,12}+%b){0,3}PRIVATE%bKEY(?>%bBLOCK|)" % (_SPACE, _SPACE, _SPACE)
@@ -193,8 +197,9 @@ def _prefixed(calls: Calls) -> Iterator[SecretShape]:
         if not calls(anchors):
             continue
         check = flags.removeprefix("edge").removeprefix("+") or "-"
-        form = partial(_behind, anchors, b"%b{%d}" % (run, int(least)), flags.startswith("edge"))
-        yield SecretShape(kind, anchors, form, run, b"", _check(check), lead=0)
+        edged = flags.startswith("edge")
+        form = partial(_behind, anchors, b"%b{%d}" % (run, int(least)), edged)
+        yield SecretShape(kind, anchors, form, run, b"", _check(check), lead=0, edged=edged)
 
 
 def _behind(prefixes: Iterable[bytes], rest: bytes, edged: bool) -> bytes:
@@ -213,7 +218,8 @@ def _composed(calls: Calls) -> Iterator[SecretShape]:
         classes = b"" if anchors else _classes(source)
         form = partial(_edged, source)
         before = 0 if classes else _lead(lead)
-        yield SecretShape(kind, anchors, form, _run(run), lead=before, classes=classes)
+        edged = before == 0 and re.search(_EDGE, source) is not None
+        yield SecretShape(kind, anchors, form, _run(run), lead=before, edged=edged, classes=classes)
 
 
 def _lead(text: str) -> int | None:
@@ -222,7 +228,7 @@ def _lead(text: str) -> int | None:
 
 def _edged(text: bytes) -> bytes:
     """The pattern that a row stands for: ``<4>`` is :func:`_word_edge` with that width."""
-    return re.sub(rb"<([0-9])>", lambda width: _word_edge(int(width[1])), text)
+    return re.sub(_EDGE, lambda width: _word_edge(int(width[1])), text)
 
 
 def _classes(pattern: bytes) -> bytes:

@@ -214,7 +214,7 @@ google -Signature= - (?<=X-Goog-Signature=)[0-9a-f]{64} HEX vendor 2026-11
 harness pat.,sat. 0 [ps]at\.<4>[A-Za-z0-9_-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20} ALNUM gitleaks 2026-11
 jetbrains perm:,perm- 0 perm[:-]<5>[A-Za-z0-9=]{8,64}+\.[A-Za-z0-9=]{4,64}+\.[A-Za-z0-9]{20} ALNUM vendor 2026-11
 launchdarkly sdk- 0 sdk-<4>[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12} - vendor 2026-11
-mailchimp -us 32 [0-9a-f]{32}-us[0-9]{1,2}(?![0-9A-Za-z]) - gitleaks 2026-11
+mailchimp -us0,-us1,-us2,-us3,-us4,-us5,-us6,-us7,-us8,-us9 32 [0-9a-f]{32}-us[0-9]{1,2}(?![0-9A-Za-z]) - gitleaks 2026-11
 mailgun key- 0 key-(?<!-key-)<4>[0-9a-f]{32}(?![0-9A-Za-z]) - gitleaks 2026-11
 mapbox sk.eyJ 0 sk\.eyJ[A-Za-z0-9_-]{20} DOTTED vendor 2026-11
 maxmind _mmk 36 [A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![A-Za-z0-9]) - gitleaks 2026-11
@@ -232,7 +232,9 @@ postman PMAK- 0 PMAK-[0-9a-f]{24}-[0-9a-f]{34} HEX gitleaks 2026-11
 private_key ADANBgkqhkiG9w0BAQEFAASC 11 MII[A-Za-z0-9+/]{3,8}ADANBgkqhkiG9w0BAQEFAASC KEY_LINES vendor 2026-11
 private_key IBAAKC 7 MII[A-Za-z0-9+/]{2,4}IBAAKC[A-Za-z0-9+/]{40} KEY_LINES vendor 2026-11
 private_key AgEAMBMGByqGSM49AgEG,AgEAMBAGByqGSM49AgEG 8 M[A-Za-z0-9+/]{2,7}AgEAMB[AM]GByqGSM49AgEG KEY_LINES vendor 2026-11
-private_key MHcCAQEEI,MIGkAgEBBD,MIHcAgEBBEI 0 M(?:HcCAQEEI|IGkAgEBBD|IHcAgEBBEI)<9>[A-Za-z0-9+/]{40} KEY_LINES vendor 2026-11
+private_key MHcCAQEEI 0 MHcCAQEEI<9>[A-Za-z0-9+/]{40} KEY_LINES vendor 2026-11
+private_key MIGkAgEBBD 0 MIGkAgEBBD<10>[A-Za-z0-9+/]{40} KEY_LINES vendor 2026-11
+private_key MIHcAgEBBEI 0 MIHcAgEBBEI<11>[A-Za-z0-9+/]{40} KEY_LINES vendor 2026-11
 private_key CAQAwBQYDK2V 4 M[A-Za-z0-9+/]{2,3}CAQAwBQYDK2V[uvwx]BC KEY_LINES vendor 2026-11
 private_key gkqhkiG9w0BBQ0w 13 MI[A-Za-z0-9+/]{2,10}BgkqhkiG9w0BBQ0w KEY_LINES vendor 2026-11
 private_key b3BlbnNzaC1rZXktdjE 0 b3BlbnNzaC1rZXktdjE[A-Za-z0-9+/]{40} KEY_LINES vendor 2026-11
@@ -241,7 +243,7 @@ slack hooks.slack.com/ - (?<=hooks.slack.com)/[a-z]{4,12}/T[A-Z0-9]{6,12}/ [A-Za
 telegram :AA 10 [0-9]{8,10}+:AA[A-Za-z0-9_-]{33} WORD vendor 2026-11
 terraform .atlasv1. 14 [A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60} WORD vendor 2026-11
 totp secret= - (?<=[?&]secret=)[A-Z2-7]{16} BASE32 vendor 2026-11
-twilio SK 0 SK<2>[0-9a-f]{32}(?![0-9A-Za-z]) - gitleaks 2026-11
+twilio SK0,SK1,SK2,SK3,SK4,SK5,SK6,SK7,SK8,SK9,SKa,SKb,SKc,SKd,SKe,SKf 0 SK<2>[0-9a-f]{32}(?![0-9A-Za-z]) - gitleaks 2026-11
 wireguard PresharedKey - (?<=PresharedKey\s=\s)[A-Za-z0-9+/]{42} BASE64 vendor 2026-11
 zapier hooks.zapier.com/ - (?<=hooks.zapier.com)/hooks/catch/[0-9]{4,12}/[a-z0-9]{6} [a-z0-9/] vendor 2026-11
 """

@@ -12,21 +12,35 @@ import pytest
 from flow.adapters.process import many_strings
 from flow.core.secrets import anchors as secrets_anchors
 from flow.core.secrets.anchors import AnchorRow, AnchorSearch, AnchorTable
-from flow.core.secrets.redact import Redactor
-from flow.core.secrets.shapes import shapes
+from flow.core.secrets.redact import Redactor, _anchors_of
+from flow.core.secrets.shapes import _word_edge, shapes
 from flow.core.secrets.values import variants
 from tests.support import secret_samples as samples
 from tests.support.effort import sizes
 
-SHAPES = [(number, s.anchors, s.folded) for number, s in enumerate(shapes())]
+SHAPES = _anchors_of(shapes())
+MAKE = samples.Maker(7)
+EDGES = (
+    b"",
+    b"\\n",
+    b"\\t",
+    b"\x1b[31m",
+    b"\x1b[m",
+    b";3m",
+    b"%0A",
+    b"%3d",
+    b"\\u000a",
+    b"\\u003D",
+)
 AROUND = (b" ", b"aK0_- \n", string.printable.encode(), bytes(range(256)))
 
 
 def table(made: random.Random) -> AnchorTable:
     """The anchors of all shapes, and of two known values."""
     known = [bytes(made.choices(range(256), k=made.randrange(6, 40))) for _ in range(2)]
-    rows = [(-1 - n, value.probes, False) for n, value in enumerate(variants(known))]
-    return AnchorTable(rows, AnchorTable(SHAPES))
+    values = enumerate(variants(known))
+    rows = [AnchorRow(probe, -1 - n) for n, value in values for probe in value.probes]
+    return AnchorTable(rows, (), SHAPES)
 
 
 def texts(made: random.Random, rows: AnchorTable) -> list[bytes]:
@@ -36,8 +50,12 @@ def texts(made: random.Random, rows: AnchorTable) -> list[bytes]:
     for _ in range(6):
         parts = made.choices(words, k=sizes(short=400, long=900))
         for row in made.sample(rows.all, 25):
-            data = made.choice([row[0], row[0].upper(), row[0].title()]) if row[2] else row[0]
-            parts[made.randrange(len(parts))] += data + made.choice([b"", *words])
+            data = (
+                made.choice([bytes.upper, bytes.title, bytes])(row.data) if row.folded else row.data
+            )
+            data = made.choice([b"MT", b"Oj", b"ND"]) if row.classes else data
+            before = made.choice(EDGES) if row.edged else b""
+            parts[made.randrange(len(parts))] += before + data + made.choice([b"", *words])
         words += made.sample(parts, 20)
         made.shuffle(parts)
         text = made.choice([b" ", b"\n", b""]).join(parts)
@@ -46,20 +64,42 @@ def texts(made: random.Random, rows: AnchorTable) -> list[bytes]:
 
 
 def told(search: AnchorSearch, text: bytes) -> dict[AnchorRow, list[int]]:
-    return {row: list(starts) for row, starts in search.stand_in(text, text.lower())}
+    standing: dict[AnchorRow, list[int]] = {}
+    for row, starts in search.stand_in(text):
+        standing.setdefault(row, []).extend(starts)
+    return standing
 
 
-def in_text(rows: AnchorTable, text: bytes) -> dict[AnchorRow, list[int]]:
-    """Each anchor looked for by itself, at every byte."""
-    low = text.lower()
-    present = {row for row in rows.all if row[0] in (low if row[2] else text)}
-    assert present, "the text has none"
-    return {
-        row: [
-            m.start() for m in re.finditer(b"(?=%b)" % re.escape(row[0]), low if row[2] else text)
-        ]
-        for row in present
-    }
+def in_text(rows: AnchorTable, text: bytes, *, edges: bool) -> dict[AnchorRow, list[int]]:
+    """Each anchor looked for by itself, at every byte; ``edges``: only where it counts."""
+    low, standing = text.lower(), {}
+    for row in rows.all:
+        pattern = re.escape(row.data)
+        if row.classes:
+            pattern = b"".join(
+                b"[%b]" % bytes(c for c in range(256) if row.classes[c] == each)
+                for each in row.data
+            )
+        edge = _word_edge(len(row.data)) if edges and row.edged else b""
+        seen = low if row.folded else text
+        starts = [m.start() for m in re.finditer(b"(?=%b%b)" % (pattern, edge), seen)]
+        if starts:
+            standing[row] = starts
+    assert standing, "the text has none"
+    return standing
+
+
+def compare(search: AnchorSearch, rows: AnchorTable, text: bytes) -> None:
+    """Each that counts is told, nothing that is not there, and none twice."""
+    answer, there = told(search, text), in_text(rows, text, edges=False)
+    assert {*in_text(rows, text, edges=True)} <= {*answer} <= {*there}
+    for row, starts in answer.items():
+        assert starts == sorted({*starts})
+        assert {*starts} <= {*there[row]}
+        if not row.edged:
+            assert starts == there[row]
+    for row, starts in in_text(rows, text, edges=True).items():
+        assert {*starts} <= {*answer[row]}, row
 
 
 @pytest.mark.parametrize("remembered", [1, 40, 1 << 13])
@@ -68,16 +108,66 @@ def test_no_anchor_of_a_text_is_overlooked_whatever_was_seen_before(
     seed: int, remembered: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(secrets_anchors, "_SEEN", remembered)
+    if seed % 2:
+        monkeypatch.setattr(secrets_anchors, "_PIECE", 1 << 6)
     made = random.Random(seed)
     rows = table(made)
     search = AnchorSearch(rows)
     for text in texts(made, rows):
-        assert told(search, text) == in_text(rows, text)
+        compare(search, rows, text)
+
+
+@pytest.mark.parametrize("around", [b".", b"\n", b"a1_"])
+def test_an_anchor_stands_where_a_part_of_a_text_ends(
+    around: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its words may all be those of the next part."""
+    monkeypatch.setattr(secrets_anchors, "_PIECE", 1 << 6)
+    search = AnchorSearch(SHAPES)
+    for row in SHAPES.all:
+        for at in range(62, 66) if not row.classes else ():
+            text = b"x" * at + b" " + row.data + around + b" ." * 2000
+            assert (row, [at + 1]) in search.stand_in(text), row
+
+
+def test_the_second_of_two_in_a_word_calls_where_the_first_one_does_not() -> None:
+    text = b"xcio3mcio" + MAKE.of(samples.ALNUM, 32).encode() + b" ." * 2000
+    rows = {row.data for row, _ in AnchorSearch(SHAPES).stand_in(text)}
+    assert b"cio" in rows
+
+
+@pytest.mark.parametrize("seed", range(sizes(short=25, long=400)))
+def test_each_byte_is_as_where_every_anchor_is_looked_for(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What words call for changes no byte, at whatever edge a secret stands."""
+    made = random.Random(seed)
+    known = [samples.Maker(seed).of(samples.ALNUM, 24).encode()]
+    secrets = [text.encode() for _, text in samples.tokens().values()] + known
+    secrets += [f"{b}{s}{a}".encode() for _, b, s, a in samples.settings().values()]
+    words = [bytes(made.choices(made.choice(AROUND), k=made.randrange(14))) for _ in range(60)]
+    before = [*EDGES, *(e[1:] for e in EDGES), b"a", b"_", b"0", b"\n", b'"', b"x=", *words]
+    parts: list[bytes] = []
+    for _ in range(sizes(short=1500, long=3000)):
+        parts += made.choices(words, k=made.randrange(12))
+        if made.random() < 0.1:
+            secret = made.choice(secrets)
+            secret = secret[: made.choice([len(secret), made.randrange(len(secret))])]
+            parts += [made.choice(before), secret, made.choice([b"", b"\n", *words])]
+    text = made.choice([b" ", b"\n", b"_", b""]).join(parts)
+    outputs = []
+    for every in (False, True):
+        if every:
+            monkeypatch.setattr(secrets_anchors, "SHORT", len(text))
+        redactor = Redactor(known)
+        outputs.append((redactor.feed(text) + redactor.finish(), redactor.counts))
+    assert outputs[0] == outputs[1]
+    assert outputs[0][1]
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secrets_anchors, "_SEEN", 100)
-    search = AnchorSearch(AnchorTable(SHAPES))
+    search = AnchorSearch(SHAPES)
     most = 0
     for number in range(40):
         letters = [chr(97 + number % 26), chr(97 + number // 26)]
@@ -97,7 +187,7 @@ def test_the_library_tells_the_same(seed: int, most: int, monkeypatch: pytest.Mo
     rows = table(made)
     search = AnchorSearch(rows, many_strings.make_finder)
     for text in texts(made, rows):
-        assert told(search, text) == in_text(rows, text)
+        compare(search, rows, text)
 
 
 @pytest.mark.parametrize("seed", range(sizes(short=12, long=300)))

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from flow.core.secrets import redact as secrets_redact
 from flow.core.secrets.redact import Redactor, placeholder, redact
 from flow.core.secrets.shapes import BEHIND, CLASSES, REACH, SecretShape, shapes, shapes_in
+from flow.core.secrets.table import FORMED
 from flow.core.secrets.values import LEAST, _words_of, secret_name, values, variants
 from tests.support import secret_samples as samples
 from tests.support.effort import sizes
@@ -380,10 +381,12 @@ def test_an_anchor_anywhere_in_a_long_text_calls_for_its_shape(seed: int) -> Non
     size = len(list(variants([value])))
     for number, anchor in draw.sample(rows, 40):
         known = rows.index((number, anchor)) >= len(ANCHORS)
+        edged = not known and shapes()[number].edged
         around = draw.choice([b" ", string.printable.encode(), b"aK0_- \n", bytes(range(256))])
         before, after = (bytes(draw.choices(around, k=n)) for n in (draw.randrange(9), 2100))
         if draw.random() < 0.2:
             before, after = after, before[:0]  # at the very end
+        before += draw.choice([b" ", b"\\n", b"\x1b[0m", b"%0a"]) if edged else b""
         finders = index.present(before + anchor + after, 0)
         assert index._finder(number - size if known else number) in finders, (before, anchor)
 
@@ -402,6 +405,26 @@ def test_an_anchor_stands_as_near_to_the_beginning_of_a_match_as_is_said(
         begin = match.translate(shape.classes) if shape.classes else match
         begin = begin.lower() if shape.folded else begin
         assert any(0 <= begin.find(anchor) <= lead for anchor in anchors), match
+
+
+EDGED = [line.split() for line in FORMED.strip().splitlines() if re.search(r"<[0-9]+>", line)]
+
+
+@pytest.mark.parametrize("row", EDGED, ids=lambda row: row[1])
+def test_the_edge_of_a_word_is_where_a_pattern_begins(row: list[str]) -> None:
+    """As many bytes ago as the pattern before it is long, so that each of its texts can match."""
+    edge = re.search(r"<([0-9]+)>", row[3])
+    assert edge
+    width = int(edge[1])
+    assert _parser.parse(row[3][: edge.start()]).getwidth() == (width, width)
+
+
+def test_classes_are_of_letters() -> None:
+    """A pair of them stands in one word, with no digit."""
+    classed = [shape.classes for shape in shapes() if shape.classes]
+    assert classed
+    for classes in classed:
+        assert bytes(byte for byte in range(256) if classes[byte]).isalpha()
 
 
 def _sample(parsed: Any, made: random.Random) -> bytes:
