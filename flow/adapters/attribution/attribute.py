@@ -110,7 +110,7 @@ class Attributor:
         if reading.masked_exit:
             return Attribution("masked", reading.masked_exit)
         data = self._output_end(result)
-        asked = before or check.report or reading.runners or self.rules()
+        asked = before or check.report or reading.runners or reading.lists or self.rules()
         if not data and not asked:
             return None  # no runner, no report, no rule
         from flow.core.attribution.attribute import (

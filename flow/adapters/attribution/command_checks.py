@@ -14,13 +14,12 @@ from flow.adapters.process.tool import find_program, run_tool
 from flow.adapters.verification.runner import FALLBACK_BASH
 from flow.adapters.verification.supervisor import cannot_be_malformed
 from flow.core.attribution.pipes import PipePart, cannot_pass
-from flow.core.masked_exit.runner_names import report_of, runner_of
 from flow.core.text.display import visible
 from flow.errors import Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from flow.adapters.attribution.attribute import Attributor
     from flow.core.goal.model import Goal
@@ -71,10 +70,8 @@ def command_warnings(goal: Goal, attributor: Attributor) -> list[str]:
             warnings.append(
                 f"{criterion.id}: masked: {visible(reading.masked_exit)}, so it can never pass"
             )
-        elif lists := reading.lists or next(
-            filter(None, map(_run_nothing_option, reading.commands)), ""
-        ):
-            message = f"`{visible(lists)}` starts no test, so it can never pass"
+        elif reading.lists:
+            message = f"`{visible(reading.lists)}` starts no test, so it can never pass"
             warnings.append(f"{criterion.id}: vacuous: {message}")
         elif reading.guarded:
             message = (
@@ -82,21 +79,6 @@ def command_warnings(goal: Goal, attributor: Attributor) -> list[str]:
             )
             warnings.append(f"{criterion.id}: guarded: {message}")
     return [*warnings, *pipe_warnings(goal)]
-
-
-_ASKS = frozenset(
-    (
-        "--collect-only", "--co", "--fixtures", "--markers", "--setup-plan", "--listTests",
-        "--list-tests", "--version", "--help", "--dry-run",
-    )
-)  # fmt: skip
-"""Options with which runners answer and run no test (their own help texts, 2026-11)."""
-
-
-def _run_nothing_option(words: Sequence[str]) -> str:
-    """The runner and the option that keeps it from running tests; empty: none does."""
-    option = next((word for word in words if word in _ASKS), "")
-    return f"{runner_of(tuple(words))} {option}" if option and report_of(tuple(words)) else ""
 
 
 def pipe_warnings(goal: Goal) -> list[str]:

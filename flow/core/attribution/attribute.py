@@ -12,7 +12,13 @@ from flow.core.attribution.rules import applies, says_nothing_ran
 from flow.core.attribution.runners import ONE_REPORT, READERS
 from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS
 from flow.core.masked_exit.rules import exits, nested_commands
-from flow.core.masked_exit.runner_names import mentioned_runner, report_of, runner_of
+from flow.core.masked_exit.runner_names import (
+    mentioned_runner,
+    report_of,
+    runner_of,
+    started,
+)
+from flow.core.masked_exit.runner_options import option_without_tests
 from flow.core.masked_exit.shell import ShellNode, base_name, commands, plain_words
 from flow.startup.typing import TYPE_CHECKING
 
@@ -46,7 +52,7 @@ def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> Command
         _named_files(known),
         tuple(filter(None, kinds)),
         exit_analysis.certain,
-        next(filter(None, map(_listing, programs)), ""),
+        _without_tests([*programs, *inner]),
         exit_analysis.second_try,
         exit_analysis.inverted,
         _piped_programs(node),
@@ -70,16 +76,14 @@ def _piped_programs(node: ShellNode) -> tuple[str, ...]:
     return tuple(names)
 
 
-_LISTS = {"go test": ("-list", "-c"), "cargo test": ("--no-run",)}
-"""Options with which a runner starts no test although it ends as after a run."""
-
-
-def _listing(words: tuple[str | None, ...]) -> str:
-    options = _LISTS.get(report_of(words), ())
-    for word in words:
-        name = (word or "").partition("=")[0].replace("--list", "-list")
-        if name in options:
-            return f"{runner_of(words)} {word}"
+def _without_tests(programs: Sequence[tuple[str | None, ...]]) -> str:
+    """A runner and the option by which it runs no test, where it is not started without it too."""
+    runners = [runner for runner in map(started, programs) if runner.name]
+    options = [option_without_tests(runner) for runner in runners]
+    run = {runner.name for runner, option in zip(runners, options, strict=True) if not option}
+    for runner, option in zip(runners, options, strict=True):
+        if option and runner.name not in run:
+            return f"{runner.name} {option}"
     return ""
 
 
@@ -215,7 +219,7 @@ def vacuous(
         return ruled
     if reading.lists:
         why = f"{reading.lists} starts no test"
-        return Attribution("vacuous", why, reading.runners[0], 0, None, "command")
+        return Attribution("vacuous", why, reading.lists.split()[0], 0, None, "command")
     by_source = all_reports(reading, lines, reports)
     for kind in reading.certain:
         others = [entry for entry in by_source if entry[1].runner not in reading.runners]

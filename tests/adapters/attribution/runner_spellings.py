@@ -209,3 +209,68 @@ touch test; ls
 createdb test; ls
 ! if [ $? -ge 0 ]; then test "$P1" = 0; fi
 """.strip().splitlines()
+RUN_NO_TEST = r"""
+rspec --dry-run
+bundle exec rspec --dry
+mocha --dry-run
+npx mocha --dryRun
+robot --dryrun tests
+python -m robot --DryRun tests
+ginkgo -r --dry-run
+ginkgo --dryRun
+trial -n package
+nosetests --collect-only
+nosetests --collect
+nose2 --collect-only
+python -m nose2 --collect-only
+cargo test --no-run
+go test -c ./...
+go test --list . ./...
+cargo nextest run --no-run
+swift test --list-tests
+deno test --no-run
+pytest --co -q
+pytest --setup-plan
+uv run pytest --collect-only
+jest --listTests
+tox --notest
+tox -l
+nox --list
+ninja -n test
+just --dry-run test
+task --dry test
+rake -n test
+invoke --dry test
+bazel test --nobuild //...
+npm test --if-present
+mvn -q test -DskipTests
+mvn test -Dmaven.test.skip=true
+./mvnw -q test -DskipTests
+gradle -q test -x test
+gradle test --exclude-task test
+./gradlew -m test
+gradle test --dry-run
+gradle test --help
+tox --version
+timeout 60 rspec --dry-run
+"$BIN/rspec" --dry-run
+bash -c "rspec --dry-run"
+""".strip().splitlines()
+"""Each ends with 0, and may report tests that passed, though it has run none."""
+RUN_TESTS = r"""
+mvn -q package -DskipTests
+mvn test -DskipTests=false
+gradle build -x test
+gradle check -x lint
+cargo test --no-run && cargo test
+rspec --dry-run && rspec
+pytest --cov=src --cov-report=term
+npm test -- --list
+go test -run TestOne ./...
+trial package
+ninja test
+./run_tests.sh -n 4
+pytest -n 4
+rspec --drb
+jest --testPathPattern=help
+""".strip().splitlines()

@@ -10,11 +10,17 @@ from pathlib import Path
 import pytest
 
 from flow.adapters.attribution.shell_syntax import parse_shell
-from flow.core.attribution.attribute import read_command
+from flow.core.attribution.attribute import read_command, vacuous
 from flow.core.masked_exit.rules import exits
 from flow.core.masked_exit.runner_names import runner_of
 from tests.adapters.attribution.masking_commands import HONEST, MASKED
-from tests.adapters.attribution.runner_spellings import NAMED, OTHERS, PYTEST
+from tests.adapters.attribution.runner_spellings import (
+    NAMED,
+    OTHERS,
+    PYTEST,
+    RUN_NO_TEST,
+    RUN_TESTS,
+)
 
 
 def why(text: str) -> str:
@@ -155,6 +161,22 @@ def test_its_report_is_asked_for_in_every_spelling(form: str, text: str) -> None
 def test_a_runner_that_is_only_named_is_no_runner(text: str) -> None:
     reading = read_command(text, parse_shell)
     assert (reading.masked_exit, reading.runners) == ("", ())
+
+
+PASSED = ["2 examples, 0 failures", "", "  2 passing (1ms)", "2 tests, 2 passed, 0 failed"]
+"""What some of them print all the same."""
+
+
+@pytest.mark.parametrize("text", RUN_NO_TEST)
+def test_a_runner_that_is_told_to_run_no_test_is_vacuous(text: str) -> None:
+    shown = vacuous(read_command(text, parse_shell), PASSED, whole=True)
+    assert shown is not None
+    assert "starts no test" in shown.reason
+
+
+@pytest.mark.parametrize("text", RUN_TESTS)
+def test_other_options_are_no_alarm(text: str) -> None:
+    assert read_command(text, parse_shell).lists == ""
 
 
 @pytest.mark.parametrize("word", ["xargs", "npx", "uv run", "python -m", "docker run", "other"])
