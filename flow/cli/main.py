@@ -32,7 +32,7 @@ COMMANDS: Mapping[str, str] = {
     "config": "show the settings and where they come from",
     "schema": "print a JSON Schema of Flow's files",
     "doctor": "look for what is wrong with this set-up",
-    "gc": "drop old outputs of closed goals; the chain still verifies",
+    "gc": "drop or archive old evidence of closed goals; the chain still verifies",
     "report": "write a goal's record as a page to look at",
     "demo": "play the example end to end in a temporary repository",
 }

@@ -54,6 +54,8 @@ GOAL_SUFFIX = ".goal.yaml"
 GOAL_DIGESTS = "goals/"
 """Prefix of a goal's id in the name of its file's digest, among those of its run's small files."""
 EVIDENCE_SUFFIX = ".evidence.yaml"
+ARCHIVE_END = ".zip"
+"""What the name of an evidence folder's archive has after that of the folder."""
 RUN_MARK = "-run-"
 """In the id of a sidecar of one of several runs, before its number; the last one's has none."""
 TEMP_PREFIX = ".flow-tmp-"
@@ -123,6 +125,18 @@ def sidecar_of(reference: str) -> tuple[str, str]:
 def output_file(run_id: str, evidence_id: str) -> str:
     """The raw output that a sidecar names."""
     return f"{RUNS}/{run_id}/evidence/{evidence_id}.txt"
+
+
+def archive_file(run_id: str) -> str:
+    """The archive that ``flow gc --archive`` puts in the place of a closed run's evidence."""
+    return f"{evidence_dir(run_id)}{ARCHIVE_END}"
+
+
+def archive_of(rel: str) -> str:
+    """The archive that a file of an evidence folder may be in; empty for any other path."""
+    folder, _, name = rel.rpartition("/")
+    own = folder.startswith(f"{RUNS}/") and folder.endswith("/evidence") and name
+    return f"{folder}{ARCHIVE_END}" if own and folder.count("/") == 3 else ""
 
 
 def verdict_file(run_id: str) -> str:

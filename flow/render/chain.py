@@ -1,4 +1,4 @@
-"""``flow evidence verify`` and ``flow gc``: what still stands on record, and what was dropped."""
+"""``flow evidence verify`` and ``flow gc``: what still stands on record, what was dropped."""
 
 from __future__ import annotations
 
@@ -43,32 +43,45 @@ def _finding(finding: Mapping[str, Any], screen: Screen) -> str:
 
 def collected(document: Mapping[str, Any], screen: Screen, next_step: str) -> list[str]:
     """The outputs that ``flow gc`` dropped, or would drop; ``next_step`` is typed to do it."""
+    return _collected(document, screen, next_step, "outputs", ("drop", "dropped"))
+
+
+def archived(document: Mapping[str, Any], screen: Screen, next_step: str) -> list[str]:
+    """The runs that ``flow gc --archive`` archived, or would archive, likewise."""
+    return _collected(document, screen, next_step, "files", ("archive", "archived"))
+
+
+def _collected(
+    document: Mapping[str, Any], screen: Screen, next_step: str, what: str, verbs: tuple[str, str]
+) -> list[str]:
+    """A line for each run. ``what`` is counted of it; ``verbs`` say what is, and was, done."""
     if not document["runs"]:
-        return ["nothing to drop"]
-    would = document["dry_run"]
+        return [f"nothing to {verbs[0]}"]
+    would, noun = document["dry_run"], what.removesuffix("s")
     rows: list[list[str | Styled]] = [
         [
             mark_of("unasked" if would else "proved"),
             visible(run["run_id"]),
-            _outputs(run["outputs"]),
+            counted(run[what], noun),
             size(run["bytes"]),
             Styled(visible(run["why"]), "dim"),
         ]
         for run in document["runs"]
     ]
     columns = (Column(), Column(), Column(right=True), Column(right=True), Column(cut=True))
-    total = f"{_outputs(document['outputs'])}, {size(document['bytes'])}"
+    total = f"{counted(document[what], noun)}, {size(document['bytes'])}"
     return lines_of(
         screen.table(columns, rows),
         [
-            f"{'would drop' if would else 'dropped'} {total} in all",
+            f"{f'would {verbs[0]}' if would else verbs[1]} {total} in all",
             *([screen.labelled("next", next_step, "person")] if would else []),
         ],
     )
 
 
-def _outputs(count: int) -> str:
-    return f"{count} output{'' if count == 1 else 's'}"
+def counted(count: int, noun: str) -> str:
+    """A number of things for people."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def size(count: int) -> str:

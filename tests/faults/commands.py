@@ -579,6 +579,12 @@ TRIALS: tuple[Trial, ...] = (
         lambda view: int(view.dropped > 0),
     ),
     Trial(
+        "gc-archive",
+        _closed,
+        lambda s, _: ("flow", "gc", "--archive", "--older-than", "0", "--yes", "--json"),
+        lambda view: int(any(path.endswith("/evidence.zip") for path in view.files)),
+    ),
+    Trial(
         "import",
         _report,
         lambda s, _: (

@@ -49,7 +49,10 @@ _VERDICT = "last-verdict.json"
 _SMALL = ("proposal.json", _VERDICT, "loop.json")
 _PASSING = ("measuring.json",)
 """Left by a killed evaluation: the untracked files when it began."""
-_OWN_NAMES = frozenset({"evidence", "events.jsonl", "ledger.jsonl", "baseline.json", *_SMALL})
+_ARCHIVE = f"evidence{layout.ARCHIVE_END}"
+_OWN_NAMES = frozenset(
+    {"evidence", _ARCHIVE, "events.jsonl", "ledger.jsonl", "baseline.json", *_SMALL}
+)
 
 
 class CheckedRun(NamedTuple):
@@ -100,14 +103,14 @@ class _RunCheck:
                 small = {name: self._small(name) for name in (*_SMALL, "baseline.json")}
                 heads = self._known_heads(witnessed, small[_VERDICT])
                 ledger = self._ledger(heads, sought)
-                self._compare_small(small)
+                archived = self._compare_small(small)
                 names = names_in(self._root, layout.evidence_dir(run_id))
                 _add_strangers(self._root, run_id, findings)
                 interrupted = self._interrupted(names)
             if ledger.head is None and not ledger.findings and not heads:
                 self._add_unchained(names)
             else:
-                check_evidence(self._root, run_id, ledger, names, interrupted, findings)
+                check_evidence(self._root, run_id, ledger, names, interrupted, archived, findings)
             head, entries, seen = ledger.head, ledger.entries, ledger.seen
         except LockTimeout:
             raise
@@ -156,8 +159,11 @@ class _RunCheck:
             self._findings.error(error, rel)
             return None
 
-    def _compare_small(self, small: Mapping[str, bytes | None]) -> None:
-        """Check the events, and compare the small files with the digests recorded last."""
+    def _compare_small(self, small: Mapping[str, bytes | None]) -> str | None:
+        """Check the events, and compare the small files with the digests recorded last.
+
+        Returns the digest of the archive of the run's evidence, where one is on record.
+        """
         run_id, pinned = self._run_id, self._pinned
         head = pinned.events if pinned is not None else None
         events = event_chain.check(self._root, run_id, head, self._findings.add)
@@ -173,6 +179,7 @@ class _RunCheck:
             for name in _SMALL:
                 if name in pinned.files:
                     self._compare(name, small[name], pinned.files[name])
+        return events.archive
 
     def _compare(self, name: str, data: bytes | None, recorded: str | None) -> None:
         """Compare a small file with its digest, None for a removed one, as recorded last."""
@@ -201,6 +208,9 @@ class _RunCheck:
                 "taken away"
             )
             self._findings.add("not_chained", layout.ledger_file(self._run_id), text)
+        elif os.path.lexists(f"{self._root}/{layout.archive_file(self._run_id)}"):
+            text = "not chained: there is no ledger that speaks of what is in it"
+            self._findings.add("not_chained", layout.archive_file(self._run_id), text)
         elif names:
             add_unaccounted(self._run_id, dict.fromkeys(names, True), {}, self._findings)
 

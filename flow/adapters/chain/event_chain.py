@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.adapters.chain import event_files, event_log
 from flow.adapters.chain.lines import lines
 from flow.adapters.fs import lenient_json
-from flow.core.chain.entries import events_genesis, is_digest, seal
+from flow.core.chain.entries import ARCHIVED, events_genesis, is_digest, seal
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,6 +25,8 @@ class EventsCheck(NamedTuple):
     """The digest of ``baseline.json``; empty where no event tells which one counts."""
     newer: bool
     """Whether there are events after the pinned head."""
+    archive: str | None = None
+    """The digest of the archive of its evidence; None where no event tells of one."""
 
 
 def check(root: str, run_id: str, pinned: Head | None, add: AddFinding) -> EventsCheck:
@@ -37,7 +39,7 @@ def check(root: str, run_id: str, pinned: Head | None, add: AddFinding) -> Event
             reader.take(line)
         reader.end(earlier=path != paths[-1])
     reader.finish()
-    return EventsCheck(reader.baseline, reader.newer)
+    return EventsCheck(reader.baseline, reader.newer, reader.archive)
 
 
 class _EventReader:
@@ -52,6 +54,7 @@ class _EventReader:
         self._reached = pinned is None
         """Whether the pinned head was met."""
         self.baseline: tuple[str, ...] = ()
+        self.archive: str | None = None
         self.newer = False
 
     def begin(self, rel: str) -> None:
@@ -88,6 +91,8 @@ class _EventReader:
             self._reached = True
         if is_digest(event.get("baseline_sha256")):
             self.baseline = (event["baseline_sha256"],)
+        if event.get("type") == ARCHIVED and is_digest(event.get("archive_sha256")):
+            self.archive = event["archive_sha256"]
 
     def _link(self, line: Line, event: Mapping[str, Any]) -> None:
         seq = event.get("seq")

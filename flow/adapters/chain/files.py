@@ -5,20 +5,25 @@ from __future__ import annotations
 import os
 from hashlib import sha256
 
+from flow.adapters.fs import files
 from flow.adapters.fs.folders import open_folder, reported, scanned, split
 from flow.core import layout
 from flow.core.chain.walk import ChainFinding
+from flow.core.text.display import names as shown
 from flow.errors import FlowError, StorageError, in_file
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from flow.adapters.fs.archives import EvidenceArchive
     from flow.core.chain.walk import Kind, RecordedDigests, WalkedLedger
 
 FINDINGS_LIMIT = 200
 """Findings of one run that are named; the others are counted."""
 NAMES_LIMIT = 3_000_000
+ARCHIVE_LIMIT = 16 << 30
+"""Bytes: the largest archive."""
 OUTPUT = ".txt"
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -74,15 +79,18 @@ def check_evidence(
     ledger: WalkedLedger,
     names: Mapping[str, bool],
     interrupted: str | None,
+    archived: str | None,
     findings: RunFindings,
 ) -> None:
-    """Compare the evidence folder with the digests that the ledger recorded.
+    """Compare the evidence folder, and its archive, with the digests that the ledger recorded.
 
     ``names`` were there under the run's lock; ``interrupted`` is a sidecar that a killed process
-    has left ready to be published.
+    has left ready to be published. ``archived`` is the digest of the archive, where one is on
+    record.
     """
     rel, stored = layout.evidence_dir(run_id), ledger.stored
-    folder = _EvidenceFolder(root, rel, names, stored, findings)
+    archive = _Archive(root, layout.archive_file(run_id), archived, findings)
+    folder = _EvidenceFolder(root, rel, names, stored, archive, findings)
     with folder:
         for evidence_id, entry in stored.items():
             sidecar = f"{evidence_id}{layout.EVIDENCE_SUFFIX}"
@@ -94,6 +102,7 @@ def check_evidence(
                 output = f"{evidence_id}{OUTPUT}"
                 if evidence_id not in ledger.dropped or output in names:
                     folder.compare(output, entry.output_sha256, entry.seq, layout.OUTPUT_LIMIT)
+    archive.finish()
     add_unaccounted(run_id, names, stored, findings)
 
 
@@ -117,6 +126,58 @@ def add_unaccounted(
             findings.add("unaccounted", rel, "no entry speaks of it; it counts for nothing")
 
 
+class _Archive:
+    """The archive of a run's evidence while a check reads it. ``recorded``: its digest."""
+
+    def __init__(self, root: str, rel: str, recorded: str | None, findings: RunFindings) -> None:
+        self._rel, self._recorded, self._findings = rel, recorded, findings
+        self._archive: EvidenceArchive | None = None
+        self._digest: str | None = None
+        self._unreadable = False
+        """Whether it is there and nobody can say what was in it; that has its finding."""
+        self._lost: list[str] = []
+        """What an altered one has not any more as it was."""
+        try:
+            self._archive = files.evidence_archive(root, rel)
+            self._digest = files.digest(root, rel, limit=ARCHIVE_LIMIT)
+        except FlowError as error:
+            self._archive, self._unreadable = None, True
+            findings.error(error, rel)
+
+    def compare(self, path: str, digest: str, seq: int) -> None:
+        """Add a finding where it has no file of this path with this digest."""
+        name = os.path.basename(path)
+        kind: Kind = "altered"
+        if self._archive is None or path not in self._archive.paths:
+            kind, file, fault = "missing", path, f"is missing: entry {seq} recorded it"
+        else:
+            file, fault = self._rel, f"{name} in it was altered since entry {seq} recorded it"
+            try:
+                if self._archive.digest(path) == digest:
+                    return
+            except FlowError as error:
+                fault = error.faults[0].message
+        if self._is_altered:
+            self._lost.append(name)
+        elif not self._unreadable:
+            self._findings.add(kind, file, fault, seq)
+
+    @property
+    def _is_altered(self) -> bool:
+        return self._archive is not None and self._recorded not in (None, self._digest)
+
+    def finish(self) -> None:
+        """Add a finding where it is not the one on record."""
+        if self._archive is None:
+            return
+        if self._recorded is None:
+            self._findings.add("unaccounted", self._rel, "no event speaks of it")
+        elif self._is_altered:
+            lost = f"; not as recorded: {shown(self._lost, 5)}" if self._lost else ""
+            fault = f"was altered since Flow wrote it{lost}"
+            self._findings.add("altered", self._rel, fault)
+
+
 class _EvidenceFolder:
     """The evidence folder while its files are compared."""
 
@@ -126,10 +187,11 @@ class _EvidenceFolder:
         rel: str,
         names: Mapping[str, bool],
         stored: Mapping[str, RecordedDigests],
+        archive: _Archive,
         findings: RunFindings,
     ) -> None:
         self._root, self._rel, self._names, self._stored = root, rel, names, stored
-        self._findings = findings
+        self._archive, self._findings = archive, findings
         self._fd: int | None = None
         self._owners: dict[str, str] | None = None
 
@@ -145,25 +207,32 @@ class _EvidenceFolder:
         """Add a finding where the file does not have this digest."""
         rel = f"{self._rel}/{name}"
         regular = self._names.get(name)
-        if regular is None:
-            self._findings.add("missing", rel, f"is missing: entry {seq} recorded it", seq)
-        elif not regular:
+        if regular is False:
             self._findings.add(
                 "altered", rel, f"is no file any more; entry {seq} recorded one", seq
             )
-        else:
-            try:
-                now = self._digest(name, limit)
-            except OSError as error:
-                fault = f"cannot be read: {error.strerror} (entry {seq})"
-                self._findings.add("unreadable", rel, fault, seq)
-                return
+            return
+        try:
+            now = self._digest(name, limit) if regular else None
+        except OSError as error:
+            fault = f"cannot be read: {error.strerror} (entry {seq})"
+            self._findings.add("unreadable", rel, fault, seq)
+            return
+        if now is not None:
             if now != digest:
                 self._findings.add("altered", rel, self._differs(now, seq), seq)
+        else:
+            self._archive.compare(rel, digest, seq)
 
-    def _digest(self, name: str, limit: int) -> str:
-        """The file's SHA-256; of one that is too large that of its beginning, which is another."""
-        fd = os.open(name, _READ, dir_fd=self._fd)
+    def _digest(self, name: str, limit: int) -> str | None:
+        """The file's SHA-256; of one that is too large that of its beginning, which is another.
+
+        None where it has gone into the archive meanwhile.
+        """
+        try:
+            fd = os.open(name, _READ, dir_fd=self._fd)
+        except FileNotFoundError:
+            return None
         try:
             total, unread = sha256(), limit + 1
             while unread > 0 and (block := os.read(fd, min(unread, 1 << 20))):

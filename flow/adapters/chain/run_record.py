@@ -19,7 +19,7 @@ A session is a command, a stop of an agent, or a caller's checkout object. An ev
 
 from __future__ import annotations
 
-from flow.adapters.chain import ledger_file
+from flow.adapters.chain import event_log, ledger_file
 from flow.adapters.chain.session_writes import COMING, RunWrites
 from flow.core.chain.entries import EVIDENCE
 from flow.errors import FlowError
@@ -208,7 +208,6 @@ class RunRecord:
 
     def has_closing(self, run_id: str, goal: Goal, contract: str) -> bool:
         """Whether this user's state folder knows how the goal got its final status."""
-        from flow.adapters.chain import event_log
         from flow.core.chain import closing_record
 
         events, _ = event_log.read(self.root, run_id, goal.id)

@@ -45,6 +45,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from flow.adapters.fs.archives import EvidenceArchive
     from flow.core.secrets.redact import Redactor
 
 TEMP_PREFIX = layout.TEMP_PREFIX
@@ -56,9 +57,10 @@ LEFTOVERS_LIMIT = 1_000_000
 """Entries that :func:`leftovers` looks at before it stops."""
 
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_TEMP_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_TEMP_FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _APPEND_FLAGS = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
+_NOT_EMPTY = {errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT, errno.ENOTDIR}
 _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 
 
@@ -79,8 +81,17 @@ def read_bytes(root: str, rel: str, *, limit: int = READ_LIMIT) -> bytes:
 def open_regular(root: str, rel: str) -> int | None:
     """A descriptor to read a regular file from; None where it is absent. The caller closes it.
 
-    Never waits: a FIFO or a device is refused before it is opened.
+    Never waits: a FIFO or a device is refused before it is opened. A file of an evidence folder
+    that is absent is read from the run's archive, where there is one that has it.
     """
+    fd = _open_in_place(root, rel)
+    if fd is None:
+        archive = evidence_archive(root, layout.archive_of(rel))
+        return archive.open_member(rel) if archive is not None else None
+    return fd
+
+
+def _open_in_place(root: str, rel: str) -> int | None:
     with in_folder(root, rel, "read") as (folder, name):
         if folder is None or lstat_regular(folder, name, rel) is None:
             return None
@@ -92,6 +103,16 @@ def open_regular(root: str, rel: str) -> int | None:
             os.close(fd)
             raise unsafe(rel, "is not a regular file")
         return fd
+
+
+def evidence_archive(root: str, rel: str) -> EvidenceArchive | None:
+    """The archive at ``rel``; None where there is none, or ``rel`` is empty."""
+    fd = _open_in_place(root, rel) if rel else None
+    if fd is None:
+        return None
+    from flow.adapters.fs import archives  # most runs have none
+
+    return archives.opened(root, rel, fd)
 
 
 class _Opened:
@@ -173,9 +194,15 @@ def _stamp_of(status: os.stat_result) -> tuple[int, ...]:
 
 
 def exists(root: str, rel: str) -> bool:
-    """Whether a regular file is there; anything else at that name is refused."""
+    """Whether a regular file is there; anything else at that name is refused.
+
+    One of an evidence folder may be in the run's archive, as for :func:`open_regular`.
+    """
     with in_folder(root, rel, "read") as (folder, name):
-        return folder is not None and lstat_regular(folder, name, rel) is not None
+        if folder is not None and lstat_regular(folder, name, rel) is not None:
+            return True
+    archive = evidence_archive(root, layout.archive_of(rel))
+    return archive is not None and rel in archive.paths
 
 
 def check_space(root: str, needed: int) -> None:
@@ -223,6 +250,22 @@ def prepared(root: str, rel: str, data: bytes, token: str) -> Iterator[Callable[
                 _sync_published(folder, name, temp, sync=False)
 
         yield put
+
+
+@contextmanager
+def building(root: str, rel: str) -> Iterator[tuple[int, Callable[[], None]]]:
+    """:func:`publish_new` for more than fits into memory: a descriptor to write to, and to read.
+
+    The caller syncs it and then calls what goes with it. Without that call nothing stays.
+    """
+    with in_made_folder(root, rel) as (folder, name), _temporary(folder, FILE_MODE) as (temp, fd):
+
+        def put() -> None:
+            with reported("write", rel):
+                _link(temp, name, folder, rel)
+                _sync_published(folder, name, temp)
+
+        yield fd, put
 
 
 def complete(root: str, rel: str, token: str) -> bool:
@@ -415,14 +458,33 @@ def remove(root: str, rel: str, *, sync: bool = True) -> None:
             sync_folder(folder)
 
 
+def remove_empty(root: str, rel: str) -> None:
+    """Remove a folder, unless something is in it or it is none."""
+    with in_folder(root, rel, "remove") as (folder, name):
+        if folder is None:
+            return
+        try:
+            os.rmdir(name, dir_fd=folder)
+        except OSError as error:
+            if error.errno not in _NOT_EMPTY:
+                raise
+        else:
+            sync_folder(folder)
+
+
 def names(root: str, rel: str, *, suffix: str, limit: int) -> list[str]:
     """Names in a folder that end in ``suffix``, sorted, temporary files left out; [] where absent.
 
     More than ``limit`` of them is a :class:`StorageError`: nothing that counts is left out in
-    silence.
+    silence. Those in the archive of an evidence folder are among its own.
     """
     with listed(root, rel, suffix=suffix, limit=limit) as entries:
-        return sorted(entry.name for entry in entries)
+        names = {entry.name for entry in entries}
+    archive = evidence_archive(root, layout.archive_of(f"{rel}/any{suffix}"))
+    if archive is not None:
+        archived = (path.rpartition("/")[2] for path in archive.paths)
+        names.update(name for name in archived if name.endswith(suffix))
+    return sorted(names)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import os
 
 from flow.adapters.chain import check as chain_check
 from flow.adapters.chain import ledger_file
+from flow.adapters.chain.files import OUTPUT
 from flow.adapters.chain.lines import lines
 from flow.adapters.fs import files, locks
 from flow.adapters.fs.folders import scanned
@@ -22,7 +23,7 @@ from flow.errors import FlowError, StateError, StorageError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from flow.adapters.chain.session_writes import RunWrites
     from flow.core.chain.entries import LedgerEntry
@@ -32,15 +33,15 @@ BATCH = 1000
 """Entries that are appended, and outputs that are removed, at once."""
 
 
-class RunOutputs(NamedTuple):
-    """The outputs of a run that could be dropped."""
+class RunFiles(NamedTuple):
+    """The files of a run that could be dropped, or archived."""
 
     run_id: str
     newest: str
     """The time of its newest entry."""
     goals: frozenset[str]
     """The goals its evidence is about."""
-    outputs: int
+    files: int
     bytes: int
 
 
@@ -71,8 +72,13 @@ class RemovalPlan(NamedTuple):
         }
 
 
-def outputs_of(root: str, run_id: str) -> RunOutputs:
+def outputs_of(root: str, run_id: str) -> RunFiles:
     """The outputs of a run that could be dropped; a run without a ledger has none."""
+    return recorded_files(root, run_id, lambda path: path.endswith(OUTPUT))
+
+
+def recorded_files(root: str, run_id: str, chosen: Callable[[str], bool]) -> RunFiles:
+    """The files in a run's evidence folder that its ledger speaks of and that are ``chosen``."""
     newest, goals = "", set()
     recorded: dict[str, None] = {}
     for line in lines(root, layout.ledger_file(run_id)):
@@ -82,11 +88,19 @@ def outputs_of(root: str, run_id: str) -> RunOutputs:
             continue
         newest = max(newest, entry.at)
         goals.add(entry.goal_id)
-        if entry.kind == EVIDENCE and entry.output_sha256 is not None:
-            recorded[entry.evidence_id] = None
-    sizes = _sizes(root, run_id)
-    present = [sizes[f"{name}.txt"] for name in recorded if f"{name}.txt" in sizes]
-    return RunOutputs(run_id, newest, frozenset(goals), len(present), sum(present))
+        if entry.kind == EVIDENCE:
+            recorded.update(dict.fromkeys(path for path, _ in digests_of(run_id, entry)))
+    sizes = sizes_in(root, run_id)
+    names = (os.path.basename(path) for path in recorded if chosen(path))
+    present = [sizes[name] for name in names if name in sizes]
+    return RunFiles(run_id, newest, frozenset(goals), len(present), sum(present))
+
+
+def digests_of(run_id: str, entry: LedgerEntry) -> Iterator[tuple[str, str]]:
+    """The path and the digest of each file that an entry recorded."""
+    yield layout.evidence_file(run_id, entry.evidence_id), entry.sidecar_sha256
+    if entry.output_sha256 is not None:
+        yield layout.output_file(run_id, entry.evidence_id), entry.output_sha256
 
 
 def drop(run: RunWrites, *, by: str, now: str) -> tuple[int, int]:
@@ -99,7 +113,7 @@ def drop(run: RunWrites, *, by: str, now: str) -> tuple[int, int]:
     root, run_id = run.root, run.run_id
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
         last = evidence_store.settle(run)
-        sizes = _sizes(root, run_id)
+        sizes = sizes_in(root, run_id)
         entries, dropped = _outputs(root, run_id, sizes)
         for entry in entries:  # all of them, before any goes
             _check(root, run_id, entry)
@@ -167,7 +181,7 @@ def _fields(entry: LedgerEntry, by: str, now: str) -> Mapping[str, Any]:
     }
 
 
-def _sizes(root: str, run_id: str) -> dict[str, int]:
+def sizes_in(root: str, run_id: str) -> dict[str, int]:
     """Regular files of the evidence folder with their sizes in bytes."""
     rel = layout.evidence_dir(run_id)
     sizes: dict[str, int] = {}
@@ -179,12 +193,12 @@ def _sizes(root: str, run_id: str) -> dict[str, int]:
 
 
 def choose(
-    runs: Sequence[RunOutputs],
+    runs: Sequence[RunFiles],
     closed: Mapping[str, str],
     pinned: frozenset[str],
     oldest: str,
     keep: int,
-) -> list[RunOutputs]:
+) -> list[RunFiles]:
     """The runs to clear: of closed goals only, newest first, those after the first ``keep``.
 
     ``closed`` maps the goals that are closed to their status; ``pinned`` are runs of goals that are
@@ -194,7 +208,7 @@ def choose(
         run for run in runs if run.goals and run.goals <= closed.keys() and run.run_id not in pinned
     ]
     closed_runs.sort(key=lambda run: (run.newest, run.run_id), reverse=True)
-    return [run for run in closed_runs[keep:] if run.outputs and run.newest <= oldest]
+    return [run for run in closed_runs[keep:] if run.files and run.newest <= oldest]
 
 
 def plan(root: str, goals: Iterable[Goal], oldest: str, keep: int) -> RemovalPlan:
@@ -202,22 +216,35 @@ def plan(root: str, goals: Iterable[Goal], oldest: str, keep: int) -> RemovalPla
 
     ``oldest`` and ``keep`` are as for :func:`choose`.
     """
+    chosen, warnings = chosen_runs(root, goals, oldest, keep, outputs_of)
+    removals = (RunRemoval(run.run_id, run.files, run.bytes, why) for run, why in chosen)
+    return RemovalPlan(tuple(removals), tuple(warnings))
+
+
+def chosen_runs(
+    root: str,
+    goals: Iterable[Goal],
+    oldest: str,
+    keep: int,
+    files_of: Callable[[str, str], RunFiles],
+) -> tuple[list[tuple[RunFiles, str]], list[str]]:
+    """The runs that may be cleared, each with the reason for the user; and warnings.
+
+    These are all the goals that there are; ``oldest`` and ``keep`` are as for :func:`choose`.
+    """
     goals = tuple(goals)
     closed = {goal.id: goal.status for goal in goals if goal.status in TERMINAL}
     live = frozenset(_runs_of(goal for goal in goals if goal.status not in TERMINAL))
     runs, warnings = [], []
     for run_id in chain_check.run_ids(root):
         try:
-            runs.append(outputs_of(root, run_id))
+            runs.append(files_of(root, run_id))
         except StorageError:
             raise  # what cannot be read now is not for that reason empty
         except FlowError as error:
             warnings += [str(fault) for fault in error.faults]
-    chosen = [
-        RunRemoval(run.run_id, run.outputs, run.bytes, _why(sorted(run.goals), closed))
-        for run in choose(runs, closed, live, oldest, keep)
-    ]
-    return RemovalPlan(tuple(chosen), tuple(warnings))
+    chosen = choose(runs, closed, live, oldest, keep)
+    return [(run, _why(sorted(run.goals), closed)) for run in chosen], warnings
 
 
 def _runs_of(goals: Iterable[Goal]) -> Iterator[str]:

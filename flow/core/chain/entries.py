@@ -20,6 +20,8 @@ EVIDENCE = "evidence"
 """``kind`` of the entry of a sidecar."""
 DROPPED = "dropped"
 """``kind`` of the entry about a dropped output (``flow gc``)."""
+ARCHIVED = "evidence-archived"
+"""Type of the event about the archive of a run's evidence (``flow gc --archive``)."""
 TRAILER = "Flow-Ledger"
 """The commit trailer that holds a head."""
 

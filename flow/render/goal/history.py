@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 TEXT = 400
 """Characters of a line's text off a terminal."""
 _COLUMNS = (Column(), Column(), Column(cut=True), Column(right=True))
-_LEFT_OUT = ("evidence", "evidence-discounted")
+_LEFT_OUT = ("evidence", "evidence-discounted", "evidence-archived")
 """Types of events that are about evidence alone."""
 RESUMED = "resumed for evaluation"
 """Reason of a move that the turn behind it implies."""

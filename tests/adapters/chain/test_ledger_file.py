@@ -444,11 +444,11 @@ def test_nothing_is_dropped_of_a_run_that_is_not_as_recorded(root, what):
         gc.drop(scene.session(root).run(RUN), by="gc", now=scene.NOW)
     assert caught.value.code == "broken_chain"
     assert os.path.exists(path(root, "evidence/one.txt"))
-    assert gc.outputs_of(root, RUN).outputs == 2
+    assert gc.outputs_of(root, RUN).files == 2
 
 
 def run(run_id, newest, goals, outputs=1):
-    return gc.RunOutputs(run_id, newest, frozenset(goals), outputs, 10)
+    return gc.RunFiles(run_id, newest, frozenset(goals), outputs, 10)
 
 
 def test_which_runs_may_go():

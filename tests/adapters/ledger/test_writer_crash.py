@@ -13,15 +13,13 @@ import pytest
 from flow.adapters.fs import files, locks
 from flow.adapters.ledger import evidence_store, transaction
 from flow.core import layout
-from flow.errors import FlowError
 from tests.support import ledger_scene as scene
+from tests.support.broken_calls import CRASHED, fail, in_child, kill
 from tests.support.effort import sizes
 from tests.support.patience import LONG
 
 pytestmark = pytest.mark.slow
 
-CALLS = ("open", "write", "fsync", "link", "rename", "unlink", "mkdir", "ftruncate")
-CRASHED = 137
 MOST = 300
 
 # What may stay beside "nothing": it is no evidence, no goal and no change, and does no harm.
@@ -32,58 +30,6 @@ HARMLESS = {
     "evidence": {scene.SIDECAR.replace(".evidence.yaml", ".txt"), LEDGER},
     "foreign": {f".flow/runs/{scene.RUN}/evidence/theirs-1.txt", LEDGER},
 }
-
-
-class Broken:
-    """Counts the calls that change something, and does something just before the nth."""
-
-    def __init__(self, at, act, calls=CALLS):
-        self.count = 0
-        for name in calls:
-            setattr(os, name, self._wrapped(name, getattr(os, name), at, act))
-
-    def _wrapped(self, name, real, at, act):
-        def call(*args, **kwargs):
-            if name != "open" or args[1] & (os.O_CREAT if at > 0 else ~0):
-                self.count += 1
-                if self.count == abs(at):
-                    act()
-            return real(*args, **kwargs)
-
-        return call
-
-
-def in_child(work, at, act, calls=CALLS):
-    """Run ``work`` in a forked child whose ``at``-th call is broken; returns the exit status.
-
-    A negative ``at`` counts the opening of existing files and folders, too.
-    """
-    child = os.fork()
-    if child == 0:
-        status = 3
-        sys.settrace(None)  # what coverage would see here is lost with the child
-        try:
-            Broken(at, act, calls)
-            work()
-            status = 0
-        except FlowError:
-            status = 5
-        except BaseException as error:
-            sys.__stderr__.write(f"{type(error).__name__}: {error}\n")
-        finally:
-            os._exit(status)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-def kill():
-    os._exit(CRASHED)
-
-
-def fail(number):
-    def act():
-        raise OSError(number, os.strerror(number))
-
-    return act
 
 
 @pytest.fixture
@@ -229,6 +175,7 @@ def test_killed_again_while_finishing(tmp_path, states, name):
 CHILD = """
 import sys
 from tests.support import ledger_scene as scene
+from tests.support.broken_calls import CRASHED, fail, in_child, kill
 scene.CHANGES[sys.argv[1]][1](sys.argv[2])
 """
 

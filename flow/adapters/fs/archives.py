@@ -1,0 +1,155 @@
+"""The archive of a run's evidence: one zip file with the files of the folder beside it.
+
+``flow gc --archive`` makes it of a closed run. :mod:`flow.adapters.fs.files` reads from it what is
+asked for in the folder and is not there, so no other reader knows of it. An archive is believed as
+much as loose files are: what counts is the digest that the run's ledger has of each.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+import tempfile
+import zipfile
+import zlib
+from hashlib import sha256
+
+from flow.adapters.fs.folders import reported
+from flow.adapters.fs.stamps import is_settled, signature_of
+from flow.core import layout
+from flow.errors import ContractError, in_file
+from flow.startup.typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import IO
+
+INDEX_LIMIT = 64 << 20
+"""Bytes of the list of its files that an archive may have."""
+IN_MEMORY = 8 << 20
+"""Bytes: a file of an archive that is larger is read by way of a nameless file on the disk."""
+_BLOCK = 1 << 20
+_FAULTS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    OverflowError,
+)
+"""What ``zipfile`` raises for bytes that are no archive, or a damaged one."""
+
+
+class EvidenceArchive:
+    """An archive that is open: which files it has, by their paths below the checkout."""
+
+    def __init__(self, rel: str, zipped: zipfile.ZipFile) -> None:
+        folder = rel.removesuffix(layout.ARCHIVE_END)
+        self._rel, self._zipped = rel, zipped
+        self._members = {
+            f"{os.path.dirname(folder)}/{info.filename}": info for info in zipped.infolist()
+        }
+        self.paths = frozenset(path for path in self._members if layout.archive_of(path) == rel)
+
+    def blocks(self, path: str) -> Iterator[bytes]:
+        """The content of one of :attr:`paths`, in parts."""
+        info = self._members[path]
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise self._damaged(path, "it is packed as Flow packs nothing")
+        is_sidecar = path.endswith(layout.EVIDENCE_SUFFIX)
+        limit = layout.SIDECAR_LIMIT if is_sidecar else layout.OUTPUT_LIMIT
+        if info.file_size > limit:
+            raise self._damaged(path, f"it has more than {limit} bytes")
+        try:
+            with reported("read", self._rel), self._zipped.open(info) as stream:
+                while block := stream.read(_BLOCK):
+                    yield block
+        except _FAULTS as error:
+            raise self._damaged(path, str(error) or type(error).__name__) from None
+
+    def digest(self, path: str) -> str:
+        """The SHA-256 (hex) of one of :attr:`paths`."""
+        total = sha256()
+        for block in self.blocks(path):
+            total.update(block)
+        return total.hexdigest()
+
+    def open_member(self, path: str) -> int | None:
+        """A descriptor with the content of a file; None where it is not in the archive."""
+        if path not in self.paths:
+            return None
+        with _nameless(self._members[path].file_size) as file:
+            for block in self.blocks(path):
+                with reported("read", path):
+                    file.write(block)
+            with reported("read", path):
+                file.seek(0)
+            return os.dup(file.fileno())
+
+    def _damaged(self, path: str, fault: str) -> ContractError:
+        return _corrupt(self._rel, f"{os.path.basename(path)} in it cannot be read: {fault}")
+
+
+class _BoundedFile(io.FileIO):
+    """A file of which no more is read at once than the list of an archive may have."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is None or size < 0:
+            size = max(0, os.fstat(self.fileno()).st_size - self.tell())
+        if size > INDEX_LIMIT:
+            raise zipfile.BadZipFile("the list of its files is too long")
+        return super().read(size) or b""
+
+    def __del__(self) -> None:
+        self.close()  # whoever still reads from the archive has it, so nobody else can tell when
+
+
+_newest: dict[tuple[str, str], tuple[tuple[int, ...], EvidenceArchive]] = {}
+"""The archive that was opened last, by its place, with the stamps of the file that it was."""
+
+
+def opened(root: str, rel: str, fd: int) -> EvidenceArchive:
+    """The archive at ``rel``, by a descriptor of it, which is closed with it.
+
+    Raises :class:`ContractError` for a file that is none. The list of the files in it is read once
+    for as long as the same file is there and nobody wrote to it.
+    """
+    status = os.fstat(fd)
+    stamps = (status.st_dev, *signature_of(status))
+    before = _newest.get((root, rel))
+    if before is not None and before[0] == stamps:
+        os.close(fd)
+        return before[1]
+    archive = read(fd, rel)
+    _newest.clear()
+    if is_settled(status):  # else its stamps may be those of a later write as well
+        _newest[root, rel] = stamps, archive
+    return archive
+
+
+def read(fd: int, rel: str) -> EvidenceArchive:
+    """The archive behind a descriptor, read anew."""
+    file = _BoundedFile(fd)
+    try:
+        with reported("read", rel):
+            return EvidenceArchive(rel, zipfile.ZipFile(file))
+    except _FAULTS as error:
+        file.close()
+        raise _corrupt(rel, f"is no archive of evidence: {error}") from None
+
+
+def _nameless(size: int) -> IO[bytes]:
+    """A file that no folder has, to write ``size`` bytes to and to read them."""
+    if size <= IN_MEMORY and hasattr(os, "memfd_create"):
+        return open(os.memfd_create("flow"), "w+b")
+    with reported("write", "the folder for temporary files"):
+        return tempfile.TemporaryFile()
+
+
+def _corrupt(rel: str, fault: str) -> ContractError:
+    return in_file(rel).corrupt(
+        fault, "it is read only for files that are not beside it; flow evidence verify names them"
+    )
