@@ -164,7 +164,7 @@ flow config set judge.backend claude --user
     "flow schema": "flow schema goal",
     "flow doctor": "flow doctor",
     "flow hook pre-push": "flow hook pre-push origin",
-    "flow gc": "flow gc --older-than 90 --dry-run",
+    "flow gc": "flow gc --archive --older-than 90 --dry-run",
     "flow report": """
 flow report --open
 flow report issue-4 --output issue-4.html
