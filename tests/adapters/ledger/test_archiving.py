@@ -19,8 +19,8 @@ from flow.adapters.ledger import archiving, evidence_store, gc
 from flow.core import layout
 from flow.core.chain.entries import ARCHIVED
 from flow.errors import FlowError, StateError
+from tests.faults.broken_calls import CRASHED, fail, in_child, kill
 from tests.support import ledger_scene as scene
-from tests.support.broken_calls import CRASHED, fail, in_child, kill
 from tests.support.patience import LONG
 
 RUN = scene.RUN

@@ -13,8 +13,8 @@ import pytest
 from flow.adapters.fs import files, locks
 from flow.adapters.ledger import evidence_store, transaction
 from flow.core import layout
+from tests.faults.broken_calls import CRASHED, fail, in_child, kill
 from tests.support import ledger_scene as scene
-from tests.support.broken_calls import CRASHED, fail, in_child, kill
 from tests.support.effort import sizes
 from tests.support.patience import LONG
 
@@ -175,7 +175,7 @@ def test_killed_again_while_finishing(tmp_path, states, name):
 CHILD = """
 import sys
 from tests.support import ledger_scene as scene
-from tests.support.broken_calls import CRASHED, fail, in_child, kill
+from tests.faults.broken_calls import CRASHED, fail, in_child, kill
 scene.CHANGES[sys.argv[1]][1](sys.argv[2])
 """
 
