@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from flow.core.attribution.reading import Summary
     from flow.core.attribution.rules import Rule
 
-REVISION = 11
+REVISION = 12
 """To be raised when a command's classing changes without a change of Flow's version."""
 RULES_LIMIT = 1 << 18
 
@@ -110,7 +110,8 @@ class Attributor:
         if reading.masked_exit:
             return Attribution("masked", reading.masked_exit)
         data = self._output_end(result)
-        asked = before or check.report or reading.runners or reading.lists or self.rules()
+        by_words = reading.runners or reading.lists or reading.guarded
+        asked = before or check.report or by_words or self.rules()
         if not data and not asked:
             return None  # no runner, no report, no rule
         from flow.core.attribution.attribute import (

@@ -233,7 +233,8 @@ def vacuous(
         return _nothing_ran(by_source) if by_source else None
     if by_source:
         return _nothing_ran(by_source)
-    return _unseen_attribution(reading.runners[0]) if reading.runners else None
+    unseen = reading.runners[:1] or ((reading.guarded,) if reading.guarded else ())
+    return _unseen_attribution(unseen[0]) if unseen else None
 
 
 def not_reported(

@@ -43,7 +43,7 @@ class CommandReading(NamedTuple):
     piped: tuple[str, ...] = ()
     """The programs that stand in pipes."""
     guarded: str = ""
-    """The one runner in it, where it can end with 0 without."""
+    """A runner in it, where it can end with 0 without any."""
 
     def to_document(self) -> dict[str, Any]:
         """As a cache holds it."""

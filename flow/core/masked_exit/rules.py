@@ -41,7 +41,8 @@ class Exits(NamedTuple):
     second_try: bool = False
     """A runner is started again where it failed, and the last try counts."""
     guarded: str = ""
-    """The one runner in it, where it can end with 0 without."""
+    """The one runner in it, where it can end with 0 without; the first of several that no report is
+    asked of, where none of them need start."""
     inverted: bool = False
     """It is 0 only where a runner fails: ``! pytest tests/known_broken``."""
 
@@ -54,14 +55,23 @@ def exits(node: ShellNode, parse: Parse) -> Exits:
     everything = [
         _deciding_command(command) for command in (*commands(node), *nested_commands(node, parse))
     ]
-    checks = [_name(command.words) for command in everything if runner_of(command.words)]
+    functions = _functions(node)
+    checks = [
+        _name(command.words)
+        for command in everything
+        if command.words[:1] not in functions and runner_of(command.words)
+    ]
     lost = next(iter(checks), "") or next((_name(c.words) for c in everything if _fails(c)), "")
     try:
         run = ShellRun(parse)
         ended = process(run, node, State(pipefail=True))
         if lost and all(state.status == 0 for state in ended):
             return Exits(f"the command's exit status is 0 even where {lost} fails")
-        return _followed(node, parse, list(run.seen)[:MOST_CHECKS])
+        analysis = _followed(node, parse, list(run.seen)[:MOST_CHECKS])
+        if checks and not analysis.masked_exit and not any(map(report_of, run.seen)):
+            without = any(state.status == 0 and not state.check for state in ended)
+            return analysis._replace(guarded=checks[0].strip("`") if without else "")
+        return analysis
     except (TooMuch, RecursionError):
         if not checks:
             return Exits()
@@ -90,6 +100,18 @@ def _followed(node: ShellNode, parse: Parse, checks: list[tuple[str | None, ...]
             guarded = guarded or name.strip("`")
     certain.pop("", None)
     return Exits("", tuple(certain), second_try, guarded if len(checks) == 1 else "", inverted)
+
+
+def _functions(node: ShellNode) -> set[tuple[str | None, ...]]:
+    """The names of the functions that a text defines, as the first word of a command."""
+    names = set()
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if part.kind == "function":
+            names.add(part.words[:1])
+        waiting += part.parts
+    return names
 
 
 def nested_commands(node: ShellNode, parse: Parse, depth: int = 0) -> list[ShellNode]:

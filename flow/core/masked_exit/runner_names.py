@@ -83,7 +83,7 @@ def mentioned_runner(text: str) -> Words | None:
     """The first runner that words of any text would start."""
     words = re.split(r"[^\w./=:-]+", text[:4000])
     for index in range(len(words)):
-        for end in (index + 1, index + 2, index + 3):
+        for end in range(index + 1, index + 6):
             if words[index] and _by_itself(tuple(words[index:end])).name:
                 return tuple(words[index:end])
     return None

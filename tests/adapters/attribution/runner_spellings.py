@@ -274,3 +274,21 @@ pytest -n 4
 rspec --drb
 jest --testPathPattern=help
 """.strip().splitlines()
+GUARDED = r"""
+if [ -n "$CI" ]; then npm test; fi
+[ -z "$CI" ] || make test
+git diff --quiet HEAD~1 -- src || ./run_tests.sh
+while read -r folder; do make -C "$folder" test || exit 1; done < folders.txt
+""".strip().splitlines()
+"""Each can end with 0 and have started nothing, and no report is asked of its runner."""
+STARTED = r"""
+npm test
+cd app && make test
+case "$(uname)" in Linux) make linux-test;; *) make test;; esac
+if [ -f go.mod ]; then ./run_tests.sh; else npm test; fi
+for folder in a b; do make -C $folder test || exit 1; done
+rc=0; npm test || rc=1; make test || rc=1; exit $rc
+run() { "$@"; }; run npm test
+npm test & wait $!
+bash -c 'npm test'
+""".strip().splitlines()

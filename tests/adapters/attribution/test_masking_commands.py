@@ -15,11 +15,13 @@ from flow.core.masked_exit.rules import exits
 from flow.core.masked_exit.runner_names import runner_of
 from tests.adapters.attribution.masking_commands import HONEST, MASKED
 from tests.adapters.attribution.runner_spellings import (
+    GUARDED,
     NAMED,
     OTHERS,
     PYTEST,
     RUN_NO_TEST,
     RUN_TESTS,
+    STARTED,
 )
 
 
@@ -177,6 +179,20 @@ def test_a_runner_that_is_told_to_run_no_test_is_vacuous(text: str) -> None:
 @pytest.mark.parametrize("text", RUN_TESTS)
 def test_other_options_are_no_alarm(text: str) -> None:
     assert read_command(text, parse_shell).lists == ""
+
+
+@pytest.mark.parametrize("text", GUARDED)
+def test_where_nothing_need_start_something_has_to_be_shown(text: str) -> None:
+    reading = read_command(text, parse_shell)
+    shown = vacuous(reading, [], whole=True)
+    assert (reading.masked_exit, shown and shown.kind) == ("", "vacuous")
+    assert vacuous(reading, ["2 examples, 0 failures"], whole=True) is None
+
+
+@pytest.mark.parametrize("text", STARTED)
+def test_where_one_of_them_starts_nothing_has_to_be(text: str) -> None:
+    reading = read_command(text, parse_shell)
+    assert (reading.masked_exit, vacuous(reading, [], whole=True)) == ("", None)
 
 
 @pytest.mark.parametrize("word", ["xargs", "npx", "uv run", "python -m", "docker run", "other"])
