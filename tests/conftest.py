@@ -238,6 +238,8 @@ def home(_watched: None, _homes: str, monkeypatch: pytest.MonkeyPatch) -> Path:
     os.close(file)
     monkeypatch.setenv("HOME", folder)
     monkeypatch.setenv("FLOW_STATE_DIR", f"{folder}/flow-state")
+    # A criterion's pytest needs none of the plugins here; to load them takes longer than it does.
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     return Path(folder)
 
 

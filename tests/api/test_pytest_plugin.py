@@ -367,7 +367,7 @@ def test_the_options_are_told_about(pytester: pytest.Pytester) -> None:
 def test_recording_wants_one_process(pytester: pytest.Pytester, program: GoalJudge) -> None:
     pytester.makepyfile(test_a=PASSES)
     program.answers(GOOD)
-    done = run(pytester, "-n", "1", "--judge-record")
+    done = run(pytester, "-p", "xdist.plugin", "-n", "1", "--judge-record")
     done.assert_outcomes(failed=1)
     done.stdout.fnmatch_lines(["*--judge-record needs one process: leave out -n*"])
     assert program.prompts == []

@@ -179,7 +179,7 @@ def test_installed_plugin_is_found_by_pytest(wheel: Path, tmp_path: Path) -> Non
         archive.extractall(tmp_path / "site")
     test = "def test_it(judge, request):\n    assert callable(judge)\n"
     (tmp_path / "test_it.py").write_text(test)
-    env = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
+    env = {"PYTHONPATH": str(tmp_path / "site"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": None}
     for more in ([], ["-p", "flow.pytest_plugin"]):
         argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *more, "test_it.py"]
         found = run(argv, cwd=tmp_path, env=env)

@@ -6,12 +6,15 @@ output are broken here: from inside, at the first call, the second, and so on un
 
 from __future__ import annotations
 
+import errno
 import os
-import subprocess
+import signal
 import time
+from typing import Any
 
 from tests.faults.crash import STRAY_SECONDS, temporary
-from tests.faults.scenes import GOAL, RUN_DIR, TEXT, Ran, Scene, command, strays
+from tests.faults.scenes import GOAL, RUN_DIR, TEXT, Ran, Scene, entry, forked, strays
+from tests.faults.undeserved.world import preload
 from tests.faults.view import disagreements, everything, look
 
 PRINTS = TEXT.replace(
@@ -22,28 +25,6 @@ CALLS = (
     *("open", "write", "read", "pread", "fsync", "unlink", "fstat", "lseek", "stat", "lstat"),
     *("mkdir", "listdir", "pipe", "posix_spawn", "fork", "set_blocking", "setsid", "chdir"),
 )
-BREAKER = f"""
-import errno, os, signal
-flow_itself, left = os.getpid(), [int(os.environ["BREAK_AT"])]
-def breaks(name):
-    real = getattr(os, name)
-    def call(*words, **more):
-        if os.getpid() != flow_itself:
-            left[0] -= 1
-            if left[0] == 0:
-                report = os.open(os.environ["BROKE"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-                os.write(report, name.encode())
-                if os.environ["FAULT"] == "KILL":
-                    os.kill(os.getpid(), signal.SIGKILL)
-                number = getattr(errno, os.environ["FAULT"])
-                raise OSError(number, os.strerror(number))
-        return real(*words, **more)
-    setattr(os, name, call)
-for name in {CALLS!r}:
-    breaks(name)
-"""
-
-
 FAULTS = ("KILL", "ENOSPC", "EIO", "EMFILE", "EACCES")
 MOST = 500
 """More calls than any run has."""
@@ -53,6 +34,7 @@ class Bench:
     """A goal whose work is done, put back before every trial."""
 
     def __init__(self, folder: str) -> None:
+        preload()
         self.scene = Scene(f"{folder}/scene").start(goal=PRINTS)
         self.scene.meet()
         self.template = f"{folder}/template"
@@ -82,20 +64,43 @@ class Bench:
         return broke, [f"{fault} at call {at} ({broke}): {what}" for what in wrong]
 
 
+def breaker(at: int, fault: str, report: str) -> None:
+    """Have each process that this one forks break at its call ``at``, and name it in ``report``."""
+    flow_itself, left = os.getpid(), [at]
+
+    def breaks(name: str) -> None:
+        real = getattr(os, name)
+
+        def call(*words: Any, **more: Any) -> Any:
+            if os.getpid() != flow_itself:
+                left[0] -= 1
+                if left[0] == 0:
+                    file = os.open(report, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+                    os.write(file, name.encode())
+                    if fault == "KILL":
+                        os.kill(os.getpid(), signal.SIGKILL)
+                    number = getattr(errno, fault)
+                    raise OSError(number, os.strerror(number))
+            return real(*words, **more)
+
+        setattr(os, name, call)
+
+    for name in CALLS:
+        breaks(name)
+
+
 def _broken(scene: Scene, fault: str, at: int) -> tuple[Ran, str]:
-    argv = command(("flow", "goal", "evaluate", GOAL, "--json"))
-    place = argv.index("-c") + 1
-    argv[place] = argv[place].replace("name =", f"exec({BREAKER!r}); name =", 1)
+    def work() -> int:
+        breaker(at, fault, report)
+        return entry(("flow", "goal", "evaluate", GOAL, "--json"))
+
     report = os.path.join(scene.files, "broke")
-    env = {**scene.env, "BREAK_AT": str(at), "FAULT": fault, "BROKE": report}
-    done = subprocess.run(
-        argv, cwd=scene.repo, env=env, capture_output=True, timeout=300, encoding="utf-8"
-    )
+    ran = forked(work, cwd=scene.repo, env=scene.env)
     broke = ""
     if os.path.exists(report):
         with open(report, encoding="utf-8") as file:
             broke = " and ".join(file.read().split())
-    return Ran(done.returncode, done.stdout, done.stderr), broke
+    return ran, broke
 
 
 def _gone(scene: Scene) -> bool:

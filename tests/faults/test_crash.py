@@ -26,6 +26,7 @@ def test_commands_survive_kills_and_failing_calls(tmp_path, capsys, record_prope
         names=names,
         count=sizes(short=crash.SAMPLE, long=None),
         seed=SEED,
+        workers=sizes(short=1, long=2),  # each prepares the scene of each command
         reads=sizes(short=False, long=True),
     )
     failures = crash.report(outcomes, seed=SEED, seconds=time.monotonic() - started)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import chdir
 from typing import TYPE_CHECKING, Any
 
 from flow import hook
@@ -36,11 +37,15 @@ def event(repo: GitRepo | Path, host: str = "claude", **more: Any) -> dict[str, 
 def stop(
     repo: GitRepo | Path, capfd: pytest.CaptureFixture[str], host: str = "claude", **more: Any
 ) -> dict[str, Any]:
-    """The answer of ``flow hook stop``, in this process, which knows no more than a new one."""
+    """The answer of ``flow hook stop``, in this process, which knows no more than a new one.
+
+    Hosts start it in the project's folder. (From elsewhere each git needs a fork of this process.)
+    """
     forget()
     capfd.readouterr()
     text = json.dumps(event(repo, host, **more))
-    assert hook.main(["--host", host, "--", text]) == 0
+    with chdir(os.fspath(repo.path if isinstance(repo, GitRepo) else repo)):
+        assert hook.main(["--host", host, "--", text]) == 0
     answer: dict[str, Any] = json.loads(capfd.readouterr().out)
     return answer
 

@@ -871,6 +871,7 @@ def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GitBox:
     made = GitBox(tmp_path)
     monkeypatch.setenv("HOME", str(made.home))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.chdir(made.top)  # where Flow is started as a rule: git needs no fork then
     return made
 
 

@@ -6,9 +6,9 @@ branch. Then what the inbox shows is run as a person would.
 
 from __future__ import annotations
 
-import itertools
 import os
 import shlex
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import GitRepo, effort, scene
+from tests.support.gitrepo import refresh_index
 from tests.support.scene import flow
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 STEPS: dict[str, Any] = {}
 """What may happen to a goal, by name."""
@@ -207,12 +208,9 @@ def check(repo: GitRepo, own: Path) -> str:
     return str(row["section"])
 
 
-NUMBERS = itertools.count()
-
-
 def scene_of(folder: Path) -> GitRepo:
     """A goal with a command, a criterion for a person, and a protected file."""
-    repo = scene.start(GitRepo.init(folder / f"repo-{next(NUMBERS)}"))
+    repo = scene.start(GitRepo.init(folder))
     repo.git("branch", "-q", "-M", "main")
     repo.write("src/test.txt", "strict\n")
     repo.commit("a test")
@@ -221,7 +219,7 @@ def scene_of(folder: Path) -> GitRepo:
 
 
 def replay(folder: Path, steps: list[str]) -> str:
-    repo = scene_of(folder)
+    repo = scene_of(folder / "repo")
     for name in steps:
         STEPS[name](repo)
     return check(repo, Path(os.environ["FLOW_STATE_DIR"]))
@@ -266,6 +264,36 @@ def test_of_a_history(tmp_path: Path, steps: str, shown: str) -> None:
     assert replay(tmp_path, steps.split()) == shown
 
 
+class Stage:
+    """One place where histories are played: what many begin with is played once, and copied.
+
+    It is always the same place, since trust knows a repository by its path.
+    """
+
+    def __init__(self, folder: Path, own: Path) -> None:
+        self.repo, self.own, self.kept = GitRepo(folder / "repo"), own, folder / "kept"
+
+    def begin(self, steps: Sequence[str]) -> None:
+        """Come to where these steps lead."""
+        kept = self.kept / "-".join(["made", *steps])
+        for place in (self.repo.path, self.own):
+            shutil.rmtree(place, ignore_errors=True)
+        if kept.exists():
+            shutil.copytree(kept / "repo", self.repo.path, symlinks=True)
+            shutil.copytree(kept / "own", self.own)
+            assert refresh_index(self.repo.path)  # the copies are other files
+            return
+        scene_of(self.repo.path)
+        for name in steps:
+            STEPS[name](self.repo)
+        shutil.copytree(self.repo.path, kept / "repo", symlinks=True)
+        shutil.copytree(self.own, kept / "own")
+
+
+STAGES: dict[str, Stage] = {}
+"""By the user's own folder: that of one test."""
+
+
 @effort.examples(250)
 @given(
     begin=st.sampled_from([steps.split() for steps, _ in HISTORIES.values()]),
@@ -274,4 +302,11 @@ def test_of_a_history(tmp_path: Path, steps: str, shown: str) -> None:
 def test_it_waits_exactly_where_the_command_shown_changes_something(
     tmp_path_factory: pytest.TempPathFactory, begin: list[str], more: list[str]
 ) -> None:
-    replay(tmp_path_factory.mktemp("history"), [*begin, *more])
+    own = os.environ["FLOW_STATE_DIR"]
+    if own not in STAGES:
+        STAGES[own] = Stage(tmp_path_factory.mktemp("histories"), Path(own))
+    stage = STAGES[own]
+    stage.begin(begin)
+    for name in more:
+        STEPS[name](stage.repo)
+    check(stage.repo, stage.own)

@@ -16,10 +16,12 @@ import subprocess
 import tempfile
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import flow
 from tests.faults.scenes import CALL_TIMEOUT, Ran, Scene, entry, forked, wait
+from tests.support.gitrepo import refresh_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -272,7 +274,8 @@ class Yard:
         place = tempfile.mkdtemp(dir=self.folder)
         template = os.path.join(self.folder, "template")
         shutil.copytree(template, place, symlinks=True, dirs_exist_ok=True)
-        World(place).try_git("update-index", "-q", "--refresh")
+        if not refresh_index(Path(place) / "repo"):
+            World(place).try_git("update-index", "-q", "--refresh")
         self._made.append((time.monotonic(), place))
 
 
