@@ -139,9 +139,9 @@ def _all_commands() -> dict[str, str]:
 
 
 def _call_command(prog: str, command: CommandSpec, words: Sequence[str], out: Output) -> int:
-    bare = command.bare_arguments(words)
-    if bare is not None:
-        return command.run(bare, out)
+    plain = command.plain_arguments(words)
+    if plain is not None:
+        return command.run(plain, out)
     from flow.cli.parser import Parser
 
     parser = Parser(prog, command)

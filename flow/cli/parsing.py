@@ -12,7 +12,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from flow.cli.output import Output
 
@@ -27,18 +27,125 @@ class CommandSpec(NamedTuple):
     arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace, Output], int]
     epilog: str = ""
-    bare: Mapping[str, Any] | None = None
-    """The arguments of a call without an option, where it takes an ``ID`` at most; None: ask the
-    parser."""
 
-    def bare_arguments(self, words: Sequence[str]) -> argparse.Namespace | None:
-        """The arguments of such a call, as the parser would read them; None for any other."""
-        if self.bare is None or len(words) > ("ID" in self.bare):
+    def plain_arguments(self, words: Sequence[str]) -> argparse.Namespace | None:
+        """The arguments of a plain call, as the parser would read them; None: ask the parser."""
+        try:
+            values = _PlainCall(self).read(words)
+        except _NotPlain:
             return None
-        if any(word.startswith("-") for word in words):
-            return None
-        values = {**self.bare, "ID": words[0]} if words else self.bare
         return cast("argparse.Namespace", _Namespace(**values))
+
+
+class _NotPlain(Exception):
+    """The parser has to look. Never leaves this module."""
+
+
+class _Declared(NamedTuple):
+    """An argument as a command declares it."""
+
+    dest: str
+    action: str
+    type: Callable[[str], Any]
+    choices: Sequence[str] | None
+
+    def read(self, word: str) -> Any:
+        """Its value from a word."""
+        try:
+            value = self.type(word)
+        except Exception:  # noqa: BLE001 - the parser says what is wrong
+            raise _NotPlain from None
+        if self.choices is not None and value not in self.choices:
+            raise _NotPlain
+        return value
+
+
+class _PlainCall:
+    """A call in which nothing is unusual, read without loading argparse and all that it needs.
+
+    A command declares its arguments to it as to a parser. What is declared or typed in any other
+    way than here, and every mistake, is the parser's.
+    """
+
+    def __init__(self, command: CommandSpec) -> None:
+        self._options: dict[str, _Declared] = {}
+        self._positionals: list[_Declared] = []
+        self._least = 0
+        """Positional arguments that have to be given."""
+        self._required: set[str] = set()
+        """The options that have to be."""
+        self._values: dict[str, Any] = {}
+        command.arguments(cast("argparse.ArgumentParser", self))
+
+    def __getattr__(self, name: str) -> Any:
+        raise _NotPlain  # a group
+
+    def add_argument(
+        self,
+        name: str,
+        *others: str,
+        action: str = "store",
+        nargs: str | None = None,
+        default: Any = None,
+        type: Callable[[str], Any] = str,
+        choices: Sequence[str] | None = None,
+        required: bool = False,
+        dest: str | None = None,
+        **shown: str,
+    ) -> None:
+        """As a parser's."""
+        is_option = name.startswith("--")
+        dest = dest or name.lstrip("-").replace("-", "_")
+        declared = _Declared(dest, action, type, choices)
+        if action == "store_true":
+            default = False
+        converted = isinstance(default, str) and type is not str
+        if others or converted or action not in ("store", "store_true", "append"):
+            raise _NotPlain
+        if not shown.keys() <= {"help", "metavar"} or nargs not in (None, "" if is_option else "?"):
+            raise _NotPlain
+        self._values[dest] = default
+        if is_option:
+            self._options[name] = declared
+            self._required |= {name} if required else set()
+            return
+        if name.startswith("-") or (nargs is None and self._least < len(self._positionals)):
+            raise _NotPlain
+        self._least += nargs is None
+        self._positionals.append(declared)
+
+    def read(self, words: Sequence[str]) -> dict[str, Any]:
+        """The arguments by name."""
+        given, missing, rest = [], set(self._required), iter(words)
+        for word in rest:
+            if not word.startswith("-"):
+                given.append(word)
+                continue
+            name, equals, value = word.partition("=")
+            option = self._options.get(name)
+            if option is None:
+                raise _NotPlain
+            missing.discard(name)
+            if option.action == "store_true":
+                if equals:
+                    raise _NotPlain
+                self._values[option.dest] = True
+                continue
+            value = value if equals else next(rest, "-")
+            if value == "--" or (value.startswith("-") and not equals):
+                raise _NotPlain
+            self._set(option, value)
+        if missing or not self._least <= len(given) <= len(self._positionals):
+            raise _NotPlain
+        for positional, word in zip(self._positionals, given, strict=False):
+            self._set(positional, word)
+        return self._values
+
+    def _set(self, declared: _Declared, word: str) -> None:
+        value, dest = declared.read(word), declared.dest
+        if declared.action == "append":
+            value = [*(self._values[dest] or ()), value]
+        self._values[dest] = value
 
 
 def usage_error(message: str, prog: str, *, key: str | None = None) -> InputError:

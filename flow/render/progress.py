@@ -6,11 +6,10 @@ or a clock; only the listeners :class:`LiveTable` and :class:`PlainProgress` wri
 
 from __future__ import annotations
 
-import re
-
 from flow.app.evaluation.values import Listener
 from flow.core.text.display import clip, visible
 from flow.render.screen import Column, Styled, mark_of, measure, took
+from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ _MOST_COMMAND = 48
 _LEAST_ROWS = 3
 _ROUNDED = 10
 """Seconds to which an estimate is rounded, where it is longer than a minute."""
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _WORDS = {"passed": "proved", "failed": "failed"}
 _MEANINGS = {"passed": "proved", "failed": "failed"}
 
@@ -126,7 +124,7 @@ class Redrawn:
 
 def rows_of(lines: Iterable[str], columns: int | None) -> int:
     """How many rows of a terminal the lines take, whose colours take none."""
-    widths = (measure(_COLOUR.sub("", line)) for line in lines)
+    widths = (measure(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in lines)
     return sum(max(-(-width // columns), 1) if columns else 1 for width in widths)
 
 

@@ -8,13 +8,18 @@ import re
 import shlex
 import sys
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import pytest
 
 from flow.cli import main, manual
 from flow.cli.parser import Parser
 from flow.cli.parsing import CommandSpec
+from flow.errors import FlowError
 from tests.support import ROOT, GitRepo, run, scene
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 COMMANDS = [
     ["init"],
@@ -58,23 +63,74 @@ def command_of(words: list[str]) -> CommandSpec:
     return command
 
 
-@pytest.mark.parametrize("given", [[], ["some-goal"], [""], ["one", "two"], ["-x"], ["--"], ["-"]])
+ODD = ("", "x", "3", "manual", "a b", "-", "--", "-x", "-1", "--json", "--nonsense", "--i", "x=y")
+"""Words that stand where anything may stand."""
+
+
+def calls_of(parser: Parser) -> Iterator[list[str]]:
+    """Calls of a command, right and wrong ones: each argument alone, beside another, twice."""
+    forms: list[list[str]] = [[], ["some-goal"], ["a", "b"], ["a", "b", "c"]]
+    for action in parser._actions:
+        values = [*(action.choices or ()), *ODD]
+        for option in action.option_strings:
+            forms += [[option], *([option, value] for value in values)]
+            forms += [[f"{option}={value}"] for value in values]
+            forms += [[option[:-1]], [option, "x", option, "y"]]
+    required = [
+        word
+        for action in parser._actions
+        if action.required
+        for word in (*action.option_strings[:1], str(next(iter(action.choices or "7"))))
+    ]
+    positionals = [each for each in parser._get_positional_actions() if each.nargs != "?"]
+    for form in forms:
+        yield form
+        for before in (required, required + ["a"] * len(positionals), ["a"] * len(positionals)):
+            yield [*before, *form]
+            yield [*form, *before]
+    yield from ([*one, *two] for one in forms[4::9] for two in forms[4::13])
+
+
+def read_by(parser: Parser, words: list[str]) -> dict[str, object] | None:
+    try:
+        parsed = vars(parser.parse(words))
+    except FlowError:
+        return None
+    return {key: value for key, value in parsed.items() if key not in ("json", "help")}
+
+
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_what_is_read_without_the_parser_is_what_the_parser_reads(
-    words: list[str], given: list[str]
-) -> None:
+def test_what_is_read_without_the_parser_is_what_the_parser_reads(words: list[str]) -> None:
     command = command_of(words)
-    bare = command.bare_arguments(given)
-    if bare is not None:
-        parsed = vars(Parser("flow", command).parse(given))
-        assert vars(bare) == {k: v for k, v in parsed.items() if k not in ("json", "help")}
+    parser = Parser("flow", command)
+    for given in calls_of(parser):
+        plain = command.plain_arguments(given)
+        if plain is not None:
+            assert vars(plain) == read_by(parser, given), given
 
 
-def test_the_commands_that_are_typed_most_need_no_parser() -> None:
-    for words, given in (("status", []), ("status", ["greet"]), ("list", [])):
-        assert command_of(["goal", words]).bare_arguments(given) is not None
-    assert command_of(["goal", "list"]).bare_arguments(["greet"]) is None
-    assert command_of(["goal", "status"]).bare_arguments(["--help"]) is None
+@pytest.mark.parametrize(
+    "words",
+    [
+        "goal status",
+        "goal status greet",
+        "goal list",
+        "goal list --all-branches",
+        "goal evaluate",
+        "goal evaluate greet --no-input --only AC1 --only=AC2,AC3",
+        "goal confirm greet --proposal 0123 --by me",
+        "goal create greet --outcome o --criterion a::b --criterion c",
+        "evidence verify",
+    ],
+)
+def test_the_calls_that_are_typed_most_need_no_parser(words: str) -> None:
+    group, name, *given = words.split()
+    command = command_of([group, name])
+    plain = command.plain_arguments(given)
+    assert plain is not None
+    assert vars(plain) == read_by(Parser("flow", command), given)
+    for wrong in (["--help"], ["--nonsense"], ["--", "x"], ["a", "b", "c"]):
+        assert command.plain_arguments([*given, *wrong]) is None
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)

@@ -123,9 +123,20 @@ def test_neither_does_a_stop_that_runs_commands(
     scene.meet(repo)
     hooks.stop(repo, capfd)
     repo.write("src/greet.txt", "please, again\n")  # a change: the commands are run again
-    loaded = _loaded(repo, STOP)
-    assert not sorted(HEAVY & loaded - {"importlib"})  # which finds PyYAML's C parser
+    assert not sorted(HEAVY & _loaded(repo, STOP))
     assert len([*repo.path.glob(".flow/runs/*/evidence/*.evidence.yaml")]) == 2
+
+
+@pytest.mark.parametrize("options", ["", "'greet', '--no-input', '--output', 'all'"])
+def test_neither_does_an_evaluation_that_writes_a_turn(repo: GitRepo, options: str) -> None:
+    scene.create(scene.start(repo), criterion="AC1: x :: true")
+    assert scene.flow(repo, "goal", "evaluate", "greet").status == 0
+    repo.write("src/greet.txt", "please, again\n")
+    start = f"from flow.__main__ import run; run(['goal', 'evaluate', {options}])"
+    assert not sorted((HEAVY | {"argparse", "gettext"}) & _loaded(repo, start))
+    assert "turns_evaluated: 2" in scene.goal_file(repo)
+    [journal] = repo.path.glob(".decisions/*.md")
+    assert journal.read_text().count("type: goal-evaluation") == 2
 
 
 def _loaded(repo: GitRepo, start: str) -> set[str]:

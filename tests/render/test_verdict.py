@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from flow.core.boundary.rules import Violation
 from flow.core.decision.details import OutputTail, RowDetails, VerdictDetails
 from flow.core.decision.outside import outside_advice
 from flow.render.screen import Screen
+from flow.render.verdict import next_step
 from flow.render.verdict.criterion_row import row_meaning, row_result
 from flow.render.verdict.drawing import verdict
 
@@ -469,3 +471,15 @@ def test_no_foreign_text_moves_the_terminal(screen: Screen) -> None:
     known = VerdictDetails({HOSTILE: details._replace(works=HOSTILE, output=tail)})
     for line in verdict(shown, screen, known, output="all"):
         assert not {"\x1b", "\n", "\u202e"} & set(line), line
+
+
+COMMAND = re.compile(r"\bflow (?:goal|trust|evidence) [a-z]")
+
+
+@pytest.mark.parametrize("before", ["", "x ", "x", "_", "é", "/", "flow ", "flow goal ", "flow x "])
+@pytest.mark.parametrize("group", ["goal", "trust", "evidence", "judge", "goals", ""])
+@pytest.mark.parametrize("rest", [" a", " A", " é", "", " ", "  a", " a; or flow goal b"])
+def test_a_command_in_a_step_begins_where_it_is_one(before: str, group: str, rest: str) -> None:
+    text = f"{before}flow {group}{rest}"
+    found = COMMAND.search(text)
+    assert next_step.begin_of_command(text) == (found.start() if found else len(text))

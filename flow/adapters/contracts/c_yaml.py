@@ -9,10 +9,16 @@ away: a later ``import yaml`` in the same process gets the real package, with th
 from __future__ import annotations
 
 import sys
-from importlib.machinery import PathFinder
-from types import ModuleType, SimpleNamespace
 
-from flow.startup.typing import Any
+from flow.startup.typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.machinery import PathFinder
+    from types import ModuleType, SimpleNamespace
+else:  # what those modules offer, without importing them
+    from _frozen_importlib_external import PathFinder
+
+    ModuleType, SimpleNamespace = type(sys), type(sys.implementation)
 
 _ERRORS = {
     "reader": "ReaderError",

@@ -8,8 +8,6 @@ intended.
 
 from __future__ import annotations
 
-import re
-
 from flow.adapters.contracts import dump
 from flow.adapters.contracts.nodes import yaml_tree
 from flow.adapters.contracts.strict_yaml import read_yaml
@@ -23,9 +21,6 @@ if TYPE_CHECKING:
 
     from flow.adapters.contracts.nodes import Entry, YamlNode
     from flow.adapters.contracts.text import Path
-
-
-_DEEP_COMMENT = re.compile(r"(?: *\r?\n)* +#")
 
 
 def edited(text: str, changes: Sequence[tuple[Path, Any]], *, file: str) -> str:
@@ -143,6 +138,12 @@ def _left_out(old: list[Any], new: list[Any]) -> list[bool]:
         place += stays
         gone.append(not stays)
     return gone
+
+
+def _is_deep_comment(text: str) -> bool:
+    r"""Whether an indented comment comes next: ``(?: *\r?\n)* +#``; no return stands alone."""
+    content = text.lstrip(" \r\n")
+    return content.startswith("#") and text[: -len(content)].endswith(" ")
 
 
 class _Editor:
@@ -342,8 +343,8 @@ class _Editor:
 
     def block(self, value: Any, column: int, following: int) -> list[str]:
         """The lines of a new value. A comment further in would become part of a literal."""
-        comment = _DEEP_COMMENT.match(self.text, following)
-        return dump.block(value, " " * column, literals=comment is None)
+        literals = not _is_deep_comment(self.text[following:])
+        return dump.block(value, " " * column, literals=literals)
 
     # -- a value replaced by another
 

@@ -8,12 +8,12 @@ or line, and what to do.
 
 from __future__ import annotations
 
-import re
 from itertools import islice
 
 from flow.adapters.contracts import c_yaml
 from flow.adapters.contracts.text import dotted_path, one_line, refuse_encoding
 from flow.errors import ContractError, Fault, in_file
+from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ LARGEST = 1 << 53
 """Whole numbers lie within plus and minus this: beyond it, JSON readers round."""
 MOST_FAULTS = 1000
 
-_RAW = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\r(?!\n)")
+_RAW = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\r(?!\n)"
 """Not to stand in the text: control characters, and what only some readers take for line ends."""
-_UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
-_INT = re.compile(r"[-+]?[0-9]+")
-_BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_IN_NUMBERS = "-+.0123456789abcdefABCDEFoxinINF"
+"""Every character that some number has."""
+_BASED = r"0o[0-7]+|0x[0-9a-fA-F]+"
+_FLOAT = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
+_NOT_FINITE = r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
 _WORDS: dict[str, bool | None] = {
     "": None,
     "~": None,
@@ -73,23 +73,32 @@ def plain_value(text: str) -> str | int | float | bool | None:
     """
     if text in _WORDS:
         return _WORDS[text]
-    if text[0] not in "-+.0123456789":
+    if text[0] not in "-+.0123456789" or text.strip(_IN_NUMBERS):
         return text
-    if _INT.fullmatch(text):
-        digits = text.lstrip("+-")
+    digits = text[text[0] in "-+" :]
+    if digits.isdigit():  # which are ASCII: nothing else is left of the others here
         if len(digits) > 1 and digits[0] == "0":
             return text
         return _line_within(text, 10)
-    if _BASED.fullmatch(text):
+    if re.fullmatch(_BASED, text):
         return _line_within(text, 0)
-    if _FLOAT.fullmatch(text):
+    if re.fullmatch(_FLOAT, text):
         number = float(text)
         if number in (float("inf"), float("-inf")):
             raise NumberFault("is too large for a number")
         return number
-    if _NOT_FINITE.fullmatch(text):
+    if re.fullmatch(_NOT_FINITE, text):
         raise NumberFault("is not a finite number")
     return text
+
+
+def _is_writable(text: str) -> bool:
+    """Whether it holds no NUL and no half of a character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
 
 
 def _line_within(text: str, base: int) -> int:
@@ -104,12 +113,14 @@ def decode_text(data: bytes, *, file: str, what: str, limit: int = LIMIT) -> str
     """The file's text; :class:`ContractError` for what is not plain UTF-8 text."""
     refuse_encoding(data, file=file, what=what, limit=limit)
     text = data.decode("utf-8")
+    if text.replace("\n", "").isprintable():  # as most are, and none of those characters is
+        return text
     faults = [
         in_file(file, f"line {text.count(chr(10), 0, control.start()) + 1}", control.group()).fault(
             f"holds the control character U+{ord(control.group()):04X}",
             "write it as an escape in double quotes, or take it out",
         )
-        for control in islice(_RAW.finditer(text), 20)
+        for control in islice(re.finditer(_RAW, text), 20)
     ]
     if faults:
         raise ContractError(faults)
@@ -302,7 +313,7 @@ class _Builder:
                     "put it in quotes",
                 )
                 return None
-        elif _UNWRITABLE.search(text):
+        elif not _is_writable(text):
             self.fault(event, (*path, text), "holds a NUL or half a character", "take it out")
             return None
         return text
@@ -324,7 +335,7 @@ class _Builder:
                     text,
                 )
                 return None
-        if event.style == '"' and _UNWRITABLE.search(text):
+        if event.style == '"' and not _is_writable(text):
             self.broken.add(path)
             self.fault(
                 event,

@@ -189,7 +189,7 @@ def metadata_from_pairs(pairs: Sequence[str]) -> dict[str, Any]:
             raise _bad_metadata(pair, "has no '='", "write it as name=value")
         if name in _RESERVED:
             raise _bad_metadata(pair, f"{name} is set by Flow itself", "use another name")
-        if not text.FIELD.fullmatch(name):
+        if not text.is_field(name):
             raise _bad_metadata(
                 pair, "has no usable name", "use letters, digits, '_' and '-', a letter first"
             )
@@ -213,14 +213,14 @@ def _bad_metadata(pair: str, why: str, remedy: str) -> InputError:
 
 def _journal_entry(artifact: Artifact, now: str, key: str | None) -> dict[str, Any]:
     """The artifact's fields in the order they are written; checked."""
-    if not text.TYPE.fullmatch(artifact.type):
+    if not text.is_type(artifact.type):
         raise at_key("type", artifact.type).invalid(
             f"{artifact.type!r:.80} is not an artifact type",
             "use lower-case letters, digits and hyphens, a letter first, at most 64 of them",
         )
     entry: dict[str, Any] = {"type": artifact.type, "captured_at": now}
     for name, value in artifact.fields.items():
-        if name in _RESERVED or not text.FIELD.fullmatch(name):
+        if name in _RESERVED or not text.is_field(name):
             raise at_key(name if name.isprintable() else None).invalid(
                 f"{name!r:.80} cannot be a field of an artifact",
                 "use letters, digits, '_' and '-'; type, captured_at and key are Flow's own",

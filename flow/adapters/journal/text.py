@@ -6,32 +6,47 @@ strings, else as JSON with YAML's escapes, so that what a value holds can never 
 
 from __future__ import annotations
 
-import json
-import re
-from functools import lru_cache
-
 from flow.errors import at_key
+from flow.startup import json, re
+from flow.startup.functools import lru_cache
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-TYPE = re.compile(r"[a-z][a-z0-9-]{0,63}")
-FIELD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+_LOWER, _UPPER, _DIGITS = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
+_NAME_LIMIT = 64
 INTEGER_LIMIT = 1 << 53
 
 # Readers of YAML 1.1 and 1.2 both take these for strings, but for the words.
 _WORDS = ("y", "n", "yes", "no", "on", "off", "true", "false", "null", ".inf", ".nan")
-_SAFE_PLAIN = re.compile(r"(?:[A-Za-z_]|\.[A-Za-z])[A-Za-z0-9_./-]*")
 _QUOTED = (
     r'"(?:[^"\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]'
     r'|\\["\\nrt]|\\x(?!00)[0-9a-f]{2}|\\u(?!0000|d[89a-f])[0-9a-f]{4}|\\U00(?:0[1-9a-f]|10)[0-9a-f]{4})*"'
 )
-_NUMBER = r"(?:0|-?[1-9][0-9]{0,14}|-?(?:0|[1-9][0-9]{0,9})\.[0-9]{1,10})"
+_WHOLE_DIGITS, _DECIMAL_DIGITS = 15, 10
 _LIST = rf"\[(?:{_QUOTED}(?:, {_QUOTED})*)?\]"
 _KEY_LINE = r"(?:artifacts|\"artifacts\"|'artifacts')[ \t]*:(?=[ \t\r\n])"
 _TRIES = 20
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def is_type(name: str) -> bool:
+    """Whether an artifact's type may be called so: ``[a-z][a-z0-9-]{0,63}``.
+
+    This and what follows are patterns, read without loading ``re``, which takes as long as a start.
+    """
+    return _consists_of(name, _LOWER, _LOWER + _DIGITS + "-") and len(name) <= _NAME_LIMIT
+
+
+def is_field(name: str) -> bool:
+    """Whether a field may be called so: ``[A-Za-z][A-Za-z0-9_-]{0,63}``."""
+    letters = _LOWER + _UPPER
+    return _consists_of(name, letters, letters + _DIGITS + "_-") and len(name) <= _NAME_LIMIT
+
+
+def _consists_of(text: str, first: str, rest: str) -> bool:
+    return text[:1] in first and text != "" and not text.strip(rest)
 
 
 def clean(name: str, value: Any) -> Any:
@@ -70,7 +85,22 @@ def scalar(value: Any) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    return _SAFE_PLAIN.fullmatch(text) is not None and text.lower() not in _WORDS
+    r"""``(?:[A-Za-z_]|\.[A-Za-z])[A-Za-z0-9_./-]*``, and no word of YAML."""
+    letters, start = _LOWER + _UPPER, text.removeprefix(".")
+    first = letters if start != text else letters + "_"
+    plain = _consists_of(start, first, letters + _DIGITS + "_./-")
+    return plain and text.lower() not in _WORDS
+
+
+def _is_number(text: str) -> bool:
+    r"""``0|-?[1-9][0-9]{0,14}|-?(?:0|[1-9][0-9]{0,9})\.[0-9]{1,10}``."""
+    whole, dot, decimals = text.removeprefix("-").partition(".")
+    if not _consists_of(whole, _DIGITS, _DIGITS) or (whole[0] == "0" and whole != "0"):
+        return False
+    if not dot:
+        return len(whole) <= _WHOLE_DIGITS and (whole != "0" or text == "0")
+    ends = _consists_of(decimals, _DIGITS, _DIGITS) and len(decimals) <= _DECIMAL_DIGITS
+    return ends and len(whole) <= _DECIMAL_DIGITS
 
 
 def quoted(value: str) -> str:
@@ -178,7 +208,7 @@ def _entry(line: str) -> tuple[str, str]:
     written, _, value = line.partition(": ")
     name = written[1:-1] if written[:1] + written[-1:] == '""' else written
     is_word = name.lower() in _WORDS
-    if (written != name) != is_word or not (is_word or FIELD.fullmatch(name)):
+    if (written != name) != is_word or not (is_word or is_field(name)):
         return "", ""
     return (name, value) if _is_value(value) else ("", "")
 
@@ -198,7 +228,7 @@ def _is_value(text: str) -> bool:
             or re.fullmatch(_LIST, text) is not None
         )
     if first in "-0123456789":
-        return re.fullmatch(_NUMBER, text) is not None
+        return _is_number(text)
     return text in ("true", "false", "null") or _is_plain(text)
 
 
@@ -227,9 +257,7 @@ def _unquoted(text: str) -> str:
 
     if "\\" not in text:
         return text[1:-1]
-    return re.sub(
-        r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|.)", plain, text[1:-1], flags=re.DOTALL
-    )
+    return re.sub(r"(?s)\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|.)", plain, text[1:-1])
 
 
 def candidates(front: str, entry: Mapping[str, Any], newline: str) -> Iterator[str]:

@@ -6,8 +6,6 @@ saw, ask the lifecycle table, edit only the lines that are meant, commit.
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager, suppress
-
 from flow.adapters.fs import files, locks
 from flow.adapters.journal import parts
 from flow.adapters.journal import store as journal_store
@@ -18,6 +16,7 @@ from flow.core.chain import closing_record
 from flow.core.goal import ids
 from flow.core.goal.lifecycle import TERMINAL, Lifecycle, check_move
 from flow.errors import FlowError
+from flow.startup.contexts import ExitStack, contextmanager, suppress
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 if TYPE_CHECKING:

@@ -12,9 +12,7 @@ Locks are taken in the order goal, run, journal.
 
 from __future__ import annotations
 
-import json
 import os
-from contextlib import ExitStack
 
 from flow.adapters.chain import event_log
 from flow.adapters.fs import files, lenient_json, locks
@@ -25,6 +23,8 @@ from flow.app.ports import Artifact
 from flow.core import layout
 from flow.core.goal import ids
 from flow.errors import FlowError, StateError, in_file
+from flow.startup import json
+from flow.startup.contexts import ExitStack
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 

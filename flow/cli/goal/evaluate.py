@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
 
 from flow.adapters.fs import clock
 from flow.adapters.setup.beside_goals import keep_runs_out
@@ -17,6 +16,7 @@ from flow.core import layout
 from flow.core.decision.explain import NAMED_JUDGE
 from flow.core.goal import ids
 from flow.errors import FlowError, at_key
+from flow.startup.contexts import ExitStack
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring import evaluating
 from flow.wiring.context import Context
@@ -150,7 +150,7 @@ def _evaluate_goal(context: Context, args: argparse.Namespace, out: Output, goal
     records = not (args.no_record or args.dry_run)
     while True:
         began = clock.monotonic()
-        with evaluating.alone(context, request.goal_id) if records else nullcontext():
+        with evaluating.alone(context, request.goal_id) if records else ExitStack():
             verdict = _watched(context, request, args, out)
             document, warnings = verdict.to_document(), []
             if records and any(row.outcome != "not_executed" for row in verdict.criterion_results):

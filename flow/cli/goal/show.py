@@ -106,14 +106,11 @@ def _inspect(args: argparse.Namespace, out: Output) -> int:
 
 
 COMMANDS = {
-    "status": CommandSpec(
-        "where a goal stands and what to do next", _optional_goal, _show_status, bare={"ID": None}
-    ),
+    "status": CommandSpec("where a goal stands and what to do next", _optional_goal, _show_status),
     "list": CommandSpec(
         "the goals of this repository, those that need you first",
         _list_arguments,
         _list_goals,
-        bare={"all_branches": False, "status": None, "ids": False},
     ),
     "history": CommandSpec("everything that happened to a goal", _history_arguments, _history),
     "inspect": CommandSpec(

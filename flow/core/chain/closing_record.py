@@ -7,9 +7,8 @@ reports each closing to the person once: a command in a script closes a goal wit
 
 from __future__ import annotations
 
-import json
-
 from flow.core.text.display import visible
+from flow.startup import json
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -11,10 +11,7 @@ from flow.render.goal.standing import criterion_meaning
 from flow.render.page.frame import TEXT, command, mark, moment
 from flow.render.page.html import Markup, join, tag
 from flow.render.screen import Screen
-from flow.render.verdict.next_step import (
-    COMMAND,
-    next_steps,
-)
+from flow.render.verdict.next_step import begin_of_command, next_steps
 from flow.render.verdict.sheet import VerdictSheet
 from flow.startup.typing import TYPE_CHECKING
 
@@ -71,8 +68,7 @@ def to_do(report: GoalReport) -> Markup | None:
     if is_outside(report) and status["trusted"]:
         return _mending(report)
     step = str(status["next"])
-    begin = COMMAND.search(step)
-    before, line = (step[: begin.start()], step[begin.start() :]) if begin else (step, "")
+    before, line = _split(step)
     words = before.strip().rstrip(":").removesuffix(", then")
     if status["status"] == "draft":
         return _box("work", "Complete the draft, then", line)
@@ -138,8 +134,8 @@ def _mending(report: GoalReport) -> Markup:
 
 
 def _split(text: str) -> tuple[str, str]:
-    begin = COMMAND.search(text)
-    return (text[: begin.start()], text[begin.start() :]) if begin else (text, "")
+    begin = begin_of_command(text)
+    return text[:begin], text[begin:]
 
 
 def _closing(report: GoalReport) -> Markup:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from flow.core.decision.explain import JUDGED, beside_rows, in_words
 from flow.core.decision.verdict import CriterionResult
 from flow.core.text.display import names, visible
@@ -11,6 +9,7 @@ from flow.errors import PATHS, cut_list, more_than
 from flow.render.screen import Column, Styled, mark_of
 from flow.render.text import show
 from flow.render.verdict.why import is_explained
+from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 _LABEL = 6
 """Columns of the labels, where none is longer."""
-COMMAND = re.compile(r"\bflow (?:goal|trust|evidence) [a-z]")
+_GROUPS = ("goal", "trust", "evidence")
 
 
 def foot(sheet: VerdictSheet) -> list[str]:
@@ -54,11 +53,22 @@ def _facts(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
 
 def _step_line(sheet: VerdictSheet, label: str, text: str, width: int) -> str:
     """A step with the command on it painted, and never cut."""
-    begin = COMMAND.search(text)
-    at = begin.start() if begin else len(text)
+    at = begin_of_command(text)
     shown = sheet.screen.paint("dim", label) if label == "or" else label
     line = f"{sheet.screen.plain(text[:at])}{sheet.person(text[at:])}"
     return f"{shown}{' ' * (width - len(label))} {line}"
+
+
+def begin_of_command(text: str) -> int:
+    """Where a command of Flow begins in a text; its length where there is none."""
+    at = text.find("flow ")
+    while at >= 0:
+        group, _, rest = text[at + len("flow ") :].partition(" ")
+        behind_a_letter = at > 0 and (text[at - 1].isalnum() or text[at - 1] == "_")
+        if group in _GROUPS and "a" <= rest[:1] <= "z" and not behind_a_letter:
+            return at
+        at = text.find("flow ", at + 1)
+    return len(text)
 
 
 def next_steps(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:

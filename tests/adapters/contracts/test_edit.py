@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import difflib
+import re
+from itertools import product
 from typing import Any
 
 import pytest
@@ -622,3 +624,13 @@ def test_any_value_can_be_set_in_a_file_of_flows_own(
     assert contracts_edit.same_document(read(result), wanted)
     if key not in document:
         assert result.startswith(text)
+
+
+def test_a_comment_further_in_is_what_the_pattern_says() -> None:
+    pattern = re.compile(r"(?: *\r?\n)* +#")
+    for count in range(7):
+        for parts in product((" ", "\n", "\r\n", "#", "a"), repeat=count):
+            text = "".join(parts)
+            assert contracts_edit._is_deep_comment(text) == (pattern.match(text) is not None), repr(
+                text
+            )

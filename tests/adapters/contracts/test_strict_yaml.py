@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import product
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from flow.adapters.contracts import formats, strict_yaml
+from flow.adapters.contracts.strict_yaml import NumberFault, decode_text, plain_value
 from flow.errors import ContractError
 from tests.adapters.contracts.samples import EVIDENCE, GOAL, SMALL_GOAL
 from tests.support.effort import examples
@@ -344,3 +347,62 @@ def test_a_damaged_goal_is_read_or_refused(data: st.DataObject) -> None:
         if not raw:
             break
     only_contract_errors(bytes(raw))
+
+
+def number_by_patterns(text: str) -> str:
+    """The kind of a plain scalar that is no word, by the patterns of YAML's core schema."""
+    if re.fullmatch(r"[-+]?0[0-9]+", text):
+        return "text"
+    if re.fullmatch(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", text):
+        return "int"
+    if re.fullmatch(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", text):
+        return "float"
+    if re.fullmatch(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)", text):
+        return "refused"
+    return "text"
+
+
+def test_a_plain_scalar_is_the_number_that_the_patterns_say() -> None:
+    texts = [
+        "".join(chars) for count in (1, 2, 3, 4) for chars in product("-+.019aexoT: ", repeat=count)
+    ]
+    texts += [
+        f"{sign}.{word}"
+        for sign in ("", "-", "+", "++")
+        for word in ("inf", "Inf", "INF", "iNF", "nan", "NaN", "NAN", "nAN", "infx")
+    ]
+    texts += [
+        "2026-01-05T09:00:00Z",
+        "2026-01-05",
+        "0xFF",
+        "0xfg",
+        "0o17",
+        "0o18",
+        "1e5",
+        "1E-5",
+        "٣",
+        "1٣",
+    ]
+    for text in texts:
+        try:
+            value = plain_value(text)
+        except NumberFault:
+            kind = "refused"
+        else:
+            kind = {int: "int", float: "float"}.get(type(value), "text")
+            assert kind != "text" or value == text
+        assert kind == number_by_patterns(text), text
+
+
+@pytest.mark.parametrize(
+    "char", [*map(chr, range(0x120)), *"\u2028\u2029\u202e\ufeff\ufffd\ufffe\uffff😀"]
+)
+def test_a_control_character_is_refused_wherever_it_stands(char: str) -> None:
+    raw = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\r(?!\n)")
+    for text in (f"a: x{char}y\n", f"a: x\n# é{char}\n", f"a: x{char}"):
+        try:
+            decode_text(text.encode(), file="f", what="a file")
+            refused = False
+        except ContractError:
+            refused = True
+        assert refused == bool(raw.search(text)), repr(text)
