@@ -14,8 +14,10 @@ import pytest
 from flow.adapters.judges import agent_command
 from flow.adapters.judges.replay import Recorder, Replayer
 from flow.app.judging import rubric_calls
+from flow.core.text.locale import wants_ascii
 from flow.errors import NoUsableAnswer, OutsideError
 from flow.render.judgement import judgement
+from flow.render.screen import Screen
 from flow.wiring.judging.context import JudgingContext
 
 if TYPE_CHECKING:
@@ -128,7 +130,7 @@ class FixtureJudge:
             subject, rubric, instructions, backend=backend, samples=samples
         )
         if not result.passed:
-            lines = judgement(result.to_document(), lambda _, text: text)
+            lines = judgement(result.to_document(), Screen(unicode=not wants_ascii(os.environ)))
             raise AssertionError("the rubric is not passed\n" + "\n".join(lines))
         return result
 

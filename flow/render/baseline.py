@@ -2,34 +2,53 @@
 
 from __future__ import annotations
 
+from flow.core.text.display import visible
 from flow.errors import PATHS, more_than
-from flow.render.text import field, show, table
+from flow.render.screen import Column, Styled, lines_of, mark_of
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flow.render.text import Document, Paint
+    from flow.render.screen import Screen
+    from flow.render.text import Document
 
-_MEANING = {
-    True: "non_discriminating: green before the change",
-    False: "red first: it can tell the change",
-    None: "nothing",
+_SAYS = {
+    True: ("undecided", "green before the change: it cannot tell it"),
+    False: ("proved", "red first: it can tell the change"),
+    None: ("unasked", "shows nothing"),
 }
+"""Mark and words of ``non_discriminating``."""
+_COLUMNS = (Column(), Column(), Column(), Column(cut=True), Column(right=True))
 
 
-def baseline(document: Document, paint: Paint) -> list[str]:
-    """A row for each command, and what its result means."""
-    lines = [f"goal {show(document['goal_id'])} on its base {document['base_commit'][:12]}"]
-    rows = [("id", "on the base", "result", "says")]
-    for row in document["criteria"][:PATHS]:
-        meaning = _MEANING[row.get("non_discriminating")]
-        cached = f" (as at {show(row['at'])})" if row["cached"] else ""
-        rows.append(
-            (show(row["criterion_id"]), show(row["outcome"]), show(row["result"]), meaning + cached)
-        )
-    if len(rows) == 1:
-        return [*lines, "  no criterion has a command", field("next", show(document["next"]))]
-    every = f"flow goal baseline {show(document['goal_id'])} --json"
-    lines += ["", *table(rows, paint), *more_than(len(document["criteria"]), every), ""]
-    lines.append(field("evidence", f".flow/runs/{show(document['run_id'])}/evidence/"))
-    lines.append(field("next", show(document["next"])))
-    return lines
+def baseline(document: Document, screen: Screen) -> list[str]:
+    """A row for each command, and what its result says of the change."""
+    criteria = document["criteria"]
+    able = sum(1 for row in criteria if row.get("non_discriminating") is False)
+    verdict = f"{able} of {len(criteria)} can tell the change"
+    meaning = "proved" if able == len(criteria) else "undecided"
+    if not criteria:
+        meaning, verdict = "unasked", "no criterion has a command"
+    base = f"base {visible(document['base_commit'])[:12]}"
+    every = f"flow goal baseline {visible(document['goal_id'])} --json"
+    run = f".flow/runs/{visible(document['run_id'])}/evidence/"
+    rows = [_row(row, screen) for row in criteria[:PATHS]]
+    return lines_of(
+        [screen.head(meaning, document["goal_id"], verdict, base)],
+        [*screen.table(_COLUMNS, rows), *more_than(len(criteria), every)],
+        [
+            *([screen.labelled("evidence", run)] if criteria else []),
+            screen.labelled("next", visible(document["next"]), "person"),
+        ],
+    )
+
+
+def _row(row: Document, screen: Screen) -> list[str | Styled]:
+    meaning, says = _SAYS[row.get("non_discriminating")]
+    at = f"as at {screen.at(str(row['at']))}" if row["cached"] else ""
+    return [
+        mark_of(meaning),
+        visible(row["criterion_id"]),
+        visible(row["result"]),
+        says,
+        Styled(at, "dim"),
+    ]

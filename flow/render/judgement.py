@@ -1,154 +1,220 @@
-"""A judgement as a table, and a calibration; from the documents that ``--json`` prints. Pure."""
+"""A judgement, rubrics and a calibration; from the documents that ``--json`` prints. Pure."""
 
 from __future__ import annotations
 
-from textwrap import wrap
-
 from flow.core.judging.common.numbers import as_written, exact, told_apart
 from flow.core.judging.rubric.model import missed_thresholds
+from flow.core.text.display import clip, names, visible
 from flow.errors import more_than
-from flow.render.text import field, label_block, show, table
+from flow.render.screen import MEANING, Column, Styled, lines_of, mark_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from flow.render.text import Document, Paint
+    from flow.render.screen import Screen
+    from flow.render.text import Document
 
 WIDTH = 88
-"""Columns of the words below a table."""
+"""Columns of a judge's words where there is no terminal."""
 NEWEST = 20
 """Labels that the history shows one by one."""
+FIGURES = 14
+"""Columns of the labels before figures."""
+ABOUT = 200
+"""Characters of what a label is about."""
+_STATUSES = {"pass": "passes", "fail": "fails", "inconclusive": "undecided"}
+"""A judge's word on a criterion, which proves nothing by itself."""
 
 
-def judgement(document: Document, paint: Paint) -> list[str]:
+def judgement(document: Document, screen: Screen) -> list[str]:
     """A judgement for ``flow judge run --rubric`` and for a failed assertion."""
-    word = "passed" if document["passed"] else "failed"
     value, bar = document["score"], document["passing_threshold"]
-    sign = "reaches" if exact(value) >= exact(bar) else "is below"
-    lines = [f"rubric {show(document['rubric'])}"]
-    lines += criterion_table(document["criteria"], paint)
-    score = f"{told_apart(value, bar)} {sign} {as_written(bar)}"
-    lines.append(
-        field("result", f"{paint('proved' if document['passed'] else 'failed', word)} ({score})")
-    )
-    asked = f"{show(document['judge'])}, {show(document['method'])}"
+    word = "passed" if document["passed"] else "failed"
+    figures = f"{told_apart(value, bar)}, needs {as_written(bar)}"
+    asked = f"{visible(document['judge'])}, {visible(document['method'])}"
     if document["samples"] > 1:
         asked += f", spread {document['spread']:.2f}"
     if document["cost_usd"] is not None:
         asked += f", {document['cost_usd']:.4f} US dollars"
-    lines.append(field("judge", asked))
-    for text in missed_thresholds(document["criteria"]):
-        lines.append(field("below", f"its own threshold: {show(text)}"))
-    lines += paragraph("because", document["reasoning"])
-    for criterion in document["criteria"]:
-        lines += paragraph("", f"{criterion['name']}: {criterion['reasoning']}")
-    for suggestion in document["suggestions"]:
-        lines += paragraph("suggestion", suggestion)
-    for remark in document["remarks"]:
-        lines += paragraph("remark", remark)
-    return lines
+    missed = missed_thresholds(document["criteria"]) if exact(value) >= exact(bar) else []
+    said = _paragraphs(screen, "because", [document["reasoning"]])
+    said += _paragraphs(screen, "", _reasons(document["criteria"], "name", "reasoning"))
+    said += _paragraphs(screen, "suggestion", document["suggestions"])
+    return lines_of(
+        [screen.head(MEANING[word], document["rubric"], word, figures)],
+        _judged_criteria(document["criteria"], screen),
+        [
+            *screen.wrapped("judge", asked),
+            *(screen.labelled("below", f"its own threshold: {visible(text)}") for text in missed),
+            *said,
+            *_paragraphs(screen, "remark", document["remarks"]),
+        ],
+    )
 
 
-def criterion_table(criteria: Sequence[Document], paint: Paint) -> list[str]:
-    """One row for each criterion."""
-    several = any(len(criterion["scores"]) > 1 for criterion in criteria)
-    rows = [("criterion", "score", "result", *(("ballots", "spread") if several else ()))]
+def _judged_criteria(criteria: Sequence[Document], screen: Screen) -> list[str]:
+    """One row for each criterion: its score and, of several ballots, each one's."""
+    rows = []
     for criterion in criteria:
-        bar = criterion.get("threshold")
-        value = criterion["score"]
-        score = f"{value:.2f}" if bar is None else told_apart(value, bar, 2)
-        ballots = " ".join(f"{score:.2f}" for score in criterion["scores"])
-        more = (ballots, f"{criterion['spread']:.2f}") if several else ()
-        word = "passed" if criterion["passed"] else "failed"
-        rows.append((show(criterion["name"]), score, word, *more))
-    return table(rows, paint)
+        bar, value, scores = criterion.get("threshold"), criterion["score"], criterion["scores"]
+        needs = f"{told_apart(value, bar, 2)}, needs {as_written(bar)}" if bar is not None else ""
+        ballots = " ".join(f"{score:.2f}" for score in scores)
+        spread = f"ballots {ballots}, spread {criterion['spread']:.2f}"
+        rows.append(
+            (
+                mark_of("proved" if criterion["passed"] else "failed"),
+                visible(criterion["name"]),
+                needs or f"{value:.2f}",
+                Styled(spread if len(scores) > 1 else "", "dim"),
+            )
+        )
+    return screen.table((Column(), Column(cut=True), Column(), Column(spare=True)), rows)
 
 
-def paragraph(label: str, text: str) -> list[str]:
-    """Foreign text in lines of their own, beside a label."""
-    lines = wrap(show(text.replace("\n", " ")), WIDTH - 12) or ["-"]
-    return label_block(label, lines)
+def _reasons(rows: Iterable[Document], name: str, reason: str) -> list[str]:
+    return [f"{row[name]}: {row[reason]}" for row in rows if row[reason]]
 
 
-def rubric(document: Document) -> list[str]:
-    """One rubric, as ``flow judge rubrics NAME`` shows it."""
-    lines = [
-        f"rubric {show(document['name'])}: {show(document['rubric']['name'])}",
-        field("from", f"{document['origin']}: {show(document['file'])}"),
-        field("passes at", f"{as_written(document['rubric']['passing_threshold'])}"),
+def _paragraphs(screen: Screen, label: str, texts: Iterable[str]) -> list[str]:
+    """Foreign texts in lines of their own, beside a label."""
+    bounded = screen if screen.width else screen._replace(columns=WIDTH + 1)
+    shown = (visible(" ".join(text.split())) for text in texts)
+    return [screen.plain(line) for text in shown if text for line in bounded.wrapped(label, text)]
+
+
+def opinion(document: Document, screen: Screen) -> list[str]:
+    """A judge's opinion of a goal (``flow judge run GOAL``)."""
+    goal_id, verdict = visible(document["goal_id"]), visible(document["verdict"])
+    right = f"confidence {document['confidence']:g}" if document["answered"] else ""
+    word = verdict.replace("_", " ") if document["answered"] else "no usable answer"
+    rows = document["criterion_results"]
+    table = [
+        (
+            mark_of(MEANING.get(row["status"], "undecided")),
+            visible(row["criterion_id"]),
+            _STATUSES.get(row["status"], visible(row["status"]).replace("_", " ")),
+        )
+        for row in rows
     ]
-    for criterion in document["rubric"]["criteria"]:
-        own = f", at least {as_written(criterion['threshold'])}" if "threshold" in criterion else ""
-        lines.append(f"  {show(criterion['name'])} (weight {criterion['weight']:g}{own})")
-        wrapped = wrap(show(criterion["description"].replace("\n", " ")), WIDTH - 4)
-        lines += [f"    {line}" for line in wrapped]
-    return lines
+    unproved = names(document["unproved_by_commands"])
+    return lines_of(
+        [screen.head(MEANING.get(document["verdict"], "undecided"), goal_id, word, right)],
+        screen.table((Column(), Column(), Column()), table),
+        [
+            *_paragraphs(screen, "because", [document["reason"]]),
+            *_paragraphs(screen, "", _reasons(rows, "criterion_id", "reason")),
+            *_paragraphs(screen, "hint", [document["next_step_hint"]]),
+            *([screen.labelled("unproved", f"{unproved}, by their commands")] if unproved else []),
+            screen.labelled("record", "none: this is an opinion, nothing is recorded"),
+            screen.labelled("next", f"flow goal evaluate {goal_id}", "person"),
+        ],
+    )
 
 
-def rubrics(documents: Sequence[Document]) -> list[str]:
+def rubric(document: Document, screen: Screen) -> list[str]:
+    """One rubric, as ``flow judge rubrics NAME`` shows it."""
+    content, criteria = document["rubric"], []
+    for criterion in content["criteria"]:
+        own = f", needs {as_written(criterion['threshold'])}" if "threshold" in criterion else ""
+        name = screen.paint("bold", visible(criterion["name"]))
+        criteria.append(f"{name}  weight {criterion['weight']:g}{own}")
+        bounded = screen if screen.width else screen._replace(columns=WIDTH + 1)
+        text = visible(" ".join(criterion["description"].split()))
+        criteria += map(screen.plain, bounded.wrapped("", text, width=1))
+    return lines_of(
+        [f"{screen.paint('bold', visible(document['name']))}  {visible(content['name'])}"],
+        criteria,
+        [
+            screen.labelled("from", f"{document['origin']}: {visible(document['file'])}"),
+            screen.labelled("passes at", as_written(content["passing_threshold"])),
+        ],
+    )
+
+
+def rubrics(documents: Sequence[Document], screen: Screen) -> list[str]:
     """``flow judge rubrics``."""
-    rows = [("name", "from", "passes at", "criteria")]
+    columns = (Column("rubric"), Column("from"), Column("passes at", right=True))
+    rows: list[tuple[str | Styled, ...]] = []
     for document in documents:
         if "error" in document:
-            rows.append((show(document["name"]), "project", "-", "cannot be read"))
+            broken = Styled("cannot be read", "failed")
+            rows.append((visible(document["name"]), "project", "", broken))
             continue
-        names = ", ".join(show(c["name"]) for c in document["rubric"]["criteria"])
-        bar = f"{as_written(document['rubric']['passing_threshold'])}"
-        rows.append((show(document["name"]), document["origin"], bar, names))
-    return table(rows)
+        content = document["rubric"]
+        listed = ", ".join(visible(c["name"]) for c in content["criteria"])
+        bar = as_written(content["passing_threshold"])
+        rows.append((visible(document["name"]), document["origin"], bar, listed))
+    return screen.table((*columns, Column("criteria", cut=True)), rows, heads=True)
 
 
-def calibration(document: Document) -> list[str]:
+def calibration(document: Document, screen: Screen) -> list[str]:
     """Agreement with people: the confusion table and its statistics."""
     counts = document["confusion"]
-    lines = table(
-        [
-            ("", "judge: pass", "judge: fail"),
-            ("person: pass", str(counts["both_pass"]), str(counts["only_person"])),
-            ("person: fail", str(counts["only_judge"]), str(counts["both_fail"])),
-        ]
-    )
+    columns = (Column(), Column("judge: pass", right=True), Column("judge: fail", right=True))
+    rows = [
+        ("person: pass", str(counts["both_pass"]), str(counts["only_person"])),
+        ("person: fail", str(counts["only_judge"]), str(counts["both_fail"])),
+    ]
     kappa = document["kappa"]
     interval = _interval(kappa["low"], kappa["high"])
     kappa_text = "not defined" if kappa["value"] is None else f"{kappa['value']:.2f}{interval}"
+    figures = (
+        ("agreement", _share_text(document["agreement"])),
+        ("Cohen's kappa", kappa_text),
+        ("sensitivity", _share_text(document["sensitivity"])),
+        ("specificity", _share_text(document["specificity"])),
+        ("believed", visible(document["believed"]["reason"])),
+    )
     return [
-        *lines,
-        _wide_field("agreement", _share_text(document["agreement"])),
-        _wide_field("Cohen's kappa", kappa_text),
-        _wide_field("sensitivity", _share_text(document["sensitivity"])),
-        _wide_field("specificity", _share_text(document["specificity"])),
+        *screen._replace(columns=None).table(columns, rows, heads=True),
+        *(screen.labelled(label, text, width=FIGURES) for label, text in figures),
     ]
 
 
-def history(document: Document) -> list[str]:
+def calibrated(document: Document, screen: Screen) -> list[str]:
+    """``flow judge calibrate``."""
+    silent = len(document["no_answer"])
+    told = f"{silent} of {document['cases']} got no usable answer and do not count"
+    return [
+        _judge_line(document, screen),
+        *calibration(document, screen),
+        *([screen.labelled("cases", told, width=FIGURES)] if silent else []),
+    ]
+
+
+def history(document: Document, screen: Screen) -> list[str]:
     """``flow judge history``."""
-    lines = []
-    for judge in document["judges"]:
-        sources = ", ".join(f"{n} by {source}" for source, n in sorted(judge["sources"].items()))
-        lines.append(f"judge {show(judge['judge'])}: {judge['labels']} labels ({sources})")
-        lines += calibration(judge)
-        lines.append(_wide_field("believed", judge["believed"]["reason"]))
-    if document["labels"]:
-        rows = [("at", "judge", "about", "person", "judge said", "by")]
-        rows += [
-            (
-                show(label["at"]),
-                show(label["judge"]),
-                show(label["about"])[:40],
-                "pass" if label["person"] else "fail",
-                "pass" if label["judged"] else "fail",
-                show(label["source"]),
-            )
-            for label in document["labels"][-NEWEST:]
-        ]
-        count, every = len(document["labels"]), "flow judge history --json"
-        lines += ["the newest labels:", *table(rows), *more_than(count, every, NEWEST)]
-    return lines
+    blocks = [
+        [_judge_line(judge, screen), *calibration(judge, screen)] for judge in document["judges"]
+    ]
+    columns = (
+        *(Column("at"), Column("judge"), Column("about", cut=True)),
+        *(Column("person"), Column("judge said"), Column("by")),
+    )
+    labels = document["labels"]
+    rows = [
+        (
+            Styled(screen.at(str(label["at"])), "dim"),
+            visible(label["judge"]),
+            clip(visible(label["about"]), ABOUT),
+            "pass" if label["person"] else "fail",
+            "pass" if label["judged"] else "fail",
+            visible(label["source"]),
+        )
+        for label in labels[-NEWEST:]
+    ]
+    every = more_than(len(labels), "flow judge history --json", NEWEST)
+    newest = [screen.rule("the newest labels"), *screen.table(columns, rows, heads=True), *every]
+    return lines_of(*blocks, newest if rows else [])
 
 
-def _wide_field(label: str, text: str) -> str:
-    return f"  {label:<14} {text}"
+def _judge_line(document: Document, screen: Screen) -> str:
+    """Which judge, and how many labels by people speak of it."""
+    name = screen.paint("bold", f"judge {visible(document['judge'])}")
+    sources = document.get("sources") or {}
+    told = ", ".join(f"{count} by {source}" for source, count in sorted(sources.items()))
+    return f"{name}  {document['labels']} labels" + (f" ({visible(told)})" if told else "")
 
 
 def _share_text(share: Mapping[str, Any]) -> str:

@@ -6,13 +6,15 @@ import shlex
 from decimal import Decimal
 
 from flow.core.judging.scorecard.model import NAMES, blocks, described
+from flow.errors import more_than
 from flow.render.columns import clean, encodable, fit, width, wrap
-from flow.render.text import table
+from flow.render.screen import Column, Styled, lines_of
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flow.render.screen import Screen
     from flow.render.text import Document, Paint
 
 WIDTH = 61
@@ -220,39 +222,45 @@ def _score_style(score: float) -> str:
     return "failed" if score < 5 else "undecided" if score < 7 else "proved"
 
 
-def history(document: Document, *, encoding: str = "utf-8") -> list[str]:
+def history(document: Document, screen: Screen) -> list[str]:
     """``flow judge history SKILL``: the cards, the trend, and the change of each dimension."""
     cards = document["cards"]
     if not cards:
         return []
-    rows = [("at", "composite", "grade", "card")]
-    rows += [
-        (card["timestamp"], f"{card['composite']:.2f}", card["grade"], clean(card["file"]))
+    columns = (Column("at"), Column("composite", right=True), Column("grade"), Column("card"))
+    rows = [
+        (
+            Styled(screen.at(str(card["timestamp"])), "dim"),
+            f"{card['composite']:.2f}",
+            card["grade"],
+            clean(card["file"]),
+        )
         for card in cards[-SHOWN:]
     ]
+    every = f"flow judge history {shlex.quote(clean(document['skill']))} --json"
+    name = screen.paint("bold", clean(document["skill"]))
     count = f"{len(cards)} scorecard{'s' if len(cards) > 1 else ''}"
-    lines = [f"skill {clean(document['skill'])}: {count} in {clean(document['folder'])}"]
-    if len(cards) > SHOWN:
-        lines.append(f"  the newest {SHOWN}; --json has all")
-    lines += [*table(rows), _trend_line(document, cards, drawing(encoding))]
-    heading = ("dimension", "last", "since the one before", "since the first")
-    change = document["change"]["dimensions"]
-    last = cards[-1]["scores"]
-    lines += table(
+    change, last = document["change"]["dimensions"], cards[-1]["scores"]
+    dimensions = [
+        (
+            dimension,
+            f"{last[dimension]:.1f}",
+            _difference(change[dimension]["since_previous"], 1),
+            _difference(change[dimension]["since_first"], 1),
+        )
+        for dimension in NAMES
+    ]
+    heads = ("last", "since the one before", "since the first")
+    table = (Column("dimension"), *(Column(head, right=True) for head in heads))
+    return lines_of(
+        [f"{name}  {count} in {clean(document['folder'])}"],
         [
-            heading,
-            *(
-                (
-                    name,
-                    f"{last[name]:.1f}",
-                    _difference(change[name]["since_previous"], 1),
-                    _difference(change[name]["since_first"], 1),
-                )
-                for name in NAMES
-            ),
-        ]
+            *screen.table(columns, rows, heads=True),
+            *more_than(len(cards), every, SHOWN),
+        ],
+        [_trend_line(document, cards, UNICODE if screen.unicode else ASCII)],
+        screen._replace(columns=None).table(table, dimensions, heads=True),
     )
-    return [encodable(line, encoding) for line in lines]
 
 
 def _trend_line(document: Document, cards: Sequence[Document], draw: Drawing) -> str:
@@ -277,4 +285,4 @@ def _trend_step(composite: float, steps: int) -> int:
 
 
 def _difference(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:+.{digits}f}"
+    return "" if value is None else f"{value:+.{digits}f}"

@@ -6,10 +6,8 @@
 from __future__ import annotations
 
 from flow.core.evidence.freshness import WORDS
-from flow.core.stop.pause import Pause
 from flow.core.text.display import clip, visible
 from flow.errors import PATHS, more_than
-from flow.render.screen import MEANING, mark_of
 from flow.startup import json
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
     Paint = Callable[[str, str], str]
     Document = Mapping[str, Any]
 
-LABEL = 11
-"""Columns of the labels on the left."""
 WIDTH = 200
 """Characters of one text in a row of a list."""
 NARROW = 100
@@ -38,38 +34,6 @@ def show(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(show(item) for item in value) or "-"
     return visible(json.dumps(value, ensure_ascii=False))
-
-
-def field(label: str, text: str) -> str:
-    """``label      text``."""
-    return f"{label:<{LABEL}} {text}"
-
-
-def label_block(label: str, items: Sequence[str]) -> list[str]:
-    """The items as fields, the first of them with the label."""
-    return [field(label if not place else "", item) for place, item in enumerate(items)]
-
-
-def paused(document: Document) -> str:
-    """Who paused a goal, when and why."""
-    pause = Pause(**document)
-    return f"{show(pause.at)}, {pause.sentence().removeprefix('paused ')}"
-
-
-def table(
-    rows: Sequence[Sequence[str]], paint: Paint | None = None, *, indent: str = "  "
-) -> list[str]:
-    """Rows as aligned columns; the first row is the heading. Known words are coloured."""
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = []
-        for cell, width in zip(row, widths, strict=True):
-            padding = " " * (width - len(cell))
-            style = mark_of(MEANING[cell]).style if cell in MEANING else ""
-            cells.append((paint(style, cell) if paint and style else cell) + padding)
-        lines.append(f"{indent}{'  '.join(cells)}".rstrip())
-    return lines
 
 
 def why_stale(reasons: Sequence[str]) -> str:

@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 MANY = 3000
 
 
-def plain(_style: str, text: str) -> str:
-    return text
-
-
 LONG = "long " * 400
 MOST = 20_000
 """Characters that a person is shown at most."""
@@ -202,7 +198,8 @@ LISTS: dict[str, tuple[Callable[[], Sequence[str]], str, int]] = {
                     }
                     for number in range(MANY)
                 ],
-            }
+            },
+            Screen(),
         ),
         "flow judge history --json",
         judgement.NEWEST,
@@ -236,7 +233,7 @@ LISTS: dict[str, tuple[Callable[[], Sequence[str]], str, int]] = {
                 "run_id": "r",
                 "next": "n",
             },
-            plain,
+            Screen(),
         ),
         "flow goal baseline g --json",
         PATHS,

@@ -14,6 +14,7 @@ from flow.core.judging.scorecard.model import NAMES
 from flow.render import scorecard
 from flow.render.columns import clean, encodable, fit, width, wrap
 from flow.render.scorecard import below, box, whole
+from flow.render.screen import Screen
 
 
 def plain(_: str, text: str) -> str:
@@ -275,37 +276,36 @@ def past(*composites: float) -> dict[str, Any]:
 
 
 def test_a_history() -> None:
-    lines = scorecard.history(past(1.0, 5.0, 10.0, 7.5))
-    assert lines[0] == "skill x: 4 scorecards in .flow/scores"
-    assert lines[2] == "  2026-01-01T00:00:00Z  1.00       B      x-1.json"
-    assert lines[6] == (
+    lines = scorecard.history(past(1.0, 5.0, 10.0, 7.5), Screen())
+    assert lines[0] == "x  4 scorecards in .flow/scores"
+    assert lines[3] == "2026-01-01 00:00:00 UTC       1.00  B      x-1.json"
+    assert lines[8] == (
         "trend ▁▅█▇ 7.50/10, B (Above Average); -2.50 since the one before, +6.50 overall"
     )
-    assert lines[8] == "  correctness    7.5   -2.5                  +6.5"
+    assert lines[11] == "correctness     7.5                  -2.5             +6.5"
 
 
 def test_a_history_of_one_and_of_none() -> None:
-    lines = scorecard.history(past(8.0))
+    lines = scorecard.history(past(8.0), Screen())
     assert "trend ▇ 8.00/10, B (Above Average); nothing to compare with yet" in lines
-    assert scorecard.history({**past(8.0), "cards": []}) == []
+    assert lines[-1].split() == ["consistency", "8.0"]
+    assert scorecard.history({**past(8.0), "cards": []}, Screen()) == []
 
 
 def test_of_a_long_history_the_newest_are_shown() -> None:
     scores = [1.0, *(5.0 for _ in range(scorecard.SHOWN))]
-    lines = scorecard.history(past(*scores))
-    assert lines[:2] == [
-        f"skill x: {scorecard.SHOWN + 1} scorecards in .flow/scores",
-        "  the newest 30; --json has all",
-    ]
+    lines = scorecard.history(past(*scores), Screen())
+    assert lines[0] == f"x  {scorecard.SHOWN + 1} scorecards in .flow/scores"
     assert [line.split()[-1] for line in lines[3:33]] == [f"x-{n}.json" for n in range(2, 32)]
-    assert lines[33].startswith(f"trend {'▅' * 30} 5.00/10")
-    assert lines[33].endswith("+4.00 overall")
-    whole = scorecard.history(past(*scores[1:]))
+    assert lines[33] == "and 1 more: flow judge history x --json"
+    assert lines[35].startswith(f"trend {'▅' * 30} 5.00/10")
+    assert lines[35].endswith("+4.00 overall")
+    whole = scorecard.history(past(*scores[1:]), Screen())
     assert len(whole) == len(lines) - 1
 
 
 def test_a_history_in_ascii() -> None:
-    lines = scorecard.history(past(1.0, 10.0), encoding="ascii")
+    lines = scorecard.history(past(1.0, 10.0), Screen(unicode=False))
     assert any(line.startswith("trend _@ 10.00/10") for line in lines)
 
 

@@ -81,18 +81,6 @@ def test_no_foreign_text_moves_the_terminal(lines: list[str]) -> None:
         assert not [mark for mark in MARKS if mark in line], line
 
 
-def test_a_table_is_aligned_and_colour_changes_no_column() -> None:
-    rows = [("id", "status", "x"), ("AC1", "pass", "1"), ("AC10", "evidence_collected", "2")]
-    bare = text.table(rows)
-    assert [line.rindex(last) for line, last in zip(bare, "x12", strict=True)] == [28] * 3
-    painted = text.table(rows, lambda style, word: f"<{style}>{word}</>" if style else word)
-    assert "<proved>pass</>" in painted[1]
-    assert [
-        line.replace("<proved>", "").replace("<undecided>", "").replace("</>", "")
-        for line in painted
-    ] == bare
-
-
 @pytest.mark.parametrize(
     ("value", "shown"),
     [

@@ -45,7 +45,7 @@ def _baseline(args: argparse.Namespace, out: Output) -> int:
         timeout=args.timeout,
         again=args.again,
     )
-    out.result(document, render.baseline(document, out.paint))
+    out.result(document, render.baseline(document, out.screen))
     out.warn(document["warnings"])
     return 0
 

@@ -13,7 +13,6 @@ from flow.cli.judge import debate, scorecard
 from flow.cli.judge import goal as judge_goal
 from flow.cli.judge.offering import named_judge, times
 from flow.cli.parsing import CommandSpec, usage_error
-from flow.core.text import display
 from flow.errors import NoUsableAnswer
 from flow.render import judgement
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -89,7 +88,7 @@ def _by_rubric(args: argparse.Namespace, out: Output) -> int:
         return 0
     result, _ = rubric_calls.carry_out(context, rubric_calls.prepare(context, call))
     document = result.to_document()
-    out.result(document, judgement.judgement(document, out.paint))
+    out.result(document, judgement.judgement(document, out.screen))
     return 0 if result.passed else NOT_PASSED
 
 
@@ -110,11 +109,12 @@ def _rubrics(args: argparse.Namespace, out: Output) -> int:
     files = JudgingContext().rubrics
     if args.NAME is not None:
         document = rubric_calls.load(files, args.NAME).to_document()
-        out.result(document, judgement.rubric(document))
+        out.result(document, judgement.rubric(document, out.screen))
         out.warn(document["warnings"])
         return 0
     documents, unused = rubric_calls.listing(files), files.never_used()
-    out.result({"rubrics": documents, "never_used": unused}, judgement.rubrics(documents))
+    lines = judgement.rubrics(documents, out.screen)
+    out.result({"rubrics": documents, "never_used": unused}, lines)
     out.warn(warning for document in documents for warning in document["warnings"])
     out.warn(unused)
     return 0
@@ -150,15 +150,7 @@ def _calibrate(args: argparse.Namespace, out: Output) -> int:
         samples=args.samples or context.settings.samples,
         progress=progress,
     )
-    silent = len(document["no_answer"])
-    lines = [f"judge {display.visible(document['judge'])}: {document['labels']} labels"]
-    lines += judgement.calibration(document)
-    if silent:
-        lines.append(
-            f"  {silent} of {document['cases']} cases got no usable answer and do not count"
-        )
-    lines.append(f"  {document['believed']['reason']}")
-    out.result(document, lines)
+    out.result(document, judgement.calibrated(document, out.screen))
     return 0 if document["labels"] else NoUsableAnswer.exit_code
 
 
@@ -186,7 +178,7 @@ def _history(args: argparse.Namespace, out: Output) -> int:
             return scorecard.one_card(args.SKILL, args.card, out)
         return scorecard.history(args.SKILL, out)
     document = calibrating.label_history(JudgingContext())
-    out.result(document, judgement.history(document))
+    out.result(document, judgement.history(document, out.screen))
     out.warn(document["warnings"])
     if not document["judges"]:
         out.say("no judge has labels by people yet: flow judge calibrate --cases FILE")

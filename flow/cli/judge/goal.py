@@ -5,8 +5,8 @@ from __future__ import annotations
 from flow.cli.judge.offering import named_judge, times
 from flow.cli.live import listener
 from flow.core.decision.decide import Opinion
-from flow.core.text.display import visible
 from flow.errors import PersonNeeded
+from flow.render import judgement
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.context import Context
 from flow.wiring.judging import goal as judging_goal
@@ -88,7 +88,7 @@ def _ask_and_show(context: Context, case: JudgeCase, samples: int | None, out: O
     ]
     opinion = judging_goal.ask(context, case, listener(out), record=False, samples=samples)
     document = _document(case, opinion, open_ones)
-    out.result(document, list(_opinion_lines(document, out)))
+    out.result(document, judgement.opinion(document, out.screen))
     out.warn(opinion.warnings)
     return EXIT_CODES[document["verdict"]]
 
@@ -118,21 +118,3 @@ def _document(case: JudgeCase, opinion: Opinion | NoOpinion, unproved: list[str]
             ],
         }
     return document
-
-
-def _opinion_lines(document: dict[str, Any], out: Output) -> list[str]:
-    style = {"achieved": "proved", "not_achieved": "failed"}.get(document["verdict"], "undecided")
-    head = f"{document['verdict']}, confidence {document['confidence']:g}"
-    lines = [out.paint(style, head if document["answered"] else "no usable answer")]
-    lines.append(f"  {visible(document['reason'])}")
-    lines += [
-        f"  {row['criterion_id']}  {row['status']}  {visible(row['reason'])}"
-        for row in document["criterion_results"]
-    ]
-    if document["next_step_hint"]:
-        lines.append(f"  hint: {visible(document['next_step_hint'])}")
-    if document["unproved_by_commands"]:
-        names = ", ".join(document["unproved_by_commands"])
-        lines.append(f"  not proved by their commands on these files: {names}")
-    lines.append(f"an opinion, nothing is recorded; flow goal evaluate {document['goal_id']} does")
-    return lines

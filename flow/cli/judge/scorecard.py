@@ -95,7 +95,7 @@ def one_card(skill: str, name: str, out: Output) -> int:
 def history(skill: str, out: Output) -> int:
     """Show the stored cards of a skill."""
     document = scoring.skill_history(Scoring(), skill)
-    out.result(document, scorecard.history(document, encoding=_encoding()))
+    out.result(document, scorecard.history(document, out.screen))
     out.warn(document["warnings"])
     if not document["cards"] and not out.json:
         out.say(

@@ -225,11 +225,12 @@ def test_it_looks_like_this(repo: GitRepo) -> None:
     done = flow(repo, *BASELINE)
     assert done.status == 0
     for line in (
-        r"  AC1  passed        exit 0         non_discriminating: green before the change",
-        r"  AC2  failed        exit 1         red first: it can tell the change",
-        r"  AC3  inconclusive  could not run  nothing",
+        "◐ AC1  exit 0         green before the change: it cannot tell it",
+        "✓ AC2  exit 1         red first: it can tell the change",
+        "○ AC3  could not run  shows nothing",
     ):
         assert line in done.stdout.splitlines()
+    assert done.stdout.startswith("◐ greet  1 of 3 can tell the change  base ")
     assert "flow: warning: AC1: non_discriminating: " in done.stderr
     shown = flow(repo, "goal", "status", "greet").stdout
     assert re.search(
@@ -238,7 +239,7 @@ def test_it_looks_like_this(repo: GitRepo) -> None:
     evaluated = flow(repo, "goal", "evaluate", "greet").stdout
     assert re.search(r"^warning AC1: non_discriminating: ", evaluated, re.M)
     again = flow(repo, *BASELINE).stdout
-    assert re.search(r"AC1 .*green before the change \(as at \d{4}-", again)
+    assert re.search(r"AC1 .*green before the change: .*  as at \d{4}-", again)
 
 
 def test_a_goal_without_commands(repo: GitRepo) -> None:

@@ -78,15 +78,15 @@ def test_what_is_printed(place: GitRepo, program: GoalJudge) -> None:
     assert done.stderr == ""
     lines = done.stdout.splitlines()
     assert lines[:6] == [
-        "rubric Greeting",
-        "  criterion  score  result",
-        "  polite     0.40   failed",
-        "  short      1.00   passed",
-        "result      failed (0.550 is below 0.7)",
-        "judge       command, one answer",
+        "✗ Greeting  failed  0.550, needs 0.7",
+        "",
+        "✗ polite  0.40, needs 0.5",
+        "✓ short   1.00",
+        "",
+        "judge      command, one answer",
     ]
-    assert lines[6] == "below       its own threshold: polite 0.4 (needs 0.5)"
-    assert "because     the overall picture" in lines
+    assert "because    the overall picture" in lines
+    assert "its own threshold" not in done.stdout, "the score says why"
     assert any("does not occur in the subject" in line for line in lines)
 
 
@@ -111,8 +111,9 @@ def test_samples_show_their_spread(place: GitRepo, program: GoalJudge) -> None:
     program.answers(*(reply({"polite": s, "short": 1}) for s in (0.5, 0.9, 0.7)))
     done = judge(place, "--samples", "3")
     assert done.status == 0, done
-    assert "  polite     0.70   passed  0.50 0.90 0.70  0.40" in done.stdout
-    assert "judge       command, median of 3 answers, spread 0.30" in done.stdout
+    rows = done.stdout.splitlines()
+    assert "✓ polite  0.70, needs 0.5  ballots 0.50 0.90 0.70, spread 0.40" in rows
+    assert "judge      command, median of 3 answers, spread 0.30" in rows
 
 
 def test_the_setting_says_how_many_samples(place: GitRepo, tmp_path: Path, home: Path) -> None:
@@ -198,7 +199,7 @@ def test_the_rubrics_there_are(place: GitRepo) -> None:
     done = scene.flow(place, "judge", "rubrics")
     assert done.status == 0
     rows = [line.split() for line in done.stdout.splitlines()]
-    assert rows[0] == ["name", "from", "passes", "at", "criteria"]
+    assert rows[0] == ["rubric", "from", "passes", "at", "criteria"]
     assert [row[:2] for row in rows[1:]] == [
         ["broken", "project"], ["house", "project"],
         ["code-quality", "flow"], ["security", "flow"], ["test-coverage", "flow"],
@@ -231,9 +232,9 @@ def test_a_judgement_by_a_json_file_of_that_name(place: GitRepo, program: GoalJu
     program.answers(reply({"kind": 0.8999}, "give me that, please"))
     done = scene.flow(place, "judge", "run", "--rubric", "login", "--subject", "greeting.txt")
     assert done.status == 1
-    assert "kind       0.8999  failed\n" in done.stdout
-    assert "result      failed (0.900 reaches 0.7)" in done.stdout
-    assert "below       its own threshold: kind 0.8999 (needs 0.9)" in done.stdout
+    assert done.stdout.startswith("✗ Login  failed  0.900, needs 0.7\n")
+    assert "✗ kind  0.8999, needs 0.9\n" in done.stdout
+    assert "below      its own threshold: kind 0.8999 (needs 0.9)" in done.stdout
 
 
 def test_what_can_never_be_chosen_is_said(place: GitRepo) -> None:
@@ -255,13 +256,15 @@ def test_what_can_never_be_chosen_is_said(place: GitRepo) -> None:
 def test_one_rubric(place: GitRepo) -> None:
     done = scene.flow(place, "judge", "rubrics", "house")
     assert done.stdout.splitlines() == [
-        "rubric house: Greeting",
-        "from        project: .flow/rubrics/house.yaml",
-        "passes at   0.7",
-        "  polite (weight 3, at least 0.5)",
-        "    Says please",
-        "  short (weight 1)",
-        "    Has ten words at most",
+        "house  Greeting",
+        "",
+        "polite  weight 3, needs 0.5",
+        "  Says please",
+        "short  weight 1",
+        "  Has ten words at most",
+        "",
+        "from       project: .flow/rubrics/house.yaml",
+        "passes at  0.7",
     ]
     named = scene.flow(place, "judge", "rubrics", ".flow/rubrics/house.yaml", "--json").json
     assert (named["origin"], named["name"]) == ("file", "house")
@@ -299,16 +302,16 @@ def test_calibrate_prints_how_far_both_agree(place: GitRepo, program: GoalJudge)
     assert "1/7 case-0: judge pass (0.9), person pass" in done.stderr
     assert "7/7 case-6: judge no answer" in done.stderr
     assert done.stdout.splitlines() == [
-        "judge command: 6 labels",
-        "                judge: pass  judge: fail",
-        "  person: pass  2            1",
-        "  person: fail  1            2",
-        "  agreement      0.67 (95% 0.30 to 0.90), 4 of 6",
-        "  Cohen's kappa  0.33 (95% -0.42 to 1.00)",
-        "  sensitivity    0.67 (95% 0.21 to 0.94), 2 of 3",
-        "  specificity    0.67 (95% 0.21 to 0.94), 2 of 3",
-        "  1 of 7 cases got no usable answer and do not count",
-        "  no agreement with people is asked for",
+        "judge command  6 labels",
+        "              judge: pass  judge: fail",
+        "person: pass            2            1",
+        "person: fail            1            2",
+        "agreement      0.67 (95% 0.30 to 0.90), 4 of 6",
+        "Cohen's kappa  0.33 (95% -0.42 to 1.00)",
+        "sensitivity    0.67 (95% 0.21 to 0.94), 2 of 3",
+        "specificity    0.67 (95% 0.21 to 0.94), 2 of 3",
+        "believed       no agreement with people is asked for",
+        "cases          1 of 7 got no usable answer and do not count",
     ]
 
 
@@ -358,7 +361,7 @@ def test_history_keeps_the_newest_label_of_each_case(place: GitRepo, program: Go
     assert (one["judge"], one["labels"], one["kappa"]["value"]) == ("command", 4, 1.0)
     assert one["sources"] == {"calibrate": 4}
     shown = scene.flow(place, "judge", "history").stdout
-    assert "judge command: 4 labels (4 by calibrate)" in shown
+    assert "judge command  4 labels (4 by calibrate)" in shown
     assert shown.count("case-") == 4
 
 

@@ -481,10 +481,10 @@ def test_consistency_and_history_over_several_cards(place: GitRepo, program: Goa
     done = scene.flow(place, "judge", "history", "commit")
     assert done.status == 0, done
     lines = done.stdout.splitlines()
-    assert lines[0] == "skill commit: 6 scorecards in .flow/scores"
+    assert lines[0] == "commit  6 scorecards in .flow/scores"
     (trend,) = [line for line in lines if line.startswith("trend ")]
     assert trend.endswith("7.50/10, B (Above Average); +0.50 since the one before, +2.40 overall")
-    rows = {line.split()[0]: line.split()[1:] for line in lines if line.startswith("  ")}
+    rows = {line.split()[0]: line.split()[1:] for line in lines if line}
     assert rows["safety"] == ["7.5", "+0.5", "+2.5"]
     assert rows["consistency"] == ["7.5", "+0.5", "+0.5"]
 
