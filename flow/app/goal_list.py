@@ -10,7 +10,7 @@ from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import BranchGoals
@@ -24,15 +24,28 @@ _ORDER = ("waiting_for_user", "blocked", "active", "waiting_for_ci", "draft")
 class ListPort(ViewPort, Protocol):
     """What listing goals needs of the checkout and its repository."""
 
-    def branch_goals(self) -> BranchGoals:
-        """The goals of all branches, as committed; :class:`GitError` where git cannot answer."""
+    def branch_goals(self, *, with_trees: bool) -> BranchGoals:
+        """The goals of all branches, as committed, and of the other working trees, as they are.
+
+        Raises :class:`GitError` where git cannot answer.
+        """
 
 
 class _Copy(NamedTuple):
-    """A goal as one place has it; ``branch`` None is the checkout's own folder."""
+    """A goal as one place has it: the checkout, or a branch, or another working tree."""
 
     goal: Goal
-    branch: str | None
+    rank: int
+    """How well the place speaks for the goal."""
+    branch: str | None = None
+    """The branch that has it committed."""
+    tree: str | None = None
+    """The top level of the other working tree."""
+
+    @property
+    def in_checkout(self) -> bool:
+        """Whether it lies in the checkout's own folder."""
+        return self.branch is None and self.tree is None
 
 
 def goal_list(
@@ -45,11 +58,11 @@ def goal_list(
     goals, broken = port.goals()
     here = port.branch()
     unreadable = [error.to_dict() for error in broken]
-    copies, other = [_Copy(goal, None) for goal in goals], None
+    copies, other = _in_checkout(goals, here), None
     branches = None
     if all_branches:
-        elsewhere = port.branch_goals()
-        copies = _each_once(elsewhere, goals, here)
+        elsewhere = port.branch_goals(with_trees=True)
+        copies = _each_once([*copies, *_elsewhere(elsewhere)])
         unreadable += _unreadable_there(elsewhere, goals, unreadable, here)
         branches = elsewhere.branches
     elif here is not None and not broken and not any(is_here(goal, here) for goal in goals):
@@ -69,26 +82,25 @@ def goal_list(
     }
 
 
-def _each_once(elsewhere: BranchGoals, goals: Iterable[Goal], here: str | None) -> list[_Copy]:
+def _in_checkout(goals: Iterable[Goal], here: str | None) -> list[_Copy]:
+    return [_Copy(goal, 5 if is_here(goal, here) else 2) for goal in goals]
+
+
+def _elsewhere(elsewhere: BranchGoals) -> Iterator[_Copy]:
+    for branch, goal in elsewhere.goals:
+        yield _Copy(goal, 3 if branch == goal.branch else 0, branch=branch)
+    for top, checked_out, goal in elsewhere.trees.goals:
+        yield _Copy(goal, 4 if checked_out == goal.branch else 1, tree=top)
+
+
+def _each_once(copies: Iterable[_Copy]) -> list[_Copy]:
     """One copy of each goal: where its branch is checked out, else where its branch has it."""
-    copies = [_Copy(goal, None) for goal in goals]
-    copies += [_Copy(goal, branch) for branch, goal in elsewhere.goals]
     best: dict[tuple[str, str], _Copy] = {}
     for copy in copies:
-        key = (copy.goal.id, copy.goal.branch)
-        if key not in best or _rank(copy, here) > _rank(best[key], here):
-            best[key] = copy
+        other = best.setdefault((copy.goal.id, copy.goal.branch), copy)
+        if (copy.rank, copy.goal.touched) > (other.rank, other.goal.touched):
+            best[copy.goal.id, copy.goal.branch] = copy
     return list(best.values())
-
-
-def _rank(copy: _Copy, here: str | None) -> tuple[bool, bool, bool, str]:
-    checked_out = copy.branch is None
-    return (
-        checked_out and is_here(copy.goal, here),
-        copy.branch == copy.goal.branch,
-        checked_out,
-        copy.goal.touched,
-    )
 
 
 def _unreadable_there(
@@ -97,7 +109,7 @@ def _unreadable_there(
     told: Sequence[Mapping[str, Any]],
     here: str | None,
 ) -> list[dict[str, Any]]:
-    """The goals that cannot be read as branches have them; the same fault once.
+    """The goals that cannot be read as branches, or other trees, have them; the same fault once.
 
     Of the branch that is checked out the checkout's own files are told instead.
     """
@@ -110,18 +122,25 @@ def _unreadable_there(
         if fault not in faults and not (branch == here and row["file"] in in_checkout):
             faults.add(fault)
             rows.append({**row, "file": f"{branch}:{row['file']}"})
+    for top, error in elsewhere.trees.unreadable:
+        row = error.to_dict()
+        fault = row["file"], row["message"]
+        if fault not in faults:
+            faults.add(fault)
+            rows.append({**row, "file": f"{top}/{row['file']}"})
     return rows
 
 
 def _own_goals(port: ListPort, here: str) -> dict[str, int]:
     """How many goals each other branch has of its own; nothing where git cannot say."""
     try:
-        pairs = port.branch_goals().goals
+        copies = _each_once(_elsewhere(port.branch_goals(with_trees=True)))
     except FlowError:
         return {}
     counts: dict[str, int] = {}
-    for branch, goal in pairs:
-        if branch == goal.branch and branch != here:
+    for copy in copies:
+        branch = copy.goal.branch
+        if copy.rank >= 3 and branch != here:
             counts[branch] = counts.get(branch, 0) + 1
     return counts
 
@@ -133,15 +152,15 @@ def _row(
     left_open: Mapping[str, OpenGoal],
     branch: str | None,
 ) -> dict[str, Any]:
-    goal = newest(port, copy.goal)
+    goal = copy.goal if copy.tree else newest(port, copy.goal)
     pause = shown_pause(port, copy.goal)
-    in_checkout = copy.branch is None
-    by_hand = in_checkout and goal.id in left_open and closed_by_hand(port, port.load(goal.id))
-    held = in_checkout and held_back(port, context, port.load(goal.id)) if goal.after else ""
+    by_hand = copy.in_checkout and goal.id in left_open and closed_by_hand(port, port.load(goal.id))
+    held = copy.in_checkout and held_back(port, context, port.load(goal.id)) if goal.after else ""
     return {
         **overview.list_row(goal),
-        "here": in_checkout and is_here(goal, branch),
+        "here": copy.in_checkout and is_here(goal, branch),
         "from_git": copy.branch,
+        "checkout": copy.tree,
         "since": max(goal.touched, pause["at"] if pause else ""),
         "results": [
             {"id": c.id, "status": c.status, "must_pass": c.must_pass} for c in goal.criteria
@@ -164,7 +183,7 @@ def _proposal(
     if goal.status in TERMINAL or goal.status == "draft":
         return None
     try:
-        if copy.branch is None and is_here(goal, branch):
+        if copy.in_checkout and is_here(goal, branch):
             shown = overview.shown_proposal(context, port.load(goal.id))
             return shown and {"to": shown["to"], "live": shown["live"]}
         proposal = overview.recorded_proposal(context, goal)

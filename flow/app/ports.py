@@ -186,6 +186,14 @@ class UnreadableOnBranch(NamedTuple):
     error: FlowError
 
 
+class TreeGoals(NamedTuple):
+    """The goals of a repository's other working trees, as their files are now."""
+
+    goals: tuple[tuple[str, str | None, Goal], ...] = ()
+    """Top level, the branch that is checked out there, goal."""
+    unreadable: tuple[tuple[str, FlowError], ...] = ()
+
+
 class BranchGoals(NamedTuple):
     """The goals of all branches, as committed, by branch; and those that cannot be read."""
 
@@ -193,6 +201,8 @@ class BranchGoals(NamedTuple):
     goals: tuple[tuple[str, Goal], ...]
     unreadable: tuple[UnreadableOnBranch, ...]
     """On each branch that has it."""
+    trees: TreeGoals = TreeGoals()
+    """Where they were asked for."""
 
 
 class TurnLedger(Protocol):

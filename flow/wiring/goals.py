@@ -111,11 +111,12 @@ class Goals:
 
         return event_log.read(self.top, run_id, goal_id, leave_out=leave_out)
 
-    def branch_goals(self) -> BranchGoals:
-        """The goals of all branches, as committed; :class:`GitError` where git cannot answer."""
+    def branch_goals(self, *, with_trees: bool = False) -> BranchGoals:
+        """See :func:`flow.adapters.ledger.branch_goals.branch_goals`."""
         from flow.adapters.ledger.branch_goals import branch_goals
 
-        return branch_goals(self._context.repo, self._context.cache("parsed"))
+        cache_dir = self._context.cache("parsed")
+        return branch_goals(self._context.repo, cache_dir, with_trees=with_trees)
 
     def written_since(self, paths: Sequence[str], at: str) -> Sequence[str]:
         """The files among ``paths`` that were written after a moment, by their time stamps."""

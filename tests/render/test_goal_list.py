@@ -27,6 +27,7 @@ def goal(goal_id: str = "strict-dates", marks: str = "✓✓✗✓✓", **more: 
         "branch": goal_id,
         "here": False,
         "from_git": goal_id,
+        "checkout": None,
         "turns_evaluated": 12,
         "outcome": f"what {goal_id} is for",
         "since": "2026-11-20T14:16:00Z",

@@ -1,10 +1,13 @@
-"""The goals of all branches, as they were last committed there: read from git, no checkout."""
+"""The goals of all branches, as last committed there, and those of the other working trees."""
 
 from __future__ import annotations
 
 from flow.adapters.git.branch_files import branch_heads, contents, files_on_branches
-from flow.adapters.ledger.reader import parse_goal
-from flow.app.ports import BranchGoals, UnreadableOnBranch
+from flow.adapters.git.find import find_repo
+from flow.adapters.git.repository import current_branch
+from flow.adapters.git.worktrees import working_trees
+from flow.adapters.ledger.reader import goal_ids, parse_goal, read_goal
+from flow.app.ports import BranchGoals, TreeGoals, UnreadableOnBranch
 from flow.core import layout
 from flow.core.goal import ids
 from flow.errors import FlowError, in_file
@@ -18,8 +21,13 @@ if TYPE_CHECKING:
 _REGULAR = ("100644", "100755")
 
 
-def branch_goals(repo: Repo, cache_dir: str | None = None) -> BranchGoals:
-    """Every goal that a branch holds. Raises :class:`GitError` where git cannot answer."""
+def branch_goals(
+    repo: Repo, cache_dir: str | None = None, *, with_trees: bool = False
+) -> BranchGoals:
+    """Every goal that a branch holds, and ``with_trees`` those that lie in other working trees.
+
+    Raises :class:`GitError` where git cannot answer.
+    """
     heads = branch_heads(repo)
     entries = [
         entry
@@ -42,7 +50,29 @@ def branch_goals(repo: Repo, cache_dir: str | None = None) -> BranchGoals:
             unreadable.append(UnreadableOnBranch(entry.branch, goal_id, goal))
         else:
             goals.append((entry.branch, goal))
-    return BranchGoals(len(heads), tuple(goals), tuple(unreadable))
+    trees = _tree_goals(repo, cache_dir) if with_trees else TreeGoals()
+    return BranchGoals(len(heads), tuple(goals), tuple(unreadable), trees)
+
+
+def _tree_goals(repo: Repo, cache_dir: str | None) -> TreeGoals:
+    goals: list[tuple[str, str | None, Goal]] = []
+    unreadable: list[tuple[str, FlowError]] = []
+    for top in working_trees(repo):
+        if top == repo.top:
+            continue
+        try:
+            tree = find_repo(top)
+            branch = current_branch(tree) if tree is not None else None
+            names = goal_ids(top)
+        except FlowError as error:
+            unreadable.append((top, error))
+            continue
+        for goal_id in names:
+            try:
+                goals.append((top, branch, read_goal(top, goal_id, cache_dir)[1].goal))
+            except FlowError as error:
+                unreadable.append((top, error))
+    return TreeGoals(tuple(goals), tuple(unreadable))
 
 
 def _goal(entry: BranchFile, texts: dict[str, bytes], cache_dir: str | None) -> Goal | FlowError:

@@ -35,7 +35,9 @@ def _show_status(args: argparse.Namespace, out: Output) -> int:
 
 def _list_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--all-branches", action="store_true", help="also those of other branches, read from git"
+        "--all-branches",
+        action="store_true",
+        help="also those of other branches, read from git, and of other working trees",
     )
     parser.add_argument(
         "--status",

@@ -82,7 +82,7 @@ def _outcome(goal: Document) -> str:
 
 
 def _count(document: Document, goals: Sequence[Document]) -> list[str]:
-    """How many there are, and how many of them are as their branch was last committed."""
+    """How many there are, and how many of them are not in this checkout."""
     if document["branches"] is None:
         return []
     from_git = sum(1 for goal in goals if goal["from_git"] is not None)
@@ -91,6 +91,9 @@ def _count(document: Document, goals: Sequence[Document]) -> list[str]:
     if from_git:
         word = "was" if from_git == 1 else "were"
         told += f"; {from_git:,} {word} read from git, as last committed there"
+    in_trees = sum(1 for goal in goals if goal["checkout"] is not None)
+    if in_trees:
+        told += f"; {in_trees:,} {'is' if in_trees == 1 else 'are'} in another working tree"
     return ["", f"{told}."]
 
 

@@ -161,7 +161,7 @@ class InboxRepository:
 
     def _read(self, heads: Mapping[str, str]) -> BranchCopies:
         first = self.checkouts[0]
-        _, goals, unreadable = first.branch_goals()
+        _, goals, unreadable, _ = first.branch_goals()
         runs = sorted({goal.run_id for _, goal in goals if goal.run_id})
         stamp = self._stamp(heads, runs)
         copies, failed = [], [*unreadable]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +13,8 @@ from tests.support import scene
 from tests.support.scene import flow
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.support import GitRepo
 
 ALL = ("goal", "list", "--all-branches")
@@ -90,6 +93,76 @@ def test_where_this_branch_has_none_the_others_are_named(branches: GitRepo) -> N
     done = flow(branches, "goal", "list")
     assert "no goal" not in done.stderr
     assert flow(branches, "goal", "list", "--json").json["other_branches"] is None
+
+
+@pytest.fixture
+def tree(branches: GitRepo, tmp_path: Path) -> Path:
+    """A linked working tree on the branch ``four``, with a goal of it that nobody committed."""
+    top = tmp_path / "tree"
+    branches.git("worktree", "add", "-q", "-b", "four", str(top), "main")
+    branches.git("switch", "-q", "-c", "draft-place", "main")
+    scene.create(branches, "four", "--draft")
+    (goal,) = branches.path.glob(".flow/goals/four.goal.yaml")
+    (top / ".flow/goals").mkdir(parents=True, exist_ok=True)
+    text = goal.read_text("utf-8").replace("draft-place", "four")
+    (top / ".flow/goals/four.goal.yaml").write_text(text, "utf-8")
+    goal.unlink()
+    branches.git("switch", "-q", "main")
+    return top
+
+
+def test_goals_of_other_working_trees_are_in_the_list(branches: GitRepo, tree: Path) -> None:
+    goals = flow(branches, *ALL, "--json").json["goals"]
+    assert {g["goal_id"]: (g["here"], g["from_git"], g["checkout"]) for g in goals} == {
+        "one": (False, "one", None),
+        "two": (False, "two", None),
+        "three": (False, "three", None),
+        "four": (False, None, os.path.realpath(tree)),
+    }
+    assert flow(branches, *ALL).stdout.endswith(
+        "\n4 goals on 4 branches; 3 were read from git, as last committed there; "
+        "1 is in another working tree.\n"
+    )
+    counted = flow(branches, "goal", "list", "--json").json["other_branches"]
+    assert counted == {"four": 1, "one": 1, "three": 1, "two": 1}
+    assert "goals on four, one, three" not in flow(branches, "goal", "list").stderr
+    assert "4 goals on 4 other branches" in flow(branches, "goal", "list").stderr
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["its branch is there", "another is there"])
+def test_a_goal_stands_in_the_tree_where_its_branch_is_checked_out(
+    branches: GitRepo, tmp_path: Path, *, there: bool
+) -> None:
+    """Its file is as it lies there, not as it was committed; of another branch's goal it is not."""
+    top = tmp_path / "tree"
+    branches.git("worktree", "add", "-q", str(top), "two")
+    if not there:
+        branches.git("-C", str(top), "switch", "-q", "--detach")
+    file = top / ".flow/goals/two.goal.yaml"
+    text = file.read_text("utf-8")
+    file.write_text(text.replace("status: blocked", "status: active"), "utf-8")
+    (row,) = [g for g in flow(branches, *ALL, "--json").json["goals"] if g["goal_id"] == "two"]
+    assert row["status"] == ("active" if there else "blocked")
+    assert (row["from_git"], row["checkout"]) == (
+        (None, os.path.realpath(top)) if there else ("two", None)
+    )
+
+
+def test_what_cannot_be_read_in_another_tree_is_told_once(branches: GitRepo, tree: Path) -> None:
+    (tree / ".flow/goals/four.goal.yaml").write_text("id: [", "utf-8")
+    done = flow(branches, *ALL, "--json")
+    (row,) = done.json["unreadable"]
+    assert row["file"] == os.path.join(os.path.realpath(tree), ".flow/goals/four.goal.yaml")
+    assert "four" not in {g["goal_id"] for g in done.json["goals"]}
+    assert os.path.realpath(tree) in flow(branches, *ALL).stderr
+
+
+@pytest.mark.parametrize("gone", ["removed", "another repository's"])
+def test_a_tree_that_is_not_there_is_none(branches: GitRepo, tree: Path, gone: str) -> None:
+    shutil.rmtree(tree)
+    if gone != "removed":
+        shutil.copytree(branches.path, tree)  # a folder of the same name, not registered
+    assert "four" not in {g["goal_id"] for g in flow(branches, *ALL, "--json").json["goals"]}
 
 
 def test_without_any_goal_that_is_said(repo: GitRepo) -> None:
