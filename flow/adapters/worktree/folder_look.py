@@ -5,7 +5,6 @@ Most folders are as they were: then their files' stamps are compared as one bloc
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 import struct
@@ -25,8 +24,8 @@ _FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 class FolderLook(NamedTuple):
     """What is in a folder, as paths below the top level; what is as it was is not named."""
 
-    files: list[tuple[bytes, os.stat_result]]
-    """What is no folder, and has other stamps, or was not clean."""
+    files: list[bytes]
+    """What is no folder, and has other stamps, or was not clean. There may be very many."""
     folders: list[bytes]
     missing: list[bytes]
     """Clean files that are not there any more."""
@@ -52,7 +51,8 @@ def look_at(
         if doubted or not _all_as_they_were(here, names, clean.stamps(folder)):
             _examine_clean(here, folder, listed, clean, doubted, look)
         for name in listed.difference(names):
-            _add(folder + os.fsencode(name), os.lstat(name, dir_fd=here), look)
+            is_folder = stat.S_ISDIR(os.lstat(name, dir_fd=here).st_mode)
+            (look.folders if is_folder else look.files).append(folder + os.fsencode(name))
         return look
     except OSError as error:
         name = error.filename
@@ -61,14 +61,6 @@ def look_at(
     finally:
         if here >= 0:
             os.close(here)
-
-
-def look_again(top: int, path: bytes) -> os.stat_result:
-    """The stamps of a file that was there a moment ago. Raises OSError."""
-    status = os.lstat(path, dir_fd=top)
-    if stat.S_ISDIR(status.st_mode):
-        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), path)
-    return status
 
 
 def renamed_at(status: os.stat_result) -> int | None:
@@ -116,11 +108,4 @@ def _examine_clean(
             look.missing.append(path)
             look.folders.append(path)
         elif path in doubted or packed_stamps(status) != clean[path]:
-            look.files.append((path, status))
-
-
-def _add(path: bytes, status: os.stat_result, look: FolderLook) -> None:
-    if stat.S_ISDIR(status.st_mode):
-        look.folders.append(path)
-    else:
-        look.files.append((path, status))
+            look.files.append(path)

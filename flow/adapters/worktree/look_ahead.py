@@ -10,7 +10,7 @@ import marshal
 import os
 
 from flow.adapters.process.beside import WorkBeside, can_work_beside
-from flow.adapters.worktree.folder_look import FolderLook, look_again, look_at
+from flow.adapters.worktree.folder_look import FolderLook, look_at
 from flow.startup.contexts import suppress
 from flow.startup.typing import TYPE_CHECKING
 
@@ -44,21 +44,14 @@ class LookAhead:
             self._beside.close()
             self._beside = None
 
-    def take(self, top: int, folder: bytes) -> FolderLook | None:
-        """The look at one of ``folders``; None where this process has to look.
-
-        ``top`` is opened on the top level. Raises OSError as :func:`look_at` does.
-        """
+    def take(self, folder: bytes) -> FolderLook | None:
+        """The look at one of ``folders``; None where this process has to look."""
         if self._beside is not None:
             data = self._beside.result()
             self.close()
             self._looks = {} if data is None else marshal.loads(data)  # noqa: S302 - Flow wrote it
         look = self._looks.pop(folder, None)
-        if look is None:
-            return None
-        paths, folders, missing, renamed = look
-        files = [(path, look_again(top, path)) for path in paths]
-        return FolderLook(files, folders, missing, renamed)
+        return None if look is None else FolderLook(*look)
 
 
 def _share(clean: CleanFiles) -> list[bytes]:
@@ -74,12 +67,10 @@ def _share(clean: CleanFiles) -> list[bytes]:
 
 
 def _looks(top: str, folders: list[bytes], clean: CleanFiles) -> bytes:
-    """folder → the look at it, with paths for files. What cannot be looked at is left out."""
+    """folder → the look at it. What cannot be looked at is left out."""
     looks = {}
     opened = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     for folder in folders:
         with suppress(OSError):
-            look = look_at(opened, folder, clean)
-            paths = [path for path, _ in look.files]
-            looks[folder] = (paths, look.folders, look.missing, look.renamed)
+            looks[folder] = tuple(look_at(opened, folder, clean))
     return marshal.dumps(looks)

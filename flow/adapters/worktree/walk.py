@@ -15,7 +15,7 @@ import stat
 from flow.adapters.git import repository
 from flow.adapters.worktree.cache import add_parents, changed_at, hashed_entry
 from flow.adapters.worktree.contents import Contents, special
-from flow.adapters.worktree.folder_look import look_again, look_at, renamed_at
+from flow.adapters.worktree.folder_look import look_at, renamed_at
 from flow.adapters.worktree.ignore import RULES_FILE, ignores_itself, read_rules
 from flow.core.boundary.rules import FOLDER, ContentState
 from flow.errors import GitError
@@ -220,27 +220,29 @@ class Walk:
                 inside.append(path + b"/")
             else:
                 self._odd_folder(path, odd, inside)
-        for path, status in look.files:
-            self._meet(path, status)
+        for path in look.files:
+            self._meet(path)
         return inside
 
     def _look(self, top: int, folder: bytes) -> FolderLook:
         doubted = self.contents.doubted(folder)
         look = None
         if self._ahead is not None and folder in self._ahead.folders:
-            look = self._ahead.take(top, folder)
+            look = self._ahead.take(folder)
         if look is None:
             return look_at(top, folder, self._table.clean, doubted)
-        met = {path for path, _ in look.files}.union(look.missing) if doubted else ()
-        look.files.extend((path, look_again(top, path)) for path in doubted if path not in met)
+        met = {*look.files, *look.missing} if doubted else ()
+        look.files.extend(path for path in doubted if path not in met)
         return look
 
-    def _meet(self, path: bytes, status: os.stat_result) -> None:
+    def _meet(self, path: bytes) -> None:
         """A file whose stamps are not known."""
         if self._aside(path):
             return
         if path in self._table or path in self._tracked:
-            self._file(path, status)
+            self._add(path)
+            if path not in self.files and path not in self.contents.newly_clean:
+                self._seen.add(path)
         else:
             self._candidates.append(path)
 
@@ -270,7 +272,7 @@ class Walk:
             if stat.S_ISDIR(status.st_mode):
                 inside.append(path + b"/")
             else:
-                self._meet(path, status)
+                self._meet(path)
 
     def _aside(self, path: bytes) -> bool:
         """``.git`` as a file, and files of rules, which are read where rules are collected."""
@@ -311,12 +313,6 @@ class Walk:
         else:
             self.untouched.add(path)
             odd.append(path)
-
-    def _file(self, path: bytes, status: os.stat_result) -> None:
-        """A tracked path whose stamps are not known."""
-        self._examine(path, status, self.files, self.others)
-        if path not in self.files and path not in self.contents.newly_clean:
-            self._seen.add(path)
 
     # --- untracked ---
 
@@ -419,6 +415,9 @@ class Walk:
         others: dict[bytes, ContentState],
     ) -> None:
         """Add what is not as in the base; what cannot be read is a problem."""
+        if stat.S_ISDIR(status.st_mode):
+            self._unreadable(path, OSError(errno.ESTALE, "it became a folder"))
+            return
         if not stat.S_ISREG(status.st_mode) and not stat.S_ISLNK(status.st_mode):
             others[path] = special(status)
             return

@@ -99,7 +99,7 @@ def test_a_look_names_what_is_not_as_it_was(tmp_path: Path) -> None:
     top = os.open(tmp_path, os.O_RDONLY)
     try:
         look = look_at(top, b"d/", clean, [b"d/doubt"])
-        assert sorted(path for path, _ in look.files) == [
+        assert sorted(look.files) == [
             b"d/doubt",
             b"d/edited",
             b"d/link",
@@ -107,8 +107,6 @@ def test_a_look_names_what_is_not_as_it_was(tmp_path: Path) -> None:
         ]
         assert sorted(look.folders) == [b"d/folder", b"d/inside"]
         assert sorted(look.missing) == [b"d/folder", b"d/gone"]
-        for path, status in look.files:
-            assert packed_stamps(status) == packed_stamps(os.lstat(tmp_path / os.fsdecode(path)))
         quiet = look_at(top, b"", clean)
         assert (quiet.files, quiet.folders, quiet.missing) == ([], [b"d"], [])
     finally:

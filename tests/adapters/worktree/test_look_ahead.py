@@ -47,8 +47,8 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     told: list[bytes] = []
     take = LookAhead.take
 
-    def noted(self: LookAhead, top: int, folder: bytes) -> object:
-        look = take(self, top, folder)
+    def noted(self: LookAhead, folder: bytes) -> object:
+        look = take(self, folder)
         if look is not None:
             told.append(folder)
         return look
@@ -288,12 +288,12 @@ def test_a_file_that_became_a_folder_after_the_look_is_looked_at_again(
     box.write("part1/deep/one.txt", "edited\n")
     take = LookAhead.take
 
-    def too_late(self: LookAhead, top: int, folder: bytes) -> object:
+    def too_late(self: LookAhead, folder: bytes) -> object:
         if folder == b"part1/deep/" and box.path("part1/deep/one.txt").is_file():
-            self.take(top, b"none/")  # it has told
+            self.take(b"none/")  # it has told
             box.remove("part1/deep/one.txt")
             box.write("part1/deep/one.txt/inside")
-        return take(self, top, folder)
+        return take(self, folder)
 
     monkeypatch.setattr(LookAhead, "take", too_late)
     assert [c.path for c in look(box, None).changes] == [
