@@ -12,7 +12,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from flow.adapters.attribution.attribute import Attributor
 
-_CHUNK = 1 << 20
+_BLOCK = 1 << 16
 
 
 class RecordedOutputs:
@@ -26,13 +26,18 @@ class RecordedOutputs:
         descriptor = files.open_regular(self._top, path)
         if descriptor is None:
             return None
-        lines, last, size = 0, b"", 0
+        lines, size = 0, 0
+        blocks: list[bytes] = []
         try:
-            while chunk := os.read(descriptor, _CHUNK):
-                lines += chunk.count(b"\n")
-                last, size = (last + chunk)[-WINDOW:], size + len(chunk)
+            while block := os.read(descriptor, _BLOCK):
+                lines += block.count(b"\n")
+                size += len(block)
+                blocks.append(block)
+                if sum(map(len, blocks[1:])) >= WINDOW:
+                    del blocks[0]
         finally:
             os.close(descriptor)
+        last = b"".join(blocks)[-WINDOW:]
         unended = bool(last) and not last.endswith(b"\n")
         return OutputEnd(last, lines + unended, whole=size <= WINDOW)
 

@@ -235,7 +235,7 @@ class _EvidenceFolder:
             return None
         try:
             total, unread = sha256(), limit + 1
-            while unread > 0 and (block := os.read(fd, min(unread, 1 << 20))):
+            while unread > 0 and (block := os.read(fd, min(unread, 1 << 16))):
                 total.update(block)
                 unread -= len(block)
         finally:

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 TEMP_PREFIX = layout.TEMP_PREFIX
 FILE_MODE = 0o644
 READ_LIMIT = 1 << 20
+_STREAMED = 1 << 16
+"""Bytes that are held of a file of any size while it is hashed or copied."""
 FILES_NEEDED = 64
 """New files without which a disk is full."""
 LEFTOVERS_LIMIT = 1_000_000
@@ -144,10 +146,11 @@ def digest(root: str, rel: str, *, limit: int = READ_LIMIT) -> str | None:
         if fd is None:
             return None
         size = os.fstat(fd).st_size
-        hashed = new("sha256", size)
-        while size <= limit and (chunk := os.read(fd, _block(size))):
+        hashed, read = new("sha256", size), 0
+        while size <= limit and (chunk := os.read(fd, _STREAMED)):
             hashed.update(chunk)
-            size = max(size, os.lseek(fd, 0, os.SEEK_CUR))
+            read += len(chunk)
+            size = max(size, read)
         if size > limit:
             raise _too_large(rel, size, limit)
     return hashed.hexdigest()
@@ -343,7 +346,7 @@ def copy_new(
 def _copied(fd: int, source: str, limit: int | None, through: Redactor | None) -> Iterator[bytes]:
     """The bytes of ``fd`` as ``through`` leaves them, in parts."""
     taken = 0
-    while chunk := os.read(fd, 1 << 20):
+    while chunk := os.read(fd, _STREAMED):
         taken += len(chunk)
         if limit is not None and taken > limit:
             raise _too_large(source, taken, limit)

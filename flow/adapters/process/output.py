@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from flow.core.secrets.redact import Redactor
 
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_BLOCK = 1 << 20
+_BLOCK = 1 << 16
 END_KEPT = 1 << 18
 """Bytes of the end that can be read whatever the limit: what is decided on is read uncut."""
 END = "-end"
