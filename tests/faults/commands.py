@@ -150,6 +150,12 @@ def _closed(scene: Scene) -> str:
     return ""
 
 
+def _archived(scene: Scene) -> str:
+    _closed(scene)
+    must(scene.flow("gc", "--archive", "--older-than", "0", "--yes"))
+    return ""
+
+
 def _evidence(scene: Scene) -> str:
     scene.start()
     scene.hand("evidence.yaml", json.dumps(EVIDENCE))
@@ -597,6 +603,13 @@ TRIALS: tuple[Trial, ...] = (
     Trial(
         "verify",
         _closed,
+        lambda s, _: ("flow", "evidence", "verify", "--json"),
+        lambda view: 0,
+        reader=True,
+    ),
+    Trial(
+        "verify-archive",
+        _archived,
         lambda s, _: ("flow", "evidence", "verify", "--json"),
         lambda view: 0,
         reader=True,

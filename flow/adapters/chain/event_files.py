@@ -59,8 +59,9 @@ def opened(root: str, rel: str) -> Generator[tuple[str, int]]:
     status = None
     if fd is not None:
         try:
-            status = os.fstat(fd)
-            begins = rel.endswith(layout.EVENTS) and begins_run(os.pread(fd, 80, 0))
+            with reported("read", rel):
+                status = os.fstat(fd)
+                begins = rel.endswith(layout.EVENTS) and begins_run(os.pread(fd, 80, 0))
             yield rel, fd
         finally:
             os.close(fd)

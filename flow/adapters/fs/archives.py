@@ -15,7 +15,7 @@ import zipfile
 import zlib
 from hashlib import sha256
 
-from flow.adapters.fs.folders import reported
+from flow.adapters.fs.folders import refusal, reported
 from flow.adapters.fs.stamps import is_settled, signature_of
 from flow.core import layout
 from flow.errors import ContractError, in_file
@@ -96,12 +96,19 @@ class EvidenceArchive:
 class _BoundedFile(io.FileIO):
     """A file of which no more is read at once than the list of an archive may have."""
 
+    failure: OSError | None = None
+    """What the system said when it could not be read: ``zipfile`` takes that for no archive."""
+
     def read(self, size: int | None = -1, /) -> bytes:
         if size is None or size < 0:
             size = max(0, os.fstat(self.fileno()).st_size - self.tell())
         if size > INDEX_LIMIT:
             raise zipfile.BadZipFile("the list of its files is too long")
-        return super().read(size) or b""
+        try:
+            return super().read(size) or b""
+        except OSError as error:
+            self.failure = error
+            raise
 
     def __del__(self) -> None:
         self.close()  # whoever still reads from the archive has it, so nobody else can tell when
@@ -138,6 +145,8 @@ def read(fd: int, rel: str) -> EvidenceArchive:
             return EvidenceArchive(rel, zipfile.ZipFile(file))
     except _FAULTS as error:
         file.close()
+        if file.failure is not None:
+            raise refusal("read", rel, file.failure) from error
         raise _corrupt(rel, f"is no archive of evidence: {error}") from None
 
 
