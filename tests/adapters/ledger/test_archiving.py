@@ -446,6 +446,17 @@ def test_an_archive_that_is_replaced_is_read_anew(root, tmp_path):
     assert files.read_optional(root, one) is None
 
 
+def test_stamps_of_a_moment_ago_are_not_believed(root, tmp_path, monkeypatch):
+    """Two writes within a tick of the clock leave the same ones."""
+    archive(root)
+    monkeypatch.setattr(archives, "signature_of", lambda status: (0, 0, 0, 0, 0))
+    one = layout.output_file(RUN, "one")
+    assert files.read_optional(root, one) == b"output\n"
+    with zipfile.ZipFile(f"{root}/{ARCHIVE}", "w") as packed:
+        packed.writestr("evidence/one.txt", b"another\n")
+    assert files.read_optional(root, one) == b"another\n"
+
+
 def test_the_list_of_a_settled_archive_is_read_once(root, monkeypatch):
     archive(root)
     reads = []
