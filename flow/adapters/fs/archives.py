@@ -160,5 +160,6 @@ def _nameless(size: int) -> IO[bytes]:
 
 def _corrupt(rel: str, fault: str) -> ContractError:
     return in_file(rel).corrupt(
-        fault, "it is read only for files that are not beside it; flow evidence verify names them"
+        fault,
+        "if Flow did not write it, move it away: flow evidence verify says what is missing then",
     )

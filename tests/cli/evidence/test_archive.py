@@ -186,6 +186,23 @@ def test_a_run_that_is_not_as_it_was_recorded(repo: GitRepo, run: Path) -> None:
     assert inside(run) == before
 
 
+def test_a_file_in_the_place_of_an_archive_in_an_open_run(repo: GitRepo) -> None:
+    """Nothing is proposed where it is unknown what was recorded; it is named, and can be moved."""
+    scene.create(scene.start(repo))
+    scene.flow(repo, "goal", "evaluate", "greet")
+    scene.meet(repo)
+    planted = scene.run_dir(repo) / "evidence.zip"
+    planted.write_bytes(b"no archive")
+    done = scene.flow(repo, "goal", "evaluate", "greet")
+    assert (done.status, done.stdout) == (2, "")
+    assert "evidence.zip: is no archive of evidence" in done.stderr
+    assert "if Flow did not write it, move it away" in done.stderr
+    assert scene.flow(repo, "evidence", "verify").status == 1
+    planted.unlink()
+    assert scene.confirm(repo).status == 0
+    assert scene.flow(repo, "evidence", "verify").status == 0
+
+
 def test_verify_names_an_archive_that_was_altered(repo: GitRepo, run: Path) -> None:
     scene.flow(repo, *ARCHIVE, "--yes")
     archive = run / "evidence.zip"
