@@ -321,14 +321,13 @@ class _ProofFinder:
 
 def _chosen_folder(words: tuple[str | None, ...]) -> tuple[str | None, ...]:
     """The folder in which ``env -C DIR`` runs a command."""
-    for place, word in enumerate(words):
-        if word is None or base_name(word) != "env":
-            continue
-        for option, value in zip(words[place + 1 :], (*words[place + 2 :], None), strict=True):
-            if option in ("-C", "--chdir"):
-                return (value,)
-            if option is not None and option.startswith("--chdir="):
-                return (option.partition("=")[2],)
+    names = [base_name(word or "") for word in words]
+    behind = words[names.index("env") + 1 :] if "env" in names else ()
+    for place, option in enumerate(behind):
+        if option in ("-C", "--chdir"):
+            return behind[place + 1 :][:1]
+        if option is not None and option.startswith("--chdir="):
+            return (option.partition("=")[2],)
     return ()
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from flow.adapters.attribution.proof_files import _simple_commands
+from flow.adapters.attribution.shell_syntax import parse_shell
+from flow.core.attribution.attribute import read_command
 from flow.core.boundary.globs import literal_name, literal_pattern
 from flow.core.evidence.proof import Patterns
 from flow.core.evidence.proof_words import MOST_PATTERNS, watched
@@ -117,6 +121,8 @@ def covers(command: str, path: str, cwd: str = "") -> bool:
         ("pushd web; npm test; popd; sh ci/test.sh", "ci/test.sh"),
         ("env -C ci sh test.sh", "ci/test.sh"),
         ("env --chdir=ci ./test.sh", "ci/test.sh"),
+        ("sh run.sh; env", "run.sh"),
+        ("sh run.sh; env -C", "run.sh"),
         ('"$PWD/ci/test.sh"', "ci/test.sh"),
         ("sh $(pwd)/ci/test.sh", "ci/test.sh"),
     ],
@@ -173,3 +179,75 @@ def test_a_literal_pattern_names_its_path() -> None:
     assert literal_name("a/*.py") is None
     assert Patterns(["a/b"]).enters(b"a")
     assert not Patterns([])
+
+
+WORDS = [
+    "cd",
+    "/",
+    "..",
+    "//",
+    "/tmp",
+    "~",
+    "-",
+    "pytest",
+    "xargs",
+    "env",
+    "-C",
+    "ci",
+    "sh",
+    "-c",
+    "$X",
+    '"$PWD/run.sh"',
+    "pushd",
+    "popd",
+    "make",
+    "find",
+    ".",
+    "-exec",
+    "{}",
+    "+",
+    "npx",
+    "uv",
+    "run",
+    "npm",
+    "test",
+    "go",
+    "timeout",
+    "5",
+    "sudo",
+    "python",
+    "-m",
+    "-mpytest",
+    "-W",
+    "[",
+    "]",
+    "!",
+    "eval",
+    "trap",
+    "EXIT",
+    "bash",
+    "<<<",
+    "a=b",
+    "../../..",
+    "/../..",
+    "ci/../..",
+    "*.py",
+    "**",
+    "[a-",
+    "docker",
+    "ssh",
+    "--",
+    "=",
+    "''",
+]
+SIGNS = ["; ", " && ", " || ", " | ", " & ", "\n", " ", " ", " ", " "]
+
+
+def test_no_text_breaks_the_search_or_the_reading() -> None:
+    chance = random.Random(7)
+    for _ in range(400):
+        text = "".join(
+            chance.choice(WORDS) + chance.choice(SIGNS) for _ in range(chance.randint(1, 14))
+        )
+        watched([(text, "")], _simple_commands, Tree())  # type: ignore[arg-type]
+        read_command(text, parse_shell)
