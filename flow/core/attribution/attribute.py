@@ -125,7 +125,8 @@ def _single_runner(node: ShellNode, programs: Sequence[tuple[str | None, ...]]) 
             return ""
         waiting.extend(part.parts)
     others = [w for w in programs if not w or w[0] is None or base_name(w[0]) not in _ASIDE]
-    return runner_of(others[0]) if len(others) == 1 else ""
+    runner = started(others[0]) if len(others) == 1 else None
+    return "" if runner is None or runner.is_wrapped else runner.name
 
 
 def lines_of(data: bytes) -> list[str]:

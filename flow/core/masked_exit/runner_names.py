@@ -49,6 +49,8 @@ class Runner(NamedTuple):
     """Whose form of report it has to print; empty: none is asked for."""
     words: Words = ()
     """The command's words from the runner's own on."""
+    is_wrapped: bool = False
+    """A program that is not known runs it, perhaps more than once."""
 
 
 _NONE = Runner()
@@ -58,6 +60,7 @@ _PYTHON = re.compile(r"(?:python|pypy|ipython|jython|graalpy)[\d.]*(?:\.exe)?|py
 _OF_FILE = re.compile(r"\.(?:js|mjs|cjs|phar|exe|cmd|bat|pyz)$")
 _VERSION = re.compile(r"(?:==.*|@.*|-?\d[\d.]*)$")
 _SHELL = re.compile(r"(?:ba|da|z|k|a|fi)?sh")
+_FILE = re.compile(r"[\w./+~-]+")
 _CHOOSES = ("runner", "framework", "name", "tag", "image", "package", "tool", "require")
 """Words in a long option whose value names a runner, and does not start it."""
 STARTS_CODE = re.compile(
@@ -100,7 +103,7 @@ def started(words: Words) -> Runner:
     if own.name or not words:
         return own
     if words[0] is None:
-        return _scanned(words[1:], _if_certain)
+        return _scanned(words[1:], _if_certain)._replace(is_wrapped=True)
     name = base_name(words[0].lstrip("\\"))
     if name in LAUNCHERS:
         launched = _launched(name, words[1:])
@@ -111,13 +114,13 @@ def started(words: Words) -> Runner:
     if name in NAMES_ONLY or name in ALONE or name in INTERPRETERS or SAME.get(name, name) in WITH:
         return _NONE
     if _PYTHON.fullmatch(name):
-        return _scanned(_behind_module(words), _if_certain)
+        return _scanned(_behind_module(words), _if_certain)._replace(is_wrapped=True)
     if _SHELL.fullmatch(name) and any(w and re.match(r"-\w*c$", w) for w in words):
         return _NONE
     inner = _scanned(words[1:], _if_certain)
     if not inner.name and next(operands(words[1:]), ("", ""))[0] in ("test", "tests"):
         return Runner(f"{name} test", "", words)
-    return inner
+    return inner._replace(is_wrapped=True)
 
 
 def _by_itself(words: Words) -> Runner:
@@ -138,8 +141,9 @@ def _by_itself(words: Words) -> Runner:
     if name in INTERPRETERS:
         return _of_interpreter(name, rest)
     if "/" in program or _SHELL.fullmatch(name):
-        script = program if "/" in program else next(operands(rest), ("", ""))[0]
-        if script and tests_by_name(base_name(script).rpartition(".")[0] or base_name(script)):
+        script, option = (program, "") if "/" in program else next(operands(rest), ("", ""))
+        stem = base_name(script).rpartition(".")[0] or base_name(script)
+        if _FILE.fullmatch(script) and not option.endswith("c") and tests_by_name(stem):
             return Runner(base_name(script), "", words)
     return _by_word(name, words)
 

@@ -206,6 +206,10 @@ python tests/check_links.py; ls
 cmake -S . -B build; ls
 cd tests; ls
 touch test; ls
+sh -c 'for t in tests/test_*.py; do python3 $t || exit 1; done'
+bash -ec 'python3 tests/test_a'
+bash -c ./run_tests.sh
+"$PWD/tests/a b"; ls
 createdb test; ls
 ! if [ $? -ge 0 ]; then test "$P1" = 0; fi
 """.strip().splitlines()

@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 
 from flow.adapters.attribution.shell_syntax import parse_shell
-from flow.core.attribution.attribute import read_command, vacuous
+from flow.core.attribution.attribute import (
+    all_reports,
+    read_command,
+    reported_failure,
+    vacuous,
+)
 from flow.core.masked_exit.rules import exits
 from flow.core.masked_exit.runner_names import runner_of
 from tests.adapters.attribution.masking_commands import HONEST, MASKED
@@ -162,7 +167,7 @@ def test_its_report_is_asked_for_in_every_spelling(form: str, text: str) -> None
 @pytest.mark.parametrize("text", NAMED)
 def test_a_runner_that_is_only_named_is_no_runner(text: str) -> None:
     reading = read_command(text, parse_shell)
-    assert (reading.masked_exit, reading.runners) == ("", ())
+    assert (reading.masked_exit, reading.runners, reading.guarded) == ("", (), "")
 
 
 PASSED = ["2 examples, 0 failures", "", "  2 passing (1ms)", "2 tests, 2 passed, 0 failed"]
@@ -179,6 +184,28 @@ def test_a_runner_that_is_told_to_run_no_test_is_vacuous(text: str) -> None:
 @pytest.mark.parametrize("text", RUN_TESTS)
 def test_other_options_are_no_alarm(text: str) -> None:
     assert read_command(text, parse_shell).lists == ""
+
+
+TWICE = ["=== 1 failed in 0.01s ===", "=== 1 passed in 0.01s ==="]
+"""What a wrapper prints that runs its command twice, and ends as the second time did."""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "scripts/twice.sh pytest",
+        "bash twice.sh pytest",
+        "$TWICE pytest",
+        "python -m twice -m pytest",
+    ],
+)
+def test_of_a_wrapper_every_report_counts(text: str) -> None:
+    reading = read_command(text, parse_shell)
+    failure = reported_failure(reading, all_reports(reading, TWICE, []))
+    assert failure is not None
+    assert failure.kind == "masked"
+    own = read_command("timeout 60 pytest", parse_shell)
+    assert reported_failure(own, all_reports(own, TWICE, [])) is None
 
 
 @pytest.mark.parametrize("text", GUARDED)
