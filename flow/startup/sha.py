@@ -20,11 +20,17 @@ else:
     except ImportError:  # an interpreter that was built without them
         from hashlib import sha1, sha256
 
-__all__ = ["Algorithm", "new", "sha256"]
+__all__ = ["Algorithm", "is_digest", "new", "sha256"]
 
 Algorithm = Literal["sha1", "sha256"]
+_DIGITS = frozenset("0123456789abcdef")
 SMALL = 1 << 14
 """Bytes up to which OpenSSL is not worth loading."""
+
+
+def is_digest(value: object) -> bool:
+    """Whether ``value`` is a SHA-256 as Flow writes it."""
+    return isinstance(value, str) and len(value) == 64 and _DIGITS.issuperset(value)
 
 
 def new(algorithm: Algorithm, size: int) -> _Hash:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -242,3 +243,26 @@ def test_an_unexpected_error_is_one_line_and_a_log(
         with open(log, encoding="utf-8") as file:
             assert "a defect" in file.read()
     assert done.stderr == ""
+
+
+IN_NO_FOLDER = ["flow goal status", "flow goal list --json", "flow config list", "flow init"]
+
+
+@pytest.mark.parametrize("command", [*IN_NO_FOLDER, "flow-active-goal.sh"])
+def test_in_a_folder_that_is_gone(tmp_path: Path, command: str) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    name, *words = command.split()
+    script = 'cd "$1" && rmdir "$1" && shift && exec "$@"'
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", str(gone), os.path.join(ROOT, "bin", name), *words],
+        env={**os.environ, "FLOW_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == (2 if name.endswith(".sh") else 5), done
+    told = done.stdout + done.stderr
+    assert "the folder that this was started in is gone" in told
+    assert "internal error" not in told
+    assert "Traceback" not in told

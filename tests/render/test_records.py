@@ -9,25 +9,12 @@ import pytest
 from flow.core import instant
 from flow.render import chain, records
 from flow.render.screen import Screen, measure
+from tests.render.test_inspect import evidence
 
 NOW = instant.seconds("2026-11-20T14:00:00Z")
 TERMINAL = Screen(columns=80, colour=True, now=NOW)
 ASCII = Screen(columns=80, unicode=False, now=NOW)
 PIPE = Screen()
-
-
-def evidence(number: int, **more: Any) -> dict[str, Any]:
-    return {
-        "id": f"evidence-ac1-eval-{number}",
-        "type": "command_result",
-        "proves": ["AC1"],
-        "outcome": "passed",
-        "exit_code": 0,
-        "created_at": f"2026-11-20T11:0{number}:00Z",
-        "fresh": True,
-        "why_stale": [],
-        **more,
-    }
 
 
 LISTED = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from flow.adapters.chain import event_files, event_log
 from flow.adapters.chain.lines import lines
 from flow.adapters.fs import lenient_json
-from flow.core.chain.entries import ARCHIVED, events_genesis, is_digest, seal
-from flow.startup.sha import sha256
+from flow.core.chain.entries import ARCHIVED, events_genesis, seal
+from flow.startup.sha import is_digest, sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:

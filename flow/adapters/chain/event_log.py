@@ -17,11 +17,11 @@ from flow.adapters.chain import event_files
 from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.folders import reported
 from flow.core import layout
-from flow.core.chain.entries import events_genesis, is_digest, seal
+from flow.core.chain.entries import events_genesis, seal
 from flow.errors import in_file
 from flow.startup import json
 from flow.startup.contexts import closing
-from flow.startup.sha import sha256
+from flow.startup.sha import is_digest, sha256
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

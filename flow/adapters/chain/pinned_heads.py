@@ -23,11 +23,11 @@ from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.stamps import is_settled, signature_of
 from flow.adapters.fs.state_folder import check_state_dir, write_json
 from flow.core import layout
-from flow.core.chain.entries import Head, head_of, is_digest
+from flow.core.chain.entries import Head, head_of
 from flow.core.chain.intervals import bounded, contains, merged, without
 from flow.core.goal import ids
 from flow.errors import FlowError, StorageError
-from flow.startup.sha import sha256
+from flow.startup.sha import is_digest, sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:

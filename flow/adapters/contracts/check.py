@@ -12,6 +12,7 @@ from __future__ import annotations
 from flow.adapters.contracts import schemas
 from flow.core.goal import ids
 from flow.startup import re
+from flow.startup.sha import is_digest
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -44,15 +45,11 @@ def _is_hex(text: str) -> bool:
     return not text.strip("0123456789abcdef")
 
 
-def _is_digest(text: str) -> bool:
-    return len(text) == 64 and _is_hex(text)
-
-
 def _is_sized_digest(text: str) -> bool:
     """A digest, behind a size and a colon where that is told, too."""
     size, colon, digest = text.rpartition(":")
     sized = 0 < len(size) <= 16 and size[0] != "0" and not size.strip(ids.DIGITS)
-    return _is_digest(digest) and (sized or not colon)
+    return is_digest(digest) and (sized or not colon)
 
 
 _CONTROLS = frozenset(map(chr, [*range(32), 127]))
@@ -82,7 +79,7 @@ PLAIN: Mapping[str, Callable[[str], object]] = {
     r"^(?!/)(?!(?:[^\u0000]*/)?\.\.(?:/|$))[^\u0000-\u001f\u007f]+$": _is_inner_path,
     r"^[^\u0000]*$": lambda text: "\0" not in text,
     r"^(?!\.)[^/\\\u0000-\u001f\u007f]{1,255}$": _is_file_name,
-    r"^[0-9a-f]{64}$": _is_digest,
+    r"^[0-9a-f]{64}$": is_digest,
     r"^([1-9][0-9]{0,15}:)?[0-9a-f]{64}$": _is_sized_digest,
     f"^$|^{ids.RUN_ID.pattern}$": lambda text: not text or ids.RUN_ID.fits(text),
     **{f"^{named.pattern}$": named.fits for named in (ids.GOAL_ID, ids.RUN_ID)},

@@ -18,6 +18,12 @@ LOG_LIMIT = 1 << 20
 
 def report(error: BaseException, environ: Mapping[str, str]) -> OutsideError:
     """Write ``error`` with its traceback to the log; return the one line about it."""
+    if isinstance(error, FileNotFoundError) and _is_here_gone():
+        return OutsideError(
+            "the folder that this was started in is gone",
+            code="no_folder",
+            remedy="go to one that is there, and try again",
+        )
     import traceback
 
     from flow.adapters.fs import clock
@@ -35,6 +41,14 @@ def report(error: BaseException, environ: Mapping[str, str]) -> OutsideError:
         file=where,
         remedy="please report it, with the log",
     )
+
+
+def _is_here_gone() -> bool:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _write_log(data: bytes, environ: Mapping[str, str]) -> str | None:

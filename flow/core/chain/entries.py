@@ -10,7 +10,7 @@ that a run's ledger cannot stand for another run's.
 from __future__ import annotations
 
 from flow.startup import json
-from flow.startup.sha import sha256
+from flow.startup.sha import is_digest, sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ ARCHIVED = "evidence-archived"
 TRAILER = "Flow-Ledger"
 """The commit trailer that holds a head."""
 
-_DIGITS = frozenset("0123456789abcdef")
 _TEXTS = ("at", "evidence_id", "goal_id", "by", "prev", "hash")
 
 
@@ -125,11 +124,6 @@ def _well_formed(entry: LedgerEntry) -> bool:
     return all(is_digest(value) for value in needed) and (
         entry.output_sha256 is None or is_digest(entry.output_sha256)
     )
-
-
-def is_digest(value: object) -> bool:
-    """Whether ``value`` is a SHA-256 as Flow writes it."""
-    return isinstance(value, str) and len(value) == 64 and _DIGITS.issuperset(value)
 
 
 def head_of(text: object) -> Head | None:

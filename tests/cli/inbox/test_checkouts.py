@@ -17,12 +17,9 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def greet(repo: GitRepo) -> GitRepo:
-    scene.start(repo)
-    repo.git("branch", "-q", "-M", "main")
-    scene.create(repo)
-    repo.commit("goal")
-    return repo
+def greet(greet: GitRepo) -> GitRepo:
+    greet.commit("goal")
+    return greet
 
 
 @pytest.fixture

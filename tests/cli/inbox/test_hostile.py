@@ -15,13 +15,10 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def greet(repo: GitRepo) -> GitRepo:
-    scene.start(repo)
-    repo.git("branch", "-q", "-M", "main")
-    scene.create(repo)
-    repo.commit("goal")
-    scene.propose(repo)
-    return repo
+def greet(greet: GitRepo) -> GitRepo:
+    greet.commit("goal")
+    scene.propose(greet)
+    return greet
 
 
 def test_nothing_of_a_checkout_is_run_or_written(greet: GitRepo, tmp_path: Path) -> None:

@@ -36,13 +36,6 @@ def told(where: Path | GitRepo, *words: str) -> list[tuple[Any, ...]]:
     return [tuple(row.get(key) for key in keys) for row in items(where, *words)]
 
 
-@pytest.fixture
-def greet(repo: GitRepo) -> GitRepo:
-    scene.start(repo)
-    repo.git("branch", "-q", "-M", "main")
-    return scene.create(repo)
-
-
 def test_a_goal_that_is_proposed_waits_from_anywhere(greet: GitRepo, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

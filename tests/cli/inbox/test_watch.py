@@ -22,12 +22,6 @@ if TYPE_CHECKING:
 FLOW = os.path.join(ROOT, "bin", "flow")
 
 
-@pytest.fixture
-def greet(repo: GitRepo) -> GitRepo:
-    scene.start(repo)
-    return scene.create(repo)
-
-
 class Watching:
     """A watch whose lines are read one by one."""
 
