@@ -104,6 +104,9 @@ class _RunCheck:
                 heads = self._known_heads(witnessed, small[_VERDICT])
                 ledger = self._ledger(heads, sought)
                 archived = self._compare_small(small)
+                if archived is None and self._has_archive():
+                    rel = layout.archive_file(run_id)
+                    findings.add("unaccounted", rel, "no event speaks of it")
                 names = names_in(self._root, layout.evidence_dir(run_id))
                 _add_strangers(self._root, run_id, findings)
                 interrupted = self._interrupted(names)
@@ -198,6 +201,9 @@ class _RunCheck:
             text = "is not as Flow left it: altered, or restored, or written by a killed command"
         self._findings.add(kind, rel, text)
 
+    def _has_archive(self) -> bool:
+        return os.path.lexists(f"{self._root}/{layout.archive_file(self._run_id)}")
+
     def _add_unchained(self, names: Mapping[str, bool]) -> None:
         """A run without a ledger: fine while it has no evidence either."""
         count = sum(name.endswith(layout.EVIDENCE_SUFFIX) for name in names)
@@ -208,7 +214,7 @@ class _RunCheck:
                 "taken away"
             )
             self._findings.add("not_chained", layout.ledger_file(self._run_id), text)
-        elif os.path.lexists(f"{self._root}/{layout.archive_file(self._run_id)}"):
+        elif self._has_archive():
             text = "not chained: there is no ledger that speaks of what is in it"
             self._findings.add("not_chained", layout.archive_file(self._run_id), text)
         elif names:

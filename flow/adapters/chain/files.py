@@ -167,12 +167,8 @@ class _Archive:
         return self._archive is not None and self._recorded not in (None, self._digest)
 
     def finish(self) -> None:
-        """Add a finding where it is not the one on record."""
-        if self._archive is None:
-            return
-        if self._recorded is None:
-            self._findings.add("unaccounted", self._rel, "no event speaks of it")
-        elif self._is_altered:
+        """Add a finding where it is another one than the one on record."""
+        if self._is_altered:
             lost = f"; not as recorded: {shown(self._lost, 5)}" if self._lost else ""
             fault = f"was altered since Flow wrote it{lost}"
             self._findings.add("altered", self._rel, fault)

@@ -139,6 +139,17 @@ def test_evidence_that_comes_later_lies_beside_it_under_ids_of_its_own(root):
     assert archiving.files_to_archive(root, RUN).files == 0
 
 
+def test_a_run_that_is_archived_while_it_is_checked_is_intact(root, monkeypatch):
+    real = chain_check.check_evidence
+
+    def archived_first(*args):
+        archive(root)
+        return real(*args)
+
+    monkeypatch.setattr(chain_check, "check_evidence", archived_first)
+    assert findings(root) == []
+
+
 def test_an_output_that_was_dropped_stays_dropped(root):
     gc.drop(scene.session(root).run(RUN), by="gc", now=scene.NOW)
     assert archive(root)[0] == 3
