@@ -24,6 +24,7 @@ else:
     _BLANKS = " \t\n\r"
     _NUMBERS = {name: float(name) for name in ("NaN", "Infinity", "-Infinity")}
     _scanners = {}
+    _encoders = {}
 
     class _Options:
         """What the scanner asks about."""
@@ -76,10 +77,12 @@ else:
             if isinstance(value, str):
                 return text(value)
             between, behind = separators or (", ", ": ")
-            how = (behind, between, sort_keys, False, allow_nan)
+            how = (text, None, behind, between, sort_keys, False, allow_nan)
+            if indent is None and default is None:
+                return _line(value, how)
 
             def line(part):
-                return "".join(make_encoder({}, default or _refused, text, None, *how)(part, 0))
+                return "".join(make_encoder({}, default or _refused, *how)(part, 0))
 
             if indent is None:
                 return line(value)
@@ -91,6 +94,12 @@ else:
 
         options = {"sort_keys": sort_keys, "ensure_ascii": ensure_ascii, "allow_nan": allow_nan}
         return json.dumps(value, indent=indent, separators=separators, default=default, **options)
+
+    def _line(value, how):
+        encoder = _encoders.pop(how, None) or make_encoder({}, _refused, *how)
+        text = "".join(encoder(value, 0))
+        _encoders[how] = encoder  # back only where it holds nothing of a value that was refused
+        return text
 
     def _lines(value, text, line, begin, indent):
         """``value`` over several lines, each of which begins with ``begin``."""

@@ -187,9 +187,11 @@ def stamp(root: str, rel: str) -> tuple[int, ...]:
     Empty where nothing is there. A second write through a shared mapping may leave it as it is.
     """
     try:
-        return _stamp_of(os.lstat(f"{root}/{rel}"))
+        st = os.lstat(f"{root}/{rel}")
     except OSError:
         return ()
+    # As `_stamp_of` has it: this is asked of thousands of files.
+    return st.st_dev, st.st_ctime_ns, st.st_mtime_ns, st.st_size, st.st_ino, st.st_mode
 
 
 def _stamp_of(status: os.stat_result) -> tuple[int, ...]:
@@ -544,12 +546,13 @@ def _temporary(folder: int, mode: int, token: str | None = None) -> Iterator[tup
     With a ``token`` it has that in its name, and a killed process's file of this name gives way.
     """
     name = TEMP_PREFIX + (token or os.urandom(layout.TEMP_DIGITS // 2).hex())
-    if token is not None:
-        try:
-            os.unlink(name, dir_fd=folder)
-        except FileNotFoundError:
-            pass
-    fd = os.open(name, _TEMP_FLAGS, mode & ~0o022, dir_fd=folder)
+    try:
+        fd = os.open(name, _TEMP_FLAGS, mode & ~0o022, dir_fd=folder)
+    except FileExistsError:
+        if token is None:
+            raise
+        os.unlink(name, dir_fd=folder)
+        fd = os.open(name, _TEMP_FLAGS, mode & ~0o022, dir_fd=folder)
     try:
         yield name, fd
     finally:

@@ -72,10 +72,12 @@ def read_regular(path: str | bytes, *, limit: int = _READ_LIMIT) -> bytes | None
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode):
                 return None
             chunks = []
-            while limit > 0 and (chunk := os.read(fd, min(limit, 1 << 20))):
+            block = min(max(status.st_size + 1, 1 << 12), 1 << 20)  # room for a MiB takes long
+            while limit > 0 and (chunk := os.read(fd, min(limit, block))):
                 chunks.append(chunk)
                 limit -= len(chunk)
             return b"".join(chunks)

@@ -81,6 +81,17 @@ def discard_outputs(plans: Sequence[CommandPlan]) -> None:
         discard(plans[0].top, names)
 
 
+class ToFlow(NamedTuple):
+    """The descriptors by which those who watch commands hear of Flow, and tell it."""
+
+    alive: int
+    """At its end Flow is gone, or wants no more."""
+    report: int
+    """Where it is told how commands ended: it is woken by each line."""
+    started: int
+    """Where it is told whom to end, should a supervisor be killed: read when it is woken."""
+
+
 class CommandRefused(Exception):
     """The command cannot be run, and why."""
 
@@ -93,10 +104,10 @@ class Supervisor:
     """
 
     def __init__(
-        self, plans: Sequence[CommandPlan], *, orders: int, alive: int, report: int, follow: bool
+        self, plans: Sequence[CommandPlan], *, orders: int, flow: ToFlow, follow: bool
     ) -> None:
         """``follow`` does without a subreaper."""
-        self.plans, self.report = plans, report
+        self.plans, self.flow = plans, flow
         self.reaps = not follow and become_subreaper()
         self.numbers: list[int] = []
         self.dismissed = False
@@ -107,7 +118,7 @@ class Supervisor:
         self.loop = Loop()
         self.loop.wake_on_children()
         self.loop.read(self.loop.own(orders), self._take_order, at_end=self._dismiss)
-        self.loop.read(alive, lambda _: None, at_end=self._abandon)
+        self.loop.read(flow.alive, lambda _: None, at_end=self._abandon)
 
     def _take_order(self, data: bytes) -> None:
         self.numbers += map(int, data.split())
@@ -131,7 +142,7 @@ class Supervisor:
             outcome = self._outcome(index)
             if outcome["kind"] == "abandoned":
                 return 0
-            send_report(self.report, index, outcome)
+            send_report(self.flow.report, index, outcome)
             if not outcome["free"]:
                 return LEFT_BEHIND if outcome["kind"] == "lost" else 0
 
@@ -148,7 +159,7 @@ class Supervisor:
                 outcome = {**_unrecorded(error), "free": True}
             else:
                 tree = make_tree(reaps=self.reaps)
-                self.run = _CommandRun(plan, tree, output, self.loop, self.report, index)
+                self.run = _CommandRun(plan, tree, output, self.loop, self.flow, index)
                 outcome = {**self.run.outcome(), "free": not self.run.stuck}
                 output.close()
             self.loop.close(*(self.loop.owned() - held))
@@ -187,10 +198,16 @@ class _CommandRun:
     """The state of one command's run."""
 
     def __init__(
-        self, plan: CommandPlan, tree: Tree, output: OutputFile, loop: Loop, report: int, index: int
+        self,
+        plan: CommandPlan,
+        tree: Tree,
+        output: OutputFile,
+        loop: Loop,
+        flow: ToFlow,
+        index: int,
     ) -> None:
         self.plan, self.tree, self.output, self.loop = plan, tree, output, loop
-        self.report, self.index = report, index
+        self.flow, self.index = flow, index
         self.abandoned = False
         self.stuck = False
         """Something of it could not be ended."""
@@ -240,7 +257,7 @@ class _CommandRun:
         rows = list(counts.items())
         for at in range(0, len(rows), _KINDS):
             report = {"kind": "redacted", "counts": dict(rows[at : at + _KINDS])}
-            send_report(self.report, self.index, report)
+            send_report(self.flow.report, self.index, report)
 
     def _enter(self) -> None:
         """Go to the command's folder, and make sure where that is."""
@@ -324,8 +341,9 @@ class _CommandRun:
     def _announce(self, pid: int | None = None) -> None:
         """Tell Flow whom to end, should this process be killed."""
         pid = os.getpid() if pid is None else pid
-        started = {"kind": "started", "pid": pid, "start": start_of(pid)}
-        send_report(self.report, self.index, started)
+        line = f"{self.index} {pid} {start_of(pid) or ''}\n"
+        with suppress(ConnectionError):  # Flow is gone
+            os.write(self.flow.started, line.encode("ascii"))
 
     def _store(self, data: bytes) -> None:
         if self.disk is None:

@@ -2,11 +2,11 @@
 
 A command can kill its own supervisor (``kill -9 $PPID``). What it leaves behind then becomes a
 child of the watchdog, which ends it and tells Flow that the command's result is lost. Flow talks to
-the watchdog over a pipe (the number of the command to start next, and of the one whose supervisor
-has said that it is free) and hears from watchdog and supervisors over another; a command can open
-neither (:meth:`flow.adapters.process.loop.Loop.channel`). Neither of the processes holds any other
-descriptor of Flow's, a lock least of all, and both live in a session of their own, where no Ctrl-C
-reaches them: Flow itself tells them to stop, or its end does.
+the watchdog over a channel (the number of the command to start next, and of the one whose
+supervisor has said that it is free) and hears from watchdog and supervisors over others; a command
+can open none of them (:meth:`flow.adapters.process.loop.Loop.channel`). Neither of the processes
+holds any other descriptor of Flow's, a lock least of all, and both live in a session of their own,
+where no Ctrl-C reaches them: Flow itself tells them to stop, or its end does.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import time
 
 from flow.adapters.process.child import fork_to
 from flow.adapters.process.ending import FORCE, SETTLE
-from flow.adapters.process.loop import LONG, Child, Loop
+from flow.adapters.process.loop import CHUNK, LONG, Child, Loop
 from flow.adapters.process.tree import (
     become_subreaper,
     descendants,
@@ -30,6 +30,7 @@ from flow.adapters.process.tree import (
 from flow.adapters.verification.supervisor import (
     LEFT_BEHIND,
     Supervisor,
+    ToFlow,
     discard_outputs,
     send_report,
 )
@@ -67,13 +68,17 @@ class Watchdog:
         self._running: set[int] = set()
         self._free: list[int] = []
         """What the supervisors that wait for a command ran last."""
-        self._leaders: dict[int, tuple[int, str | None]] = {}
+        self._leaders = bytearray()
+        """Lines: the number of a command, the process that leads its group, when that began."""
         self._redacted: dict[int, dict[str, int]] = {}
         self._loop = loop = Loop()
         try:
             (control_r, self._control), (alive_r, self._alive) = loop.channel(), loop.channel()
             report_r, report_w = loop.channel()
-            process = _WatchdogProcess(plans, control_r, alive_r, report_w, follow=follow)
+            self._started, started_w = loop.channel()
+            os.set_blocking(self._started, False)
+            to_flow = ToFlow(alive_r, report_w, started_w)
+            process = _WatchdogProcess(plans, control_r, to_flow, follow=follow)
             pid = fork_to(process.run)
         except OSError:
             loop.close_all()
@@ -81,7 +86,7 @@ class Watchdog:
         self._process = Child(loop, pid, ask=lambda: None, grace=self._patience)
         self._group = pid
         """Of the watchdog and its supervisors; no command is in it, and none of them leaves it."""
-        loop.close(control_r, alive_r, report_w)
+        loop.close(control_r, *to_flow)
         loop.read(report_r, self._hear, at_end=self._end)
         loop.on(wake, lambda: None)
 
@@ -107,19 +112,31 @@ class Watchdog:
         for line in lines:
             report = json.loads(line)
             index = report["i"]
-            if report["kind"] == "started":
-                self._leaders[index] = (report["pid"], report["start"])
-            elif report["kind"] == "redacted":
+            if report["kind"] == "redacted":
                 self._redacted.setdefault(index, {}).update(report["counts"])
             elif index in self._running:  # it may have been reported before its supervisor was lost
                 self._running.discard(index)
                 if report.get("free"):
                     self._free.append(index)
                 report["redacted"] = self._redacted.pop(index, {})
-                leader = self._leaders.pop(index, None)
-                if report["kind"] == "lost" and leader is not None:
-                    end_group_of(*leader)
+                if report["kind"] == "lost":
+                    self._end_groups({index})
                 self._reports.append(report)
+        self._read_started()  # what a supervisor may write must not fill up
+
+    def _read_started(self) -> None:
+        with suppress(BlockingIOError, ConnectionError):
+            while lines := os.read(self._started, CHUNK):
+                self._leaders += lines
+
+    def _end_groups(self, numbers: set[int]) -> None:
+        """End the groups of those of these commands that had started."""
+        self._read_started()
+        *lines, _ = self._leaders.decode("ascii").split("\n")
+        for line in lines:
+            index, pid, start = line.split(" ", 2)
+            if int(index) in numbers:
+                end_group_of(int(pid), start or None)
 
     def close(self) -> None:
         """End everything that still runs, and wait until it has ended."""
@@ -136,9 +153,8 @@ class Watchdog:
             for each in [row.pid for row in rows.values() if row.group == self._group]:
                 send(descendants(each, rows), signal.SIGKILL)
             self._signal_supervisors(signal.SIGKILL)
+        self._end_groups(self._running)
         self._loop.close_all()
-        for leader in self._leaders.values():
-            end_group_of(*leader)
 
     def _signal_supervisors(self, number: int) -> None:
         """Only while one of them lives, which the channel tells: the group is no other's then."""
@@ -165,9 +181,9 @@ class _WatchdogProcess:
     """The watchdog's end, in a process of its own."""
 
     def __init__(
-        self, plans: Sequence[CommandPlan], control: int, alive: int, report: int, *, follow: bool
+        self, plans: Sequence[CommandPlan], control: int, flow: ToFlow, *, follow: bool
     ) -> None:
-        self.plans, self.control, self.alive, self.report = plans, control, alive, report
+        self.plans, self.control, self.flow = plans, control, flow
         self.follow = follow
         self.waiting = b""
         self.ended = False
@@ -176,7 +192,7 @@ class _WatchdogProcess:
 
     def run(self) -> int:
         """Serve until Flow closes the control pipe, then end everything; the exit status."""
-        self.loop = watch_over({self.control, self.alive, self.report})
+        self.loop = watch_over({self.control, *self.flow})
         gc.freeze()  # what Flow holds is never looked at again, so its pages stay shared
         self.complete = not self.follow and become_subreaper()
         self.loop.read(self.loop.own(self.control), self._take_orders, at_end=self._end)
@@ -207,7 +223,7 @@ class _WatchdogProcess:
                 supervisor = self._new_supervisor(index)
         except OSError as error:
             why = f"cannot start a process: {error.strerror}"
-            send_report(self.report, index, {"kind": "refused", "why": why, "seconds": 0.0})
+            send_report(self.flow.report, index, {"kind": "refused", "why": why, "seconds": 0.0})
             return
         plan = self.plans[index]
         limits = 2 * plan.timeout + plan.grace + SETTLE + FORCE + _SLACK  # bash -n has a limit too
@@ -249,8 +265,7 @@ class _WatchdogProcess:
         supervisor = Supervisor(
             self.plans,
             orders=orders,
-            alive=self.alive,
-            report=self.report,
+            flow=self.flow,
             follow=not self.complete,
         )
         return supervisor.serve()
@@ -277,7 +292,7 @@ class _WatchdogProcess:
                 }
                 self._end_strays()
                 if code != LEFT_BEHIND:
-                    send_report(self.report, supervisor.index, lost)
+                    send_report(self.flow.report, supervisor.index, lost)
 
     def _end_strays(self) -> None:
         """End whatever is a child of this process and no supervisor, and what is below it."""
