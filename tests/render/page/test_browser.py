@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,6 +16,9 @@ from tests.render.page import browser
 from tests.render.page.scenes import report
 from tests.render.page.test_index import rows
 from tests.render.page.test_judged_pages import judged_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs_tool("chromium")]
 FILTERS = {
@@ -32,47 +36,90 @@ FILTERS = {
 """A filter's link and what it shows, or does not."""
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize(("width", "criteria", "turns"), [(1280, 10, 12), (400, 6, 20)])
-def test_it_can_be_read(tmp_path: Path, dark: bool, width: int, criteria: int, turns: int) -> None:
-    given = report(criteria, turns, "Dates are read strictly")
-    seen = browser.look(goal_page(given), tmp_path, width=width, dark=dark, filters=[*FILTERS])
-    assert seen["width"] == width
-    assert (seen["over"], seen["overOpen"]) == (0, 0)
-    assert seen["faint"] == []
-    assert (seen["unnamed"], seen["small"], seen["scripts"]) == (0, 0, 0)
-    assert [count > 0 for count in seen["shown"]] == [*FILTERS.values()]
+LONG = "a/very/long/" * 30
+READ = [(1280, 10, 12), (400, 6, 20)]
+"""Width, criteria, turns."""
+SIZES = [(1, 0), (1, 200), (100, 1)]
+WIDTHS = [1280, 400]
+TEXTS = ["Dates are read strictly", LONG]
+GOALS_LINKS = (("r-1", ".row.of-r-1"), ("r-1", ".row:not(.of-r-1)"), ("all", ".row"))
+Seen = list[dict[str, Any]]
+
+
+def looks() -> dict[tuple[object, ...], list[browser.Look]]:
+    """What each test looks at, by what it asks for."""
+    made: dict[tuple[object, ...], list[browser.Look]] = {}
+    for width, criteria, turns in READ:
+        page = goal_page(report(criteria, turns, TEXTS[0]))
+        made["goal", width] = [browser.Look(page, width, [*FILTERS])]
+    for width in WIDTHS:
+        plain, long = (index_page(rows(text), "0.1.0") for text in ("plain", "x" * 300))
+        made["index", width] = [browser.Look(plain, width, GOALS_LINKS), browser.Look(long, width)]
+        for text in TEXTS:
+            made["judges", width, text] = [browser.Look(p, width) for p in judged_pages(text)]
+    for criteria, turns in SIZES:
+        page = goal_page(report(criteria, turns, LONG))
+        made["size", criteria, turns] = [browser.Look(page, 400)]
+    return made
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Seen]:
+    """What the browser shows, in light or dark: all of it is looked at in one start."""
+
+    @cache
+    def all_seen(dark: bool) -> dict[tuple[object, ...], Seen]:
+        asked = looks()
+        given = [look for each in asked.values() for look in each]
+        found = iter(browser.look_at(given, tmp_path_factory.mktemp("pages"), dark=dark))
+        return {key: [next(found) for _ in each] for key, each in asked.items()}
+
+    return lambda *key, dark=False: all_seen(dark)[key]
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("width", [width for width, _, _ in READ])
+def test_it_can_be_read(seen: Callable[..., Seen], dark: bool, width: int) -> None:
+    (page,) = seen("goal", width, dark=dark)
+    assert page["width"] == width
+    assert (page["over"], page["overOpen"]) == (0, 0)
+    assert page["faint"] == []
+    assert (page["unnamed"], page["small"], page["scripts"]) == (0, 0, 0)
+    assert [count > 0 for count in page["shown"]] == [*FILTERS.values()]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_the_page_over_all_goals_can_be_read_and_filtered(
-    tmp_path: Path, dark: bool, width: int
+    seen: Callable[..., Seen], dark: bool, width: int
 ) -> None:
-    text = index_page(rows("plain"), "0.1.0")
-    filters = [("r-1", ".row.of-r-1"), ("r-1", ".row:not(.of-r-1)"), ("all", ".row")]
-    seen = browser.look(text, tmp_path, width=width, dark=dark, filters=filters)
-    assert (seen["over"], seen["faint"], seen["unnamed"]) == (0, [], 0)
-    assert seen["shown"] == [1, 0, 6]
-    long = browser.look(index_page(rows("x" * 300), "0.1.0"), tmp_path, width=width, dark=dark)
+    page, long = seen("index", width, dark=dark)
+    assert page["width"] == long["width"] == width
+    assert (page["over"], page["faint"], page["unnamed"]) == (0, [], 0)
+    assert page["shown"] == [1, 0, 6]
     assert long["over"] == 0
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 400])
-@pytest.mark.parametrize("text", ["Dates are read strictly", "a/very/long/" * 30])
-def test_the_pages_of_judges_can_be_read(tmp_path: Path, dark: bool, width: int, text: str) -> None:
-    for page in judged_pages(text):
-        seen = browser.look(page, tmp_path, width=width, dark=dark)
-        assert (seen["over"], seen["overOpen"], seen["faint"]) == (0, 0, [])
-        assert (seen["unnamed"], seen["scripts"]) == (0, 0)
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_pages_of_judges_can_be_read(
+    seen: Callable[..., Seen], dark: bool, width: int, text: str
+) -> None:
+    pages = seen("judges", width, text, dark=dark)
+    assert len(pages) > 1
+    for page in pages:
+        assert page["width"] == width
+        assert (page["over"], page["overOpen"], page["faint"]) == (0, 0, [])
+        assert (page["unnamed"], page["scripts"]) == (0, 0)
 
 
-@pytest.mark.parametrize(("criteria", "turns"), [(1, 0), (1, 200), (100, 1)])
-def test_no_size_of_record_is_wider_than_a_phone(tmp_path: Path, criteria: int, turns: int) -> None:
-    given = report(criteria, turns, "a/very/long/" * 30)
-    seen = browser.look(goal_page(given), tmp_path, width=400, dark=False)
-    assert (seen["over"], seen["overOpen"]) == (0, 0)
+@pytest.mark.parametrize(("criteria", "turns"), SIZES)
+def test_no_size_of_record_is_wider_than_a_phone(
+    seen: Callable[..., Seen], criteria: int, turns: int
+) -> None:
+    (page,) = seen("size", criteria, turns)
+    assert (page["width"], page["over"], page["overOpen"]) == (400, 0, 0)
 
 
 def test_its_policy_lets_nothing_run_and_nothing_be_fetched(tmp_path: Path) -> None:
