@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from flow.core.masked_exit.runner_names import STARTS_CODE, mentioned_runner
+from flow.core.masked_exit.runner_names import STARTS_CODE, mentioned_runner, runner_of
 from flow.core.masked_exit.shell import LAST, ShellNode, base_name, plain_words
 
 Statuses = frozenset[int]
@@ -88,7 +88,8 @@ def _of_find(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
         end = next((n for n, word in enumerate(rest) if word in (";", "+")), None)
         if end is None or rest[end] == "+":
             return None
-        if command is None and rest[0] is not None and base_name(rest[0]) not in _LOOKS:
+        acts = rest[0] is not None and base_name(rest[0]) not in _LOOKS
+        if command is None and (acts or runner_of(rest[:end])):
             command = rest[:end]
     return command
 

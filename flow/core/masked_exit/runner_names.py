@@ -157,7 +157,8 @@ def _by_word(name: str, words: Words) -> Runner:
     begun = named
     skipped = False
     for word, option in operands(words[1:]):
-        if known is not None and word in known:
+        is_script = begun and not named
+        if known is not None and word in known and not is_script:
             return Runner(f"{name} {word}", known[word], words)
         if skipped or (name in SCRIPTS and word in RUN_WORDS):
             begun, skipped = begun or not skipped, False

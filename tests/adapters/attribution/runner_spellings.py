@@ -131,6 +131,9 @@ npm -w app test
 npm run -w app test
 npm it
 npm test -- --list
+npm run test
+bun run test
+deno task test
 yarn workspace app test
 yarn --cwd sub test
 yarn test:unit
