@@ -14,7 +14,24 @@ if TYPE_CHECKING:
 else:
     from _collections import _tuplegetter
 
-    Any = NoReturn = Protocol = Self = TextIO = object
+    Any = NoReturn = Self = TextIO = object
+
+    class _Interface:
+        """What a ``Protocol`` is at run time: one thing for all of them, for nobody looks at it.
+
+        A class of its own for each would cost as much as looking for half a module.
+        """
+
+        __slots__ = ()
+
+        def __new__(cls, name=None, bases=(), body=None):
+            if name is None:
+                return object.__new__(cls)
+            if Protocol in bases:
+                return _INTERFACE
+            return type(name, (), body)  # a class that says which interface it has
+
+    Protocol, _INTERFACE = _Interface(), _Interface()
 
     class _Literal:
         """``Literal["a", "b"]`` is the tuple of its values."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import pickle
 import subprocess
 import sys
 import typing
+from pathlib import Path
 
 import pytest
 
 from flow.startup import typing as fast_typing
-from flow.startup.typing import Literal, NamedTuple, cast, get_args
+from flow.startup.typing import Literal, NamedTuple, Protocol, cast, get_args
 from tests.support import ROOT
 
 
@@ -108,6 +110,63 @@ def test_literals_are_the_tuple_of_their_values() -> None:
     assert get_args(Literal["a", "b"]) == typing.get_args(typing.Literal["a", "b"])
     assert get_args(Literal["a"]) == ("a",)
     assert cast("int", "x") == "x"  # type: ignore[comparison-overlap]
+
+
+class Speaks(Protocol):
+    """An interface."""
+
+    def word(self) -> str:
+        """A word."""
+
+
+class SpeaksTwice(Speaks, Protocol):
+    """One with more."""
+
+    def again(self) -> str:
+        """Another word."""
+
+
+class Parrot(SpeaksTwice):
+    """A class that names its interface."""
+
+    def __init__(self) -> None:
+        self.kept = "hello"
+
+    def word(self) -> str:
+        return self.kept
+
+    def again(self) -> str:
+        return self.word()
+
+
+def test_a_class_may_name_the_interface_it_has() -> None:
+    assert Parrot().again() == "hello"
+    assert Parrot.__name__ == "Parrot"
+    assert Parrot.__doc__ == "A class that names its interface."
+
+
+def _says_nothing(part: ast.stmt) -> bool:
+    """Whether it is a docstring, ``...``, or an attribute without a value."""
+    return (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant)) or (
+        isinstance(part, ast.AnnAssign) and part.value is None
+    )
+
+
+def test_no_interface_of_flow_holds_what_a_class_could_miss() -> None:
+    """They are one object at run time, so a method with a body in one would be lost."""
+    lost, count = [], 0
+    for path in sorted(Path(ROOT, "flow").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(node, ast.ClassDef):
+                continue
+            if not any(isinstance(base, ast.Name) and base.id == "Protocol" for base in node.bases):
+                continue
+            count += 1
+            for part in node.body:
+                words = part.body if isinstance(part, ast.FunctionDef) else [part]
+                if not all(_says_nothing(word) for word in words):
+                    lost.append(f"{path.name}: {node.name}")
+    assert (lost, count > 40) == ([], True)
 
 
 def test_it_offers_nothing_that_typing_does_not() -> None:

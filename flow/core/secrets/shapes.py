@@ -218,12 +218,18 @@ def _composed(calls: Calls) -> Iterator[SecretShape]:
         classes = b"" if anchors else _classes(source)
         form = partial(_edged, source)
         before = 0 if classes else _lead(lead)
-        edged = before == 0 and re.search(_EDGE, source) is not None
+        edged = before == 0 and _has_edge(source)
         yield SecretShape(kind, anchors, form, _run(run), lead=before, edged=edged, classes=classes)
 
 
 def _lead(text: str) -> int | None:
     return None if text == "-" else int(text)
+
+
+def _has_edge(text: bytes) -> bool:
+    """Whether :data:`_EDGE` is in it, without loading ``re``: most texts call for no pattern."""
+    widths = (part.partition(b">") for part in text.split(b"<")[1:])
+    return any(bool(end) and width.isdigit() and len(width) <= 2 for width, end, _ in widths)
 
 
 def _edged(text: bytes) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
 from secrets import token_hex
 
 from flow.adapters.fs import clock
@@ -18,18 +17,18 @@ from flow.adapters.rubrics.rubric_files import RubricFolder
 from flow.adapters.user_state.judge_labels import LabelLog
 from flow.adapters.user_state.settings import load
 from flow.app.judging.port import AskJudge, NoAnswer, no_answer
-from flow.core.judging.rubric.model import Rubric
 from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from flow.core.judging.rubric.model import Rubric
     from flow.core.settings import JudgeSettings
 
-RubricLike = Rubric | Mapping[str, Any] | str | os.PathLike[str]
-Backend = str | AskJudge | Callable[[str], Any]
+    RubricLike = Rubric | Mapping[str, Any] | str | os.PathLike[str]
+    Backend = str | AskJudge | Callable[[str], Any]
 
 
 def random_nonce(_: str = "") -> str:

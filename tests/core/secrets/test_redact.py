@@ -20,9 +20,10 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from flow.core.secrets import redact as secrets_redact
+from flow.core.secrets import shapes as secrets_shapes
 from flow.core.secrets.redact import Redactor, placeholder, redact
 from flow.core.secrets.shapes import BEHIND, CLASSES, REACH, SecretShape, shapes, shapes_in
-from flow.core.secrets.table import FORMED
+from flow.core.secrets.table import FORMED, rows
 from flow.core.secrets.values import LEAST, _words_of, secret_name, values, variants
 from tests.support import secret_samples as samples
 from tests.support.effort import sizes
@@ -844,3 +845,23 @@ def test_a_short_text_is_redacted_as_a_stream_is(data: bytes) -> None:
     stream = Redactor(())
     whole = b"".join((stream.feed(data), stream.finish()))
     assert redact(data) == (whole, stream.counts)
+
+
+def test_an_edge_in_a_table_is_found_without_its_expression() -> None:
+    texts = [row[3].encode() for row in rows(FORMED, 7)]
+    texts += [
+        b"<4>",
+        b"<12>",
+        b"<123>",
+        b"<>",
+        b"<4",
+        b"4>",
+        b"(?<!a)x<",
+        b"(?<=<)4>",
+        b"<<4>",
+        b"<4<>",
+    ]
+    for text in texts:
+        assert secrets_shapes._has_edge(text) == (
+            re.search(secrets_shapes._EDGE, text) is not None
+        ), text
