@@ -57,6 +57,8 @@ _BEFORE_EDGE = rb"|[nrtbf]|.*0m|m|[0A-Fa-f]{2}|u00[0A-Fa-f]{2}"
 _PIECE = 1 << 13
 """Bytes of a text whose words are looked at together: an anchor is looked for in no more of it than
 that because a word calls for it."""
+_USUAL = b"test"
+"""A word that calls for no anchor that has another one: each part of a test run's output has it."""
 _LONG = 32
 """Bytes of a word that is too long to come again."""
 _SEEN = 1 << 13
@@ -78,7 +80,7 @@ def _probe(anchor: bytes) -> bytes:
     words = anchor.translate(_WORDS)
     spans = [match.span() for match in re.finditer(rb"[^ ]+", words)]
     probes = {words[max(start - 1, 0) : end + 1] for start, end in spans}
-    return max(probes, key=lambda probe: (len(probe), probe), default=b"")
+    return max(probes, key=lambda p: (p.strip() != _USUAL, len(p), p), default=b"")
 
 
 class _Grams:
@@ -88,6 +90,7 @@ class _Grams:
         self.short: list[AnchorRow] = [*base.short] if base is not None else []
         self.anchors: dict[int, tuple[_Anchor, ...]] = {**base.anchors} if base is not None else {}
         self._classed: list[_Anchor] = [*base._classed] if base is not None else []
+        own: set[int] = set()
         for row in rows:
             if row.classes:
                 self._classed.append(_Anchor(row, row.data, row.edged))
@@ -103,7 +106,8 @@ class _Grams:
                 for gram in [start + more for more in _WORD_BYTES] if missing == 1 else [start]:
                     key = _gram_number(gram)
                     self.anchors[key] = (*self.anchors.get(key, ()), anchor)
-        self._numbers = frozenset(self.anchors)
+                    own.add(key)
+        self._numbers: frozenset[int] = frozenset(own) if base is None else base._numbers.union(own)
 
     def candidates(self, words: bytes) -> set[_Anchor]:
         """The anchors whose first grams stand in words, and those that have none."""
@@ -132,7 +136,8 @@ class AnchorTable:
         self.always: list[int] = [*(base.always if base is not None else ()), *always]
         """What is searched for in every text: it has no anchor."""
         self.all: list[AnchorRow] = [*(base.all if base is not None else ()), *rows]
-        self.longest = max((len(row.data) for row in self.all), default=0)
+        longest = max((len(row.data) for row in rows), default=0)
+        self.longest: int = longest if base is None else max(base.longest, longest)
         """Bytes of the longest anchor."""
 
     @once
@@ -151,7 +156,8 @@ class AnchorSearch:
         """Words in which no probe stands."""
         self._telling: dict[bytes, tuple[AnchorRow, ...]] = {}
         """Words with a probe, and whose that is."""
-        self._classed = [row for row in table.all if row.classes]
+        self._classed: list[AnchorRow] = []
+        """Those that no library finds."""
         self._rows: list[list[AnchorRow]] = []
         """The anchors that are the same in lower case, by the number of that."""
 
@@ -203,7 +209,9 @@ class AnchorSearch:
             return None
         rows: dict[bytes, list[AnchorRow]] = {}
         for row in self._table.all:
-            if not row.classes:
+            if row.classes:
+                self._classed.append(row)
+            else:
                 rows.setdefault(row.data.lower(), []).append(row)
         self._rows = [*rows.values()]
         return self._make_finder([*rows])
