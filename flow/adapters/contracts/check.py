@@ -192,6 +192,8 @@ class _Compiler:
         self.named: dict[str, Test] = {}
 
     def test(self, schema: Mapping[str, Any]) -> Test:
+        if schema.get("type") == "string" and _OF_TEXTS.issuperset(schema):
+            return _text_test(schema.get("pattern"), schema.get("maxLength"))
         tests = [
             getattr(self, "_" + keyword.removeprefix("$"))(argument, schema)
             for keyword, argument in schema.items()
@@ -334,6 +336,20 @@ class _Compiler:
     def _if(self, condition: Mapping[str, Any], schema: Mapping[str, Any]) -> Test:
         when, then = self.test(condition), self.test(schema["then"])
         return lambda value, _: not when(value, None) or then(value, None)
+
+
+_OF_TEXTS = ANNOTATIONS | {"type", "pattern", "maxLength"}
+
+
+def _text_test(pattern: str | None, most: int | None) -> Test:
+    """One call for what most values are: a text, its length and its pattern."""
+
+    def is_such_text(value: Any, _: list[bool] | None) -> bool:
+        if not isinstance(value, str) or (most is not None and len(value) > most):
+            return False
+        return pattern is None or bool(pattern_search(pattern)(value))
+
+    return is_such_text
 
 
 def _all(tests: Sequence[Test]) -> Test:

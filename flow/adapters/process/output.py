@@ -197,11 +197,16 @@ def discard(root: str, rels: Sequence[str]) -> None:
     """
     if not rels:
         return
+    names = {rel.rpartition("/")[2] for rel in rels}
     # The folder may have become unsafe or unreadable; doctor lists the rest.
     with suppress(FlowError), folders.in_folder(root, rels[0], "remove") as (folder, _):
-        for rel in rels if folder is not None else ():
+        if folder is None:
+            return
+        with suppress(OSError):  # no descriptor left: then each is tried
+            names.intersection_update(os.listdir(folder))  # most were taken long since
+        for name in names:
             with suppress(OSError):
-                os.unlink(rel.rpartition("/")[2], dir_fd=folder)
+                os.unlink(name, dir_fd=folder)
 
 
 def _write_all(fd: int, view: memoryview) -> None:
