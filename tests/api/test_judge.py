@@ -261,6 +261,18 @@ def test_importing_flow_costs_nothing() -> None:
     assert done.stdout == "[]\n"
 
 
+def test_errors_have_the_fields_that_the_docs_name() -> None:
+    kinds = {"InputError", "ContractError", "StateError", "RefusedError", "OutsideError"}
+    assert kinds | {"FlowError", "PersonNeeded", "NotPassed"} <= set(flow.__all__)
+    with pytest.raises(flow.InputError) as caught:
+        flow.judge("text", "nonsense")
+    error = caught.value
+    assert isinstance(error, flow.FlowError)
+    assert (error.code, error.exit_code) == ("not_found", 2)
+    for field in ("message", "file", "key", "value", "remedy"):
+        assert hasattr(error, field)
+
+
 def test_every_public_name_is_there() -> None:
     for name in flow.__all__:
         assert getattr(flow, name) is not None

@@ -32,6 +32,16 @@ def test_no_list_of_runs_depends_on_the_second_they_began_in(page: str) -> None:
         assert one is None or two is None or one[1] <= two[1], f"{page}, line {number}"
 
 
+def test_the_package_is_installed_from_one_page() -> None:
+    """Nothing is published under that name: a release changes the lines of one page."""
+    from_git = re.compile(r"git\+\S+|\bflow-goal\[")
+    told = [page for page in PAGES if from_git.search(Path(ROOT, page).read_text("utf-8"))]
+    assert told == ["docs/start/install.md"]
+    for page in PAGES:
+        text = Path(ROOT, page).read_text("utf-8")
+        assert not re.search(r"install '?flow-goal(\[[a-z,]+\])?'?(?! @)", text), page
+
+
 def test_every_exit_code_is_told() -> None:
     for code in (0, 1, 2, 3, 4, 5, 130):
         assert f"| {code} |" in COMMAND_LINE
