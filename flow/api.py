@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.app.evaluation.values import Listener
-    from flow.app.ports import LoadedGoal, Trigger
+    from flow.app.ports import Trigger
     from flow.app.transitions.closing import Closed
+    from flow.core.goal.loaded import LoadedGoal
 
 __all__ = [
     "Checkout",

@@ -20,7 +20,7 @@ from flow.core.stop.hosts import (
     reason_size,
     to_document,
 )
-from flow.errors import FlowError
+from flow.errors import FlowError, InputError
 from flow.startup import ctrl_c, json
 from flow.startup.typing import TYPE_CHECKING, Any, NoReturn
 
@@ -163,7 +163,6 @@ def _cannot_look(reason: str) -> str:
 def _auto_judged(head: bytes) -> str:
     """What the user is to be told at this stop."""
     from flow.app.judging.auto_mode import Stop
-    from flow.errors import InputError
     from flow.wiring.judging.auto_mode import on_stop
 
     document = _document(head)
@@ -221,7 +220,6 @@ def _answer_stop(host: str, head: bytes, started: float) -> StopAnswer:
 
 def _decide_stop(host: str, event: StopEvent, started: float) -> StopAnswer:
     from flow.app.stop.tools import Host
-    from flow.errors import InputError
     from flow.wiring.stopping import Stopping, context_of
 
     try:

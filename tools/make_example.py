@@ -78,10 +78,10 @@ def hold_still(now: int) -> None:
     from flow.adapters.git import settings as git_settings
     from flow.adapters.judges import retry
     from flow.adapters.ledger import transaction
-    from flow.app.evaluation import measure
+    from flow.app.evaluation import command_runs
 
     keys = iter(range(1, 1000))
-    moment, digests, fields = clock_time(now), git_settings.digests, measure.run_fields
+    moment, digests, fields = clock_time(now), git_settings.digests, command_runs.run_fields
 
     def own_digests(repo: Any) -> dict[str, str]:  # without those of /etc/gitconfig
         return {name: value for name, value in digests(repo).items() if name.startswith("config [")}
@@ -95,7 +95,7 @@ def hold_still(now: int) -> None:
         (secrets, "token_hex", lambda size: f"{now}{next(keys):03}".rjust(2 * size, "0")),
         (transaction, "new_key", lambda: f"{now}{next(keys):03}".rjust(24, "0")),
         (git_settings, "digests", own_digests),
-        (measure, "run_fields", run_fields),
+        (command_runs, "run_fields", run_fields),
         (retry, "real_clock", lambda: retry.Clock(lambda: 0.0, time.sleep, lambda: 0.0)),
     )
     for module, name, value in changes:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from flow.app.evaluation.values import ClosingContext
-    from flow.app.ports import LoadedGoal
     from flow.app.transitions.remembered import RememberedGoals
     from flow.core.evidence.red_first import BaseRun
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal, GoalSummary
 
 MOST_TURNS = 1000

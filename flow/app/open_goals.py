@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import TypeVar
 
-    from flow.app.ports import LoadedGoal
     from flow.core.decision.after import EarlierGoal
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal, GoalSummary
 
     _Read = TypeVar("_Read")

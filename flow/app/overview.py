@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from flow.app.evaluation.values import ClosingContext
-    from flow.app.ports import LoadedGoal, Records, TakeSnapshot
+    from flow.app.ports import Records, TakeSnapshot
     from flow.core.boundary.rules import Baseline, Deciding, Snapshot
     from flow.core.decision.after import Hold
     from flow.core.evidence.freshness import Freshness
     from flow.core.evidence.red_first import BaseRun
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal, GoalSummary
     from flow.core.stop.past import PastTurn
     from flow.errors import StateError

@@ -19,32 +19,11 @@ if TYPE_CHECKING:
     from flow.core.evidence.model import Evidence, Outcome
     from flow.core.evidence.proof import LineCount, ProofFile
     from flow.core.goal.lifecycle import NonTerminal, Status, Terminal
+    from flow.core.goal.loaded import LoadedGoal, Seen
     from flow.core.goal.model import Goal
     from flow.core.sandbox import Sandbox
     from flow.core.stop.turns import RecordedTurn
     from flow.errors import FlowError
-
-
-class Seen(NamedTuple):
-    """What a writer saw of a goal: a write is refused when any of it has moved."""
-
-    status: str
-    contract: str | None = None
-    turns_evaluated: int | None = None
-
-
-class LoadedGoal(NamedTuple):
-    """A goal as it is on disk, with its contract's digest and the reader's warnings."""
-
-    goal: Goal
-    contract: str
-    warnings: tuple[str, ...]
-    file: str
-
-    @property
-    def seen(self) -> Seen:
-        """What a write after this reading compares with."""
-        return Seen(self.goal.status, self.contract, self.goal.turns_evaluated)
 
 
 class Artifact(NamedTuple):

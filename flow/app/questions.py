@@ -12,7 +12,7 @@ from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flow.app.evaluation.values import ClosingContext
-    from flow.app.ports import LoadedGoal
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
 
 

@@ -11,7 +11,7 @@ from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from flow.app.ports import LoadedGoal
+    from flow.core.goal.loaded import LoadedGoal
 
 
 def status_line(port: ViewPort) -> dict[str, Any]:

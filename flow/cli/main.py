@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from flow.cli.output import Output, prepare_streams
-from flow.errors import FlowError, InputError
+from flow.errors import FlowError, InputError, Interrupted
 from flow.startup import ctrl_c
 from flow.startup.finder import import_module
 from flow.startup.typing import TYPE_CHECKING
@@ -65,8 +65,6 @@ def _guarded(words: Sequence[str], out: Output) -> int:
         return out.error(error)
     except KeyboardInterrupt:
         ctrl_c.ignore()  # it may have come instead of the one above
-        from flow.errors import Interrupted
-
         return out.error(Interrupted("interrupted"))
     except Exception as error:  # noqa: BLE001 - no traceback reaches a user; the log has it
         from flow.adapters.fs.crash import report

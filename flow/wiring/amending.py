@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from flow.adapters.user_state.goal_notes import Notes
     from flow.adapters.user_state.trust import TrustEntry
-    from flow.app.ports import LoadedGoal
     from flow.app.transitions.amend import AmendmentPlan
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.settings import LoadedSettings
     from flow.wiring.context import Context
 

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from flow.adapters.user_state.trust import TrustLedger
     from flow.adapters.user_state.written_files import OwnRecord
     from flow.app.open_goals import EarlierGoals
-    from flow.app.ports import LoadedGoal
     from flow.app.transitions.remembered import RememberedGoals
     from flow.core.boundary.changes import Baseline
     from flow.core.evidence.red_first import BaseRun
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
     from flow.core.settings import LoadedSettings
     from flow.core.tool_calls.speaker import Speaker

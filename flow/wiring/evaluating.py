@@ -27,10 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flow.app.evaluation.values import BaseTools, JudgeCase, RecordedBaseline
-    from flow.app.ports import Check, LoadedGoal, Watch
+    from flow.app.ports import Check, Watch
     from flow.app.transitions.named_contract import NamedContractPort
     from flow.core.decision.decide import NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
     from flow.wiring.context import Context
 

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from flow.adapters.user_state.checkouts import CheckoutNotes
     from flow.app.evaluation.values import ClosingContext
     from flow.app.open_goals import CheckoutGoals
-    from flow.app.ports import BranchGoals, LoadedGoal
+    from flow.app.ports import BranchGoals
     from flow.app.transitions.remembered import RememberedGoals
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal, GoalSummary
     from flow.core.report import RecordChain
     from flow.wiring.context import Context

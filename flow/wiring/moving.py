@@ -23,10 +23,10 @@ from flow.wiring.working_tree import closing_context
 
 if TYPE_CHECKING:
     from flow.app.evaluation.values import ClosingContext
-    from flow.app.ports import LoadedGoal
     from flow.app.transitions.create import Rebase
     from flow.core.evidence.protected_files import Difference
     from flow.core.goal.lifecycle import NonTerminal
+    from flow.core.goal.loaded import LoadedGoal
     from flow.wiring.context import Context
 
 

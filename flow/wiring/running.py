@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.adapters.user_state.goal_notes import Notes
-    from flow.app.ports import CheckResult, LoadedGoal
+    from flow.app.ports import CheckResult
     from flow.core.goal.lifecycle import NonTerminal
+    from flow.core.goal.loaded import LoadedGoal
     from flow.wiring.context import Context
 
 OUTPUT_LIMIT = 1 << 16

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flow.adapters.fs import clock, inputs
 from flow.adapters.ledger import reader
-from flow.app.ports import LoadedGoal
 from flow.app.transitions import trusting
+from flow.core.goal.loaded import LoadedGoal
 from flow.core.goal.model import contract
 from flow.core.layout import GOAL_LIMIT
 from flow.errors import InputError, at_key

@@ -27,16 +27,15 @@ from flow.app.ports import (
     CheckResult,
     Closing,
     CriterionUpdate,
-    LoadedGoal,
     Move,
     RawOutput,
-    Seen,
     Turn,
 )
 from flow.app.transitions.create import CreationTools, Outside, Parsed
 from flow.core.boundary.rules import Baseline, ContentState, Deciding, PathChange, Snapshot
 from flow.core.evidence.model import Evidence, evidence_from_document
 from flow.core.goal.lifecycle import TERMINAL, check_move
+from flow.core.goal.loaded import LoadedGoal, Seen
 from flow.core.goal.model import Goal, goal_from_document
 from flow.core.stop.turns import RecordedTurn
 from flow.errors import InputError, RefusedError, StaleProposal, StateError

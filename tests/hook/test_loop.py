@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow import hook
-from flow.app.evaluation import measure
+from flow.app.evaluation import command_runs
 from flow.app.stop import sight
 from flow.wiring import stopping
 from tests.support import ROOT, GitRepo, scene
@@ -448,13 +448,13 @@ def test_what_was_fast_last_time_goes_first(
     more = ("--criterion", f"AC2: quick :: {log.format('AC2')}")
     scene.create(repo, "greet", *more, criterion=f"AC1: slow :: {log.format('AC1')}")
     settings(home, stopHookEnforcement="block")
-    fields = measure.run_fields
+    fields = command_runs.run_fields
 
     def timed(subject: Any, criterion: Any, result: Any) -> dict[str, Any]:
         took = {"AC1": 0.5, "AC2": 0.1}[criterion.id]
         return fields(subject, criterion, result._replace(duration_seconds=took))
 
-    monkeypatch.setattr(measure, "run_fields", timed)
+    monkeypatch.setattr(command_runs, "run_fields", timed)
     stop(repo, capfd)
     repo.write("src/other.txt", "x")
     stop(repo, capfd)

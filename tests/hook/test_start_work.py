@@ -70,6 +70,9 @@ def test_a_stop_after_a_turn_was_written_loads_only_what_it_needs(repo: GitRepo)
         "flow.core.evidence.protected_files",
         "flow.core.evidence.repeat",
         "flow.app.evaluation.repeating",
+        "flow.app.evaluation.command_runs",
+        "flow.app.evaluation.recording",
+        "flow.app.ports",
         "flow.adapters.process.speaker",
         "flow.app.transitions.closing",
     }

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from flow.adapters.chain.run_record import RunRecord
     from flow.adapters.ledger.goal_edits import Edit
     from flow.adapters.ledger.settings import LedgerSettings
-    from flow.app.ports import Artifact, LoadedGoal, Seen
+    from flow.app.ports import Artifact
     from flow.core.goal.lifecycle import Status
+    from flow.core.goal.loaded import LoadedGoal, Seen
     from flow.core.goal.model import Goal
 
 

@@ -20,8 +20,9 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from flow.app.ports import Amendment, Seen
+    from flow.app.ports import Amendment
     from flow.core.boundary.rules import Baseline
+    from flow.core.goal.loaded import Seen
     from flow.core.goal.model import Goal
 
 

@@ -14,7 +14,8 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.app.ports import CriterionUpdate, LoadedGoal, Seen
+    from flow.app.ports import CriterionUpdate
+    from flow.core.goal.loaded import LoadedGoal, Seen
     from flow.core.goal.model import Goal
     from flow.core.stop.turns import RecordedTurn
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from flow.adapters.ledger import goal_edits
 from flow.adapters.ledger.goal_change import GoalChange, Plan
-from flow.app.ports import Seen, goal_evaluation
+from flow.app.ports import goal_evaluation
 from flow.core import layout
 from flow.core.goal.lifecycle import STATUSES, TERMINAL, check_move
+from flow.core.goal.loaded import Seen
 from flow.errors import at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flow.adapters.ledger.goal_edits import Edit
-    from flow.app.ports import Approval, Closing, LoadedGoal, Move, Turn
+    from flow.app.ports import Approval, Closing, Move, Turn
     from flow.core.goal.lifecycle import Status
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
 
 

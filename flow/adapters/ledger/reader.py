@@ -11,10 +11,10 @@ from flow.adapters.chain import event_log, ledger_file
 from flow.adapters.chain.newest_lines import NewestLines
 from flow.adapters.fs import files, lenient_json
 from flow.adapters.fs.folders import held
-from flow.app.ports import LoadedGoal
 from flow.core import layout
 from flow.core.chain.entries import DROPPED
 from flow.core.goal import ids
+from flow.core.goal.loaded import LoadedGoal
 from flow.errors import ContractError, FlowError, StorageError, in_file
 from flow.startup.contexts import contextmanager
 from flow.startup.sha import sha256

@@ -9,7 +9,6 @@ from __future__ import annotations
 from flow.adapters.fs import files, locks
 from flow.adapters.ledger import evidence_store
 from flow.adapters.ledger.reader import read_goal
-from flow.app.ports import Artifact
 from flow.core import layout
 from flow.core.goal import ids
 from flow.startup import json
@@ -22,9 +21,10 @@ if TYPE_CHECKING:
     from flow.adapters.ledger.goal_contracts import GoalContracts
     from flow.adapters.ledger.goal_moves import StatusChanges
     from flow.adapters.ledger.settings import LedgerSettings
-    from flow.app.ports import Amendment, Approval, Closing, Move, RawOutput, Seen, Turn
+    from flow.app.ports import Amendment, Approval, Artifact, Closing, Move, RawOutput, Turn
     from flow.core.boundary.rules import Baseline
     from flow.core.goal.lifecycle import Status
+    from flow.core.goal.loaded import Seen
     from flow.core.goal.model import Goal
 
 
@@ -102,6 +102,7 @@ class FileLedger:
         if folder is None:
             return
         from flow.adapters.journal import parts, store
+        from flow.app.ports import Artifact
 
         journal = store.journal_path(goal.journal, goal.issue, goal.id, folder)
         part = parts.part_to_write(self._root, journal)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.app.evaluation.measure import protected_difference, run_fields
+from flow.app.evaluation.command_runs import protected_difference, run_fields
 from flow.app.ports import Check, CheckEvents
 from flow.core.evidence.model import EVALUATOR, evidence_document
 from flow.core.text import display

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from flow.app.evaluation import measured_rows, proposals
-from flow.app.ports import LastEvaluation, Turn, goal_evaluation
 from flow.core.decision import after, explain
 from flow.core.decision.decide import Opinion
 from flow.core.decision.delta import delta
 from flow.core.decision.verdict import ProposedTransition, Verdict
-from flow.core.evidence.model import EVALUATOR, evidence_document
 from flow.core.text import display
 from flow.errors import PATHS
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -17,10 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flow.app.evaluation.values import EvaluationFacts, Facts, Request
-    from flow.app.ports import LoadedGoal, ProofDisk, Records
+    from flow.app.ports import ProofDisk, Records
     from flow.core.boundary.rules import BoundaryReport
     from flow.core.decision.decide import Decision, Measured
     from flow.core.decision.verdict import CriterionResult, Delta
+    from flow.core.goal.loaded import LoadedGoal
 
 
 def verdict(
@@ -218,74 +217,6 @@ def _verdict_delta(facts: Facts, measured: tuple[Measured, ...], records: Record
     if anew and goal.run_id is not None and goal.turns_evaluated:
         anew &= records.amended(goal.run_id, goal.turns_evaluated)
     return delta(before=before, decided=decided, amended=anew, first=goal.turns_evaluated == 0)
-
-
-def turn(
-    evaluated: EvaluationFacts, verdict: Verdict, proposal: Mapping[str, Any] | None, at: str
-) -> Turn:
-    """The evaluation's changes of its goal."""
-    facts, decision = evaluated.facts, evaluated.decision
-    goal = facts.loaded.goal
-    failures = [m.criterion_id for m in evaluated.measured if m.must_pass and not m.passing]
-    return Turn(
-        status=decision.status,
-        turns_evaluated=facts.turn,
-        last_evaluation=LastEvaluation(decision.result, verdict.reason, at),
-        criteria=measured_rows.updates(goal, evaluated.measurement, verdict.criterion_results, at),
-        artifact=goal_evaluation(
-            goal,
-            facts.run_id,
-            to=decision.status,
-            reason=verdict.reason,
-            result=decision.result,
-            failures=failures,
-        ),
-        event={
-            "type": "evaluated",
-            "turn": facts.turn,
-            "from": goal.status,
-            "to": decision.status,
-            "verdict": decision.verdict,
-            "candidate": evaluated.candidate,
-            "delta": verdict.delta,
-            "reason": verdict.reason,
-            "passing": [m.criterion_id for m in evaluated.measured if m.passing],
-            "subject": facts.subject.to_document(),
-            **_reused(evaluated),
-            "proposal_id": proposal["proposal_id"] if proposal else None,
-        },
-        proposal=proposal,
-        scope={} if goal.run_id == facts.run_id else {"run_id": facts.run_id},
-    )
-
-
-def _reused(evaluated: EvaluationFacts) -> dict[str, list[str]]:
-    """The criteria that fresh evidence stood for, where there are any."""
-    reused = evaluated.measurement.reused
-    return {"reused": list(reused)} if reused else {}
-
-
-def violations(evaluated: EvaluationFacts, at: str) -> dict[str, Any]:
-    """The ``path_boundary_check`` sidecar: every file named, nothing proved."""
-    facts = evaluated.facts
-    goal = facts.loaded.goal
-    return evidence_document(
-        id=f"evidence-boundary-eval-{facts.turn}",
-        goal=goal.id,
-        run_id=facts.run_id,
-        created_at=at,
-        created_by=EVALUATOR,
-        type="path_boundary_check",
-        body={
-            "proves": [],
-            "violations": [
-                {"path": display.visible(v.path), "why": display.visible(v.why)}
-                for v in evaluated.report.violations
-            ],
-            "limitations": ["Says which paths changed, not whether the changes are right."],
-            "subject": facts.subject.to_document(),
-        },
-    )
 
 
 def untrusted(loaded: LoadedGoal, run_id: str | None, why: str) -> Verdict:

@@ -13,10 +13,10 @@ from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flow.app.evaluation.values import ClosingContext
-    from flow.app.ports import LoadedGoal
     from flow.core.boundary.rules import Baseline, BoundaryReport, Snapshot
     from flow.core.evidence.freshness import StaleReason
     from flow.core.evidence.model import Evidence
+    from flow.core.goal.loaded import LoadedGoal
 
 
 class CurrentFiles:

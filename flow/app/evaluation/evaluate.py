@@ -19,11 +19,11 @@ from flow.app.evaluation import (
 )
 from flow.app.evaluation.goal_rules import confined
 from flow.app.evaluation.values import Drift, Evaluated, EvaluationFacts, JudgeCase
-from flow.app.ports import Move, goal_evaluation
 from flow.core.decision import decide
 from flow.core.decision.after import held_by, holds
 from flow.core.goal.lifecycle import EVALUABLE, TERMINAL
 from flow.core.text import display
+from flow.core.text.near import did_you_mean
 from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
         ProofObservation,
         Request,
     )
-    from flow.app.ports import LoadedGoal, Records, TurnLedger
     from flow.core.boundary.rules import BoundaryReport
     from flow.core.decision.after import HeldBy
     from flow.core.decision.decide import Decision, NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
 
 
@@ -112,7 +112,9 @@ def _observe(loaded: LoadedGoal, request: Request, tools: EvaluationTools) -> Fa
         tools.ledger.check_room(loaded.goal, facts.baseline.journal_dir)
     if loaded.goal.status == "active" or request.dry_run or request.quiet:
         return facts
-    return facts._replace(loaded=_resume_goal(facts, tools.ledger, tools.records))
+    from flow.app.evaluation import recording
+
+    return facts._replace(loaded=recording.resume_goal(facts, tools.ledger, tools.records))
 
 
 def _run(
@@ -212,33 +214,12 @@ def chosen_criteria(goal: Goal, wanted: Sequence[str]) -> frozenset[str] | None:
     known = [c.id for c in goal.criteria]
     for criterion_id in wanted:
         if criterion_id not in known:
-            from flow.core.text.near import did_you_mean
-
             raise at_key("--only", criterion_id).invalid(
                 f"goal {goal.id} has no criterion {criterion_id!r:.60}"
                 f"{did_you_mean(criterion_id, known)}",
                 f"it has {display.names(known)}",
             )
     return frozenset(wanted)
-
-
-def _resume_goal(facts: Facts, ledger: TurnLedger, records: Records) -> LoadedGoal:
-    """Move a waiting or blocked goal to ``active``, on the record."""
-    goal = facts.loaded.goal
-    reason = "resumed for evaluation"
-    ledger.move(
-        goal.id,
-        facts.run_id,
-        facts.loaded.seen,
-        Move(
-            to="active",
-            reason=reason,
-            artifact=goal_evaluation(goal, facts.run_id, to="active", reason=reason),
-            event={"type": "transition", "from": goal.status, "to": "active", "reason": reason},
-            scope={} if goal.run_id == facts.run_id else {"run_id": facts.run_id},
-        ),
-    )
-    return records.goal(goal.id)
 
 
 def _consult(
@@ -362,15 +343,17 @@ def _repropose(verdict: Verdict, evaluated: EvaluationFacts, tools: EvaluationTo
 
 def _write_turn(verdict: Verdict, evaluated: EvaluationFacts, tools: EvaluationTools) -> Verdict:
     """Write the boundary's sidecar, then the turn in one transaction."""
+    from flow.app.evaluation import recording  # most stops have nothing to write
+
     facts, at = evaluated.facts, tools.now()
     goal = facts.loaded.goal
     if goal.status != "active":  # a quiet evaluation resumes only what it changes
-        turns = _resume_goal(facts, tools.ledger, tools.records).goal.turns_evaluated
+        turns = recording.resume_goal(facts, tools.ledger, tools.records).goal.turns_evaluated
         goal = goal._replace(status="active", turns_evaluated=turns)
         facts = facts._replace(loaded=facts.loaded._replace(goal=goal))
         evaluated = evaluated._replace(facts=facts)
     if evaluated.report.violations:
-        tools.ledger.record_evidence(compose.violations(evaluated, at), suffix=True)
+        tools.ledger.record_evidence(recording.violations(evaluated, at), suffix=True)
     proposal = None
     if verdict.proposed_transition is not None:
         verdict, proposal, _ = _propose(verdict, evaluated, tools)
@@ -378,6 +361,6 @@ def _write_turn(verdict: Verdict, evaluated: EvaluationFacts, tools: EvaluationT
     if evaluated.measurement.goal_touched:
         # A command changed the goal file: that is this turn's failure, and goes on the record.
         seen = seen._replace(contract=None)
-    turn = compose.turn(evaluated, verdict, proposal, at)
+    turn = recording.turn(evaluated, verdict, proposal, at)
     status = tools.ledger.write_turn(goal.id, facts.run_id, seen, turn)
     return verdict._replace(lifecycle_to=status)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from flow.app.ports import CriterionUpdate
 from flow.core.decision.decide import Measured, Opinion
 from flow.core.decision.explain import JUDGED
 from flow.core.decision.verdict import CriterionResult
@@ -115,24 +114,6 @@ def _row_status(criterion: Criterion, row: Measurement, fact: Measured) -> str:
     if criterion.status == "pass" and not criterion.evidence_ref:
         return "pending"  # never pass without evidence
     return criterion.status
-
-
-def updates(
-    goal: Goal,
-    measurement: Measurements,
-    verdict_rows: Sequence[CriterionResult],
-    at: str,
-) -> tuple[CriterionUpdate, ...]:
-    """The updates of the goal's criteria; none for those that were not measured."""
-    updates = []
-    for criterion, row, shown in zip(goal.criteria, measurement.rows, verdict_rows, strict=True):
-        if row.evidence_ref is not None:
-            updates.append(
-                CriterionUpdate(criterion.id, shown.status, row.evidence_ref, at, row.result)
-            )
-        elif shown.status != criterion.status:
-            updates.append(CriterionUpdate(criterion.id, shown.status, None, at, None))
-    return tuple(updates)
 
 
 def unexecuted(goal: Goal) -> tuple[CriterionResult, ...]:

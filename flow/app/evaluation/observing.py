@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flow.app.evaluation.values import EvaluationTools, Measurements, Request
-    from flow.app.ports import LoadedGoal
     from flow.core.boundary.rules import Baseline, BoundaryReport, Snapshot
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
 
 

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.app.evaluation.values import ClosingContext, Facts
-    from flow.app.ports import LoadedGoal, Records
+    from flow.app.ports import Records
     from flow.core.boundary.rules import Baseline, BoundaryReport, Snapshot
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
 
 PROTECTED = "protected"

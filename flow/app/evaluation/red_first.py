@@ -8,7 +8,7 @@ hook), as far as time allows.
 
 from __future__ import annotations
 
-from flow.app.evaluation.measure import run_fields
+from flow.app.evaluation.command_runs import run_fields
 from flow.app.evaluation.values import BaseRows
 from flow.app.ports import Check, CheckEvents
 from flow.core.evidence import red_first as core

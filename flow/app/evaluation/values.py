@@ -12,7 +12,6 @@ if TYPE_CHECKING:
         Check,
         CheckResult,
         ClosingLedger,
-        LoadedGoal,
         ProofDisk,
         Records,
         RunChecks,
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from flow.core.evidence.proof import ProofFile
     from flow.core.evidence.protected_files import Difference
     from flow.core.evidence.red_first import BaseRun
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal
     from flow.core.sandbox import Sandbox
     from flow.core.tool_calls.speaker import Speaker

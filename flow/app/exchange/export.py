@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.evaluation.values import ClosingContext
-    from flow.app.ports import LoadedGoal, Records
+    from flow.app.ports import Records
     from flow.core.evidence.model import Evidence
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal
 
 SIZE_LIMIT = 32 << 20

@@ -14,10 +14,10 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.app.ports import LoadedGoal
     from flow.core.evidence.freshness import Freshness
     from flow.core.evidence.imported import CheckReport, Format
     from flow.core.evidence.model import Evidence
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
 
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from flow.app.evaluation.values import ClosingContext
-    from flow.app.ports import LoadedGoal, Records
+    from flow.app.ports import Records
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.judging.rubric.calibration import Label
 
 LabelSource = Literal["calibrate", "confirm", "clear"]

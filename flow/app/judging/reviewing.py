@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.values import ClosingContext
     from flow.app.judging.bundle import ContextSources
-    from flow.app.ports import LoadedGoal
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion
     from flow.core.judging.common.question import Question
     from flow.core.judging.goal.context import JudgeContext

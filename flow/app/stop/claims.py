@@ -12,8 +12,8 @@ from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.app.ports import LoadedGoal
     from flow.app.transitions.remembered import GoalMemory
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
 
 

@@ -15,9 +15,10 @@ from flow.startup.typing import TYPE_CHECKING, Literal, Protocol
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from flow.app.ports import GoalNotes, LoadedGoal
+    from flow.app.ports import GoalNotes
     from flow.app.transitions.remembered import RememberedGoals
     from flow.core.chain.closing_record import ClosedGoal
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal, GoalSummary
     from flow.core.stop.lost_goals import OpenGoal
     from flow.core.stop.pause import Pause

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.evaluation.values import ClosingContext
-    from flow.app.ports import LoadedGoal
     from flow.core.amendment.rules import Class
     from flow.core.boundary.rules import Baseline
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
 
 MOST_CHANGES = 200

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from flow.app.evaluation.values import BaseRows, BaseTools, Listener
-    from flow.app.ports import LoadedGoal
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal
     from flow.core.settings import LoadedSettings
 

@@ -29,11 +29,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from flow.app.evaluation.values import ClosingContext, Evaluated
-    from flow.app.ports import LoadedGoal, Records, TurnLedger
+    from flow.app.ports import Records, TurnLedger
     from flow.core.boundary.rules import Baseline, Snapshot
     from flow.core.decision.verdict import Verdict
     from flow.core.evidence.model import Evidence
     from flow.core.goal.lifecycle import NonTerminal, Terminal
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
 
 RESULT_OF: Mapping[str, str] = {"achieved": "pass", "failed": "fail"}

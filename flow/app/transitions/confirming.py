@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from flow.app.evaluation.values import ClosingContext
-    from flow.app.ports import LoadedGoal
     from flow.core.boundary.rules import Baseline, Snapshot
     from flow.core.evidence.model import Evidence
     from flow.core.evidence.proof import ProofFile
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal
 
 STARTS = ("flow goal create", "flow goal activate")

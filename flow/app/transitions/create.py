@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.evaluation.values import ClosingContext
-    from flow.app.ports import CheckResult, LoadedGoal
+    from flow.app.ports import CheckResult
     from flow.core.boundary.rules import Baseline
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal
 
 LOOK_SECONDS = 5.0

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flow.app.evaluation.values import ClosingContext
-    from flow.app.ports import LoadedGoal
+    from flow.core.goal.loaded import LoadedGoal
 
 
 class LifecycleChange(NamedTuple):

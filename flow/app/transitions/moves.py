@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from flow.app.evaluation.values import ClosingContext
-    from flow.app.ports import LoadedGoal
     from flow.app.transitions.persons_word import PersonsWord
     from flow.core.boundary.rules import Baseline, Snapshot
     from flow.core.goal.lifecycle import NonTerminal
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal
     from flow.core.stop.pause import Pause
 

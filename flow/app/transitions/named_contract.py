@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flow.app.evaluation.values import Request
-    from flow.app.ports import GoalNotes, LoadedGoal
+    from flow.app.ports import GoalNotes
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.settings import LoadedSettings
     from flow.core.tool_calls.speaker import Speaker
 

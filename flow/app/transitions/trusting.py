@@ -6,8 +6,8 @@ from flow.core.goal.lifecycle import NON_TERMINAL
 from flow.startup.typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from flow.app.ports import LoadedGoal
     from flow.core.boundary.changes import Baseline
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
 
 

@@ -27,9 +27,9 @@ from flow.wiring.context import Context
 if TYPE_CHECKING:
     import argparse
 
-    from flow.app.ports import LoadedGoal
     from flow.app.transitions.persons_word import PersonsWord
     from flow.cli.output import Output
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
 
 

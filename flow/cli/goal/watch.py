@@ -30,8 +30,9 @@ from flow.wiring.goals import Goals
 if TYPE_CHECKING:
     import argparse
 
-    from flow.app.ports import Check, CheckResult, LoadedGoal
+    from flow.app.ports import Check, CheckResult
     from flow.cli.output import Output
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
 
 NEVER = (b".flow/", b".git/")

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from flow.adapters.user_state.inbox_index import InboxIndex
     from flow.adapters.user_state.trust import TrustNow
     from flow.app.evaluation.values import ClosingContext
-    from flow.app.ports import LoadedGoal
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.standing.table import Doubt
     from flow.wiring.context import Context
 

@@ -9,7 +9,8 @@ from flow.wiring.working_tree import closing_context
 
 if TYPE_CHECKING:
     from flow.app.evaluation.values import ClosingContext
-    from flow.app.ports import LoadedGoal, Records
+    from flow.app.ports import Records
+    from flow.core.goal.loaded import LoadedGoal
     from flow.wiring.context import Context
 
 

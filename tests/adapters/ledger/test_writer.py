@@ -12,9 +12,10 @@ import pytest
 
 from flow.adapters.fs import files
 from flow.adapters.ledger import transaction
-from flow.app.ports import CriterionUpdate, RawOutput, Seen
+from flow.app.ports import CriterionUpdate, RawOutput
 from flow.core.evidence.model import APPROVER, EVALUATOR
 from flow.core.goal.lifecycle import STATUSES, TERMINAL, Lifecycle, allowed
+from flow.core.goal.loaded import Seen
 from flow.errors import (
     ContractError,
     FlowError,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flow.app.evaluation import measure, measured_rows
+from flow.app.evaluation import measure, measured_rows, recording
 from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import (
     EvaluationLimits,
@@ -550,7 +550,7 @@ def test_every_row(status: str, outcome: str, approved: bool, stale: bool, ref: 
         command=None if fuzzy else "x",
     )
     assert proved is (fuzzy and fact.passing)
-    update = measured_rows.updates(goal, rows, (shown,), NOW)
+    update = recording.updates(goal, rows, (shown,), NOW)
     if ran:
         assert update == (CriterionUpdate("AC1", expected, new, NOW, "exit 0"),)
     elif expected != status:

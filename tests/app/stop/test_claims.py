@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from flow.app.ports import LoadedGoal
 from flow.app.stop.claims import claim, forget
 from flow.app.stop.sight import IDLE_SECONDS, GoalSessions
+from flow.core.goal.loaded import LoadedGoal
 from flow.core.stop.lost_goals import OpenGoal, OpenGoals, SessionNotes
 from flow.errors import InputError, StateError, StorageError
 from tests.app.fakes import World, goal_document

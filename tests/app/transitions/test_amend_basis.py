@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from flow.app.ports import LoadedGoal
 from flow.app.transitions.amend import Basis, basis_of
 from flow.app.transitions.create import already_green, denied_journal
+from flow.core.goal.loaded import LoadedGoal
 from flow.core.goal.model import contract, goal_from_document
 from tests.app.fakes import Shop, criterion, goal_document
 

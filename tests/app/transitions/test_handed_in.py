@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from flow.app.evaluation.values import ClosingContext
-from flow.app.ports import LoadedGoal
 from flow.app.transitions.handed_in import LifecycleChange, update_lifecycle
+from flow.core.goal.loaded import LoadedGoal
 from flow.errors import StaleProposal
 from tests.app.fakes import World, goal_document
 

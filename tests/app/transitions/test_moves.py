@@ -8,11 +8,12 @@ import pytest
 
 from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import Request
-from flow.app.ports import Approval, Artifact, CriterionUpdate, LoadedGoal, Move
+from flow.app.ports import Approval, Artifact, CriterionUpdate, Move
 from flow.app.transitions import moves
 from flow.app.transitions.persons_word import PersonsWord
 from flow.core.boundary.rules import Baseline
 from flow.core.goal.lifecycle import STATUSES, TERMINAL
+from flow.core.goal.loaded import LoadedGoal
 from flow.errors import GitError, InputError, StateError
 from tests.app.fakes import NOW, World, changed, criterion, goal_document, sidecar
 

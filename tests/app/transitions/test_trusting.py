@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from flow.app.ports import LoadedGoal
 from flow.app.transitions.trusting import record_trust
 from flow.core.boundary.rules import Baseline
 from flow.core.goal.lifecycle import TERMINAL
+from flow.core.goal.loaded import LoadedGoal
 from flow.core.goal.model import Goal, goal_from_document
 from tests.app.fakes import BASE, goal_document
 
