@@ -18,7 +18,9 @@ settled() {
     local head=${event:0:most} given path
     local input='"tool_input"[[:space:]]*:[[:space:]]*(.*)'
     local names='"(file_path|notebook_path)"[[:space:]]*:[[:space:]]*"([^"\]*)"'
-    local word='(^|[^A-Za-z0-9_]|\\[nrtbf])flow([^A-Za-z0-9_/]|$)|\.flow|\.claude'
+    local quotes="[\"'\\]*" # the shell takes them out of fl''ow
+    local spelled="f${quotes}l${quotes}o${quotes}w"
+    local word="(^|[^A-Za-z0-9_]|\\\\[nrtbf])$spelled([^A-Za-z0-9_/]|\$)|\\.$spelled|\\.claude"
     local glued='flow.*(goal|trust|lifecycle|verdict)'
     [[ $head =~ \"cwd\"[[:space:]]*:[[:space:]]*\"[^\"]*/\.(flow|claude) ]] && return 1
     [[ $head =~ $input ]] || {
@@ -37,7 +39,10 @@ settled() {
     ((${#event} <= most)) || given+=${event:most}
     given=${given%\"tool_use_id\"*}
     [[ $given != *'\u00'* ]] || return 1
-    [[ $given == *flow* || $given == *.claude* ]] || return 0
+    [[ $given == *flow* || $given == *.claude* ]] || {
+        ((${#given} > most)) || [[ ! $given =~ $spelled ]]
+        return
+    }
     ((${#given} <= most)) || return 1
     [[ ! $given =~ $word && ! $given =~ $glued ]]
 }

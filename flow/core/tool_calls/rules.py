@@ -17,8 +17,10 @@ from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+_FLOW = "f[\"'\\\\]*l[\"'\\\\]*o[\"'\\\\]*w"
+"""The shell takes the quotes out of ``fl''ow``, ``"f"low`` and ``f\\low``."""
 MENTION = re.compile(
-    r"(?<![A-Za-z0-9_])flow(?![A-Za-z0-9_]|/|\.[A-Za-z])|\.flow(?![A-Za-z0-9_])|\.claude/settings"
+    rf"(?<![A-Za-z0-9_]){_FLOW}(?![A-Za-z0-9_]|/|\.[A-Za-z])|\.{_FLOW}(?![A-Za-z0-9_])|\.claude/settings"
 )
 """``flow`` as a word of its own; not the ``flow`` of ``workflow``, ``src/flow/`` or ``flow.py``."""
 _GLUED = re.compile(r"(?:^|[\s;&|(])\w+=\S*flow[\s\S]*\b(?:goal|trust|lifecycle|verdict)\b")
