@@ -377,7 +377,7 @@ def test_what_was_imported_and_cannot_be_read_is_not_gone(scene):
     scene.meet()
     report = scene.hand("junit.xml", '<testsuite tests="1"><testcase name="a"/></testsuite>\n')
     words = ("evidence", "import", report, "--goal", GOAL, "--proves", "AC1", "--commit", "HEAD")
-    code = NO_ANSWER.replace("WHAT", "records.FileRecords._sidecar")
+    code = NO_ANSWER.replace("WHAT", "records.FileRecords._sidecar_bytes")
     done = patched(scene, code, *words, "--json")
     assert (done.status, done.json["error"]["code"]) == (5, "storage")
     (id,) = look(scene).evidence
@@ -385,7 +385,9 @@ def test_what_was_imported_and_cannot_be_read_is_not_gone(scene):
     assert (done.status, done.json["error"]["code"]) == (5, "storage")
 
 
-@pytest.mark.parametrize("what", ["pinned_heads.PinnedHeads._read", "records.FileRecords._sidecar"])
+@pytest.mark.parametrize(
+    "what", ["pinned_heads.PinnedHeads._read", "records.FileRecords._sidecar_bytes"]
+)
 def test_an_export_does_not_take_what_cannot_be_read_for_absent(scene, what):
     proposal = scene.propose()
     must(scene.flow("goal", "confirm", GOAL, "--proposal", proposal))
