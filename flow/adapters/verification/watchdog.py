@@ -271,14 +271,21 @@ class _WatchdogProcess:
         return supervisor.serve()
 
     def _reap(self) -> bool:
-        """Collect who has exited; True where this process has no child left."""
+        """Collect who has exited; True where this process has no child left.
+
+        A supervisor that was stopped is killed: its command may have done it, to outlast its limit.
+        """
         while True:
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
+                pid, status = os.waitpid(-1, os.WNOHANG | os.WUNTRACED)
             except ChildProcessError:
                 return True
             if pid == 0:
                 return False
+            if os.WIFSTOPPED(status):
+                if pid in self.supervisors:
+                    os.kill(pid, signal.SIGKILL)
+                continue
             supervisor = self.supervisors.pop(pid, None)
             if supervisor is None:
                 continue
