@@ -197,6 +197,9 @@ def _prefixed(make: Maker) -> dict[str, tuple[str, str]]:
         wallet wallet xpr+v9 ALNUM 106
         yandex-key yandex AQ+VN WORD 36
         yandex-oauth yandex y0+_A WORD 57
+        cloudflare-user cloudflare cf+ut_ ALNUM 48
+        cloudflare-account cloudflare cf+at_ ALNUM 48
+        onepassword-service onepassword ops+_eyJ ALNUM 300
     """
     found = {}
     for row in rows.strip().splitlines():
@@ -327,6 +330,18 @@ def _keys(make: Maker) -> dict[str, tuple[str, str]]:
         "der-ec-old": "MHc" + "CAQEEI" + make.of(ALNUM, 150),
         "der-ec-384": "MIGk" + "AgEBBD" + make.of(ALNUM, 210),
         "der-ec-521": "MIHc" + "AgEBBEI" + make.of(ALNUM, 280),
+        "der-rsa-1024": "MIIC" + "XAIBAAKBg" + make.of(ALNUM, 800),
+        "der-rsa-512": "MIIB" + "OgIBAAJBA" + make.of(ALNUM, 400),
+        "der-dsa": "MIIB" + "uwIBAAKBg" + make.of(ALNUM, 580),
+        "der-ec-koblitz": "MHQ" + "CAQEEI" + make.of(ALNUM, 149),
+        "der-ec-bare": "MDE" + "CAQEEI" + make.of(ALNUM, 59),
+        "der-ec-224": "MGg" + "CAQEEH" + make.of(ALNUM, 132),
+        "der-ec-without-public": "MEE" + "CAQAwEwYHKoZIzj0CAQYIKoZIzj0DAQcEJ" + make.of(ALNUM, 56),
+        "der-rsa-pss": "MII" + "EvAIBADALBgkqhkiG9w0BAQoE" + make.of(ALNUM, 1600),
+        "der-dsa-8": "MIIB" + "WwIBADCCATMGByqGSM44BAEw" + make.of(ALNUM, 400),
+        "der-encrypted-ed25519": "MIGb" + "MFcGCSqGSIb3DQEFDTBK" + make.of(ALNUM, 190),
+        "der-ed448": "MEc" + "CAQAwBQYDK2VxBDsEOQ" + make.of(ALNUM, 76),
+        "der-ed25519-with-public": "MFE" + "CAQEwBQYDK2VwBCIEI" + make.of(ALNUM, 94),
         "putty": f"Private-Lines: 6\n{make.lines(6)}\nPrivate-MAC: {make.of(HEX, 64)}",
     }
     return {name: ("private_key", text) for name, text in found.items()}
@@ -420,6 +435,41 @@ def settings() -> dict[str, tuple[str, str, str, str]]:
         "wireguard": ("assignment", "PrivateKey = ", of(ALNUM, 43) + "=", "\n"),
         "wireguard-shared": ("wireguard", "PresharedKey = ", of(ALNUM, 43) + "=", "\n"),
         "cohere": ("assignment", "COHERE_API_KEY: ", of(ALNUM, 40), "\n"),
+        "htpasswd": ("option", "htpasswd -b /etc/x/.htpasswd admin ", "s3" + "cr3t", "\n"),
+        "htpasswd-create": ("option", "htpasswd -c -B -C 10 -b users me '", "s3" + "cr3t", "'"),
+        "htpasswd-print": ("option", "$ htpasswd -nbB admin ", "s3" + "cr3t!", " >> users"),
+        "openssl": ("option", "openssl rsa -in k.pem -passin pass:", "s3" + "cr3t", " -out x"),
+        "openssl-out": ("option", "openssl genrsa -passout 'pass:", "s3" + "cr3t", "' 2048"),
+        "openssl-enc": ("option", "openssl enc -aes256 -pass pass:", "s3" + "cr3t", "\n"),
+        "keytool": ("option", "keytool -list -storepass ", "s3" + "cr3t", " -v"),
+        "keytool-key": ("option", "keytool -genkey -keypass '", "s3" + "cr3t", "'"),
+        "httpie": ("option", "http -a someone:", "s3" + "cr3t", " https://x.example/a"),
+        "httpie-long": ("option", "https POST x.example a=b --auth=me:", "s3" + "cr3t", "\n"),
+        "httpie-quoted": ("option", "http GET https://x.example --auth 'me:", "s3" + "cr3t", "'"),
+        "ansible": ("password", "web1 ansible_become_pass=", "s3" + "cr3t", " ansible_port=22"),
+        "ansible-ssh": ("password", "    ansible_ssh_pass: '", "Blumen" + "!Topf", "'\n"),
+        "ansible-json": ("password", '{"ansible_password": "', "s3" + "cr3t", '"}'),
+        "pass-of-a-file": ("password", "SMTP_PASS=", "hun" + "ter2", "\n"),
+        "pass-of-yaml": ("password", '  DB_PASS: "', "hun" + "ter-2", '"\n'),
+        "pass-in-lower-case": ("assignment", "smtp_pass = '", of(ALNUM, 20), "'\n"),
+        "pass-in-json": ("assignment", '{"db_pass": "', of(ALNUM, 20), '"}'),
+        "xml": ("password", "<server><password>", "s3" + "cr3t", "</password></server>"),
+        "xml-lines": (
+            "password",
+            '<wsse:Password Type="x">\n  ',
+            "s3" + "cr3t",
+            "\n</wsse:Password>",
+        ),
+        "xml-data": ("password", "<passphrase><![CDATA[", "s3" + "cr3t", "]]></passphrase>"),
+        "xml-secret": ("password", "<secret>", "hun" + "ter2-x", "</secret>"),
+        "xml-key": ("password", "<apiKey>", of(ALNUM, 12), "</apiKey>"),
+        "xml-token": ("password", "<token>", of(ALNUM, 12), "</token>"),
+        "php": ("password", "define('DB_PASSWORD', '", "s3" + "cr3t", "');"),
+        "php-quoted": ("password", 'define( "SMTP_PASS" , "', "s3" + "cr3t", '" );'),
+        "php-secret": ("password", "define('APP_SECRET', '", "hun" + "ter2-x", "');"),
+        "php-salt": ("password", "define('SECURE_AUTH_KEY',  '", of(ALNUM + "|;<( )>", 64), "');"),
+        "azure-sas-bare": ("azure", "the signature is sig=", of(ALNUM, 43) + "=", "\n"),
+        "azure-sas-line": ("azure", "\nsig=", of(ALNUM, 40) + "%2B" + of(ALNUM, 2) + "%3D", "\n"),
     }
 
 
@@ -510,4 +560,35 @@ ORDINARY = {
     "curves": "path d='M0 0h24v24H0z' fill='none' data-k='row-12' key-12 pa-12 re_path fc-list",
     "machine": "machine learning on the default login page; password reset",
     "snapshot": "exports[`test_renders 1`] = `<div class='live_preview secret-santa api-docs'>`;",
+    "htpasswd": "htpasswd -b FILE USER PASS; htpasswd -nb admin password\n"
+    'htpasswd -b users me "$PASSWORD"; htpasswd -c /etc/x/.htpasswd admin; htpasswd -D users me',
+    "openssl": "openssl rsa -passin env:SECRET; openssl rsa -passin file:k.txt; openssl "
+    "-passin pass:\n"
+    "openssl enc -pass pass:$PASSWORD; -passin pass:password\nkeytool -storepass:env PW "
+    "-keypass $P",
+    "httpie": "http -a $USER:$PASSWORD https://x; serving http on port -a 0.0.0.0:8080\n"
+    "http -a localhost:8080\nhttp -a user:password x.example; http --auth-type=bearer x.example",
+    "ansible": "ansible_become_pass='{{ vault_pass }}' ansible_ssh_pass: !vault |\n"
+    "ansible_password={{ lookup('env', 'X') }} ansible_become_pass=$PASS ansible_pass_file: x.txt",
+    "names with pass": "ALL_TESTS_PASS=yes TESTS_PASS: 12/14 FIRST_PASS=SHADOW_MAP "
+    "MULTI_PASS=12.5\n"
+    "render_pass = create_render_pass(device) test_pass: 0.98 after_pass=first_level_of_the_tree\n"
+    "PRE_PASS=/usr/share/x1 SMTP_PASS=${SMTP_PASS} DB_PASS=$PASS GIT_ASKPASS=/usr/bin/x2y",
+    "xml": "<password>${db.password}</password><password></password><password>{COQLCE6DU6GtcS5P}"
+    "</password><password>********</password><token>identifier</token><secret>$SECRET</secret>\n"
+    "<token>else</token><token>next_word</token><password>password</password><apiKey>your-api-key"
+    "</apiKey> enter <password> then <token> <password>the new one</password>",
+    "php": "define('DB_PASSWORD', getenv('X')); define('PASSWORD_MIN', '8'); "
+    "define('DB_PASS', '');\n"
+    "define('CSRF_TOKEN', 'csrf_token'); define('AUTH_KEY', 'put your unique phrase here');\n"
+    "define(['jquery', 'password'], f); define('DB_PASSWORD', 'password'); #define PASS 1",
+    "signatures": "sig=abcdef sig=" + "ab12cd34" * 8 + " session.sig=abc design=" + "aB3xYz7Kq" * 5,
+    "user names": "cfut_dir cfat_names cfk_1 ops_eyJ ops_identifier_of_a_function",
+    "public keys in lines": "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA" + "aB3xYz7Kq" * 9 + "\n"
+    "MCowBQYDK2VwAyEA"
+    + "aB3xYz7Kq" * 4
+    + "\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE"
+    + "aB3xYz7Kq" * 9
+    + "\nMIIBtzCCASwGByqGSM44BAEw"
+    + "aB3xYz7Kq" * 9,
 }

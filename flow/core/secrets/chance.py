@@ -91,6 +91,14 @@ def typed(value: bytes) -> bool:
     return not re.search(_EXPRESSION, value)
 
 
+def coined(value: bytes) -> bool:
+    """Whether it is a typed password that is no word, path, option or number."""
+    others = value.translate(_CLASSES).translate(None, b"aA")
+    if len(others) == len(value) or not others.strip(b"_.-"):
+        return False
+    return typed(value) and value[:1] not in b"/-.~"
+
+
 def cookies(value: bytes) -> bool:
     """Whether a cookie header holds a value that looks random."""
     return any(random(pair.partition(b"=")[2]) for pair in re.split(rb"[;,] ?", value))

@@ -21,6 +21,7 @@ ALPHABETS = {
     "BASE32": b"[A-Z2-7]",
     "BASE64": b"[A-Za-z0-9+/=]",
     "BASE64_": b"[A-Za-z0-9+/=_]",
+    "BASE64_-": b"[A-Za-z0-9+/=_-]",
     "DOTTED": rb"(?:[A-Za-z0-9_-]|\.(?=[A-Za-z0-9_-]))",
     "HEX": b"[0-9a-f]",
     "HEX-": b"[0-9a-f-]",
@@ -54,6 +55,7 @@ buildkite    bkct_,bkaj_                             HEX       40  edge       ve
 cerebras     csk-                                    ALNUM     40  edge       vendor   2026-11
 clojars      CLOJARS_                                HEX       60  -          gitleaks 2026-11
 cloudflare   v1.0-                                   HEX-      150 edge       gitleaks 2026-11
+cloudflare   cfut_,cfat_,cfk_                         ALNUM     40  edge       vendor   2026-11
 cloudflare   eyJhIjoi                                BASE64    100 edge       vendor   2026-11
 confluent    cflt                                    BASE64    58  edge+cased vendor   2026-11
 contentful   CFPAT-                                  WORD      40  -          vendor   2026-11
@@ -123,6 +125,7 @@ nuget        oy2                                     LOWER     43  edge       ve
 nvidia       nvapi-                                  WORD      60  -          vendor   2026-11
 octopus      API-                                    UPPER     26  edge+mixed gitleaks 2026-11
 onepassword  ops_eyJ                                 WORD      100 -          gitleaks 2026-11
+onepassword  ops_eyJ                                 BASE64_-  80  edge       gitleaks 2026-11
 openai       sk-proj-,sk-svcacct-,sk-admin-,sk-None- WORD      32  -          gitleaks 2026-11
 openai       sk-service-                             WORD      32  -          gitleaks 2026-11
 openai       sk-                                     ALNUM     32  edge       gitleaks 2026-11
@@ -197,6 +200,7 @@ aws Signature= - (?<=[,?&\s]Signature=)[A-Za-z0-9%~_/+-]{24} [A-Za-z0-9%~_/+=-] 
 azure AccountKey= - (?<=AccountKey=)[A-Za-z0-9+/]{40} BASE64 vendor 2026-11
 azure AccessKey= - (?<=AccessKey=)[A-Za-z0-9+/]{40} BASE64 vendor 2026-11
 azure sig= - (?<=[?&;]sig=)[A-Za-z0-9+/%_-]{40} [A-Za-z0-9+/%=_-] vendor 2026-11
+azure sig= - (?<=sig=)(?<![A-Za-z0-9_-]sig=)(?:[A-Za-z0-9+/]|%2[BFbf]){43}(?:=|%3[Dd]) - vendor 2026-11
 azure Q~ 4 [A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31} [A-Za-z0-9_~-] gitleaks 2026-11
 azure JQQJ99 52 [A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{20} ALNUM vendor 2026-11
 azure AZDO 76 [A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4} ALNUM vendor 2026-11
@@ -229,13 +233,16 @@ password_hash $argon2 0 \$argon2(?:id|i|d)\$v=[0-9]{1,3}\$[a-z0-9,=]{5,40}+\$[A-
 password_hash {SHA,{SSHA 0 \{SS?HA(?:256|512|)\}[A-Za-z0-9+/]{27} BASE64 vendor 2026-11
 password_hash pbkdf2_sha 0 pbkdf2_sha(?:1|256|512)\$[0-9]{3,8}\$[A-Za-z0-9./]{1,64}+\$[A-Za-z0-9+/]{27} BASE64 vendor 2026-11
 postman PMAK- 0 PMAK-[0-9a-f]{24}-[0-9a-f]{34} HEX gitleaks 2026-11
-private_key ADANBgkqhkiG9w0BAQEFAASC 11 MII[A-Za-z0-9+/]{3,8}ADANBgkqhkiG9w0BAQEFAASC KEY_LINES vendor 2026-11
-private_key IBAAKC 7 MII[A-Za-z0-9+/]{2,4}IBAAKC[A-Za-z0-9+/]{40} KEY_LINES vendor 2026-11
+private_key ADANBgkqhkiG9w0BAQEFAASC,ADALBgkqhkiG9w0BAQoE 11 MII[A-Za-z0-9+/]{3,8}ADA(?:NBgkqhkiG9w0BAQEFAASC|LBgkqhkiG9w0BAQoE) KEY_LINES vendor 2026-11
+private_key IBAAKC,IBAAKB,IBAAJB 7 MII[A-Za-z0-9+/]{2,4}IBAA(?:K[BC]|JB)[A-Za-z0-9+/]{40} KEY_LINES vendor 2026-11
 private_key AgEAMBMGByqGSM49AgEG,AgEAMBAGByqGSM49AgEG 8 M[A-Za-z0-9+/]{2,7}AgEAMB[AM]GByqGSM49AgEG KEY_LINES vendor 2026-11
-private_key MHcCAQEEI 0 MHcCAQEEI<9>[A-Za-z0-9+/]{40} KEY_LINES vendor 2026-11
+private_key MHcCAQEEI,MHQCAQEEI,MDECAQEEI,MGgCAQEEH 0 M(?:(?:Hc|HQ|DE)CAQEEI|GgCAQEEH)<9>[A-Za-z0-9+/]{40} KEY_LINES vendor 2026-11
+private_key CAQAwEAYHKoZIzj0CAQ,CAQAwEwYHKoZIzj0CAQ 4 M[A-Za-z0-9+/]{2,3}CAQAwE[Aw]YHKoZIzj0CAQ KEY_LINES vendor 2026-11
+private_key GByqGSM44BAEw 15 MII[A-Za-z0-9+/]{3}IBADCC[A-Za-z0-9+/]{3}GByqGSM44BAEw KEY_LINES vendor 2026-11
+private_key GCSqGSIb3DQEFDTB 7 MI[A-Za-z0-9+/]{5}GCSqGSIb3DQEFDTB KEY_LINES vendor 2026-11
 private_key MIGkAgEBBD 0 MIGkAgEBBD<10>[A-Za-z0-9+/]{40} KEY_LINES vendor 2026-11
 private_key MIHcAgEBBEI 0 MIHcAgEBBEI<11>[A-Za-z0-9+/]{40} KEY_LINES vendor 2026-11
-private_key CAQAwBQYDK2V 4 M[A-Za-z0-9+/]{2,3}CAQAwBQYDK2V[uvwx]BC KEY_LINES vendor 2026-11
+private_key CAQAwBQYDK2V,CAQEwBQYDK2V 4 M[A-Za-z0-9+/]{2,3}CAQ[AE]wBQYDK2V[uvwx]B[CD] KEY_LINES vendor 2026-11
 private_key gkqhkiG9w0BBQ0w 13 MI[A-Za-z0-9+/]{2,10}BgkqhkiG9w0BBQ0w KEY_LINES vendor 2026-11
 private_key b3BlbnNzaC1rZXktdjE 0 b3BlbnNzaC1rZXktdjE[A-Za-z0-9+/]{40} KEY_LINES vendor 2026-11
 sendgrid SG. 0 SG\.[A-Za-z0-9_-]{16,64}+\.[A-Za-z0-9_-]{16} WORD gitleaks 2026-11
@@ -284,6 +291,18 @@ password jdbc:oracle 0 jdbc:oracle:[a-z]{1,8}+:[^\s/@:]{1,64}+/([^\s@"']{1,128}+
 password password,passwd,pwd 0 (?i:(?<=[?&;])(?:password|passwd|pwd)\s?=\s?)([^&;\s"'<>\\]{3,128}+) - typed vendor 2026-11
 password _auth 0 _auth[\x20\t]{0,2}=[\x20\t]{0,2}"?([A-Za-z0-9+/]{8,512}+={0,2}+) - basic vendor 2026-11
 password _password 0 _password[\x20\t]{0,2}=[\x20\t]{0,2}"?([A-Za-z0-9+/]{8,512}+={0,2}+) - cased vendor 2026-11
+option htpasswd 0 htpasswd(?=[^\n]{0,40}?[\x20\t]-[A-Za-z]{0,9}b)(?:(?=[^\n]{0,40}?[\x20\t]-[A-Za-z]{0,9}n)(?:[\x20\t]{1,4}-[A-Za-z]{1,10}(?:[\x20\t]{1,4}[0-9]{1,6}(?=[\x20\t])|)){1,6}|(?![^\n]{0,40}?[\x20\t]-[A-Za-z]{0,9}n)(?:[\x20\t]{1,4}-[A-Za-z]{1,10}(?:[\x20\t]{1,4}[0-9]{1,6}(?=[\x20\t])|)){1,6}[\x20\t]{1,4}[^\s;|&<>-][^\s;|&<>]{0,200}+)[\x20\t]{1,4}[^\s;|&<>-][^\s;|&<>]{0,200}+[\x20\t]{1,4}["']?([^\s"'\\]{3,200}+) - typed vendor 2026-11
+option -storepass,-keypass,-srcstorepass,-deststorepass,-srckeypass,-destkeypass 0 -(?:src|dest|)(?:store|key)pass[\x20\t]{1,4}["']?([^\s"'\\-][^\s"'\\]{2,200}+) - typed vendor 2026-11
+option -pass 0 -pass(?:in|out|)[\x20\t]{1,4}["']?pass:["']?([^\s"'\\]{3,200}+) - typed vendor 2026-11
+option http~,https~,xh~,xhs~ 0 (?:http|xh)s?\x20(?:(?!(?:http|xh)s?\x20)[^\n]){0,300}?(?<=[\x20\t])(?:-a[\x20\t]|--auth[\x20\t=])["']?[^\s:"'$\\/]{1,64}+:([^\s"'\\]{3,200}+) - typed vendor 2026-11
+password ansible_ 0 ansible_[a-z_]{0,24}pass(?:word|)\\{0,3}+["']?[\x20\t]{0,3}[:=][\x20\t]{0,3}\\{0,3}+["']?(?!!vault)([^\s"'\\]{3,128}+) - typed vendor 2026-11
+password _PASS=,_PASS:~ 0 _PASS(?:=|:\x20)["']?([^\s"'\\;&|,]{6,128}+) - coined vendor 2026-11
+assignment _pass=,_pass:,_pass~,_pass",_pass',_pass\ 0 (?i:_pass)<QUOTE>\x20{0,4}+(?::=|=>|=|:)\s{0,4}+<QUOTE>([A-Za-z0-9+/_.~!@#$%^*|?-]{16,256}+={0,2}+) [A-Za-z0-9+/_~$%^*|=-] random vendor 2026-11
+password <password,<passwd,<passphrase,<wsse:password 0 (?i:<(?:password|passwd|passphrase|wsse:password))(?:\x20[^<>\n]{1,200}|)>\s{0,8}(?:<!\[CDATA\[|)([^\s<>&\]]{3,256}+)(?=(?:\]\]>|)\s{0,8}</) - typed vendor 2026-11
+password <secret,<token,<apikey,<api_key,<api-key,<accesskey,<access_key,<accesstoken,<access_token,<clientsecret,<client_secret,<authtoken 0 (?i:<(?:secret(?:_?key|)|token|api[_-]?key|access_?(?:key|token)|authtoken|client_?secret))(?:\x20[^<>\n]{1,200}|)>\s{0,8}(?:<!\[CDATA\[|)([^\s<>&\]]{8,512}+)(?=(?:\]\]>|)\s{0,8}</) - coined vendor 2026-11
+password define( 0 define\(\s{0,4}["'][A-Z0-9_]{0,40}(?:PASSWORD|PASSWD|PASS|PWD)["']\s{0,4},\s{0,4}["']([^"'\\\s]{3,128}+)(?=["']) - typed vendor 2026-11
+password define( 0 define\(\s{0,4}["'][A-Z0-9_]{0,40}(?:SECRET|TOKEN|API_?KEY|SECRET_KEY|ACCESS_KEY)["']\s{0,4},\s{0,4}["']([^"'\\\s]{8,256}+)(?=["']) - coined vendor 2026-11
+password define( 0 define\(\s{0,4}["'](?:SECURE_|)(?:AUTH|LOGGED_IN|NONCE)_(?:KEY|SALT)["']\s{0,4},\s{0,4}'((?!put\x20your)[^'\\\r\n]{32,128}+)(?=') - - vendor 2026-11
 jwk "d","d\,"k","k\ 3 \\{0,3}+"[dk]\\{0,3}+"\s{0,3}+:\s{0,3}+\\{0,3}+"([A-Za-z0-9_-]{22,1400}+)(?=\\{0,3}+") - cased vendor 2026-11
 jwk "dp","dq","qi" 0 "(?:dp|dq|qi)"\s{0,3}+:\s{0,3}+"([A-Za-z0-9_-]{40,800}+)(?=") - cased vendor 2026-11
 cookie cookie 4 (?i:(?:set-)?cookie)["']?\s?:\s?["']?([A-Za-z0-9_.$%!#*|~^+-]{1,128}+=(?>(?:(?![cC](?i:ookie))[^\r\n"'\\]){8,2000})) - cookies vendor 2026-11

@@ -215,8 +215,8 @@ _BLUNT = str.maketrans(
 
 
 def blunt(line: str) -> str:
-    """``line`` without the brackets that a fence, a tag or a role needs."""
-    return line.translate(_BLUNT)
+    """``line`` without the brackets that a fence, tag or role needs, however written."""
+    return suspicious.with_brackets(line).translate(_BLUNT)
 
 
 def _label_text(text: str) -> str:

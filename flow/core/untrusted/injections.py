@@ -176,7 +176,12 @@ INSTRUCTIONS = _any_of(
             r"\bverdict\b[^a-z0-9]{0,12}(?:is|to|must be|should be)?[^a-z0-9]{0,12}"
             r"(?:achieved|pass|approved)"
         ),
-        r"\bstatus\b[^a-z0-9]{1,8}pass\b",
+        r"\bstatus\b[^a-z0-9]{1,8}(?:is (?:now )?)?(?:pass|achieved)\b",
+        (
+            r"\b(?:goal|criteri(?:on|a)|ac[0-9]+)(?:'s)?\b[^a-z0-9]{1,4}(?:[\w-]{1,40}[^a-z0-9]{1,4})?"
+            rf"(?:status|state|result)\b[^a-z0-9]{{1,8}}(?:is (?:now )?)?{_GOOD}\b"
+        ),
+        r"^[^a-z0-9]*(?:the )?goal\b[^a-z0-9]{1,4}(?:is |was |has been )?(?:now )?achieved\b",
         r"\bconfidence\b[^a-z0-9]{1,8}(?:is |of |to )?(?:1(?:\.0+)?|0\.9\d*|100 ?%)(?![\d.])",
         (
             rf"\b(?:mark|grade|score|rate|consider|treat|deem|count|regard|judge|accept)\b.{{0,40}}"

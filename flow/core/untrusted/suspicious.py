@@ -8,6 +8,7 @@ name them to people. The patterns are in :mod:`flow.core.untrusted.injections`.
 from __future__ import annotations
 
 import re
+from html import unescape
 from unicodedata import category, normalize
 
 from flow.core.untrusted.injections import (
@@ -23,13 +24,36 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
+_ENTITY = re.compile(r"&(?:amp;){0,3}(?:[a-z]{2,8}|#[0-9]{1,7}|#x[0-9a-f]{1,6});?", re.IGNORECASE)
+_ESCAPED_BRACKET = re.compile(r"(?:\\u00|\\u\{|\\x|%)(3[ce]|5[bd]|7c)\}?", re.IGNORECASE)
+_BRACKETS = "<>|[]"
+
+
+def with_brackets(text: str) -> str:
+    """``text`` with the brackets of tags as they are that are written as entities or escapes."""
+    if "&" in text:
+        text = _ENTITY.sub(_bracket_of_entity, text)
+    if "\\" in text or "%" in text:
+        text = _ESCAPED_BRACKET.sub(lambda match: chr(int(match[1], 16)), text)
+    return text
+
+
+def _bracket_of_entity(match: re.Match[str]) -> str:
+    character = unescape("&" + match[0].rpartition("&")[2].replace("amp;", ""))
+    return character if character in _BRACKETS else match[0]
+
+
 def as_read(text: str) -> str:
     """``text`` as a reader takes it: look-alikes folded, invisible characters gone, lower case.
+
+    Brackets that are written as entities or escapes count as brackets, and entities as what they
+    stand for.
 
     Compatibility forms (full-width, mathematical letters) become plain ones; the commonest Cyrillic
     and Greek look-alikes of Latin letters do where Latin letters stand beside them.
     """
-    folded = normalize("NFKC", text).casefold()
+    plain = with_brackets(text)
+    folded = normalize("NFKC", unescape(plain) if "&" in plain else plain).casefold()
     folded = "".join(c for c in folded if category(c) not in ("Cf", "Cc", "Mn") or c in "\t ")
     if not folded.isascii() and re.search("[a-z]", folded):
         folded = folded.translate(LOOK_ALIKES)
