@@ -46,8 +46,8 @@ _FRONT = re.compile(r"---[ \t]*\n(?P<yaml>(?:.*\n)*?)---[ \t]*(?:\n|\Z)")
 class _Rubric(NamedTuple):
     name: str
     text: str
-    skills: tuple[str, ...] | None
-    """None where its front matter does not speak of them."""
+    skills: tuple[str, ...]
+    """Empty where it names none, as in a copy of ``rubric-default.md``."""
     source: str
     file: str
 
@@ -87,10 +87,7 @@ def choose(skill: str | None, named: str | None, top: str | None) -> ChosenRubri
         if skill is not None
         else "the transcript does not tell which skill ran"
     )
-    unlisted = [each.file for each in own if each.skills is None and each.name != DEFAULT]
-    notes: tuple[str, ...] = ()
-    if skill is not None and unlisted:
-        notes = (f"Without a list of skills, and named otherwise: {names(unlisted)}. {_REMEDY}",)
+    notes = () if skill is None else _unchosen(skill.removeprefix("/"), own)
     return _chosen(default, f"{why}, so the default one stands in", False, notes)
 
 
@@ -107,6 +104,18 @@ def _by_name(skill: str, rubric: _Rubric) -> str:
     return f"{rubric.file} was chosen for {visible(skill)[:200]} by its name alone. {_REMEDY}"
 
 
+def _unchosen(skill: str, own: list[_Rubric]) -> tuple[str, ...]:
+    """What is said of the project's own where the default one stands in."""
+    notes: tuple[str, ...] = ()
+    unlisted = [each.file for each in own if not each.skills and each.name != DEFAULT]
+    if unlisted:
+        notes += (f"Without a list of skills, and named otherwise: {names(unlisted)}. {_REMEDY}",)
+    listed = [each.file for each in _named_as(skill, own) if each.skills]
+    if listed:
+        notes += (f"Named as the skill, but its list has others: {names(listed)}. {_REMEDY}",)
+    return notes
+
+
 def _passed_over(skill: str, chosen: _Rubric, own: list[_Rubric]) -> tuple[str, ...]:
     """What is said of the project's own that are named as the skill and are not for it."""
     others = [each.file for each in _named_alike(skill, own) if each.name != chosen.name]
@@ -116,7 +125,12 @@ def _passed_over(skill: str, chosen: _Rubric, own: list[_Rubric]) -> tuple[str, 
 
 
 def _named_alike(skill: str, own: list[_Rubric]) -> list[_Rubric]:
-    """The project's own without a list of skills whose file is named as the skill is, best first.
+    """Those of :func:`_named_as` that name no skill."""
+    return [rubric for rubric in _named_as(skill, own) if not rubric.skills]
+
+
+def _named_as(skill: str, own: list[_Rubric]) -> list[_Rubric]:
+    """The project's own whose file is named as the skill is, best first.
 
     The words of the file's name are words of the skill's, one after the other: ``rubric-deploy.md``
     is for ``deploy`` and, where nothing fits better, for ``deploy-staging``.
@@ -127,7 +141,7 @@ def _named_alike(skill: str, own: list[_Rubric]) -> list[_Rubric]:
         stem = _name_words(rubric.name.removesuffix(".md").removeprefix("rubric-"))
         starts = range(len(words) - len(stem) + 1) if stem else ()
         inside = any(words[at : at + len(stem)] == stem for at in starts)
-        if rubric.skills is None and rubric.name != DEFAULT and inside:
+        if rubric.name != DEFAULT and inside:
             ranked.append((-len(stem), rubric))
     return [rubric for _, rubric in sorted(ranked, key=lambda pair: pair[0])]
 
@@ -141,10 +155,10 @@ def _shown(skill: str, pattern: str) -> str:
     return name if pattern == skill else f"{name} (as {visible(pattern)})"
 
 
-def _matching_pattern(skill: str, patterns: tuple[str, ...] | None) -> str | None:
+def _matching_pattern(skill: str, patterns: tuple[str, ...]) -> str | None:
     """The first pattern that names the skill, with or without the prefix of its plugin."""
     forms = (skill.lower(), skill.rpartition(":")[2].lower())
-    for pattern in patterns or ():
+    for pattern in patterns:
         if any(fnmatchcase(form, pattern.lower()) for form in forms):
             return pattern
     return None
@@ -238,7 +252,7 @@ def _read_rubric(data: bytes, name: str, file: str, source: str) -> _Rubric:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise _broken(file, f"is not UTF-8 text (byte {error.start})", "save it as UTF-8") from None
-    skills: tuple[str, ...] | None = None
+    skills: tuple[str, ...] = ()
     if re.match(r"---[ \t]*$", text, re.MULTILINE):
         front = _FRONT.match(text)
         if front is None:
@@ -250,13 +264,13 @@ def _read_rubric(data: bytes, name: str, file: str, source: str) -> _Rubric:
     return _Rubric(visible(name), text.strip("\n") + "\n", skills, source, visible(file))
 
 
-def _skills(front: str, file: str) -> tuple[str, ...] | None:
-    """The skills that a front matter names; None where it does not speak of them."""
+def _skills(front: str, file: str) -> tuple[str, ...]:
+    """The skills that a front matter names."""
     if not front.strip():
-        return None
+        return ()
     document = formats.parse_yaml(front.encode(), file=file, what="rubric's front matter")
     if "skills" not in document:
-        return None
+        return ()
     skills = document["skills"]
     remedy = 'write it as a list of names: skills: [commit, "*-docs"]'
     if not isinstance(skills, list) or len(skills) > MOST_SKILLS:

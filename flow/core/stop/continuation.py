@@ -132,7 +132,7 @@ def _head_lines(
     if lost:
         parts.append(f"{some_names(lost)} showed something before and nothing now")
     if judged:
-        parts.append("every command passes, and a judge finds it not achieved")
+        parts.append(f"{_commands_pass(verdict)}a judge finds it not achieved")
     names = [r.criterion_id for r in waiting if not _unjudged(r)]
     if names:
         parts.append(f"{some_names(names)} {'are' if len(names) > 1 else 'is'} undecided")
@@ -143,6 +143,12 @@ def _head_lines(
     if step.loop.continuations > 1:  # the first one of this prompt has the outcome
         return head
     return [*head, f"It is to be true that: {clip(visible(goal.outcome.strip()), _TEXT)}"]
+
+
+def _commands_pass(verdict: Verdict) -> str:
+    """``every command passes, and`` where commands ran, and all of them did."""
+    outcomes = {row.outcome for row in verdict.criterion_results} - {"not_run"}
+    return "every command passes, and " if outcomes == {"passed"} else ""
 
 
 def _repeated_lines(step: StopStep, ids: Sequence[str], outside: bool) -> list[str]:

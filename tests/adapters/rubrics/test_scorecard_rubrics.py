@@ -314,7 +314,9 @@ NAMED = [  # files without a list of skills, the skill, the file that is chosen
 
 
 @pytest.mark.parametrize(("paths", "skill", "chosen"), NAMED)
-@pytest.mark.parametrize("text", [BARE, NO_LIST, "---\n---\n" + BARE])
+@pytest.mark.parametrize(
+    "text", [BARE, NO_LIST, "---\n---\n" + BARE, "---\nskills: []\n---\n" + BARE]
+)
 def test_a_file_without_a_list_is_chosen_by_its_name(
     paths: list[str], skill: str | None, chosen: str | None, text: str, tmp_path: Path
 ) -> None:
@@ -346,10 +348,18 @@ def test_a_list_is_stronger_than_a_name_and_says_so(tmp_path: Path) -> None:
 
 def test_a_list_without_the_skill_is_not_for_it_whatever_its_name(tmp_path: Path) -> None:
     write(tmp_path, f"{OWN}/rubric-knit.md", rubric("sew"))
-    write(tmp_path, f"{OWN}/rubric-weave.md", "---\nskills: []\n---\n" + BARE)
-    for skill in ("knit", "weave"):
-        found = choose(skill, None, str(tmp_path))
-        assert (found.name, found.notes) == ("rubric-default.md", ())
+    found = choose("knit", None, str(tmp_path))
+    [note] = found.notes
+    assert found.name == "rubric-default.md"
+    assert note.startswith(f"Named as the skill, but its list has others: {OWN}/rubric-knit.md. ")
+    assert choose("weave", None, str(tmp_path)).notes == ()
+
+
+def test_a_copy_of_the_default_one_is_chosen_by_its_name(tmp_path: Path) -> None:
+    ready_made = Path(__file__).parents[3] / PLUGIN / "rubric-default.md"
+    write(tmp_path, f"{PLUGIN}/rubric-knit.md", ready_made.read_text(encoding="utf-8"))
+    found = choose("knit", None, str(tmp_path))
+    assert (found.name, found.source) == ("rubric-knit.md", "project")
 
 
 def test_what_nothing_leads_to_is_said(tmp_path: Path) -> None:

@@ -257,6 +257,26 @@ def test_a_judges_reason_for_each_open_criterion() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("before", "says"),
+    [
+        ([], "a judge finds it not achieved."),
+        ([row("AC1", "passed", code=0)], "every command passes, and a judge finds it not"),
+        (
+            [row("AC1", "passed", code=0), row("AC2", "inconclusive", "flaky", None)],
+            "a judge finds it not achieved",
+        ),
+    ],
+)
+def test_that_commands_pass_is_said_only_where_they_ran_and_did(
+    before: list[CriterionResult], says: str
+) -> None:
+    said = opinion(JudgedCriterion("AC3", "fail", "no end"))
+    text = say(verdict(*before, judged_row("AC3", "fail")), opinion=said)
+    head = f"FLOW_GOAL_CONTINUATION Goal issue-4 is not done: {says}"
+    assert text.splitlines()[0].startswith(head)
+
+
 def test_only_the_judges_own_hint_is_signed_as_its() -> None:
     rows = (row("AC1", "passed", code=0), judged_row("AC2", "fail"))
     failed = JudgedCriterion("AC2", "fail", "no end")
