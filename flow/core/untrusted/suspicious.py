@@ -30,7 +30,7 @@ _BRACKETS = "<>|[]"
 
 
 def with_brackets(text: str) -> str:
-    """``text`` with the brackets of tags as they are that are written as entities or escapes."""
+    """``text`` with brackets in the place of the entities and escapes that stand for them."""
     if "&" in text:
         text = _ENTITY.sub(_bracket_of_entity, text)
     if "\\" in text or "%" in text:

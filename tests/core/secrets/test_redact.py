@@ -683,6 +683,12 @@ HOSTILE = {
     "members": b'"d":"',
     "query": b"?password=(",
     "begins and lines": b"-----BEGIN RSA PRIVATE" + b" KEY-----\n\n\n" + b"aB3xYz7Kq4mPzw2L" * 3,
+    "options of htpasswd": b"htpasswd -b -c 1 -n ",
+    "programs and users": b"http -a b:$c ",
+    "names with pass": b"ansible_pass_pass",
+    "elements": b"<password ><token x>",
+    "definitions": b"define('A_PASS_PASSWORD_",
+    "passes": b"_pass = ",
     "half hashes": b"$" + b"6$" + b"a" * 16 + b"$",
     "spaces": b" ",
 }
