@@ -212,10 +212,17 @@ def _answer_stop(host: str, head: bytes, started: float) -> StopAnswer:
     if event.skip:
         return StopAnswer("let_go", event.skip)
     answer = _decide_stop(host, event, started)
+    return _with_warnings(answer, warnings)
+
+
+def _with_warnings(answer: StopAnswer, warnings: Sequence[str]) -> StopAnswer:
+    """The answer with warnings behind what it says, on a line that is Flow's."""
     if not warnings:
         return answer
-    said = "; ".join([*([answer.message] if answer.message else []), *warnings])
-    return answer._replace(message=said if said.startswith("Flow: ") else f"Flow: {said}")
+    before = answer.message or ""
+    own_line = before.rpartition("\n")[2].startswith("Flow: ")
+    lead = f"{before}; " if own_line else f"{before}\nFlow: " if before else "Flow: "
+    return answer._replace(message=lead + "; ".join(warnings))
 
 
 def _decide_stop(host: str, event: StopEvent, started: float) -> StopAnswer:
@@ -260,10 +267,7 @@ def _decide_stop(host: str, event: StopEvent, started: float) -> StopAnswer:
         answer = stopping.stop(event, limits, seconds_left)
     finally:
         _set_alarm(0)
-    if not said:
-        return answer
-    message = "; ".join([answer.message or "Flow", *said])
-    return answer._replace(message=message)
+    return _with_warnings(answer, said)
 
 
 def _set_alarm(seconds: float) -> None:

@@ -277,6 +277,8 @@ def test_what_is_wrong_with_the_settings_is_said(repo: GitRepo, home: Path, capf
     scene.meet(repo)
     settings(home, stopHookEnforcement="bl\x1bok")
     message = stop(repo, capfd)["systemMessage"]
+    assert "\nFlow: " in message, "a warning has a line of its own"
+    assert ".; " not in message
     assert "stopHookEnforcement" in message
     assert "\x1b" not in message
 
