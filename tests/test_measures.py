@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tools import house
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +35,24 @@ def test_no_folder_holds_more_modules_than_one_can_survey() -> None:
 
 
 def test_the_table_has_a_value_and_an_aim_for_each_figure(
-    flow: house.Modules, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(house, "modules", {"flow": flow}.__getitem__)
+    for name, text in {
+        "flow/__init__.py": "",
+        "flow/a.py": "from flow.b import evaluate\n\nclass Plan: ...\n",
+        "flow/b.py": "def evaluate():\n    from flow.a import Plan\n    found = Plan()\n",
+        "flow/wiring/c.py": '"""Its words."""\n\nclass Plan: ...\n\ndef run(): ...  # soon\n',
+        "tests/test_a.py": "\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(house, "ROOT", tmp_path)
     rows = house.table()
-    assert len({figure for figure, _, _ in rows}) == len(rows) == 9
-    assert all(value and aim for _, value, aim in rows)
+    assert [value for _, value, _ in rows] == [
+        *("1, the largest of 2 modules", "none", "1 (2 classes)", "50% (1 of 2)"),
+        *("1", "1", "0", "7", "5"),
+    ]
+    assert all(figure and aim for figure, _, aim in rows)
 
 
 def test_a_circle_is_a_group_of_modules_that_reach_each_other() -> None:
