@@ -137,7 +137,9 @@ def test_a_second_goal_hides_the_first_from_nobody(scene: GitRepo, home: Path) -
     """In the agent's shell it is refused; without its marks, both goals are judged."""
     mode(home, "block")
     words = "goal create easy --outcome x --criterion 'AC1: y :: true' --allow 'src/**'"
-    stripped = f"env -u CLAUDECODE -u AI_AGENT -u CLAUDE_CODE_SESSION_ID f''low {words}"
+    stripped = (
+        f"env -u CLAUDECODE -u AI_AGENT -u CLAUDE_CODE_SESSION_ID $(printf %s%s fl ow) {words}"
+    )
     agent = Agent(
         says("done"),
         bash(f"flow {words}"),

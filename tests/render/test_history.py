@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flow.app.evaluation import evaluate
+from flow.app.evaluation import recording
 from flow.core import instant
 from flow.errors import PATHS
 from flow.render.goal import history
@@ -164,5 +164,5 @@ def test_no_foreign_text_moves_the_terminal() -> None:
 
 
 def test_what_it_leaves_out_is_what_an_evaluation_writes() -> None:
-    with open(evaluate.__file__, encoding="utf-8") as file:
+    with open(recording.__file__, encoding="utf-8") as file:
         assert f'"{history.RESUMED}"' in file.read()

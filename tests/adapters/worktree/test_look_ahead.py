@@ -79,12 +79,29 @@ def remember(box: GitBox) -> Callable[[], None]:
     return put_back
 
 
+_begun: list[int] = []
+"""The processes that this test has started so: the worker may have others."""
+
+
+@pytest.fixture(autouse=True)
+def _noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    _begun.clear()
+    fork_to = beside.fork_to
+
+    def noted(work: Callable[[], int]) -> int:
+        pid = fork_to(work)
+        _begun.append(pid)
+        return pid
+
+    monkeypatch.setattr(beside, "fork_to", noted)
+
+
 def no_child_is_left() -> bool:
-    try:
-        os.waitpid(-1, os.WNOHANG)
-    except ChildProcessError:
-        return True
-    return False
+    for pid in _begun:
+        with suppress(ChildProcessError):
+            os.waitpid(pid, os.WNOHANG)
+            return False
+    return True
 
 
 def look(box: GitBox, deciding: Deciding | None) -> Snapshot:
