@@ -18,7 +18,7 @@ from flow.core.masked_exit.runner_names import (
     runner_of,
     started,
 )
-from flow.core.masked_exit.runner_options import option_without_tests
+from flow.core.masked_exit.runner_options import option_without_tests, starts_if_there
 from flow.core.masked_exit.shell import ShellNode, base_name, commands, plain_words
 from flow.startup.typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from flow.core.attribution.reading import Summary
     from flow.core.attribution.rules import Rule
+    from flow.core.masked_exit.runner_names import Runner
 
 LONGEST_LINE = 500
 """Characters; a longer line is no summary."""
@@ -44,7 +45,9 @@ def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> Command
     programs = [plain_words(command.words) for command in commands(node)][:200]
     inner = [plain_words(command.words) for command in nested_commands(node, parse)][:200]
     known = [_known_words(words) for words in programs]
-    kinds = {report_of(words): None for words in (*programs, *inner)}
+    runners = [runner for runner in map(started, (*programs, *inner)) if runner.name]
+    kinds = dict.fromkeys(runner.form for runner in runners)
+    perhaps = next((runner.name for runner in runners if starts_if_there(runner)), "")
     return CommandReading(
         exit_analysis.masked_exit,
         _single_runner(node, programs),
@@ -52,11 +55,11 @@ def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> Command
         _named_files(known),
         tuple(filter(None, kinds)),
         exit_analysis.certain,
-        _without_tests([*programs, *inner]),
+        _without_tests(runners),
         exit_analysis.second_try,
         exit_analysis.inverted,
         _piped_programs(node),
-        exit_analysis.guarded,
+        exit_analysis.guarded or perhaps,
     )
 
 
@@ -76,9 +79,8 @@ def _piped_programs(node: ShellNode) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _without_tests(programs: Sequence[tuple[str | None, ...]]) -> str:
+def _without_tests(runners: Sequence[Runner]) -> str:
     """A runner and the option by which it runs no test, where it is not started without it too."""
-    runners = [runner for runner in map(started, programs) if runner.name]
     options = [option_without_tests(runner) for runner in runners]
     run = {runner.name for runner, option in zip(runners, options, strict=True) if not option}
     for runner, option in zip(runners, options, strict=True):

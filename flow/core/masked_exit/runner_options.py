@@ -21,7 +21,7 @@ _OPTIONS = {
     "lit": ("--show-tests",), "llvm-lit": ("--show-tests",), "deno test": ("--no-run",),
     "swift test": ("--list-tests", "-l"), "stack": ("--no-run-tests",), "meson": ("--list",),
     "tox": ("--notest", "-n", "--listenvs", "-l", "--showconfig"),
-    "nox": ("--list", "-l", "--install-only"), "npm": ("--if-present",), "pnpm": ("--if-present",),
+    "nox": ("--list", "-l", "--install-only"),
     "ninja": ("-n", "--dry-run"), "just": ("-n", "--dry-run", "--list", "-l", "--show", "-s"),
     "task": ("--dry", "-n", "--list", "-l", "--summary"),
     "rake": ("--dry-run", "-n", "--tasks", "-T"),
@@ -38,6 +38,11 @@ _OF_RUNNERS = (
     "--list-tests", "--dry-run",
 )  # fmt: skip
 """The same of those that run tests themselves."""
+
+
+def starts_if_there(runner: Runner) -> bool:
+    """Whether it ends with 0 where the project has no such script (npm's ``--if-present``)."""
+    return "--if-present" in runner.words and runner.name.startswith(("npm ", "pnpm "))
 
 
 def option_without_tests(runner: Runner) -> str:

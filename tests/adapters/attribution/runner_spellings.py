@@ -249,7 +249,6 @@ task --dry test
 rake -n test
 invoke --dry test
 bazel test --nobuild //...
-npm test --if-present
 mvn -q test -DskipTests
 mvn test -Dmaven.test.skip=true
 ./mvnw -q test -DskipTests
@@ -284,6 +283,8 @@ jest --testPathPattern=help
 GUARDED = r"""
 if [ -n "$CI" ]; then npm test; fi
 [ -z "$CI" ] || make test
+npm test --if-present
+pnpm run --if-present test:unit
 git diff --quiet HEAD~1 -- src || ./run_tests.sh
 while read -r folder; do make -C "$folder" test || exit 1; done < folders.txt
 """.strip().splitlines()
