@@ -21,6 +21,14 @@ def program(name: str) -> str:
     return os.path.join(ROOT, "bin", name)
 
 
+_NO_UPKEEP = {
+    "GIT_CONFIG_COUNT": "2",
+    **{"GIT_CONFIG_KEY_0": "gc.auto", "GIT_CONFIG_VALUE_0": "0"},
+    **{"GIT_CONFIG_KEY_1": "maintenance.auto", "GIT_CONFIG_VALUE_1": "false"},
+}
+"""git tidies up nothing beside what is measured, in folders that are removed meanwhile."""
+
+
 class Place:
     """A folder with a home, a state folder, and any number of repositories."""
 
@@ -33,6 +41,7 @@ class Place:
             "TMPDIR": folder,
             "LC_ALL": "C.UTF-8",
             "GIT_CONFIG_NOSYSTEM": "1",
+            **_NO_UPKEEP,
             **{
                 f"GIT_{role}_{part}": value
                 for role in ("AUTHOR", "COMMITTER")
