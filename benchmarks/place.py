@@ -23,8 +23,10 @@ def program(name: str) -> str:
 
 _NO_UPKEEP = {
     "GIT_CONFIG_COUNT": "2",
-    **{"GIT_CONFIG_KEY_0": "gc.auto", "GIT_CONFIG_VALUE_0": "0"},
-    **{"GIT_CONFIG_KEY_1": "maintenance.auto", "GIT_CONFIG_VALUE_1": "false"},
+    "GIT_CONFIG_KEY_0": "gc.auto",
+    "GIT_CONFIG_VALUE_0": "0",
+    "GIT_CONFIG_KEY_1": "maintenance.auto",
+    "GIT_CONFIG_VALUE_1": "false",
 }
 """git tidies up nothing beside what is measured, in folders that are removed meanwhile."""
 
