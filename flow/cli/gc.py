@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from flow.adapters.ledger.archiving import ArchivePlan
 from flow.cli.parsing import CommandSpec, whole, yes_argument
 from flow.render import chain
-from flow.startup.typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring import collecting
 from flow.wiring.context import Context
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
+    from flow.adapters.ledger.gc import RemovalPlan
     from flow.cli.output import Output
 
 OLDER_THAN = 30
@@ -46,47 +49,36 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run_gc(args: argparse.Namespace, out: Output) -> int:
     context = Context()
+    command = "flow gc --archive" if args.archive else "flow gc"
+    plan: RemovalPlan | ArchivePlan
     if args.archive:
-        return _archive(context, args, out)
-    plan = collecting.plan_gc(context, args.older_than, args.keep)
+        plan, screen = collecting.plan_archives(context, args.older_than, args.keep), chain.archived
+    else:
+        plan, screen = collecting.plan_gc(context, args.older_than, args.keep), chain.collected
     document = plan.to_document(dry_run=args.dry_run)
     if args.dry_run or not plan.runs:
-        again = f"flow gc --older-than {args.older_than} --keep {args.keep}"
-        out.result(document, chain.collected(document, out.screen, again))
+        again = f"{command} --older-than {args.older_than} --keep {args.keep}"
+        out.result(document, screen(document, out.screen, again))
         out.warn(plan.warnings)
         return 0
     out.warn(plan.warnings)
-    out.need_yes(
-        f"drop {chain.counted(document['outputs'], 'output')} ({chain.size(document['bytes'])}) "
-        f"of {chain.counted(len(plan.runs), 'run')} for good?",
-        yes=args.yes,
-        how="flow gc --yes",
-    )
-    done = collecting.do_gc(context, plan).to_document(dry_run=False)
-    out.result(done, chain.collected(done, out.screen, ""))
-    return 0
-
-
-def _archive(context: Context, args: argparse.Namespace, out: Output) -> int:
-    plan = collecting.plan_archives(context, args.older_than, args.keep)
-    document = plan.to_document(dry_run=args.dry_run)
-    if args.dry_run or not plan.runs:
-        again = f"flow gc --archive --older-than {args.older_than} --keep {args.keep}"
-        out.result(document, chain.archived(document, out.screen, again))
-        out.warn(plan.warnings)
-        return 0
+    out.need_yes(_question(plan, document), yes=args.yes, how=f"{command} --yes")
+    if isinstance(plan, ArchivePlan):
+        plan = collecting.do_archives(context, plan)
+    else:
+        plan = collecting.do_gc(context, plan)
+    done = plan.to_document(dry_run=False)
+    out.result(done, screen(done, out.screen, ""))
     out.warn(plan.warnings)
-    out.need_yes(
-        f"put {chain.counted(document['files'], 'file')} ({chain.size(document['bytes'])}) "
-        f"of {chain.counted(len(plan.runs), 'run')} into one archive each?",
-        yes=args.yes,
-        how="flow gc --archive --yes",
-    )
-    did = collecting.do_archives(context, plan)
-    done = did.to_document(dry_run=False)
-    out.result(done, chain.archived(done, out.screen, ""))
-    out.warn(did.warnings)
     return 0
+
+
+def _question(plan: RemovalPlan | ArchivePlan, document: Mapping[str, Any]) -> str:
+    size, runs = chain.size(document["bytes"]), chain.counted(len(plan.runs), "run")
+    if isinstance(plan, ArchivePlan):
+        files = chain.counted(document["files"], "file")
+        return f"put {files} ({size}) of {runs} into one archive each?"
+    return f"drop {chain.counted(document['outputs'], 'output')} ({size}) of {runs} for good?"
 
 
 COMMAND = CommandSpec(

@@ -15,20 +15,26 @@ from flow.wiring.goals import Goals
 if TYPE_CHECKING:
     from flow.adapters.ledger.archiving import ArchivePlan, RunArchival
     from flow.adapters.ledger.gc import RemovalPlan
+    from flow.core.goal.model import Goal
     from flow.wiring.context import Context
 
 BY = "gc"
 
 
-def plan_gc(context: Context, older_than: int, keep: int) -> RemovalPlan:
-    """The outputs that ``flow gc`` would drop; writes nothing. ``older_than`` is in days.
-
-    Raises the error of a goal that cannot be read: it may be a live one of any run.
-    """
+def _every_goal(context: Context) -> tuple[Goal, ...]:
+    """The goals of all files; raises the error of one that cannot be read: it may be live."""
     goals, broken = Goals(context).goals()
     if broken:
         raise broken[0]
-    return gc.plan(context.top, goals, clock.days_ago(older_than), keep)
+    return tuple(goals)
+
+
+def plan_gc(context: Context, older_than: int, keep: int) -> RemovalPlan:
+    """The outputs that ``flow gc`` would drop; writes nothing. ``older_than`` is in days.
+
+    Raises the error of a goal that cannot be read: any run may be that goal's.
+    """
+    return gc.plan(context.top, _every_goal(context), clock.days_ago(older_than), keep)
 
 
 def do_gc(context: Context, plan: RemovalPlan) -> RemovalPlan:
@@ -47,12 +53,8 @@ def do_gc(context: Context, plan: RemovalPlan) -> RemovalPlan:
 
 def plan_archives(context: Context, older_than: int, keep: int) -> ArchivePlan:
     """The runs that ``flow gc --archive`` would archive; as :func:`plan_gc`."""
-    goals, broken = Goals(context).goals()
-    if broken:
-        raise broken[0]
-    chosen, warnings = gc.chosen_runs(
-        context.top, goals, clock.days_ago(older_than), keep, archiving.files_to_archive
-    )
+    goals, oldest = _every_goal(context), clock.days_ago(older_than)
+    chosen, warnings = gc.chosen_runs(context.top, goals, oldest, keep, archiving.files_to_archive)
     runs = []
     tracked = _tracked_runs(context) if chosen else frozenset()
     for run, why in chosen:
@@ -80,11 +82,9 @@ def do_archives(context: Context, plan: ArchivePlan) -> ArchivePlan:
                 warnings.append(f"run {run.run_id} is left as it is: {kept}")
                 continue
             for finding in context.verification.broken(run.run_id)[:1]:
-                raise archiving.not_archived(
-                    run.run_id,
-                    finding.file,
-                    finding.message,
-                    unreadable=finding.kind == "unreadable",
+                unreadable = finding.kind == "unreadable"
+                raise gc.not_as_recorded(
+                    run.run_id, "archived", finding.file, finding.message, unreadable=unreadable
                 )
             writes = context.run_record.run(run.run_id)
             count, size = archiving.archive(writes, by=BY, now=clock.now())

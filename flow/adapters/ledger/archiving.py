@@ -12,9 +12,8 @@ import os
 import zipfile
 from hashlib import sha256
 
-from flow.adapters.chain import event_log, ledger_file
+from flow.adapters.chain import event_log
 from flow.adapters.chain.files import ARCHIVE_LIMIT
-from flow.adapters.chain.lines import lines
 from flow.adapters.fs import archives, files, locks
 from flow.adapters.fs.folders import reported
 from flow.adapters.ledger import evidence_store, gc
@@ -57,13 +56,7 @@ class ArchivePlan(NamedTuple):
 
     def to_document(self, *, dry_run: bool) -> dict[str, Any]:
         """As ``--json`` prints it."""
-        return {
-            "dry_run": dry_run,
-            "runs": [run._asdict() for run in self.runs],
-            "files": sum(run.files for run in self.runs),
-            "bytes": sum(run.bytes for run in self.runs),
-            "warnings": list(self.warnings),
-        }
+        return gc.plan_document(self.runs, "files", self.warnings, dry_run=dry_run)
 
 
 def files_to_archive(root: str, run_id: str) -> RunFiles:
@@ -91,7 +84,7 @@ def archive(run: RunWrites, *, by: str, now: str) -> tuple[int, int]:
         if packed is None:
             missing = next((path for path in digests if path not in loose), None)
             if missing is not None or last is None:
-                raise not_archived(run_id, missing or layout.ledger_file(run_id), "it is missing")
+                raise _not_archived(run_id, missing or layout.ledger_file(run_id), "it is missing")
             _write(run, loose, {"by": by}, goal_id=last.goal_id, now=now)
         else:
             loose = {path: sha for path, sha in loose.items() if path in packed.paths}
@@ -99,7 +92,7 @@ def archive(run: RunWrites, *, by: str, now: str) -> tuple[int, int]:
             _compare(run_id, packed, loose)
             for path, sha in loose.items():
                 if files.digest(root, path, limit=layout.OUTPUT_LIMIT) != sha:
-                    raise not_archived(run_id, path, "it is not the file that was recorded")
+                    raise _not_archived(run_id, path, "it is not the file that was recorded")
         for place, path in enumerate(reversed(loose), 1):  # an output before its sidecar
             files.remove(root, path, sync=place == len(loose))
         files.remove_empty(root, layout.evidence_dir(run_id))
@@ -109,13 +102,7 @@ def archive(run: RunWrites, *, by: str, now: str) -> tuple[int, int]:
 def _digests(root: str, run_id: str) -> dict[str, str]:
     """The path and the digest of each file of the run; an output that was dropped is none."""
     digests: dict[str, str] = {}
-    for line in lines(root, layout.ledger_file(run_id)):
-        try:
-            entry = ledger_file.parse(line.text or b"")
-        except ValueError as error:
-            raise not_archived(
-                run_id, layout.ledger_file(run_id), f"line {line.number} {error}"
-            ) from None
+    for entry in gc.recorded_entries(root, run_id, "archived"):
         if entry.kind == DROPPED:
             digests.pop(layout.output_file(run_id, entry.evidence_id), None)
         else:
@@ -169,7 +156,7 @@ def _check_recorded(root: str, run_id: str) -> None:
     rel = layout.archive_file(run_id)
     event = event_log.newest(root, run_id, "type", ARCHIVED, lambda _: True) or {}
     if files.digest(root, rel, limit=ARCHIVE_LIMIT) != event.get("archive_sha256"):
-        raise not_archived(run_id, rel, "no event speaks of it as it is")
+        raise _not_archived(run_id, rel, "no event speaks of it as it is")
 
 
 def _compare(run_id: str, packed: EvidenceArchive, digests: Mapping[str, str]) -> None:
@@ -178,18 +165,10 @@ def _compare(run_id: str, packed: EvidenceArchive, digests: Mapping[str, str]) -
         try:
             same = path in packed.paths and packed.digest(path) == digest
         except ContractError as error:
-            raise not_archived(run_id, path, error.faults[0].message) from None
+            raise _not_archived(run_id, path, error.faults[0].message) from None
         if not same:
-            raise not_archived(run_id, path, "it is not the file that was recorded")
+            raise _not_archived(run_id, path, "it is not the file that was recorded")
 
 
-def not_archived(run_id: str, rel: str, fault: str, *, unreadable: bool = False) -> FlowError:
-    """The error for a run that is not as it was recorded, or cannot be read."""
-    message = f"nothing of run {run_id} is archived: {fault}"
-    if unreadable:
-        return in_file(rel).storage(message, "check the disk and the file, then run it again")
-    return in_file(rel).wrong_state(
-        message,
-        f"see what is wrong with it: flow evidence verify {run_id}",
-        code="broken_chain",
-    )
+def _not_archived(run_id: str, rel: str, fault: str) -> FlowError:
+    return gc.not_as_recorded(run_id, "archived", rel, fault)

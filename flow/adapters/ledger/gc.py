@@ -19,7 +19,7 @@ from flow.adapters.ledger import evidence_store
 from flow.core import layout
 from flow.core.chain.entries import DROPPED, EVIDENCE, following
 from flow.core.goal.lifecycle import TERMINAL
-from flow.errors import FlowError, StateError, StorageError, in_file
+from flow.errors import FlowError, StorageError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -63,13 +63,21 @@ class RemovalPlan(NamedTuple):
 
     def to_document(self, *, dry_run: bool) -> dict[str, Any]:
         """As ``--json`` prints it."""
-        return {
-            "dry_run": dry_run,
-            "runs": [run._asdict() for run in self.runs],
-            "outputs": sum(run.outputs for run in self.runs),
-            "bytes": sum(run.bytes for run in self.runs),
-            "warnings": list(self.warnings),
-        }
+        return plan_document(self.runs, "outputs", self.warnings, dry_run=dry_run)
+
+
+def plan_document(
+    runs: Sequence[NamedTuple], counted: str, warnings: Sequence[str], *, dry_run: bool
+) -> dict[str, Any]:
+    """The runs of a plan as ``--json`` prints them, with the sums of ``counted`` and of bytes."""
+    rows = [run._asdict() for run in runs]
+    return {
+        "dry_run": dry_run,
+        "runs": rows,
+        counted: sum(row[counted] for row in rows),
+        "bytes": sum(row["bytes"] for row in rows),
+        "warnings": list(warnings),
+    }
 
 
 def outputs_of(root: str, run_id: str) -> RunFiles:
@@ -141,13 +149,7 @@ def _outputs(
 ) -> tuple[list[LedgerEntry], frozenset[str]]:
     """The entries whose outputs are there, and the evidence ids that were dropped already."""
     outputs, dropped = [], set()
-    for line in lines(root, layout.ledger_file(run_id)):
-        try:
-            entry = ledger_file.parse(line.text or b"")
-        except ValueError as error:
-            raise _broken(
-                run_id, layout.ledger_file(run_id), f"line {line.number} {error}"
-            ) from None
+    for entry in recorded_entries(root, run_id, "dropped"):
         if entry.kind == DROPPED:
             dropped.add(entry.evidence_id)
         elif entry.output_sha256 is not None and f"{entry.evidence_id}.txt" in sizes:
@@ -158,12 +160,29 @@ def _outputs(
 def _check(root: str, run_id: str, entry: LedgerEntry) -> None:
     rel = layout.output_file(run_id, entry.evidence_id)
     if files.digest(root, rel, limit=layout.OUTPUT_LIMIT) != entry.output_sha256:
-        raise _broken(run_id, rel, f"it is not the output that entry {entry.seq} recorded")
+        fault = f"it is not the output that entry {entry.seq} recorded"
+        raise not_as_recorded(run_id, "dropped", rel, fault)
 
 
-def _broken(run_id: str, rel: str, fault: str) -> StateError:
+def recorded_entries(root: str, run_id: str, done: str) -> Iterator[LedgerEntry]:
+    """The entries of a run's ledger; raises :func:`not_as_recorded` at a line that is none."""
+    rel = layout.ledger_file(run_id)
+    for line in lines(root, rel):
+        try:
+            yield ledger_file.parse(line.text or b"")
+        except ValueError as error:
+            raise not_as_recorded(run_id, done, rel, f"line {line.number} {error}") from None
+
+
+def not_as_recorded(
+    run_id: str, done: str, rel: str, fault: str, *, unreadable: bool = False
+) -> FlowError:
+    """The error for a run of which nothing is ``done``: its files are not as it was recorded."""
+    message = f"nothing of run {run_id} is {done}: {fault}"
+    if unreadable:
+        return in_file(rel).storage(message, "check the disk and the file, then run it again")
     return in_file(rel).wrong_state(
-        f"nothing of run {run_id} is dropped: {fault}",
+        message,
         f"see what is wrong with it: flow evidence verify {run_id}",
         code="broken_chain",
     )
