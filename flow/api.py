@@ -11,7 +11,7 @@ person may confirm with :meth:`Checkout.confirm`.
 
 from __future__ import annotations
 
-from flow.app.evaluation.values import Request
+from flow.app.evaluation.values import Listener, Request
 from flow.core.decision.verdict import Verdict
 from flow.core.evidence.model import Evidence
 from flow.core.goal.model import Goal
@@ -32,7 +32,6 @@ from flow.wiring.context import Context
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.app.evaluation.values import Listener
     from flow.app.ports import Trigger
     from flow.app.transitions.closing import Closed
     from flow.core.goal.loaded import LoadedGoal

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.app import overview
 from flow.app.ports import Records
 from flow.core.goal.lifecycle import TERMINAL
-from flow.core.goal.model import is_of_branch
+from flow.core.goal.model import Goal, GoalSummary, is_of_branch
 from flow.core.stop import past
 from flow.core.stop.pause import PAUSED_STATUS
 from flow.core.stop.turns import with_turn
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from flow.app.transitions.remembered import RememberedGoals
     from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.loaded import LoadedGoal
-    from flow.core.goal.model import Goal, GoalSummary
 
 MOST_TURNS = 1000
 """Turns that a document names; the newest."""

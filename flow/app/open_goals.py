@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
-from flow.core.goal.model import is_of_branch
+from flow.core.goal.model import Goal, GoalSummary, is_of_branch
 from flow.errors import FlowError, StateError, at_key
 from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from flow.core.decision.after import EarlierGoal
     from flow.core.goal.loaded import LoadedGoal
-    from flow.core.goal.model import Goal, GoalSummary
 
     _Read = TypeVar("_Read")
 

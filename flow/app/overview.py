@@ -6,7 +6,7 @@ from flow.app.evaluation import proposals
 from flow.app.evaluation.current_files import CurrentFiles
 from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
 from flow.core.text import display
-from flow.errors import FlowError, at_key
+from flow.errors import FlowError, StateError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal, GoalSummary
     from flow.core.stop.past import PastTurn
-    from flow.errors import StateError
 
 
 def choose_goal(goals: Sequence[GoalSummary], branch: str | None) -> GoalSummary:

@@ -13,9 +13,9 @@ from flow.adapters.setup import settings_edit
 from flow.adapters.setup.settings_edit import ABSENT
 from flow.adapters.user_state import settings as settings_files
 from flow.cli.parsing import CommandSpec, plain, usage_error
-from flow.core.setting_keys import KEYS, key_named, near_keys
+from flow.core.setting_keys import KEYS, Key, key_named, near_keys
 from flow.core.setting_values import checked_value, loosens, value_from_text
-from flow.core.settings import config_rows, merge_layers
+from flow.core.settings import LoadedSettings, config_rows, merge_layers
 from flow.core.text.near import meant
 from flow.core.tool_calls.speaker import is_agent
 from flow.errors import InputError, PersonNeeded, at_key, in_file
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from flow.adapters.setup.settings_edit import Scope, SettingsPlace
     from flow.cli.output import Output
-    from flow.core.setting_keys import Key
-    from flow.core.settings import LoadedSettings
 
 SCOPES: tuple[Scope, ...] = ("user", "project", "local")
 

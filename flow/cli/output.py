@@ -10,7 +10,7 @@ from io import TextIOWrapper
 from flow.adapters.process.speaker import is_terminal
 from flow.core.text.display import visible
 from flow.core.text.locale import locale_named, wants_ascii
-from flow.errors import ALL, PersonNeeded, StorageError, cut_list
+from flow.errors import ALL, FlowError, PersonNeeded, StorageError, cut_list
 from flow.render.screen import Screen
 from flow.startup import json
 from flow.startup.typing import TYPE_CHECKING, Any, TextIO
@@ -18,7 +18,6 @@ from flow.startup.typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from flow.errors import FlowError
 
 _SHOWN = "✓◐⊘…─“"
 """What an encoding must have for the marks and rules of a screen."""

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import argparse
 
-from flow.cli.parsing import usage_error
+from flow.cli.parsing import CommandSpec, usage_error
 from flow.core.text.near import did_you_mean
 from flow.startup.typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from flow.cli.parsing import CommandSpec
 
 
 class Parser(argparse.ArgumentParser):

@@ -14,14 +14,13 @@ import sys
 
 from flow.adapters.process.editor import run_in_foreground
 from flow.adapters.process.environment import clean_environment
-from flow.adapters.process.tool import run_tool
+from flow.adapters.process.tool import ToolResult, run_tool
 from flow.errors import GitError, OutsideError, StorageError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flow.adapters.process.tool import ToolResult
 
 START = (
     "import sys; sys.path[:] = sys.argv.pop(1).split('\\n'); import flow; del sys.path[0]; "

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from flow.core.setting_keys import DENIED, FOLDERS
+from flow.core.setting_keys import DENIED, FOLDERS, Key
 from flow.errors import ContractError, Fault, in_file
-from flow.startup.typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from flow.core.setting_keys import Key
+from flow.startup.typing import Any
 
 
 def value_from_text(key: Key, typed: str) -> Any:

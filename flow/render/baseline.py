@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from flow.core.text.display import visible
 from flow.errors import PATHS, more_than
-from flow.render.screen import Column, Styled, lines_of, mark_of
+from flow.render.screen import Column, Screen, Styled, lines_of, mark_of
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flow.render.screen import Screen
     from flow.render.text import Document
 
 _SAYS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.core.drafting import questions as said
 from flow.core.text.display import names, visible
 from flow.render.columns import wrap
-from flow.render.screen import measure, took
+from flow.render.screen import Screen, measure, took
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from flow.core.drafting.presets import Offer
     from flow.core.drafting.questions import Notice, Question
-    from flow.render.screen import Screen
 
 MOST_FAULTS = 10
 MOST_NAMES = 8

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from flow.core.judging.common.numbers import apart
-from flow.core.judging.debate.model import OVERALL_LIMIT
+from flow.core.judging.debate.model import OVERALL_LIMIT, Agreement
 from flow.core.text.display import clip, names, visible
 from flow.render.progress import write
-from flow.render.screen import took
-from flow.startup.typing import TYPE_CHECKING
+from flow.render.screen import Screen, took
+from flow.startup.typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flow.core.judging.debate.model import Agreement
-    from flow.render.screen import Screen
-    from flow.startup.typing import TextIO
 
 REASON = 200
 """Characters of a reason that a line shows."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from flow.core.decision.details import judged_figures, no_lines
 from flow.core.text.display import clip, visible
 from flow.core.text.plain_output import plain_lines
-from flow.render.screen import MEANING, lines_of, took
+from flow.render.screen import MEANING, Screen, lines_of, took
 from flow.render.text import outline, show, why_stale
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.render.screen import Screen
     from flow.render.text import Document
 
 _LABEL = 8

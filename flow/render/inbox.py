@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.core.text.display import clip, visible
 from flow.render.goal.standing import since
-from flow.render.screen import Column, Styled, lines_of, measure
+from flow.render.screen import Column, Screen, Styled, lines_of, measure
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from flow.core.standing.items import InboxChange, InboxItem
     from flow.core.standing.table import Section
-    from flow.render.screen import Screen
 
     Rows = dict[Section, list[InboxItem]]
 

@@ -6,13 +6,12 @@ from flow.core.judging.common.numbers import as_written, exact, told_apart
 from flow.core.judging.rubric.model import missed_thresholds
 from flow.core.text.display import clip, names, visible
 from flow.errors import more_than
-from flow.render.screen import MEANING, Column, Styled, lines_of, mark_of
+from flow.render.screen import MEANING, Column, Screen, Styled, lines_of, mark_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from flow.render.screen import Screen
     from flow.render.text import Document
 
 WIDTH = 88

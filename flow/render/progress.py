@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from flow.app.evaluation.values import Listener
 from flow.core.text.display import clip, visible
-from flow.render.screen import Column, Styled, mark_of, measure, took
+from flow.render.screen import Column, Screen, Styled, mark_of, measure, took
 from flow.startup import re
-from flow.startup.typing import TYPE_CHECKING, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, NamedTuple, TextIO
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
 
     from flow.app.ports import Check, CheckResult
-    from flow.render.screen import Screen
-    from flow.startup.typing import TextIO
 
 WIDE = 119
 """Columns from which on the commands stand in the table."""

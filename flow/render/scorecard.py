@@ -8,13 +8,12 @@ from decimal import Decimal
 from flow.core.judging.scorecard.model import NAMES, blocks, described
 from flow.errors import more_than
 from flow.render.columns import clean, encodable, fit, width, wrap
-from flow.render.screen import Column, Styled, lines_of
+from flow.render.screen import Column, Screen, Styled, lines_of
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.render.screen import Screen
     from flow.render.text import Document, Paint
 
 WIDTH = 61

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from flow.app.evaluation.command_runs import protected_difference, run_fields
-from flow.app.ports import Check, CheckEvents
+from flow.app.ports import Check, CheckEvents, CheckResult
 from flow.core.evidence.model import EVALUATOR, evidence_document
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from flow.app.evaluation.values import EvaluationTools, Facts, JudgeCase
-    from flow.app.ports import CheckResult
     from flow.core.goal.model import Criterion
 
 ONLY_FOR_JUDGES = "Collected for a judge; how the command exited decides nothing."

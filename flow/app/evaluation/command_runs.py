@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from flow.app.evaluation.repeating import Repeats
-from flow.app.evaluation.values import Measurement
-from flow.app.ports import Check, CheckEvents
+from flow.app.evaluation.values import EvaluationTools, Facts, Measurement, Request
+from flow.app.ports import Check, CheckEvents, CheckResult
 from flow.core.decision import explain
-from flow.core.evidence.model import EVALUATOR, ONLY_EXIT, evidence_document
+from flow.core.evidence.model import EVALUATOR, ONLY_EXIT, Subject, evidence_document
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.app.evaluation.values import EvaluationTools, Facts, Request
-    from flow.app.ports import CheckResult
-    from flow.core.evidence.model import Subject
     from flow.core.goal.model import Criterion
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from flow.app.evaluation import measured_rows, proposals
 from flow.core.decision import after, explain
-from flow.core.decision.decide import Opinion
+from flow.core.decision.decide import Decision, Measured, Opinion
 from flow.core.decision.delta import delta
-from flow.core.decision.verdict import ProposedTransition, Verdict
+from flow.core.decision.verdict import CriterionResult, Delta, ProposedTransition, Verdict
 from flow.core.text import display
 from flow.errors import PATHS
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from flow.app.evaluation.values import EvaluationFacts, Facts, Request
     from flow.app.ports import ProofDisk, Records
     from flow.core.boundary.rules import BoundaryReport
-    from flow.core.decision.decide import Decision, Measured
-    from flow.core.decision.verdict import CriterionResult, Delta
     from flow.core.goal.loaded import LoadedGoal
 
 

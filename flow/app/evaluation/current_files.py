@@ -5,17 +5,15 @@ from __future__ import annotations
 from flow.app.evaluation.goal_rules import own_files
 from flow.app.evaluation.observing import subject_of
 from flow.core.boundary import rules as bounds
-from flow.core.evidence.freshness import Freshness, freshness
+from flow.core.evidence.freshness import Freshness, StaleReason, freshness
 from flow.core.evidence.imported import without_reports
-from flow.core.evidence.model import Subject
+from flow.core.evidence.model import Evidence, Subject
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flow.app.evaluation.values import ClosingContext
     from flow.core.boundary.rules import Baseline, BoundaryReport, Snapshot
-    from flow.core.evidence.freshness import StaleReason
-    from flow.core.evidence.model import Evidence
     from flow.core.goal.loaded import LoadedGoal
 
 

@@ -20,7 +20,7 @@ from flow.app.evaluation import (
 from flow.app.evaluation.goal_rules import confined
 from flow.app.evaluation.values import Drift, Evaluated, EvaluationFacts, JudgeCase
 from flow.core.decision import decide
-from flow.core.decision.after import held_by, holds
+from flow.core.decision.after import HeldBy, held_by, holds
 from flow.core.goal.lifecycle import EVALUABLE, TERMINAL
 from flow.core.text import display
 from flow.core.text.near import did_you_mean
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
         Request,
     )
     from flow.core.boundary.rules import BoundaryReport
-    from flow.core.decision.after import HeldBy
     from flow.core.decision.decide import Decision, NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.loaded import LoadedGoal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.decision.decide import Measured, Opinion
+from flow.core.decision.decide import JudgedCriterion, Measured, NoOpinion, Opinion
 from flow.core.decision.explain import JUDGED
 from flow.core.decision.verdict import CriterionResult
 from flow.core.evidence.model import FLAKY, ONLY_OPINION
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.app.evaluation.values import Measurement, Measurements
-    from flow.core.decision.decide import JudgedCriterion, NoOpinion
     from flow.core.goal.model import Criterion, Goal
 
 

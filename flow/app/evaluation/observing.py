@@ -6,13 +6,13 @@ import posixpath
 
 from flow.app.evaluation import proposals
 from flow.app.evaluation.goal_rules import deciding, denied_patterns, difference, own_files
-from flow.app.evaluation.values import Drift, Facts
+from flow.app.evaluation.values import Drift, EvaluationTools, Facts, Measurements, Request
 from flow.core import layout
 from flow.core.boundary import guards
 from flow.core.boundary import rules as bounds
 from flow.core.boundary.globs import Globs
 from flow.core.evidence.model import Subject
-from flow.core.goal.model import NO_BRANCH
+from flow.core.goal.model import NO_BRANCH, Goal
 from flow.core.text import display
 from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING
@@ -20,10 +20,8 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flow.app.evaluation.values import EvaluationTools, Measurements, Request
     from flow.core.boundary.rules import Baseline, BoundaryReport, Snapshot
     from flow.core.goal.loaded import LoadedGoal
-    from flow.core.goal.model import Goal
 
 
 def _turn_number(goal: Goal, run_id: str, tools: EvaluationTools) -> int:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from flow.app.evaluation.goal_rules import own_files
-from flow.app.evaluation.values import ProofObservation
-from flow.core.goal.model import canonical_digest
+from flow.app.evaluation.values import ClosingContext, Drift, Facts, ProofObservation
+from flow.core.goal.model import Goal, canonical_digest
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from flow.app.evaluation.values import ClosingContext, Drift, Facts
     from flow.app.ports import ProofDisk
     from flow.core.boundary.rules import Baseline, Snapshot
     from flow.core.evidence.proof import ProofChange, ProofFile
-    from flow.core.goal.model import Goal
 
 UNRECORDED = (
     "this goal began before Flow recorded what its commands rest on, so changes there are not told"

@@ -8,9 +8,9 @@ not spoil a proposal; a changed file, contract or sidecar does.
 
 from __future__ import annotations
 
-from flow.core.evidence.model import APPROVER, Subject
+from flow.core.evidence.model import APPROVER, Evidence, Subject
 from flow.core.goal.lifecycle import TERMINAL
-from flow.core.goal.model import canonical_digest
+from flow.core.goal.model import Goal, canonical_digest
 from flow.core.instant import ahead
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from flow.app.ports import Records
     from flow.core.decision.verdict import CriterionResult, Verdict
-    from flow.core.evidence.model import Evidence
-    from flow.core.goal.model import Goal
 
 
 def proposal_id(

@@ -9,8 +9,8 @@ hook), as far as time allows.
 from __future__ import annotations
 
 from flow.app.evaluation.command_runs import run_fields
-from flow.app.evaluation.values import BaseRows
-from flow.app.ports import Check, CheckEvents
+from flow.app.evaluation.values import BaseRequest, BaseRows, BaseTools
+from flow.app.ports import Check, CheckEvents, CheckResult
 from flow.core.evidence import red_first as core
 from flow.core.evidence.model import BASELINE, Subject, evidence_document
 from flow.core.evidence.red_first import ONLY_BASE, BaseRun
@@ -20,8 +20,6 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.app.evaluation.values import BaseRequest, BaseTools
-    from flow.app.ports import CheckResult
     from flow.core.goal.model import Criterion
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from itertools import islice
 
-from flow.app.evaluation.values import Measurement
-from flow.core.evidence.model import EVALUATOR
+from flow.app.evaluation.values import Facts, Measurement
+from flow.core.evidence.model import EVALUATOR, Evidence, Outcome
 from flow.core.instant import ahead
 from flow.startup.typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from flow.app.evaluation.values import Facts
     from flow.app.ports import Records
-    from flow.core.evidence.model import Evidence, Outcome
     from flow.core.goal.model import Criterion
 
 NEWEST = 8

@@ -8,7 +8,7 @@ Everything in it is hostile: nothing of it is run, and no name in it becomes a p
 from __future__ import annotations
 
 from flow.app.exchange.bundle_ledger import ledger_faults
-from flow.app.exchange.envelopes import signers_of
+from flow.app.exchange.envelopes import Envelope, Signature, SignatureCheck, signers_of
 from flow.core.evidence import attestation
 from flow.core.evidence.attestation import (
     PAYLOAD_TYPE,
@@ -28,7 +28,6 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.app.exchange.envelopes import Envelope, Signature, SignatureCheck
     from flow.core.evidence.model import Evidence
     from flow.core.goal.model import Goal
 

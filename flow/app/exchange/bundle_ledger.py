@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from flow.core.chain import entries as chain_entries
 from flow.core.chain.walk import Line, walk
-from flow.core.evidence.attestation import LEDGER_FILE
+from flow.core.evidence.attestation import LEDGER_FILE, AttestedSidecar, Record
 from flow.core.evidence.model import APPROVER, EVALUATOR
 from flow.core.text.display import visible
 from flow.errors import FlowError
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from flow.core.chain.entries import LedgerEntry
-    from flow.core.evidence.attestation import AttestedSidecar, Record
 
 BY: Mapping[str, str] = {EVALUATOR: "evaluator", APPROVER: "approver"}
 """Who wrote a sidecar that decides something → what its entry says."""

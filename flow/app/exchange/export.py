@@ -13,7 +13,7 @@ from flow.core import layout
 from flow.core.chain import closing_record
 from flow.core.evidence import attestation
 from flow.core.evidence.attestation import AttestedFile, AttestedSidecar, Record
-from flow.core.evidence.model import APPROVER, EVALUATOR
+from flow.core.evidence.model import APPROVER, EVALUATOR, Evidence
 from flow.core.goal import ids
 from flow.errors import StateError, at_key, in_file
 from flow.startup.sha import sha256
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import Records
-    from flow.core.evidence.model import Evidence
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal
 

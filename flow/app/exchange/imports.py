@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flow.core.evidence.imported import IMPORTER, TYPES, body_of
-from flow.core.evidence.model import evidence_document
+from flow.core.evidence.imported import IMPORTER, TYPES, CheckReport, Format, body_of
+from flow.core.evidence.model import Evidence, evidence_document
 from flow.core.goal import ids
 from flow.core.text.display import visible
 from flow.core.text.near import did_you_mean
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.core.evidence.freshness import Freshness
-    from flow.core.evidence.imported import CheckReport, Format
-    from flow.core.evidence.model import Evidence
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flow.core.goal.lifecycle import TERMINAL
-from flow.core.goal.model import NO_BRANCH
-from flow.core.standing.items import InboxItem
+from flow.core.goal.model import NO_BRANCH, GoalSummary
+from flow.core.standing.items import InboxItem, StandingGoal
 from flow.core.text.display import visible
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from flow.app.ports import UnreadableOnBranch
-    from flow.core.goal.model import GoalSummary
-    from flow.core.standing.items import StandingGoal
 
 
 class CheckoutPort(Protocol):

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from flow.app.judging.port import JudgeAnswer, NoAnswer
-from flow.core.judging.common.question import Unusable
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
+from flow.core.judging.common.question import Question, Unusable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from flow.app.judging.port import Usage
-    from flow.core.judging.common.question import Question
 
     AnswerQuestion = Callable[[Question], JudgeAnswer | NoAnswer]
 

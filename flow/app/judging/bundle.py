@@ -17,7 +17,7 @@ from flow.core.boundary.globs import why_not
 from flow.core.decision.explain import for_judges
 from flow.core.evidence.freshness import differences
 from flow.core.evidence.imported import NAMES, without_reports
-from flow.core.evidence.model import EVALUATOR
+from flow.core.evidence.model import EVALUATOR, Evidence, Subject
 from flow.core.evidence.red_first import limitation
 from flow.core.instant import ahead
 from flow.core.judging.goal.context import ContextItem, JudgeContext, Missing, Previous, Sought
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from flow.app.evaluation.values import Facts, JudgeCase
     from flow.app.judging.changed_files import EvidenceFiles, Raw
     from flow.app.ports import Records
-    from flow.core.evidence.model import Evidence, Subject
     from flow.core.goal.model import Criterion, Goal
 
 NEVER = frozenset(

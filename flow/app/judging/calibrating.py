@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.app.judging.labelling import LabelLine
+from flow.app.judging.labelling import LabelLine, LabelRecord
 from flow.app.judging.rubric_calls import RubricCall, RubricPort, carry_out, content_nonce, prepare
 from flow.core.judging.rubric.calibration import Label, believed, calibrate
 from flow.errors import NoUsableAnswer, in_file
@@ -11,7 +11,6 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flow.app.judging.labelling import LabelRecord
     from flow.app.judging.rubric_calls import PreparedJudgement
     from flow.core.judging.rubric.calibration_cases import Case
 

@@ -7,7 +7,7 @@ Each piece stands in the prompt once, however many criteria it is evidence of.
 from __future__ import annotations
 
 from flow.core.judging.goal import delegated
-from flow.core.judging.goal.context import ContextItem, Missing
+from flow.core.judging.goal.context import ContextItem, Missing, Sought
 from flow.core.untrusted.fences import FencedPart
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.core.goal.model import Criterion, Goal
-    from flow.core.judging.goal.context import Sought
 
 
 class Raw(NamedTuple):

@@ -12,29 +12,24 @@ from __future__ import annotations
 from functools import partial
 
 from flow.app.judging.asking import Asking, total
-from flow.app.judging.port import JudgeAnswer, NoAnswer, name_of
+from flow.app.judging.port import AskJudge, JudgeAnswer, NoAnswer, Usage, name_of
 from flow.core.judging.common.numbers import shown
 from flow.core.judging.debate import model as debate_model
 from flow.core.judging.debate import points as debate_points
 from flow.core.judging.debate import prompt as debate_prompt
 from flow.core.judging.debate import report as debate_report
-from flow.core.judging.debate.prompt import Others, ReportFile, others_of
-from flow.core.judging.debate.reply import read_reply
-from flow.core.judging.debate.section import Altered, Disagreement, Section
-from flow.core.judging.debate.state import DebateJudge, DebateState, SilentJudge
+from flow.core.judging.debate.prompt import DebateQuestion, Others, ReportFile, others_of
+from flow.core.judging.debate.reply import Reply, read_reply
+from flow.core.judging.debate.section import Altered, DebateSubject, Disagreement, Section
+from flow.core.judging.debate.state import DebateJudge, DebateState, Mode, SilentJudge
 from flow.core.judging.debate.words import remarks
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.app.judging.port import AskJudge, Usage
     from flow.core.judging.common.question import Question, Unusable
     from flow.core.judging.debate.model import Agreement
-    from flow.core.judging.debate.prompt import DebateQuestion
-    from flow.core.judging.debate.reply import Reply
-    from flow.core.judging.debate.section import DebateSubject
-    from flow.core.judging.debate.state import Mode
 
 TRIES = 2
 """How often one question is put; what the backend tries again by itself is not counted."""

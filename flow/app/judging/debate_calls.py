@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.app.judging import debate_plan
 from flow.app.judging.debate import DebateRequest, DebateRoom, DebateTools, ReportFiles, hold_debate
 from flow.app.judging.debate_plan import DEFAULT_ROUNDS, MOST_ROUNDS, DebatePlan, Unwatched
-from flow.app.judging.port import NoAnswer, no_answer
+from flow.app.judging.port import AskJudge, NoAnswer, no_answer
 from flow.core.judging.debate import prompt as debate_prompt
 from flow.core.judging.debate.section import DebateSubject
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from flow.app.judging.debate import Watcher
     from flow.app.judging.debate_plan import Criteria
-    from flow.app.judging.port import AskJudge
     from flow.core.judging.debate.state import DebateState
     from flow.core.untrusted.fences import FencedPart
 

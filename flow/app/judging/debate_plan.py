@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
-from flow.app.judging.port import name_of
+from flow.app.judging.port import AskJudge, NoAnswer, name_of
 from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate import prompt as debate_prompt
 from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from flow.app.judging.port import AskJudge, NoAnswer
     from flow.core.judging.debate.criteria import DebateCriterion
     from flow.core.judging.debate.state import Mode
     from flow.core.untrusted.fences import FencedPart

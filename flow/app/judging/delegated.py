@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from flow.app.judging.delegated_debate import DebatePort, judge_by_debate
 from flow.app.judging.delegated_scorecard import ScorecardPort, judge_by_scorecard
-from flow.app.judging.port import name_of
+from flow.app.judging.port import AskJudge, NoAnswer, name_of
 from flow.core.judging.goal.delegated import DelegatedDebate, DelegatedScorecard, undecided
 from flow.core.judging.goal.reply import safe_words
 from flow.errors import FlowError
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.app.evaluation.values import JudgeCase, Listener
-    from flow.app.judging.port import AskJudge, NoAnswer
     from flow.core.goal.model import Criterion
     from flow.core.judging.goal.delegated import Delegated, DelegatedOpinion
 

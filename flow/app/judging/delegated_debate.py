@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from flow.app.judging.bundle import denied_context, journals
-from flow.app.judging.debate_calls import hold
+from flow.app.judging.debate_calls import DebatePlace, hold
 from flow.app.judging.debate_plan import DebatePlan
-from flow.app.judging.port import name_of
+from flow.app.judging.port import AskJudge, NoAnswer, name_of
 from flow.core.judging.common.numbers import as_written, told_apart
 from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate import result as debate_result
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.values import JudgeCase
     from flow.app.judging.changed_files import EvidenceFiles
-    from flow.app.judging.debate_calls import DebatePlace
-    from flow.app.judging.port import AskJudge, NoAnswer
     from flow.core.goal.model import Criterion
     from flow.core.judging.debate.state import DebateState
 

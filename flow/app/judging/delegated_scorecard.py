@@ -6,8 +6,8 @@ from decimal import Decimal
 from posixpath import normpath
 
 from flow.app.judging.bundle import denied_context, journals
-from flow.app.judging.port import NoAnswer
-from flow.app.judging.scoring import ScoreRequest
+from flow.app.judging.port import AskJudge, NoAnswer
+from flow.app.judging.scoring import ScoredCard, ScoreRequest
 from flow.core import instant
 from flow.core.boundary.globs import Globs
 from flow.core.goal import ids
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.app.evaluation.values import JudgeCase
-    from flow.app.judging.port import AskJudge
-    from flow.app.judging.scoring import ScoredCard
     from flow.core.goal.model import Criterion
     from flow.core.transcript.model import Transcript
 

@@ -14,12 +14,12 @@ from flow.app.judging import bundle as judging_bundle
 from flow.app.judging import records as judging_records
 from flow.app.judging import rubric_criteria
 from flow.app.judging.asking import Asking, summed
-from flow.app.judging.port import NoAnswer, Usage, name_of
-from flow.app.judging.records import AskedBallot, Canary, Judgement
+from flow.app.judging.port import AskJudge, JudgeAnswer, NoAnswer, Usage, name_of
+from flow.app.judging.records import AskedBallot, Canary, Judgement, Keep
 from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.instant import ahead
 from flow.core.judging.goal import ballots, delegated, prompt, reply
-from flow.core.judging.goal.context import MOST_SOUGHT
+from flow.core.judging.goal.context import MOST_SOUGHT, JudgeContext
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -27,11 +27,8 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.values import JudgeCase, Listener
     from flow.app.judging.bundle import ContextSources
-    from flow.app.judging.port import AskJudge, JudgeAnswer
-    from flow.app.judging.records import Keep
     from flow.core.goal.model import Criterion
     from flow.core.judging.common.question import Question
-    from flow.core.judging.goal.context import JudgeContext
     from flow.core.judging.rubric.model import Rubric
 
     Delegate = Callable[

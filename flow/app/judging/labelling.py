@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from flow.app.evaluation import proposals
 from flow.app.transitions import closing
-from flow.core.judging.rubric.calibration import believed
+from flow.core.judging.rubric.calibration import Label, believed
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import Records
     from flow.core.goal.loaded import LoadedGoal
-    from flow.core.judging.rubric.calibration import Label
 
 LabelSource = Literal["calibrate", "confirm", "clear"]
 

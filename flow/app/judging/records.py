@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from flow.app.judging.asking import total
-from flow.app.judging.port import NoAnswer
+from flow.app.judging.port import NoAnswer, Usage
 from flow.core import layout
 from flow.core.decision.decide import JudgedCriterion, Opinion
 from flow.core.evidence.freshness import differences
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.evaluation.values import Facts, JudgeCase
-    from flow.app.judging.port import Usage
     from flow.app.ports import RawOutput, Records, TurnLedger
     from flow.core.evidence.model import Evidence
     from flow.core.judging.common.question import Question, QuoteSource

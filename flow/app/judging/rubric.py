@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from flow.app.judging.asking import Asking, Poll, total
-from flow.core.judging.common.question import Unusable
+from flow.core.judging.common.question import Question, Unusable
 from flow.core.judging.rubric import model as rubrics
 from flow.core.judging.rubric.prompt import rubric_question, rubric_text
 from flow.core.judging.rubric.reply import read_reply
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from flow.app.judging.port import AskJudge, NoAnswer
-    from flow.core.judging.common.question import Question
     from flow.core.judging.rubric.model import JudgeResult, Rubric, RubricBallot
     from flow.core.untrusted.fences import FencedPart
 

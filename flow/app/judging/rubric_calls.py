@@ -6,18 +6,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
 
-from flow.app.judging.port import NoAnswer, no_answer, sample_count
+from flow.app.judging.port import AskJudge, NoAnswer, no_answer, sample_count
 from flow.app.judging.rubric import RubricRequest, judge_by_rubric, question
 from flow.core.judging.rubric import files as rubric_documents
-from flow.core.judging.rubric.model import Rubric, why_not
+from flow.core.judging.rubric.model import JudgeResult, Rubric, why_not
 from flow.core.judging.rubric.rules import warnings
 from flow.errors import FlowError, NotPassed, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from flow.app.judging.port import AskJudge
     from flow.core.judging.common.question import Question
-    from flow.core.judging.rubric.model import JudgeResult
     from flow.core.settings import JudgeSettings
     from flow.core.untrusted.fences import FencedPart
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from functools import partial
 
 from flow.app.judging.port import NoAnswer
-from flow.core.decision.decide import JudgedCriterion
+from flow.core.decision.decide import JudgedCriterion, JudgedStatus
 from flow.core.judging.common.numbers import exact
 from flow.core.judging.common.quotes import founded
-from flow.core.judging.rubric.model import Rubric, result, why_not
+from flow.core.judging.rubric.model import JudgeResult, Rubric, result, why_not
 from flow.core.judging.rubric.prompt import rubric_question
 from flow.core.judging.rubric.reply import read_reply
 from flow.core.text.display import names
@@ -23,13 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from flow.app.judging.asking import Asking
-    from flow.core.decision.decide import JudgedStatus
     from flow.core.decision.verdict import VerdictName
     from flow.core.goal.model import Goal
     from flow.core.judging.common.question import Question
     from flow.core.judging.goal.context import JudgeContext, Sought
     from flow.core.judging.goal.reply import Ballot
-    from flow.core.judging.rubric.model import JudgeResult
 
     Rubrics = Mapping[str, Rubric | str]
     """By name: the rubric, or why it cannot be used."""

@@ -11,22 +11,19 @@ from __future__ import annotations
 from functools import partial
 
 from flow.app.judging.asking import Asking, Poll, summed
-from flow.app.judging.port import NoAnswer
+from flow.app.judging.port import AskJudge, NoAnswer, Usage
 from flow.core.goal.model import canonical_digest
 from flow.core.judging.common.prompt import Rejected
 from flow.core.judging.common.question import Unusable
 from flow.core.judging.common.reply import first_faults
 from flow.core.judging.scorecard.history import mean_text
 from flow.core.judging.scorecard.model import LEAST_SUPPORT, CardBallot, merged, neutral, supported
-from flow.core.judging.scorecard.prompt import card_question
+from flow.core.judging.scorecard.prompt import CardSubject, card_question
 from flow.core.judging.scorecard.reply import Quotes, read_reply
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from flow.app.judging.port import AskJudge, Usage
-    from flow.core.judging.scorecard.prompt import CardSubject
 
 
 class ScorecardTools(NamedTuple):

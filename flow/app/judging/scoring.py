@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 
 from flow.app.judging import scorecard
-from flow.app.judging.port import NoAnswer, no_answer, sample_count
+from flow.app.judging.port import AskJudge, NoAnswer, no_answer, sample_count
 from flow.core.judging.scorecard import card as scorecard_card
 from flow.core.judging.scorecard import history as scorecard_history
 from flow.core.judging.scorecard.card import safe
-from flow.core.judging.scorecard.history import UNKNOWN, commanded, skill_name
+from flow.core.judging.scorecard.history import UNKNOWN, PastCard, commanded, skill_name
 from flow.core.judging.scorecard.model import COMPARED
 from flow.core.judging.scorecard.prompt import CardSubject
 from flow.core.transcript import model as transcripts
@@ -19,11 +19,8 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from contextlib import AbstractContextManager
 
-    from flow.app.judging.port import AskJudge
     from flow.app.judging.scorecard import ScorecardTools
-    from flow.core.judging.scorecard.history import PastCard
     from flow.core.settings import LoadedSettings
     from flow.core.transcript.model import Transcript
 

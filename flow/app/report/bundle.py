@@ -14,7 +14,7 @@ from flow.app.report.opinions import NoCards
 from flow.app.verdict_details import OutputEnd, output_tail
 from flow.core.chain import entries as chain_entries
 from flow.core.chain.closing_record import PLACES
-from flow.core.evidence.attestation import LEDGER_FILE
+from flow.core.evidence.attestation import LEDGER_FILE, Record
 from flow.core.report import GoalReport, RecordChain, ReportedResult
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flow.app.exchange.bundle import BundleReport
-    from flow.core.evidence.attestation import Record
     from flow.core.evidence.model import Evidence
 
 

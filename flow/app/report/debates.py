@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.core.judging.common.numbers import at_most
 from flow.core.judging.debate import model
 from flow.core.judging.debate.points import KINDS
-from flow.core.judging.debate.state import DebateState, positions_of_round, revisions
+from flow.core.judging.debate.state import DebateJudge, DebateState, positions_of_round, revisions
 from flow.core.report import DebateVoice, ReportedDebate, ReportedRevision
 from flow.startup.typing import TYPE_CHECKING
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from flow.core.judging.debate.model import Agreement
     from flow.core.judging.debate.section import DebateSubject
-    from flow.core.judging.debate.state import DebateJudge
 
 MOST = 30
 """Points and revisions of one kind that are shown."""

@@ -6,7 +6,7 @@ from flow.app import goal_record
 from flow.app.goal_record import RecordPort
 from flow.app.report.opinions import CardPort, opinions_of
 from flow.app.report.results import turns_of
-from flow.app.verdict_details import criterion_way, output_tail, verdict_details
+from flow.app.verdict_details import OutputReader, criterion_way, output_tail, verdict_details
 from flow.core import layout
 from flow.core.report import GoalReport, RecordChain, ReportedCriterion, ReportedResult
 from flow.core.stop.turns import is_handed_in
@@ -16,7 +16,6 @@ from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.app.verdict_details import OutputReader
     from flow.core.evidence.model import Evidence
     from flow.core.goal.model import Criterion, Goal
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from flow.app.verdict_details import number_of
 from flow.core.decision.decide import CONFIDENCE_BAR
 from flow.core.decision.details import judged_figures
-from flow.core.report import OpinionDimension, OpinionVoice, ReportedOpinion
+from flow.core.report import OpinionDimension, OpinionVoice, ReportedOpinion, ReportedResult
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from flow.core.evidence.model import Evidence
     from flow.core.goal.model import Criterion
-    from flow.core.report import ReportedResult
 
     Document = Mapping[str, Any]
 

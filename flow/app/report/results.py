@@ -10,19 +10,17 @@ from flow.app.goal_record import is_about
 from flow.app.verdict_details import DURATION, number_of, several_runs
 from flow.core.decision.details import RowDetails, judged_figures
 from flow.core.decision.explain import JUDGED
-from flow.core.evidence.model import BASELINE
+from flow.core.evidence.model import BASELINE, Evidence
 from flow.core.layout import RUN_MARK
 from flow.core.report import ReportedResult, ReportedTurn
-from flow.core.stop.past import past_turns
+from flow.core.stop.past import PastTurn, past_turns
 from flow.core.stop.turns import has_turn
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from flow.core.evidence.model import Evidence
     from flow.core.goal.model import Criterion
-    from flow.core.stop.past import PastTurn
 
     Event = Mapping[str, Any]
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from flow.app.stop.turn import JudgedGoal, judge_stop
 from flow.core.stop import lost_goals
 from flow.core.stop import messages as stop_messages
-from flow.core.stop.hosts import SHOWING_HOSTS, StopAnswer
-from flow.core.stop.lost_goals import Loss
+from flow.core.stop.hosts import SHOWING_HOSTS, StopAnswer, StopEvent
+from flow.core.stop.lost_goals import Loss, SessionNotes
 from flow.core.text import display
 from flow.errors import FlowError, cut_list
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from flow.app.stop.tools import Host, Sight, StopTools
     from flow.core.goal.model import Goal
-    from flow.core.stop.hosts import StopEvent
-    from flow.core.stop.lost_goals import SessionNotes
 
 GOALS = "flow goal list --json"
 """What shows every goal, the unreadable ones, too."""

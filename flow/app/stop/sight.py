@@ -7,7 +7,7 @@ from flow.app.stop.tools import Sight
 from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.stop import lost_goals
-from flow.core.stop.lost_goals import Loss, OpenGoals, SessionNotes
+from flow.core.stop.lost_goals import Loss, OpenGoal, OpenGoals, SessionNotes
 from flow.errors import FlowError
 from flow.startup.contexts import suppress
 from flow.startup.typing import TYPE_CHECKING, Literal, Protocol
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from flow.core.chain.closing_record import ClosedGoal
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal, GoalSummary
-    from flow.core.stop.lost_goals import OpenGoal
     from flow.core.stop.pause import Pause
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.stop.lost_goals import SessionNotes
+from flow.core.stop.lost_goals import Loss, OpenGoal, SessionNotes
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from flow.core.chain.closing_record import ClosedGoal
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.model import Criterion, Goal
-    from flow.core.stop.lost_goals import Loss, OpenGoal
     from flow.core.stop.pause import Pause
     from flow.core.stop.policy import LoopCounters, Mode
     from flow.errors import FlowError

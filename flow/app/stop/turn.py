@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from flow.app.evaluation.values import Request
+from flow.app.evaluation.values import Evaluated, EvaluationFacts, Request
 from flow.core.decision import explain
 from flow.core.decision.decide import Opinion
 from flow.core.stop import messages as stop_messages
@@ -21,7 +21,6 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.app.evaluation.values import Evaluated, EvaluationFacts
     from flow.app.ports import Records
     from flow.app.stop.tools import Host, Sight, StopTools
     from flow.core.decision.verdict import Verdict

@@ -11,9 +11,9 @@ from flow.app.ports import Amendment, Artifact
 from flow.app.transitions.closing import refuse_closed
 from flow.core.amendment import changes as amendment
 from flow.core.amendment.changes import ContractChange
-from flow.core.amendment.rules import NEED_PERSON
+from flow.core.amendment.rules import NEED_PERSON, Class
 from flow.core.amendment.trust_diff import difference
-from flow.core.goal.model import contract
+from flow.core.goal.model import Goal, contract
 from flow.core.text.display import clip
 from flow.errors import FlowError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
@@ -22,10 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.evaluation.values import ClosingContext
-    from flow.core.amendment.rules import Class
     from flow.core.boundary.rules import Baseline
     from flow.core.goal.loaded import LoadedGoal
-    from flow.core.goal.model import Goal
 
 MOST_CHANGES = 200
 """Changes that the journal names one by one."""

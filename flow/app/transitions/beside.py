@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.stop.lost_goals import belongs_to_branch
-from flow.core.tool_calls.speaker import is_agent
+from flow.core.tool_calls.speaker import Speaker, is_agent
 from flow.errors import FlowError, PersonNeeded
 from flow.startup.typing import TYPE_CHECKING, Protocol
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from flow.app.open_goals import GoalFiles
     from flow.app.transitions.remembered import RememberedGoals
     from flow.core.goal.model import GoalSummary
-    from flow.core.tool_calls.speaker import Speaker
 
 
 NOT_OPEN = TERMINAL | {"draft"}

@@ -11,15 +11,15 @@ from __future__ import annotations
 from flow.app.evaluation import proposals
 from flow.app.evaluation.goal_rules import deciding, own_files
 from flow.app.evaluation.observing import refuse_other_branch
-from flow.app.evaluation.values import ProofObservation
+from flow.app.evaluation.values import ClosingContext, Evaluated, ProofObservation
 from flow.app.ports import Closing, CriterionUpdate, LastEvaluation, Move, Turn, goal_evaluation
 from flow.app.transitions.persons_word import PersonsWord
 from flow.core.boundary import rules as bounds
 from flow.core.boundary.guards import differences
 from flow.core.decision.after import holds, sentences
 from flow.core.decision.confirming import LEAST_PREFIX, names_proposal
-from flow.core.decision.verdict import REASON_LIMIT, ProposedTransition
-from flow.core.goal.lifecycle import TERMINAL, check_move
+from flow.core.decision.verdict import REASON_LIMIT, ProposedTransition, Verdict
+from flow.core.goal.lifecycle import TERMINAL, NonTerminal, Terminal, check_move
 from flow.core.text import display
 from flow.core.text.display import clip
 from flow.errors import StaleProposal, StateError, at_key, in_file
@@ -28,12 +28,9 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from flow.app.evaluation.values import ClosingContext, Evaluated
     from flow.app.ports import Records, TurnLedger
     from flow.core.boundary.rules import Baseline, Snapshot
-    from flow.core.decision.verdict import Verdict
     from flow.core.evidence.model import Evidence
-    from flow.core.goal.lifecycle import NonTerminal, Terminal
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.app.evaluation import proofs, protected_files
 from flow.app.evaluation.goal_rules import deciding, difference, own_files
 from flow.app.evaluation.proposals import counted_once
-from flow.app.evaluation.values import ProofObservation
+from flow.app.evaluation.values import ClosingContext, ProofObservation
 from flow.app.transitions import closing as transitions_closing
 from flow.core.boundary import rules as bounds
 from flow.core.decision.confirming import (
@@ -16,20 +16,16 @@ from flow.core.decision.confirming import (
     TrustGround,
 )
 from flow.core.decision.details import judged_figures
-from flow.core.evidence.model import GENERAL_LIMITATIONS
-from flow.core.evidence.proof import ProofChange
-from flow.core.goal.model import contract
+from flow.core.evidence.model import GENERAL_LIMITATIONS, Evidence
+from flow.core.evidence.proof import ProofChange, ProofFile
+from flow.core.goal.model import Criterion, Goal, contract
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from flow.app.evaluation.values import ClosingContext
     from flow.core.boundary.rules import Baseline, Snapshot
-    from flow.core.evidence.model import Evidence
-    from flow.core.evidence.proof import ProofFile
     from flow.core.goal.loaded import LoadedGoal
-    from flow.core.goal.model import Criterion, Goal
 
 STARTS = ("flow goal create", "flow goal activate")
 """The commands whose trust is in the contract that a goal began with."""

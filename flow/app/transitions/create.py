@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from flow.app.evaluation.observing import refuse_other_branch
-from flow.app.ports import Artifact, Check, Move
+from flow.app.ports import Artifact, Check, CheckResult, Move
 from flow.app.transitions.closing import refuse_closed
 from flow.core import layout
 from flow.core.attribution.harmless import harmless
-from flow.core.boundary.rules import check_patterns, path_rules
+from flow.core.boundary.rules import Baseline, check_patterns, path_rules
 from flow.core.drafting import draft
 from flow.core.drafting.completing import with_schema_line
 from flow.core.judging.goal import delegated
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.evaluation.values import ClosingContext
-    from flow.app.ports import CheckResult
-    from flow.core.boundary.rules import Baseline
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal
 

@@ -10,8 +10,8 @@ from flow.app.ports import Approval, Artifact, CriterionUpdate, Move, goal_evalu
 from flow.app.transitions.closing import refuse_closed
 from flow.core import layout
 from flow.core.evidence.model import APPROVER, ONLY_WORD, evidence_document
-from flow.core.goal.lifecycle import check_move
-from flow.core.stop.pause import PAUSED_STATUS
+from flow.core.goal.lifecycle import NonTerminal, check_move
+from flow.core.stop.pause import PAUSED_STATUS, Pause
 from flow.core.text import display
 from flow.core.text.near import did_you_mean
 from flow.core.tool_calls.speaker import is_agent
@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from flow.app.evaluation.values import ClosingContext
     from flow.app.transitions.persons_word import PersonsWord
     from flow.core.boundary.rules import Baseline, Snapshot
-    from flow.core.goal.lifecycle import NonTerminal
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal
-    from flow.core.stop.pause import Pause
 
 GUARDS = "guards"
 """Stands in for a criterion's id where hooks and git settings are approved."""

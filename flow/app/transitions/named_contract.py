@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from flow.core.goal.lifecycle import NON_TERMINAL
 from flow.core.goal.model import contract
-from flow.core.tool_calls.speaker import is_agent
+from flow.core.tool_calls.speaker import Speaker, is_agent
 from flow.errors import FlowError, PersonNeeded, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from flow.app.ports import GoalNotes
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.settings import LoadedSettings
-    from flow.core.tool_calls.speaker import Speaker
 
 OPTION = "--trust-digest"
 

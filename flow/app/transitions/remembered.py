@@ -6,7 +6,7 @@ Remembering never stops a command: without a state folder nothing is remembered.
 from __future__ import annotations
 
 from flow.core.goal.lifecycle import TERMINAL
-from flow.core.stop.pause import PAUSED_STATUS, pause_of
+from flow.core.stop.pause import PAUSED_STATUS, Pause, pause_of
 from flow.errors import FlowError
 from flow.startup.contexts import suppress
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from flow.core.chain.closing_record import ClosedGoal
     from flow.core.goal.model import Goal
     from flow.core.stop.lost_goals import OpenGoal, OpenGoals
-    from flow.core.stop.pause import Pause
     from flow.core.tool_calls.speaker import Speaker
 
 

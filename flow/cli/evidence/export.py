@@ -13,7 +13,7 @@ from flow.cli.written import off_limits, refuse_own, write_out
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.context import Context
-from flow.wiring.exporting import export, key_signer, signer
+from flow.wiring.exporting import Exported, export, key_signer, signer
 from flow.wiring.goals import Goals
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from flow.cli.output import Output
     from flow.render.screen import Screen
-    from flow.wiring.exporting import Exported
 
 PROG = "flow evidence export"
 

@@ -15,17 +15,17 @@ from flow.adapters.rubrics.rubric_files import RubricFolder
 from flow.adapters.setup import project
 from flow.adapters.setup.completed import read_handed_in
 from flow.adapters.setup.defaults_file import read_defaults, with_defaults
-from flow.app.drafting.conversation import EDIT, converse
+from flow.app.drafting.conversation import EDIT, Drafted, converse
 from flow.app.ports import Check
 from flow.core import layout
 from flow.core.boundary.globs import Globs
 from flow.core.boundary.rules import check_patterns
 from flow.core.drafting.completing import with_schema_line
-from flow.core.drafting.draft import NO_DEFAULTS
+from flow.core.drafting.draft import NO_DEFAULTS, Words
 from flow.core.drafting.proposals import named_paths, suggested_paths
-from flow.core.drafting.questions import AskWrite, Trial, TrialBegan
+from flow.core.drafting.questions import AskWrite, Notice, Question, Trial, TrialBegan
 from flow.core.goal import ids
-from flow.core.goal.model import goal_from_document
+from flow.core.goal.model import Goal, goal_from_document
 from flow.errors import FlowError, InputError, PersonNeeded, at_key
 from flow.render.creating import notice_lines, question_lines, running_line
 from flow.startup.once import once
@@ -36,12 +36,8 @@ from flow.wiring.running import run_checks
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.app.drafting.conversation import Drafted
     from flow.cli.output import Output
-    from flow.core.drafting.draft import Words
     from flow.core.drafting.presets import Offer
-    from flow.core.drafting.questions import Notice, Question
-    from flow.core.goal.model import Goal
     from flow.wiring.context import Context
 
 NAME = "the new goal"

@@ -8,8 +8,8 @@ import sys
 from flow.adapters.git.run import environment
 from flow.adapters.process.speaker import is_terminal
 from flow.adapters.process.tool import clean_environment, run_tool
-from flow.cli.output import screen_of
-from flow.core.standing.items import changes
+from flow.cli.output import Output, screen_of
+from flow.core.standing.items import InboxChange, InboxItem, changes
 from flow.errors import Interrupted
 from flow.render.inbox import change_line, inbox_lines, notice
 from flow.render.progress import Redrawn, rows_of, write
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-    from flow.cli.output import Output
-    from flow.core.standing.items import InboxChange, InboxItem
     from flow.render.screen import Screen
 
 EVERY = 2.0

@@ -7,7 +7,7 @@ from pathlib import Path
 from flow.adapters.fs import inputs
 from flow.adapters.rubrics.case_files import read_cases
 from flow.app.judging import calibrating, rubric_calls
-from flow.app.judging.calibrating import CaseFile
+from flow.app.judging.calibrating import CaseFile, TriedCase
 from flow.app.judging.rubric_calls import RubricCall
 from flow.cli.judge import debate, scorecard
 from flow.cli.judge import goal as judge_goal
@@ -21,7 +21,6 @@ from flow.wiring.judging.context import JudgingContext
 if TYPE_CHECKING:
     import argparse
 
-    from flow.app.judging.calibrating import TriedCase
     from flow.cli.output import Output
 
 NOT_PASSED = 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.cli.judge.offering import named_judge, times
 from flow.cli.live import listener
-from flow.core.decision.decide import Opinion
+from flow.core.decision.decide import NoOpinion, Opinion
 from flow.errors import PersonNeeded
 from flow.render import judgement
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.values import JudgeCase
     from flow.cli.output import Output
-    from flow.core.decision.decide import NoOpinion
 
 EXIT_CODES = {"achieved": 0, "not_achieved": 1, "blocked": 3, "needs_human_review": 4}
 """As for ``flow goal evaluate``; 4 also where no usable answer came."""

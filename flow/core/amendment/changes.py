@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from flow.core.amendment.rules import CRITERION, FIELDS, SECTIONS, form, held, show
+from flow.core.amendment.rules import CRITERION, FIELDS, SECTIONS, Class, form, held, show
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from flow.core.amendment.rules import Class
 
 CRITERIA = "objective.acceptance_criteria"
 

@@ -7,8 +7,8 @@ makes anything pass, and a command that failed stays failed.
 
 from __future__ import annotations
 
-from flow.core.attribution.reading import WINDOW, Attribution, CommandReading
-from flow.core.attribution.rules import applies, says_nothing_ran
+from flow.core.attribution.reading import WINDOW, Attribution, CommandReading, Summary
+from flow.core.attribution.rules import Rule, applies, says_nothing_ran
 from flow.core.attribution.runners import ONE_REPORT, READERS
 from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS
 from flow.core.masked_exit.rules import exits, nested_commands
@@ -25,8 +25,6 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flow.core.attribution.reading import Summary
-    from flow.core.attribution.rules import Rule
     from flow.core.masked_exit.runner_names import Runner
 
 LONGEST_LINE = 500

@@ -11,13 +11,11 @@ from __future__ import annotations
 import re
 
 from flow.core.masked_exit.programs import shell_text
-from flow.core.masked_exit.shell import base_name, commands, plain_words
+from flow.core.masked_exit.shell import ShellNode, base_name, commands, plain_words
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from flow.core.masked_exit.shell import ShellNode
 
     Parse = Callable[[str], ShellNode | None]
     Words = tuple[str | None, ...]

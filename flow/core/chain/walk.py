@@ -6,13 +6,12 @@ altered byte is one finding. Every finding names the first place where record an
 
 from __future__ import annotations
 
-from flow.core.chain.entries import DROPPED, EVIDENCE, Head, genesis
+from flow.core.chain.entries import DROPPED, EVIDENCE, Head, LedgerEntry, genesis
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from flow.core.chain.entries import LedgerEntry
 
 Kind = Literal[
     "altered",

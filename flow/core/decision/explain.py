@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flow.core.decision.decide import NoOpinion, Opinion
-from flow.core.decision.verdict import HINT_LIMIT, REASON_LIMIT
+from flow.core.decision.decide import Candidate, Decision, NoOpinion, Opinion
+from flow.core.decision.verdict import HINT_LIMIT, REASON_LIMIT, CriterionResult
 from flow.core.text.display import clip, names, some_names, visible
 from flow.startup.typing import TYPE_CHECKING
 
@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.core.boundary.rules import BoundaryReport
-    from flow.core.decision.decide import Candidate, Decision
-    from flow.core.decision.verdict import CriterionResult
 
 
 def reason(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from flow.core.goal.lifecycle import TERMINAL
+from flow.core.goal.lifecycle import TERMINAL, Terminal
 from flow.core.text.display import clip
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.core.goal.lifecycle import Terminal
 
 VerdictName = Literal["achieved", "not_achieved", "blocked", "needs_human_review"]
 Delta = Literal["made_progress", "unchanged", "regressed"]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from flow.core.goal.model import RESULT_FIELDS, canonical_digest
 from flow.core.layout import DEFAULTS
-from flow.errors import ContractError, in_file
+from flow.errors import ContractError, Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from flow.core.drafting.completing import Edit
-    from flow.errors import Fault
 
 PATH_KEYS = ("denied_paths", "protected_paths")
 KEYS = ("criteria", *PATH_KEYS)

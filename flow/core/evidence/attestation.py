@@ -10,7 +10,7 @@ from __future__ import annotations
 import binascii
 import json
 
-from flow.core.evidence.model import APPROVER, EVALUATOR
+from flow.core.evidence.model import APPROVER, EVALUATOR, Evidence
 from flow.core.layout import EVIDENCE_SUFFIX, GOAL_SUFFIX
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -18,7 +18,6 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.core.evidence.model import Evidence
     from flow.core.goal.model import Criterion, Goal
 
 STATEMENT = "https://in-toto.io/Statement/v1"

@@ -8,14 +8,13 @@ lie in the checkout).
 
 from __future__ import annotations
 
-from flow.core.boundary.changes import where
+from flow.core.boundary.changes import PathChange, Snapshot, where
 from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from flow.core.boundary.changes import PathChange, Snapshot
     from flow.core.evidence.model import Evidence, Outcome
 
 IMPORTER = "flow-import"

@@ -8,7 +8,7 @@ where the lock asks for a person, this only reports.
 from __future__ import annotations
 
 from flow.core.boundary.by_products import cache_roots, is_by_product
-from flow.core.boundary.changes import ABSENT, by_path, where
+from flow.core.boundary.changes import ABSENT, Baseline, PathChange, Snapshot, by_path, where
 from flow.core.boundary.globs import Globs, literal_name
 from flow.core.evidence import protected_files
 from flow.core.text.display import visible
@@ -17,7 +17,6 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from flow.core.boundary.changes import Baseline, PathChange, Snapshot
 
 LISTED = 200
 """Files that a document names; all are counted."""

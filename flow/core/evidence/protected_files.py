@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import chain
 
 from flow.core.boundary.by_products import cache_root, ignored_differences
-from flow.core.boundary.changes import ABSENT, GITLINK, entry_digest
+from flow.core.boundary.changes import ABSENT, GITLINK, Baseline, PathChange, Snapshot, entry_digest
 from flow.core.boundary.globs import Globs
 from flow.core.goal.model import canonical_digest
 from flow.core.text.display import visible
@@ -18,7 +18,6 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protoco
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from flow.core.boundary.changes import Baseline, PathChange, Snapshot
 
 LISTED = 100
 """Files that a document names; all are counted, and all are in the digest."""

@@ -6,7 +6,7 @@ the difference. One that could not run there, took too long or was vacuous says 
 
 from __future__ import annotations
 
-from flow.core.goal.model import canonical_digest
+from flow.core.goal.model import Criterion, Goal, canonical_digest
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from flow.core.evidence.model import Outcome
-    from flow.core.goal.model import Criterion, Goal
 
 NON_DISCRIMINATING = "non_discriminating"
 """The field's name everywhere, and the start of the limitation."""

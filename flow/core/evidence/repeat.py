@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from flow.core.evidence.model import FLAKY
+from flow.core.evidence.model import FLAKY, Outcome
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.core.evidence.model import Outcome
 
 ONE_OF_SEVERAL = (
     "One of several runs of this command; the last one's sidecar says what they came to."

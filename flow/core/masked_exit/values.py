@@ -10,14 +10,13 @@ import re
 from fnmatch import fnmatchcase
 from itertools import product
 
-from flow.core.masked_exit.programs import constant_test
+from flow.core.masked_exit.programs import Statuses, constant_test
 from flow.core.masked_exit.shell import LAST
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from flow.core.masked_exit.programs import Statuses
 
 ANY, UNKNOWN, TOLD = "\0any", "\0unknown", "\0told"
 JOB = "\0job "

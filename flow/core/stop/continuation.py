@@ -7,7 +7,7 @@ visible, labelled, and bounded. ``flow goal status`` has the rest.
 from __future__ import annotations
 
 from flow.core.decision import explain
-from flow.core.decision.outside import outside_file
+from flow.core.decision.outside import OutsideFile, outside_file
 from flow.core.layout import HOOK_FILES, sidecar_of
 from flow.core.stop.continuation_judge import judged_blocks
 from flow.core.stop.hosts import MARK
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from flow.core.boundary.rules import Violation
     from flow.core.decision.decide import Opinion
-    from flow.core.decision.outside import OutsideFile
     from flow.core.decision.verdict import CriterionResult, Verdict
     from flow.core.goal.model import Criterion, Goal
     from flow.core.stop.policy import LoopLimit, StopStep

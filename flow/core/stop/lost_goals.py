@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL
-from flow.core.goal.model import is_of_branch
+from flow.core.goal.model import Goal, GoalSummary, is_of_branch
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.core.chain.closing_record import ClosedGoal
-    from flow.core.goal.model import Goal, GoalSummary
 
 LossKind = Literal[
     "gone",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from flow.core.decision.explain import FUZZY, JUDGED, KINDS, in_words
 from flow.core.stop.hosts import MARK
-from flow.core.stop.lost_goals import describe_loss, loss_remedy
+from flow.core.stop.lost_goals import Loss, SessionNotes, describe_loss, loss_remedy
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.core.decision.verdict import CriterionResult, Verdict
-    from flow.core.stop.lost_goals import Loss, SessionNotes
     from flow.core.stop.policy import LimitName, LoopLimits, Row, StopStep
 
 

@@ -5,7 +5,7 @@ Values only: the caller brings the evaluation, the counters (``loop.json``) and 
 
 from __future__ import annotations
 
-from flow.core.decision.decide import Opinion
+from flow.core.decision.decide import Candidate, Decision, Measured, NoOpinion, Opinion
 from flow.core.evidence.model import FLAKY
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -13,7 +13,6 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from flow.core.decision.decide import Candidate, Decision, Measured, NoOpinion
 
 Mode = Literal["off", "warn", "block", "evaluator-loop"]
 Row = Literal[

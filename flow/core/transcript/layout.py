@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 
 from flow.core.text.display import visible
-from flow.core.transcript.model import Laid
+from flow.core.transcript.model import Laid, Transcript, TranscriptEntry
 from flow.core.transcript.rows import cut_middle
 from flow.core.untrusted.fences import LIMIT, FencedPart
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +19,6 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from flow.core.transcript.model import Transcript, TranscriptEntry
 
 PART = LIMIT - 512
 """Bytes of one part: less than a fence holds, since escapes make a text longer."""

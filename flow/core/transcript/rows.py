@@ -9,11 +9,8 @@ from __future__ import annotations
 import json
 from collections import deque
 
-from flow.core.transcript.model import TranscriptEntry
-from flow.startup.typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from flow.core.transcript.model import EntryKind
+from flow.core.transcript.model import EntryKind, TranscriptEntry
+from flow.startup.typing import Any
 
 MOST_TEXT = 64 << 10
 """Characters of one text."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 from flow.core.text.display import clip, names, visible
 from flow.errors import FEW, PATHS, more_than
 from flow.render.goal.standing import criterion_mark, since, standing
-from flow.render.screen import Column, Styled, mark_of
+from flow.render.screen import Column, Screen, Styled, mark_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from flow.render.screen import Screen
 
     Document = Mapping[str, Any]
 

@@ -11,14 +11,12 @@ from flow.core.stop.turns import has_turn
 from flow.core.text.display import clip, visible
 from flow.errors import PATHS, more_than
 from flow.render.goal.standing import words_of
-from flow.render.screen import MEANING, Column, Styled, mark_of
+from flow.render.screen import MEANING, Column, Screen, Styled, mark_of
 from flow.render.text import show
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    from flow.render.screen import Screen
 
     Document = Mapping[str, Any]
     Event = Mapping[str, Any]

@@ -7,14 +7,13 @@ from flow.errors import FEW, PATHS, more_than
 from flow.render.goal.contract_yaml import yaml_lines
 from flow.render.goal.standing import who_when, words_of
 from flow.render.records import evidence_table
-from flow.render.screen import lines_of
+from flow.render.screen import Screen, lines_of
 from flow.render.text import show
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.render.screen import Screen
     from flow.render.text import Document
 
 

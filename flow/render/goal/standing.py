@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from flow.core.standing.table import GoalFacts, standing_of
+from flow.core.standing.table import GoalFacts, Standing, standing_of
 from flow.core.text.display import visible
-from flow.render.screen import Styled, mark_of, measure
+from flow.render.screen import Screen, Styled, mark_of, measure
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from flow.core.standing.table import Standing
-    from flow.render.screen import Screen
 
     Document = Mapping[str, Any]
 

@@ -6,14 +6,12 @@ from flow.core.stop.pause import Pause
 from flow.core.text.display import clip, names, visible
 from flow.errors import FEW, PATHS, more_than
 from flow.render.goal.standing import criterion_mark, paragraph, since, standing, who_when, words_of
-from flow.render.screen import MEANING, Column, Styled, lines_of, mark_of, took
+from flow.render.screen import MEANING, Column, Screen, Styled, lines_of, mark_of, took
 from flow.render.text import open_first, show, why_stale
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from flow.render.screen import Screen
 
     Document = Mapping[str, Any]
 

@@ -10,12 +10,11 @@ import re
 from html import escape
 
 from flow.core.text.display import visible
-from flow.startup.typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from flow.startup.typing import Any
 
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9-]*\Z")
 _ELEMENTS = frozenset(

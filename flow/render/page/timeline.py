@@ -7,7 +7,7 @@ import re
 from flow.core.stop.past import asked_by
 from flow.core.text.display import clip
 from flow.errors import FEW, cut_list
-from flow.render.goal.history import entries_of
+from flow.render.goal.history import Entry, entries_of
 from flow.render.page.frame import TEXT, clock, day, filters, mark, moment, section
 from flow.render.page.html import Markup, anchor, join, tag
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from flow.core.report import GoalReport
-    from flow.render.goal.history import Entry
 
 ENTRIES = 400
 """Entries of the time line; the newest."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from flow.core.decision.details import NO_DETAILS
+from flow.core.decision.details import NO_DETAILS, VerdictDetails
 from flow.core.text.display import clip, visible
 from flow.errors import more_than
-from flow.render.screen import Column, Styled, lines_of, mark_of, took
+from flow.render.screen import Column, Screen, Styled, lines_of, mark_of, took
 from flow.render.text import open_first, show
 from flow.render.verdict.criterion_row import row_meaning, row_result
 from flow.render.verdict.next_step import foot, outside
@@ -16,8 +16,6 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.core.decision.details import VerdictDetails
-    from flow.render.screen import Screen
     from flow.render.verdict.why import Shown
 
 WIDE = 119

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.decision.details import RowDetails
+from flow.core.decision.details import RowDetails, VerdictDetails
 from flow.core.text.display import visible
 from flow.render.text import show
 from flow.render.verdict.criterion_row import row_meaning
@@ -11,7 +11,6 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.core.decision.details import VerdictDetails
     from flow.render.screen import Screen
     from flow.render.text import Document
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from flow.core.judging.common.numbers import exact, shown
 from flow.core.judging.debate import model as debate_model
-from flow.core.judging.debate.model import CRITERION_LIMIT, OVERALL_LIMIT
+from flow.core.judging.debate.model import CRITERION_LIMIT, OVERALL_LIMIT, Position
 from flow.core.judging.debate.report import inert, quoted
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from flow.core.judging.debate.model import Position
     from flow.core.judging.debate.state import DebateState
 
 QUOTES_SHOWN = 2

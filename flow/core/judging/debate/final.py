@@ -11,7 +11,7 @@ from flow.core.judging.debate import model as debate_model
 from flow.core.judging.debate.model import CRITERION_LIMIT, LEAST_SUPPORT, OVERALL_LIMIT, total
 from flow.core.judging.debate.points import KINDS
 from flow.core.judging.debate.report import inert, quoted
-from flow.core.judging.debate.state import initial, revisions
+from flow.core.judging.debate.state import DebateState, initial, revisions
 from flow.core.judging.debate.words import speaks
 from flow.core.untrusted.fences import LABEL
 from flow.startup.typing import TYPE_CHECKING
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from flow.core.judging.debate.model import Agreement
-    from flow.core.judging.debate.state import DebateState
 
 QUOTES_SHOWN = 2
 """Of the quotes that a revised score rests on."""

@@ -12,13 +12,12 @@ from statistics import median
 
 from flow.core.judging.common.numbers import exact, shown
 from flow.core.judging.common.quotes import LEAST_QUOTE, founded
-from flow.core.judging.common.reply import Scale
+from flow.core.judging.common.reply import Mark, Scale
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.core.judging.common.reply import Mark
     from flow.core.judging.debate.criteria import DebateCriterion
 
 SCALE = Scale(1, 5, "1 to 5")

@@ -14,17 +14,15 @@ from fractions import Fraction
 from flow.core.judging.common.numbers import shown
 from flow.core.judging.debate import section as debate_section
 from flow.core.judging.debate.criteria import DebateCriterion
-from flow.core.judging.debate.model import overall, total
+from flow.core.judging.debate.model import Position, overall, total
 from flow.core.judging.debate.points import KINDS, numbered
 from flow.core.judging.debate.prompt import QUESTIONS
-from flow.core.judging.debate.section import Altered, DebateSubject
+from flow.core.judging.debate.section import Altered, DebateSubject, Section
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from flow.core.judging.common.reply import Mark
-    from flow.core.judging.debate.model import Position
-    from flow.core.judging.debate.section import Section
 
 _BLOCK = re.compile(r"^```json\n(.*?)\n```\n", re.MULTILINE | re.DOTALL)
 _ACTIVE = re.compile(r"([\\`*_\[\]<>|#~])")

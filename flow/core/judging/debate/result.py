@@ -7,14 +7,13 @@ from flow.core.judging.debate import analysis as debate_analysis
 from flow.core.judging.debate import model as debate_model
 from flow.core.judging.debate import points as debate_points
 from flow.core.judging.debate.final import report
-from flow.core.judging.debate.state import initial, positions_of_round, revisions
+from flow.core.judging.debate.state import DebateState, initial, positions_of_round, revisions
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.core.judging.debate.model import Agreement, Position, Revision
-    from flow.core.judging.debate.state import DebateState
 
 
 def document(state: DebateState) -> dict[str, Any]:

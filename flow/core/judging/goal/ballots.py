@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from flow.core.decision.decide import JudgedCriterion
+from flow.core.decision.decide import JudgedCriterion, JudgedStatus
 from flow.core.judging.common.numbers import apart, at_most, exact
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.core.decision.decide import JudgedStatus
     from flow.core.decision.verdict import BlockerType, VerdictName
     from flow.core.judging.goal.context import Sought
     from flow.core.judging.goal.reply import Ballot

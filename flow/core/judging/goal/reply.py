@@ -9,7 +9,7 @@ from flow.core.decision.decide import JudgedCriterion, JudgedStatus
 from flow.core.decision.verdict import HINT_LIMIT, BlockerType, VerdictName
 from flow.core.judging.common.numbers import within
 from flow.core.judging.common.prompt import TEXT, TEXTS, closed_object, list_of
-from flow.core.judging.common.question import Unusable
+from flow.core.judging.common.question import Question, QuoteSource, Unusable
 from flow.core.judging.common.quotes import QuotableTexts, distinct, is_long_enough, mostly_invented
 from flow.core.judging.common.reply import are_texts, harmless_line, short, wrong_keys
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -17,7 +17,6 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_arg
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.core.judging.common.question import Question, QuoteSource
     from flow.core.judging.goal.context import Sought
 
 FIELDS = (

@@ -13,7 +13,7 @@ from flow.core.judging.common.prompt import (
     rotated,
     sources_of,
 )
-from flow.core.judging.common.question import PROMPT_LIMIT
+from flow.core.judging.common.question import PROMPT_LIMIT, Question
 from flow.core.text.display import visible
 from flow.core.untrusted.fences import FencedPart
 from flow.errors import InputError, at_key
@@ -22,7 +22,6 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.core.judging.common.question import Question
     from flow.core.judging.rubric.model import Rubric, RubricCriterion
 
 SUBJECT_LIMIT = 140_000

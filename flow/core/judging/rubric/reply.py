@@ -12,14 +12,13 @@ from flow.core.judging.common.reply import (
     read_mark,
     read_marks,
 )
-from flow.core.judging.rubric.model import RubricBallot
+from flow.core.judging.rubric.model import Rubric, RubricBallot
 from flow.core.text.display import clip, visible
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.core.judging.rubric.model import Rubric
 
 SCALE = Scale(0, 1, "0 to 1")
 TEXT_LIMIT = 4_000

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flow.core.judging.common.prompt import PromptWriter, rotated, sources_of
-from flow.core.judging.common.question import PROMPT_LIMIT
-from flow.core.judging.scorecard.history import mean_text
+from flow.core.judging.common.prompt import PromptWriter, Rejected, rotated, sources_of
+from flow.core.judging.common.question import PROMPT_LIMIT, Question
+from flow.core.judging.scorecard.history import Mean, mean_text
 from flow.core.judging.scorecard.model import CONSISTENCY, DIMENSIONS
 from flow.core.judging.scorecard.reply import reply_schema
 from flow.core.untrusted.fences import FencedPart
@@ -14,9 +14,6 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from flow.core.judging.common.prompt import Rejected
-    from flow.core.judging.common.question import Question
-    from flow.core.judging.scorecard.history import Mean
     from flow.core.transcript.model import Laid
 
 TRANSCRIPT_LIMIT = 130_000

@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from flow.core.judging.common.prompt import TEXT, TEXTS, closed_object
 from flow.core.judging.common.question import Unusable
-from flow.core.judging.common.quotes import LEAST_QUOTE, QuotableTexts, sort_quotes
+from flow.core.judging.common.quotes import LEAST_QUOTE, QuotableTexts, SortedQuotes, sort_quotes
 from flow.core.judging.common.reply import (
     are_texts,
     first_faults,
@@ -31,8 +31,6 @@ from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from flow.core.judging.common.quotes import SortedQuotes
 
     Occurs = Callable[[str, str], bool]
     """Dimension and quote."""
