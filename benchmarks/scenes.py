@@ -510,7 +510,7 @@ def _write_synced(path: str, data: bytes) -> None:
 def boundary(here: Place, scale: Scale) -> Iterator[Figure]:
     """The path boundary on a large repository, against ``git status``."""
     from flow.wiring.context import Context
-    from flow.wiring.working_tree import WorkingTree
+    from flow.wiring.working_tree import WorkingTree, closing_context
 
     repository = here.repository("boundary")
     _grow(here, repository, scale)
@@ -539,7 +539,7 @@ def boundary(here: Place, scale: Scale) -> Iterator[Figure]:
         from flow.app.evaluation.current_files import CurrentFiles
 
         start = time.perf_counter()
-        found = CurrentFiles(tree.closing_context(), goal).subject
+        found = CurrentFiles(closing_context(context), goal).subject
         seconds = time.perf_counter() - start
         if found.tree is None:
             raise SystemExit("there is no stamp")

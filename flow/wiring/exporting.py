@@ -138,11 +138,6 @@ def signer(option: str, environ: Mapping[str, str]) -> Callable[[bytes], Signatu
     return lambda message: ssh_keys.sign(path, message, environ)
 
 
-def key_signer(path: str) -> Callable[[bytes], Signature]:
-    """The key that ``--key`` names: a private key in PEM."""
-    return key_files.signer(path)
-
-
 def check_bundle(path: str, allowed: str | None, keys: Sequence[str]) -> BundleReport:
     """Check a bundle, by the keys that the caller trusts where any are given. Needs no repository.
 

@@ -75,10 +75,6 @@ class Goals:
         goals, broken = open_goals.read_all(self.records.goal_ids(), self.records.parsed_goal)
         return [*goals.values()], [*broken.values()]
 
-    def loaded_goals(self) -> tuple[dict[str, LoadedGoal], dict[str, FlowError]]:
-        """Every goal of the checkout by id, and what is wrong with those that cannot be read."""
-        return open_goals.read_all(self.records.goal_ids(), self.records.goal)
-
     def summaries(self) -> tuple[list[GoalSummary], list[FlowError]]:
         """Every goal of the checkout in short, and what is wrong with those not to be read."""
         summaries, broken = self.records.summaries()

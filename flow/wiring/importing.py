@@ -19,7 +19,6 @@ from flow.wiring.goals import Goals
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.core.evidence.imported import CheckReport, Format
     from flow.wiring.context import Context
 
 
@@ -27,6 +26,9 @@ class Importing:
     """A checkout as :class:`~flow.app.exchange.imports.ImportPort` sees it."""
 
     version = __version__
+    now = staticmethod(clock.now)
+    detect = staticmethod(import_formats.detect_format)
+    read = staticmethod(import_formats.read_report)
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -36,15 +38,6 @@ class Importing:
         self.evidence_named = context.records.evidence_named
         self.freshness = partial(goal_record.freshness, goals)
         self.tree_of = partial(tree_of, context)
-
-    def now(self) -> str:
-        return clock.now()
-
-    def detect(self, data: bytes, name: str) -> Format:
-        return import_formats.detect_format(data, name)
-
-    def read(self, data: bytes, format: Format, name: str) -> CheckReport:
-        return import_formats.read_report(data, format, name)
 
     def masked(self, text: str) -> str:
         return redacted_text(text, self._context.environ)

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from flow.wiring.context import Context
 
 
+def record_trust(context: Context, goal: Goal, how: str) -> None:
+    """Trust the contract of a goal as it is; ``how`` is the command."""
+    digest = goal.digest(reader.rubric_digests(context.top, goal))
+    document = contract(goal.document)
+    context.trust_ledger.record(goal.id, digest, document, now=clock.now(), how=how)
+
+
 class Trusting:
     """Trust in goals of one checkout. A goal is named by its id, or by the path of a file."""
 
@@ -112,5 +119,4 @@ class Trusting:
 
     def trust(self, goal: Goal, how: str) -> None:
         """Trust the contract of a goal as it is."""
-        digest = goal.digest(reader.rubric_digests(self._context.top, goal))
-        self.ledger.record(goal.id, digest, contract(goal.document), now=clock.now(), how=how)
+        record_trust(self._context, goal, how)

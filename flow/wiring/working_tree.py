@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from flow.adapters.git.find import Repo
     from flow.core.boundary.changes import Baseline, Changes, Deciding, PathChange, Snapshot
-    from flow.core.chain.walk import ChainFinding
     from flow.core.evidence.proof import LineCount, ProofFile
     from flow.core.evidence.proof_words import Watched
     from flow.core.goal.model import Goal
@@ -114,35 +113,28 @@ class WorkingTree:
 
         return widen_baseline(self._repo, baseline, base)
 
-    def closing_context(self) -> ClosingContext:
-        """What a person's command is decided with; it locks with ``filelock``."""
-        context = self._context
-        return ClosingContext(
-            records=context.records,
-            open_ledger=lambda: context.ledger_of(quick=False),
-            baseline=self.baseline,
-            snapshot=self.snapshot,
-            write_baseline=self.write_baseline,
-            denied_paths=self.settings.settings.denied_paths,
-            account=lambda: context.who,
-            version=__version__,
-            now=clock.now,
-            speaker=context.speaker,
-            proof=self.proof,
-            earlier=context.earlier,
-            trusted=context.trusted,
-            broken=self._broken,
-            elsewhere=context.elsewhere,
-            troubles=lambda: tuple(context.run_record.troubles),
-        )
-
-    def _broken(self, run_id: str) -> Sequence[ChainFinding]:
-        return self._context.verification.broken(run_id)
-
 
 def closing_context(context: Context) -> ClosingContext:
-    """What a person's command in a checkout is decided with."""
-    return WorkingTree(context).closing_context()
+    """What a person's command in a checkout is decided with; it locks with ``filelock``."""
+    tree = WorkingTree(context)
+    return ClosingContext(
+        records=context.records,
+        open_ledger=lambda: context.ledger_of(quick=False),
+        baseline=tree.baseline,
+        snapshot=tree.snapshot,
+        write_baseline=tree.write_baseline,
+        denied_paths=context.settings.settings.denied_paths,
+        account=lambda: context.who,
+        version=__version__,
+        now=clock.now,
+        speaker=context.speaker,
+        proof=tree.proof,
+        earlier=context.earlier,
+        trusted=context.trusted,
+        broken=lambda run_id: context.verification.broken(run_id),  # noqa: PLW0108  # few ask
+        elsewhere=context.elsewhere,
+        troubles=lambda: tuple(context.run_record.troubles),
+    )
 
 
 class ProofFiles:

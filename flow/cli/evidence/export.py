@@ -6,14 +6,14 @@ import json
 import os
 import shlex
 
-from flow.adapters.exchange import dsse
+from flow.adapters.exchange import dsse, key_files
 from flow.app import goal_views
 from flow.cli.parsing import goal_argument, usage_error
 from flow.cli.written import off_limits, refuse_own, write_out
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.context import Context
-from flow.wiring.exporting import Exported, export, key_signer, signer
+from flow.wiring.exporting import Exported, export, signer
 from flow.wiring.goals import Goals
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if args.output != "-":
         refuse_own(args.output, off_limits(context))
     signers = [signer(name, context.environ) for name in args.sign]
-    signers += [key_signer(path) for path in args.key]
+    signers += [key_files.signer(path) for path in args.key]
     exported = export(
         context,
         goal_views.choose(Goals(context), args.ID),

@@ -160,7 +160,7 @@ class _CheckoutProject:
             return trial._replace(outcome="inconclusive", reason="it can show no failure")
         if trial.outcome != "passed":
             paths = named_paths(reading.commands)
-            return trial._replace(missing=project.first_missing(self._context.top, "", paths))
+            return trial._replace(missing=project.first_missing(self._context.top, paths))
         return trial
 
     def check_rubric(self, name: str) -> None:

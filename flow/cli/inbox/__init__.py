@@ -65,17 +65,17 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _show(args: argparse.Namespace, out: Output) -> int:
-    from flow.wiring.inbox import inbox
+    from flow.wiring.inbox import look
 
     if args.watch:
         if args.exit_code:
             raise usage_error("--watch ends with Ctrl-C alone", "flow inbox", key="--exit-code")
         from flow.cli.inbox.watch import watch
 
-        return watch(lambda: inbox(query(args)), args, out)
+        return watch(lambda: look(query(args)).rows, args, out)
     if args.notify:
         raise usage_error("goes with --watch", "flow inbox", key="--notify")
-    items = inbox(query(args))
+    items = look(query(args)).rows
     out.result(to_document(items), inbox_lines(items, out.screen, whole=args.all))
     waits = any(item.section == SECTIONS[0] for item in items)
     return WAITS if waits and args.exit_code else 0

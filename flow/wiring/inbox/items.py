@@ -57,22 +57,13 @@ class InboxLook(NamedTuple):
     """Every checkout that was looked at, by path, with its repository's top level."""
 
 
-def inbox(
-    query: InboxQuery | None = None, environ: Mapping[str, str] | None = None
-) -> list[InboxItem]:
-    """The rows of :func:`look`."""
-    return look(query, environ).rows
-
-
-def look(query: InboxQuery | None = None, environ: Mapping[str, str] | None = None) -> InboxLook:
+def look(query: InboxQuery) -> InboxLook:
     """Every row and checkout. Runs nothing of a checkout, and writes nothing to one.
 
     Raises :class:`FlowError` for a state folder that cannot be used, or a ``repos`` that names no
     checkout; whatever is wrong with a checkout is a row.
     """
-    query = query or InboxQuery()
-    environ = os.environ if environ is None else environ
-    finder = _Finder(query, environ)
+    finder = _Finder(query)
     rows: list[InboxItem] = []
     checkouts: list[tuple[str, InboxCheckout]] = []
     for repository in finder.repositories():
@@ -86,12 +77,12 @@ def look(query: InboxQuery | None = None, environ: Mapping[str, str] | None = No
     return InboxLook(ordered(told_apart(told)), checkouts)
 
 
-def forget(path: str, environ: Mapping[str, str] | None = None) -> str | None:
+def forget(path: str) -> str | None:
     """Leave the checkout at ``path``, which may be gone, out of the inbox.
 
     Returns its top level; None where the inbox does not know it.
     """
-    folder = _state_folder(os.environ if environ is None else environ)
+    folder = _state_folder()
     if not path:  # an empty variable is no wish to leave out what is here
         return None
     noted, top = noted_checkouts.noted(folder), os.path.realpath(path)
@@ -109,8 +100,8 @@ def forget(path: str, environ: Mapping[str, str] | None = None) -> str | None:
     return top
 
 
-def _state_folder(environ: Mapping[str, str]) -> str:
-    return state_dir(environ, environ.get("HOME") or None, None)
+def _state_folder() -> str:
+    return state_dir(os.environ, os.environ.get("HOME") or None, None)
 
 
 def _is_told(row: InboxItem, query: InboxQuery) -> bool:
@@ -195,9 +186,9 @@ def _decoded_copy(row: Any) -> BranchCopy | None:
 class _Finder:
     """Finds the repositories that a query means; ``broken`` are rows of what is none any more."""
 
-    def __init__(self, query: InboxQuery, environ: Mapping[str, str]) -> None:
-        self._query, self._environ = query, environ
-        self._state = _state_folder(environ)
+    def __init__(self, query: InboxQuery) -> None:
+        self._query = query
+        self._state = _state_folder()
         self._index = InboxIndex(self._state)
         self._trust = TrustNow(self._state)
         self._seen: set[str] = set()
@@ -311,7 +302,7 @@ class _Finder:
             if tree is None or tree.top != top:
                 continue
             try:
-                context = Context(top, self._environ, tree)
+                context = Context(top, repo=tree)
                 checkout = InboxCheckout(context, self._index, self._trust)
             except FlowError as error:
                 repository.broken.append(_broken_checkout(repository.top, top, str(error)))

@@ -76,6 +76,7 @@ class JudgingContext:
     parts = staticmethod(subjects.parts)
     result_form = staticmethod(result_format)
     subject_file = staticmethod(read_subject)
+    now = staticmethod(clock.now)
 
     def __init__(
         self,
@@ -107,6 +108,3 @@ class JudgingContext:
 
     def label_book(self) -> LabelLog:
         return LabelLog(self.state_dir, self.top, self.common_dir)
-
-    def now(self) -> str:
-        return clock.now()

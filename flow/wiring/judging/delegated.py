@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 class Delegation:
     """A checkout as :class:`~flow.app.judging.delegated.DelegationPort` sees it."""
 
+    monotonic = staticmethod(clock.monotonic)
+
     def __init__(self, context: Context) -> None:
         self._context = context
         self._top = context.top
@@ -35,9 +37,6 @@ class Delegation:
     @property
     def journal_dir(self) -> str:
         return self._context.settings.settings.journal_dir
-
-    def monotonic(self) -> float:
-        return clock.monotonic()
 
     def rubric_source(self, name: str) -> str:
         return scorecard_rubrics.choose(None, name, self._top).source

@@ -34,6 +34,8 @@ _RAW = 64 << 20
 class Scoring:
     """A checkout as :class:`~flow.app.judging.scoring.ScoringPort` sees it."""
 
+    now = staticmethod(clock.now)
+
     def __init__(
         self,
         cwd: str | None = None,
@@ -110,6 +112,3 @@ class Scoring:
 
     def alone(self) -> AbstractContextManager[None]:
         return locks.exclusive(self.top, score_files.LOCK)
-
-    def now(self) -> str:
-        return clock.now()
