@@ -47,11 +47,11 @@ class RunFindings:
         self.rows += findings[:room]
         self.more += len(findings[room:])
 
-    def error(self, error: FlowError, file: str, seq: int | None = None) -> None:
+    def error(self, error: FlowError, file: str) -> None:
         """Add an error of reading as a finding: it was another file when it was recorded."""
         kind: Kind = "unreadable" if isinstance(error, StorageError) else "altered"
         for fault in error.faults:
-            self.add(kind, fault.file or file, fault.message, seq)
+            self.add(kind, fault.file or file, fault.message)
 
 
 def names_in(root: str, rel: str) -> dict[str, bool]:

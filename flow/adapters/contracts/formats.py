@@ -32,23 +32,14 @@ def parse_yaml(data: bytes, *, file: str, what: str = "YAML file") -> Any:
     return reading.document
 
 
-def parse_json(
-    data: bytes,
-    *,
-    file: str,
-    what: str = "JSON file",
-    limit: int = 1 << 20,
-    file_names: bool = False,
-) -> Any:
+def parse_json(data: bytes, *, file: str, what: str = "JSON file", limit: int = 1 << 20) -> Any:
     """Read a JSON file as strictly; the document may be of any JSON type.
 
-    ``limit`` is in bytes. ``file_names`` lets those lone surrogates through that stand for
-    undecodable bytes of file names (``baseline.json``). Raises :class:`ContractError` naming every
-    fault.
+    ``limit`` is in bytes. Raises :class:`ContractError` naming every fault.
     """
     from flow.adapters.contracts.strict_json import read_json
 
-    return read_json(data, file=file, what=what, limit=limit, file_names=file_names)
+    return read_json(data, file=file, what=what, limit=limit)
 
 
 def check(kind: str, document: Any, *, file: str) -> tuple[str, ...]:

@@ -23,7 +23,6 @@ _STRING = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|\\?\Z)', re.DOTALL)
 """It matches at every quote, to the end of the text at worst: else each quote would scan all."""
 _ESCAPED = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
-_UNPAIRED = re.compile("[\x00\ud800-\udc7f\udd00-\udfff]")
 """As above, but for what Python's surrogateescape makes of bytes that are not UTF-8."""
 
 
@@ -43,15 +42,11 @@ class _Twice(dict[str, Any]):
     keys_twice: list[str]
 
 
-def read_json(
-    data: bytes, *, file: str, what: str = "JSON file", limit: int = LIMIT, file_names: bool = False
-) -> Any:
+def read_json(data: bytes, *, file: str, what: str = "JSON file", limit: int = LIMIT) -> Any:
     """Read one JSON document; :class:`ContractError` names every fault.
 
     Refused: what is not UTF-8, over ``limit`` bytes or nested deeper than 32; duplicate keys, NaN
     and infinities, whole numbers outside plus and minus 2^53, NUL, and lone surrogates.
-    ``file_names`` lets the surrogates through in which Python keeps the bytes of file names that
-    are not UTF-8.
     """
     refuse_encoding(data, file=file, what=what, limit=limit)
     if not data.strip():
@@ -61,8 +56,7 @@ def read_json(
     parser = _Parser()
     document = parser.parse(data.decode("utf-8"), file, what)
     if parser.spoiled or _ESCAPED.search(data):
-        bad = _UNPAIRED if file_names else _UNWRITABLE
-        faults = list(islice(_forbidden_faults(document, (), bad, file), MOST_FAULTS))
+        faults = list(islice(_forbidden_faults(document, (), file), MOST_FAULTS))
         if faults:
             raise ContractError(faults)
     return document
@@ -139,26 +133,26 @@ def _nesting_depth(data: bytes) -> int:
     return deepest
 
 
-def _forbidden_faults(value: Any, path: Path, bad: re.Pattern[str], file: str) -> Iterator[Fault]:
+def _forbidden_faults(value: Any, path: Path, file: str) -> Iterator[Fault]:
     if isinstance(value, _Forbidden):
         yield in_file(file, dotted_path(path) or None, value.text).fault(
             f"{one_line(value.text)[1:-1]} {value.why}", "correct the number"
         )
     elif isinstance(value, str):
-        if bad.search(value):
+        if _UNWRITABLE.search(value):
             yield _unwritable(value, path, file)
     elif isinstance(value, list):
         for place, item in enumerate(value):
-            yield from _forbidden_faults(item, (*path, place), bad, file)
+            yield from _forbidden_faults(item, (*path, place), file)
     elif isinstance(value, dict):
         for key in value.keys_twice if isinstance(value, _Twice) else ():
             yield in_file(file, dotted_path((*path, key))).fault(
                 "is given twice", "keep one of them"
             )
         for key, item in value.items():
-            if bad.search(key):
+            if _UNWRITABLE.search(key):
                 yield _unwritable(key, (*path, key), file)
-            yield from _forbidden_faults(item, (*path, key), bad, file)
+            yield from _forbidden_faults(item, (*path, key), file)
 
 
 def _unwritable(text: str, path: Path, file: str) -> Fault:

@@ -26,7 +26,7 @@ def git_blobs(repo: Repo, digests: Collection[str]) -> dict[str, bytes]:
     if not names:
         return {}
     try:
-        sizes = _object_sizes(repo, "--batch-check", names)
+        sizes = _object_sizes(repo, names)
         small = [name for name, size in sizes if size is not None and size <= LINES_LIMIT]
         data = (
             repository.git(repo, "cat-file", "--batch", stdin=_request_lines(small))
@@ -44,10 +44,10 @@ def git_blobs(repo: Repo, digests: Collection[str]) -> dict[str, bytes]:
     return found
 
 
-def _object_sizes(repo: Repo, how: str, names: Iterable[str]) -> list[tuple[str, int | None]]:
+def _object_sizes(repo: Repo, names: Iterable[str]) -> list[tuple[str, int | None]]:
     """(name, size) of each; None for what is not there."""
-    rows = repository.git(repo, "cat-file", how, stdin=_request_lines(names)).splitlines()
-    parts = [row.decode("ascii", "replace").split() for row in rows]
+    listing = repository.git(repo, "cat-file", "--batch-check", stdin=_request_lines(names))
+    parts = [row.decode("ascii", "replace").split() for row in listing.splitlines()]
     return [(row[0], int(row[2]) if row[1] == "blob" else None) for row in parts]
 
 

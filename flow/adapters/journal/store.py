@@ -340,7 +340,7 @@ def _parse(parts: _Parts, rel: str) -> dict[str, Any]:
         raise broken(rel, 2, "the front matter is not a mapping of keys to values")
     artifacts = front.get("artifacts")
     if artifacts is not None and not isinstance(artifacts, list):
-        line = 2 + text.line_of_key(parts.front, "artifacts")
+        line = 2 + text.lines_before_artifacts(parts.front)
         raise broken(rel, line, "artifacts is not a list", key="artifacts")
     return front
 

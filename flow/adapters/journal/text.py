@@ -310,10 +310,10 @@ def _ends_value(line: str, indent: int) -> bool:
     return _content(line) and depth <= indent and not re.match(r" *(?:-[ \t\r\n]|[\[\]{},])", line)
 
 
-def line_of_key(front: str, name: str) -> int:
-    """How many lines stand before the one that starts with the key ``name``."""
-    lines = front.split("\n")
-    return next((n for n, line in enumerate(lines) if line.lstrip(" \"'").startswith(name)), 0)
+def lines_before_artifacts(front: str) -> int:
+    """How many lines stand before the one that starts with the key ``artifacts``."""
+    lines = (line.lstrip(" \"'") for line in front.split("\n"))
+    return next((n for n, line in enumerate(lines) if line.startswith("artifacts")), 0)
 
 
 def same(document: Any, wanted: Any) -> bool:

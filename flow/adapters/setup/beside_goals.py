@@ -28,14 +28,14 @@ _EVIDENCE = f"{layout.RUNS}/run/evidence/evidence.json"
 """A file as runs have it."""
 
 
-def publish_schema(top: str, announce: Callable[[str, bytes], None]) -> bool:
-    """Write it where it is missing; False where a file is there, which is left as it is.
+def publish_schema(top: str, announce: Callable[[str, bytes], None]) -> None:
+    """Write it where it is missing; a file that is there is left as it is.
 
     ``announce`` gets its path and bytes before it is written. Raises :class:`RefusedError` where
     something else than a regular file is there, :class:`StorageError` for the disk.
     """
     if files.exists(top, SCHEMA):
-        return False
+        return
     data = schemas.text("goal").encode("utf-8")
     announce(SCHEMA, data)
     try:
@@ -43,8 +43,6 @@ def publish_schema(top: str, announce: Callable[[str, bytes], None]) -> bool:
     except RefusedError as error:
         if error.code != "exists":
             raise
-        return False
-    return True
 
 
 def names_runs(lines: Sequence[str]) -> bool:

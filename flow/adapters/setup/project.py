@@ -11,7 +11,7 @@ from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from flow.adapters.git.find import Repo
     from flow.core.drafting.presets import Offer
@@ -54,15 +54,9 @@ def _paths(listing: bytes) -> list[str]:
     return [os.fsdecode(name) for name in listing.split(b"\0") if name]
 
 
-def first_missing(top: str, cwd: str, paths: Iterable[str]) -> str:
-    """The first of ``paths`` that is neither below ``cwd`` nor below the top; empty: all are."""
-    folders = (os.path.join(top, cwd), top)
-    there = (path for path in paths if not _any_there(folders, path))
-    return next(there, "")
-
-
-def _any_there(folders: Sequence[str], path: str) -> bool:
-    return any(os.path.lexists(os.path.join(folder, path)) for folder in folders)
+def first_missing(top: str, paths: Iterable[str]) -> str:
+    """The first of ``paths`` that is not below the top; empty: all are."""
+    return next((path for path in paths if not os.path.lexists(os.path.join(top, path))), "")
 
 
 def missing_protected(top: str, patterns: Iterable[str]) -> list[str]:
@@ -70,5 +64,5 @@ def missing_protected(top: str, patterns: Iterable[str]) -> list[str]:
     return [
         f"constraints.protected_paths: {path} is not there, so nothing of it is protected yet"
         for path in patterns
-        if not set("*?[!\\") & set(path) and not _any_there((top,), path.strip("/"))
+        if not set("*?[!\\") & set(path) and not os.path.lexists(os.path.join(top, path.strip("/")))
     ]

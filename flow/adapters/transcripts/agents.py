@@ -26,6 +26,8 @@ MOST_AGENTS = 40
 """Subagents whose transcripts are read for one execution."""
 MOST_DEPTH = 3
 """Subagents of subagents."""
+FIRST_LINES = 20
+"""Lines of an agent's transcript that may name what started it."""
 MOST_CHARACTERS = 16 << 20
 """Characters of one execution with its subagents."""
 
@@ -60,7 +62,7 @@ def forked(run: ExecutionRun, path: str) -> str | None:
     return None
 
 
-def _first_lines(path: str, most: int = 20) -> list[dict[str, Any]]:
+def _first_lines(path: str) -> list[dict[str, Any]]:
     try:
         source = places.open_source(path, follow=False)
     except InputError:
@@ -69,7 +71,7 @@ def _first_lines(path: str, most: int = 20) -> list[dict[str, Any]]:
     for line in places.SessionLines(source):
         if isinstance(line, dict):
             lines.append(line)
-        if len(lines) >= most:
+        if len(lines) >= FIRST_LINES:
             break
     return lines
 

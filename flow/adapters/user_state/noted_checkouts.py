@@ -70,16 +70,15 @@ def is_hidden(folder: str, top: str) -> bool:
     return os.path.lexists(os.path.join(folder, _notes_of(top), HIDDEN))
 
 
-def hide(folder: str, top: str) -> bool:
-    """Leave the checkout out of the inbox; False where it is not noted, or left out already."""
+def hide(folder: str, top: str) -> None:
+    """Leave the checkout out of the inbox, where it is noted."""
     path = os.path.join(folder, _notes_of(top))
     if not check_state_dir(folder) or not os.path.isdir(path) or is_hidden(folder, top):
-        return False
+        return
     try:
         replace_own(os.path.join(path, HIDDEN), b"")
     except OSError as error:
         raise storage_error("leave a checkout out of the inbox", path, error) from error
-    return True
 
 
 def _notes_of(top: str) -> str:

@@ -145,17 +145,13 @@ class TrustLedger:
             self._append(now, "revoke", goal_id, newest.digest, how, None)
         return True
 
-    def entries(self, *, everywhere: bool = False) -> tuple[TrustEntry, ...]:
-        """Every line of this repository, oldest first; with ``everywhere`` of all repositories."""
-        if not self._usable():
-            return ()
-        return tuple(self._forwards(everywhere))
+    def entries(self) -> tuple[TrustEntry, ...]:
+        """Every line of this repository, oldest first."""
+        return tuple(self._forwards()) if self._usable() else ()
 
-    def standing(self, *, everywhere: bool = False) -> tuple[TrustEntry, ...]:
-        """The trust that is in force: for each repository and goal its newest line, if a record."""
-        if not self._usable():
-            return ()
-        newest = {(entry.repo, entry.goal_id): entry for entry in self._forwards(everywhere)}
+    def standing(self) -> tuple[TrustEntry, ...]:
+        """The trust that is in force: for each goal its newest line, if a record."""
+        newest = {entry.goal_id: entry for entry in self.entries()}
         return tuple(entry for entry in newest.values() if entry.action == "record")
 
     def _append(
@@ -179,7 +175,7 @@ class TrustLedger:
         self._guard()
         return has_own(self._dir, LEDGER, "the trust ledger")
 
-    def _forwards(self, everywhere: bool) -> Iterator[TrustEntry]:
+    def _forwards(self) -> Iterator[TrustEntry]:
         """The entries in the order of the file, a line at a time."""
         fd = files.open_regular(self._dir, LEDGER)
         if fd is None:
@@ -189,7 +185,7 @@ class TrustLedger:
                 if len(line) > _LONGEST_LINE:
                     raise _too_long()
                 entry = self._parse(line) if line.strip() else None
-                if entry is not None and (everywhere or entry.repo == self._repo):
+                if entry is not None and entry.repo == self._repo:
                     yield entry
 
     def _backwards(self, goal_id: str) -> Iterator[TrustEntry]:
