@@ -11,7 +11,7 @@ import os
 from contextlib import ExitStack, suppress
 from hashlib import sha256
 
-from flow.adapters.chain import event_chain, ledger_file
+from flow.adapters.chain import event_chain, event_log, ledger_file
 from flow.adapters.chain.files import (
     RunFindings,
     add_unaccounted,
@@ -23,7 +23,7 @@ from flow.adapters.chain.lines import lines
 from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.folders import open_folder, reported, split
 from flow.core import layout
-from flow.core.chain.entries import head_of
+from flow.core.chain.entries import ARCHIVED, head_of
 from flow.core.chain.walk import ChainFinding, WitnessedHead, walk
 from flow.core.goal import ids
 from flow.errors import FlowError, LockTimeout, StorageError
@@ -256,10 +256,20 @@ def ledger(
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
         walked = walk(run_id, rel, lines(root, rel), ledger_file.parse, witnessed)
         _add_strangers(root, run_id, strays)
+        _add_planted_archive(root, run_id, strays)
         if walked.head is not None:
             names = names_in(root, layout.evidence_dir(run_id))
             add_unaccounted(run_id, names, walked.stored, strays)
     return walked, tuple(row.file for row in strays.rows)
+
+
+def _add_planted_archive(root: str, run_id: str, findings: RunFindings) -> None:
+    """Add a finding for an archive of which no event of the run speaks."""
+    rel = layout.archive_file(run_id)
+    if not os.path.lexists(f"{root}/{rel}"):
+        return
+    if event_log.newest(root, run_id, "type", ARCHIVED, lambda _: True) is None:
+        findings.add("unaccounted", rel, "no event speaks of it")
 
 
 def run_ids(root: str) -> list[str]:

@@ -37,7 +37,7 @@ from flow.adapters.fs.folders import (
 )
 from flow.adapters.fs.stamps import signature_of
 from flow.core import layout
-from flow.errors import ContractError, in_file
+from flow.errors import ContractError, RefusedError, in_file
 from flow.startup.contexts import ExitStack, contextmanager
 from flow.startup.sha import new
 from flow.startup.typing import TYPE_CHECKING
@@ -61,6 +61,10 @@ LEFTOVERS_LIMIT = 1_000_000
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _TEMP_FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _APPEND_FLAGS = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+NO_ARCHIVE = (ContractError, RefusedError)
+"""What :func:`evidence_archive` raises where something is in the place of an archive that is none.
+A disk that does not answer is neither."""
 
 _NOT_EMPTY = {errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT, errno.ENOTDIR}
 _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
@@ -201,12 +205,17 @@ def _stamp_of(status: os.stat_result) -> tuple[int, ...]:
 def exists(root: str, rel: str) -> bool:
     """Whether a regular file is there; anything else at that name is refused.
 
-    One of an evidence folder may be in the run's archive, as for :func:`open_regular`.
+    One of an evidence folder may be in the run's archive, as for :func:`open_regular`. What lies
+    in an archive's place and is none has no file in it: anyone can put it there, and the commands
+    of an open run must go on.
     """
     with in_folder(root, rel, "read") as (folder, name):
         if folder is not None and lstat_regular(folder, name, rel) is not None:
             return True
-    archive = evidence_archive(root, layout.archive_of(rel))
+    try:
+        archive = evidence_archive(root, layout.archive_of(rel))
+    except NO_ARCHIVE:
+        return False
     return archive is not None and rel in archive.paths
 
 
@@ -481,15 +490,20 @@ def names(root: str, rel: str, *, suffix: str, limit: int) -> list[str]:
     """Names in a folder that end in ``suffix``, sorted, temporary files left out; [] where absent.
 
     More than ``limit`` of them is a :class:`StorageError`: nothing that counts is left out in
-    silence. Those in the archive of an evidence folder are among its own.
+    silence. Those in the archive of an evidence folder are :func:`archived_names`.
     """
     with listed(root, rel, suffix=suffix, limit=limit) as entries:
-        names = {entry.name for entry in entries}
+        return sorted(entry.name for entry in entries)
+
+
+def archived_names(root: str, rel: str, *, suffix: str) -> list[str]:
+    """The names as :func:`names` has them in the archive of an evidence folder.
+
+    Raises one of :data:`NO_ARCHIVE` where something else lies in its place.
+    """
     archive = evidence_archive(root, layout.archive_of(f"{rel}/any{suffix}"))
-    if archive is not None:
-        archived = (path.rpartition("/")[2] for path in archive.paths)
-        names.update(name for name in archived if name.endswith(suffix))
-    return sorted(names)
+    archived = (path.rpartition("/")[2] for path in archive.paths) if archive is not None else ()
+    return sorted(name for name in archived if name.endswith(suffix))
 
 
 @contextmanager

@@ -106,7 +106,12 @@ class FileRecords:
         usable: list[Evidence] = []
         warnings: list[str] = []
         suffix = layout.EVIDENCE_SUFFIX
-        for name in files.names(self._root, folder, suffix=suffix, limit=FILES_LIMIT):
+        names = set(files.names(self._root, folder, suffix=suffix, limit=FILES_LIMIT))
+        try:
+            names.update(files.archived_names(self._root, folder, suffix=suffix))
+        except files.NO_ARCHIVE as error:
+            warnings += [str(fault) for fault in error.faults]
+        for name in sorted(names):
             try:
                 usable.append(self._sidecar(run_id, name[: -len(suffix)])[0])
             except FlowError as error:

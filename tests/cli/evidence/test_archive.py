@@ -186,21 +186,37 @@ def test_a_run_that_is_not_as_it_was_recorded(repo: GitRepo, run: Path) -> None:
     assert inside(run) == before
 
 
-def test_a_file_in_the_place_of_an_archive_in_an_open_run(repo: GitRepo) -> None:
-    """Nothing is proposed where it is unknown what was recorded; it is named, and can be moved."""
+@pytest.mark.parametrize("kind", ["file", "link", "folder"])
+def test_what_is_planted_in_an_open_run_holds_nothing_up(
+    repo: GitRepo, home: Path, kind: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What is no archive holds no evidence: an agent cannot get rid of its goal by making one."""
     scene.create(scene.start(repo))
     scene.flow(repo, "goal", "evaluate", "greet")
-    scene.meet(repo)
     planted = scene.run_dir(repo) / "evidence.zip"
-    planted.write_bytes(b"no archive")
-    done = scene.flow(repo, "goal", "evaluate", "greet")
-    assert (done.status, done.stdout) == (2, "")
-    assert "evidence.zip: is no archive of evidence" in done.stderr
-    assert "if Flow did not write it, move it away" in done.stderr
+    if kind == "file":
+        planted.write_bytes(b"no archive")
+    elif kind == "link":
+        planted.symlink_to("/dev/zero")
+    else:
+        planted.mkdir()
+    repo.write("src/greet.txt", "nothing\n")
+    stops.settings(home, stopHookEnforcement="block")
+    answer = stops.stop(repo, capfd)
+    assert (answer["decision"], "AC1 failed" in answer["reason"]) == ("block", True), answer
+    listed = scene.flow(repo, "evidence", "list")
+    assert (listed.status, "evidence.zip: " in listed.stderr) == (0, True)
     assert scene.flow(repo, "evidence", "verify").status == 1
-    planted.unlink()
+    told = scene.flow(repo, "doctor").stdout
+    assert ("a file lies in run" in told, "evidence.zip" in told) == (True, True)
+    scene.meet(repo)
+    refused = scene.confirm(repo)
+    assert (refused.status, refused.json["error"]["code"]) == (2, "stale_proposal")
+    if kind == "folder":
+        planted.rmdir()
+    else:
+        planted.unlink()
     assert scene.confirm(repo).status == 0
-    assert scene.flow(repo, "evidence", "verify").status == 0
 
 
 def test_verify_names_an_archive_that_was_altered(repo: GitRepo, run: Path) -> None:
@@ -246,4 +262,4 @@ def test_a_goal_that_is_opened_again_by_hand_measures_anew(repo: GitRepo, run: P
         archived = {name.rpartition("/")[2] for name in packed.namelist()}
     assert not archived & {path.name for path in (run / "evidence").glob("*")}
     rel = layout.evidence_dir(run.name)
-    assert archived < set(files.names(str(repo.path), rel, suffix="", limit=100))
+    assert archived == set(files.archived_names(str(repo.path), rel, suffix=""))
