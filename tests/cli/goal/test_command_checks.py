@@ -16,7 +16,7 @@ from flow.core.attribution.attribute import read_command
 from flow.core.attribution.pipes import cannot_pass
 from tests.adapters.attribution.masking_commands import HONEST
 from tests.core.attribution.honest_runs import HONEST_RUNS
-from tests.support import ROOT
+from tests.support import ROOT, run_helper
 from tests.support.scene import create, flow, goal_file, start
 
 if TYPE_CHECKING:
@@ -66,11 +66,8 @@ def test_a_file_is_named_with_every_command_that_bash_refuses(work: GitRepo) -> 
     assert done.status == 2
     assert "other.yaml" in done.stderr
     assert f"{KEY}" in done.stderr
-    ran = subprocess.run(
-        [f"{ROOT}/bin/flow-goal-record.sh", "--create", "--goal-file", "other.yaml"],
-        cwd=work.path, capture_output=True, text=True,
-    )  # fmt: skip
-    assert ran.returncode == 1, ran
+    ran = run_helper("flow-goal-record", "--create", "--goal-file", "other.yaml", cwd=work.path)
+    assert ran.status == 1, ran
     assert "bash -n refuses it" in ran.stderr
     assert KEY in ran.stderr
 
