@@ -175,6 +175,7 @@ def env(tmp_path: Path, wheels: Path) -> dict[str, str | None]:
 def prepared(tmp_path_factory: pytest.TempPathFactory, real_wheels: Path) -> Path:
     """A checkout with its environment and the real packages, for tests that do not change it."""
     folder = make_checkout(tmp_path_factory.mktemp("prepared") / "flow root")
+    without_ensurepip(folder)
     path = f"{os.path.dirname(interpreter())}:{SYSTEM}"
     env = {
         "PATH": path,
@@ -299,7 +300,6 @@ def test_an_environment_whose_interpreter_was_removed_is_made_anew(
         if name.startswith("python"):
             (checkout / ".venv-flow/venv/bin" / name).unlink()
     (checkout / ".venv-flow/venv/bin/python").symlink_to(tmp_path / "removed/python3.11")
-    without_ensurepip(checkout)
     found = run([checkout / "bin/flow"], cwd=tmp_path, env=env)
     assert found.status == 0, found.stderr
     assert "preparing its packages" in found.stderr
@@ -337,8 +337,7 @@ def test_without_a_network_it_says_so_and_leaves_nothing_half_made(
 ) -> None:
     env = {**env, "PIP_NO_INDEX": None, "PIP_FIND_LINKS": None, "PIP_RETRIES": "0"}
     env["PIP_INDEX_URL"] = "http://127.0.0.1:9/simple"
-    if script != "flow":
-        without_ensurepip(checkout)
+    without_ensurepip(checkout)
     found = run([checkout / "bin" / script], cwd=tmp_path, env=env)
     assert (found.status, found.stdout) == (status, "")
     name = script.removesuffix(".sh")

@@ -48,9 +48,12 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         wanted: list[str] = tomllib.load(file)["project"]["dependencies"]
     house = build_wheelhouse(folder / "house", wanted)
     venv = folder / "venv"
-    subprocess.run([sys.executable, "-I", "-m", "venv", venv], check=True, timeout=120)
-    pip = [str(venv / "bin/python"), "-I", "-m", "pip", "install", "--quiet", "--no-index"]
-    subprocess.run([*pip, "--find-links", str(house), str(wheel)], check=True, timeout=120)
+    make = [sys.executable, "-I", "-m", "venv", "--without-pip", venv]
+    subprocess.run(make, check=True, timeout=120)
+    base = getattr(sys, "_base_executable", sys.executable)  # to put pip there, too, takes long
+    pip = [base, "-I", "-m", "pip", "--python", str(venv / "bin/python"), "install", "--quiet"]
+    links = ["--disable-pip-version-check", "--no-index", "--find-links", str(house)]
+    subprocess.run([*pip, *links, str(wheel)], check=True, timeout=120)
     return venv / "bin"
 
 
