@@ -16,7 +16,7 @@ from flow.core.attribution.attribute import read_command
 from flow.core.attribution.pipes import cannot_pass
 from tests.adapters.attribution.masking_commands import HONEST
 from tests.core.attribution.honest_runs import HONEST_RUNS
-from tests.support import ROOT, run_helper
+from tests.support import run_helper
 from tests.support.scene import create, flow, goal_file, start
 
 if TYPE_CHECKING:
