@@ -21,6 +21,7 @@ from flow.adapters.verification.variables import VARIABLES
 from flow.core.tool_calls.speaker import AGENT_VARIABLES, SESSION_VARIABLES
 from tests.support import GitRepo, effort, heap
 from tests.support.guard import Guard
+from tests.support.stage import Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -247,6 +248,22 @@ def home(_watched: None, _homes: str, monkeypatch: pytest.MonkeyPatch) -> Path:
 def repo(tmp_path: Path) -> GitRepo:
     """An empty repository on the branch ``main``, in a folder of ``tmp_path``."""
     return GitRepo.init(tmp_path / "repo")
+
+
+@pytest.fixture(scope="module")
+def _stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
+    return Stage(tmp_path_factory.mktemp("stage"), GIT_CONFIG)
+
+
+@pytest.fixture
+def stage(_stage: Stage, home: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    """Where the scenes of a module are put back; the test's home and Flow's own folder lie there.
+
+    Nothing is there before :meth:`Stage.begin`.
+    """
+    monkeypatch.setenv("HOME", str(_stage.home))
+    monkeypatch.setenv("FLOW_STATE_DIR", str(_stage.own))
+    return _stage
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -6,7 +6,7 @@ import json
 import re
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,6 +15,9 @@ from tests.cli.evidence.test_report_all import words
 from tests.render.page.test_goal_page import EVIL, Tags
 from tests.support import GitRepo, bundles, run_flow
 from tests.support.debate_judge import DebateJudges, reply
+
+if TYPE_CHECKING:
+    from tests.support.stage import Stage
 
 pytestmark = pytest.mark.needs_tool("git", "bash")
 SCORES = ".flow/scores"
@@ -58,12 +61,17 @@ def report(repo: GitRepo, out: Path, *more: str) -> Any:
 
 
 @pytest.fixture
-def scored(repo: GitRepo) -> GitRepo:
+def scored(stage: Stage) -> GitRepo:
     """A checkout with a goal, three cards of one skill and one of another."""
-    bundles.done(repo)
-    for day, low in ((1, 8.0), (2, 9.0), (3, 4.5)):
-        store(repo, f"implement-202603{day:02d}-101500.json", card("implement", day, low))
-    store(repo, "docs-20260301-101500.json", card("docs", 1))
+    repo = stage.repo
+
+    def make() -> None:
+        bundles.done(GitRepo.init(repo.path))
+        for day, low in ((1, 8.0), (2, 9.0), (3, 4.5)):
+            store(repo, f"implement-202603{day:02d}-101500.json", card("implement", day, low))
+        store(repo, "docs-20260301-101500.json", card("docs", 1))
+
+    stage.begin(make)
     return repo
 
 
@@ -182,22 +190,27 @@ FIRST, SECOND = "return db.all();", "// limits live in the middleware"
 
 
 @pytest.fixture
-def debated(repo: GitRepo, tmp_path: Path, home: Path) -> GitRepo:
+def debated(stage: Stage) -> GitRepo:
     """A checkout in which three judges debated a file and came to agree."""
-    bundles.done(repo)
-    repo.write("src/users.ts", f"  {SECOND}\n  {FIRST}\n")
-    judges = DebateJudges(tmp_path / "the-judges", home, timeoutSeconds=300)
-    judges.says(
-        {
-            "assess": reply({"security": 3, "docs": 4}, FIRST),
-            "2/assess": reply({"security": 5, "docs": 4}, FIRST, recommendation="fail"),
-            "debate 1": reply({"security": 4, "docs": 4}, FIRST, SECOND),
-            "3/debate 1": reply({"security": 4, "docs": 4}, FIRST),
-        }
-    )
-    words = ("--task", "a *REST* API_", "--criteria", "security:2,docs:1")
-    done = run_flow("judge", "debate", "--solution", "src/users.ts", *words, cwd=repo.path)
-    assert done.status == 0, done.stderr
+    repo = stage.repo
+
+    def make() -> None:
+        bundles.done(GitRepo.init(repo.path))
+        repo.write("src/users.ts", f"  {SECOND}\n  {FIRST}\n")
+        judges = DebateJudges(stage.folder / "the-judges", stage.home, timeoutSeconds=300)
+        judges.says(
+            {
+                "assess": reply({"security": 3, "docs": 4}, FIRST),
+                "2/assess": reply({"security": 5, "docs": 4}, FIRST, recommendation="fail"),
+                "debate 1": reply({"security": 4, "docs": 4}, FIRST, SECOND),
+                "3/debate 1": reply({"security": 4, "docs": 4}, FIRST),
+            }
+        )
+        words = ("--task", "a *REST* API_", "--criteria", "security:2,docs:1")
+        done = run_flow("judge", "debate", "--solution", "src/users.ts", *words, cwd=repo.path)
+        assert done.status == 0, done.stderr
+
+    stage.begin(make)
     return repo
 
 

@@ -14,12 +14,14 @@ from hypothesis import strategies as st
 from flow.adapters.contracts import formats
 from flow.adapters.fs import combined_stamp
 from flow.adapters.process import tool
-from tests.cli.inbox.test_whose_turn import HISTORIES, STEPS, scene_of
+from tests.cli.inbox.test_whose_turn import HISTORIES, STEPS, come_to, scene_of
 from tests.support import GitRepo, effort, run_flow, scene
 from tests.support.scene import flow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tests.support.stage import Stage
 
 
 @pytest.fixture(autouse=True)
@@ -47,16 +49,22 @@ def assert_true(repo: GitRepo, *words: str) -> None:
     assert shown == rows(repo, *words)
 
 
-def walk(repo: GitRepo, steps: list[str]) -> None:
-    assert_true(repo, "--repo", ".")
-    for name in steps:
+BEGINNINGS = {
+    tuple(steps.split()[:length])
+    for steps, _ in HISTORIES.values()
+    for length in range(len(steps.split()) + 1)
+}
+"""Each history as far as any of its steps: many begin with the same ones."""
+
+
+@pytest.mark.parametrize("steps", sorted(BEGINNINGS), ids=" ".join)
+def test_after_each_change_of_a_history(stage: Stage, steps: tuple[str, ...]) -> None:
+    """The last of them: the index is of just before it."""
+    repo = come_to(stage, steps[:-1])
+    rows(repo, "--repo", ".")
+    for name in steps[-1:]:
         STEPS[name](repo)
-        assert_true(repo, "--repo", ".")
-
-
-@pytest.mark.parametrize("steps", [steps for steps, _ in HISTORIES.values()], ids=HISTORIES)
-def test_after_each_change_of_a_history(tmp_path: Path, steps: str) -> None:
-    walk(scene_of(tmp_path), steps.split())
+    assert_true(repo, "--repo", ".")
 
 
 @effort.examples(5)
@@ -64,7 +72,11 @@ def test_after_each_change_of_a_history(tmp_path: Path, steps: str) -> None:
 def test_after_any_changes(tmp_path_factory: pytest.TempPathFactory, steps: list[str]) -> None:
     before, combined_stamp.SETTLED_NS = combined_stamp.SETTLED_NS, -(1 << 62)
     try:
-        walk(scene_of(tmp_path_factory.mktemp("walk")), steps)
+        repo = scene_of(tmp_path_factory.mktemp("walk"))
+        assert_true(repo, "--repo", ".")
+        for name in steps:
+            STEPS[name](repo)
+            assert_true(repo, "--repo", ".")
     finally:
         combined_stamp.SETTLED_NS = before
 
@@ -136,17 +148,22 @@ def test_after_every_kind_of_change(repo: GitRepo, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def fleet(repo: GitRepo, tmp_path: Path) -> list[GitRepo]:
+def fleet(stage: Stage) -> list[GitRepo]:
     """Three repositories with goals, one of them with a worktree and a branch not checked out."""
-    repos = [scene.start(repo), *(scene.start(GitRepo.init(tmp_path / name)) for name in "ab")]
-    for each in repos:
-        scene.create(each, "second")
-        flow(each, "goal", "clear", "second", "--yes")
-        scene.create(each)
-        each.commit("goals")
-        scene.propose(each)
-    repo.git("branch", "-q", "aside")
-    repo.git("worktree", "add", "-q", "-b", "other", str(tmp_path / "tree"))
+    repos = [GitRepo(stage.folder / name) for name in ("repo", "a", "b")]
+
+    def make() -> None:
+        for each in repos:
+            scene.start(GitRepo.init(each.path))
+            scene.create(each, "second")
+            flow(each, "goal", "clear", "second", "--yes")
+            scene.create(each)
+            each.commit("goals")
+            scene.propose(each)
+        repos[0].git("branch", "-q", "aside")
+        repos[0].git("worktree", "add", "-q", "-b", "other", str(stage.folder / "tree"))
+
+    stage.begin(make)
     return repos
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,11 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import GitRepo, effort, scene
-from tests.support.gitrepo import refresh_index
 from tests.support.scene import flow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from tests.support.stage import Stage
 
 STEPS: dict[str, Any] = {}
 """What may happen to a goal, by name."""
@@ -218,11 +218,18 @@ def scene_of(folder: Path) -> GitRepo:
     return scene.create(repo, "greet", *more)
 
 
-def replay(folder: Path, steps: list[str]) -> str:
-    repo = scene_of(folder / "repo")
-    for name in steps:
-        STEPS[name](repo)
-    return check(repo, Path(os.environ["FLOW_STATE_DIR"]))
+def come_to(stage: Stage, steps: Sequence[str]) -> GitRepo:
+    """The scene after these steps; what many histories begin with is played once."""
+
+    def play() -> None:
+        if not steps:
+            scene_of(stage.repo.path)
+            return
+        come_to(stage, steps[:-1])
+        STEPS[steps[-1]](stage.repo)
+
+    stage.begin(play, "-".join(["made", *steps]))
+    return stage.repo
 
 
 HISTORIES = {
@@ -260,53 +267,19 @@ HISTORIES = {
 
 
 @pytest.mark.parametrize(("steps", "shown"), HISTORIES.values(), ids=HISTORIES)
-def test_of_a_history(tmp_path: Path, steps: str, shown: str) -> None:
-    assert replay(tmp_path, steps.split()) == shown
+def test_of_a_history(stage: Stage, steps: str, shown: str) -> None:
+    assert check(come_to(stage, steps.split()), stage.own) == shown
 
 
-class Stage:
-    """One place where histories are played: what many begin with is played once, and copied.
-
-    It is always the same place, since trust knows a repository by its path.
-    """
-
-    def __init__(self, folder: Path, own: Path) -> None:
-        self.repo, self.own, self.kept = GitRepo(folder / "repo"), own, folder / "kept"
-
-    def begin(self, steps: Sequence[str]) -> None:
-        """Come to where these steps lead."""
-        kept = self.kept / "-".join(["made", *steps])
-        for place in (self.repo.path, self.own):
-            shutil.rmtree(place, ignore_errors=True)
-        if kept.exists():
-            shutil.copytree(kept / "repo", self.repo.path, symlinks=True)
-            shutil.copytree(kept / "own", self.own)
-            assert refresh_index(self.repo.path)  # the copies are other files
-            return
-        scene_of(self.repo.path)
-        for name in steps:
-            STEPS[name](self.repo)
-        shutil.copytree(self.repo.path, kept / "repo", symlinks=True)
-        shutil.copytree(self.own, kept / "own")
-
-
-STAGES: dict[str, Stage] = {}
-"""By the user's own folder: that of one test."""
-
-
-@effort.examples(250)
+@effort.examples(80, long=12_500)
 @given(
     begin=st.sampled_from([steps.split() for steps, _ in HISTORIES.values()]),
     more=st.lists(st.sampled_from(sorted(STEPS)), min_size=1, max_size=6),
 )
 def test_it_waits_exactly_where_the_command_shown_changes_something(
-    tmp_path_factory: pytest.TempPathFactory, begin: list[str], more: list[str]
+    stage: Stage, begin: list[str], more: list[str]
 ) -> None:
-    own = os.environ["FLOW_STATE_DIR"]
-    if own not in STAGES:
-        STAGES[own] = Stage(tmp_path_factory.mktemp("histories"), Path(own))
-    stage = STAGES[own]
-    stage.begin(begin)
+    repo = come_to(stage, begin)
     for name in more:
-        STEPS[name](stage.repo)
-    check(stage.repo, stage.own)
+        STEPS[name](repo)
+    check(repo, stage.own)
