@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from flow.startup.typing import Any
 
+    Module: type[ModuleType]
     MAGIC_NUMBER: bytes
     fix_filename: Callable[[CodeType, str], None]
     read_code: Callable[[memoryview], CodeType]
@@ -32,6 +33,8 @@ else:  # what importlib.machinery offers, and uses, without importing it
     from _frozen_importlib_external import MAGIC_NUMBER, SourceFileLoader
     from _imp import _fix_co_filename as fix_filename
     from marshal import loads as read_code
+
+    Module = type(sys)
 
 _BY_TIME_AND_SIZE = MAGIC_NUMBER + bytes(4)
 """How a compiled file begins that is checked by its source's time and size."""
@@ -55,6 +58,16 @@ class _Loader(SourceFileLoader):
     """Python's own loader, with the code that was found already."""
 
     code: CodeType | None = None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """An empty module that knows its files, so that Python does not ask for them in vain.
+
+        Each such question costs as much as finding the file.
+        """
+        module = Module(spec.name)
+        names = module.__dict__
+        names["__file__"], names["__cached__"] = spec.origin, spec.cached
+        return module
 
     def get_code(self, fullname: str) -> CodeType | None:
         """The code; Python looks for it where a module is loaded again."""

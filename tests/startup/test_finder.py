@@ -8,7 +8,7 @@ import py_compile
 import shutil
 import subprocess
 import sys
-from importlib.machinery import PathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,6 +19,7 @@ from tests.support import ROOT
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+    from types import ModuleType
 
 SOURCE = "VALUE = 'old'\n"
 SHOW = """
@@ -40,6 +41,15 @@ def of_python(name: str, folder: str) -> tuple[object, ...]:
     return _facts(spec)
 
 
+def python_module(spec: ModuleSpec) -> ModuleType:
+    """The empty module that Python makes of a spec."""
+    loader = SourceFileLoader(spec.name, str(spec.origin))
+    facts = ModuleSpec(spec.name, loader, origin=spec.origin)
+    facts.submodule_search_locations = spec.submodule_search_locations
+    facts.has_location, facts.cached = True, spec.cached
+    return importlib.util.module_from_spec(facts)
+
+
 def _facts(spec: object) -> tuple[object, ...]:
     names = ("name", "origin", "cached", "parent", "has_location", "submodule_search_locations")
     return tuple(getattr(spec, name, None) for name in names)
@@ -58,6 +68,9 @@ def test_every_module_of_flow_is_found_as_python_finds_it() -> None:
                 found += 1
                 assert _facts(spec) == of_python(whole, folder)
                 assert spec.loader is not None
+                module = importlib.util.module_from_spec(spec)
+                assert (module.__file__, module.__cached__) == (spec.origin, spec.cached)
+                assert sorted(vars(module)) == sorted(vars(python_module(spec)))
                 ours = spec.loader.get_code(whole)  # type: ignore[attr-defined]
                 again = spec.loader.get_code(whole)  # type: ignore[attr-defined]
                 assert ours == again
