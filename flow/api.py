@@ -71,11 +71,7 @@ class Checkout:
         return self._context.load(goal_id)
 
     def evaluate(
-        self,
-        request: Request,
-        listener: Listener | None = None,
-        *,
-        trust_digest: str | None = None,
+        self, request: Request, listener: Listener | None = None, *, trust_digest: str | None = None
     ) -> Verdict:
         """Evaluate a goal; ``last-verdict.json`` is left to the caller.
 

@@ -124,11 +124,7 @@ def _budget(context: ClosingContext, goal: Goal) -> dict[str, float | None] | No
     from flow.core.judging.goal.spent import judge_cost
 
     cost = judge_cost(context.records.evidence(goal.run_id)[0]) if goal.run_id else 0.0
-    return {
-        "max_seconds": goal.max_seconds,
-        "max_cost_usd": goal.max_cost_usd,
-        "cost_usd": cost,
-    }
+    return {"max_seconds": goal.max_seconds, "max_cost_usd": goal.max_cost_usd, "cost_usd": cost}
 
 
 def _held(context: ClosingContext, goal: Goal) -> tuple[Sequence[Hold], str]:

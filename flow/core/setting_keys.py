@@ -165,13 +165,7 @@ _TABLE = (
         "true: an agent's shell, too, may say by `--trust-digest` which contract is meant.",
         "own",
     ),
-    Key(
-        f"{GOALS}.jobs",
-        "jobs",
-        _whole_number(1, 256),
-        "How many commands run at once.",
-        "pinned",
-    ),
+    Key(f"{GOALS}.jobs", "jobs", _whole_number(1, 256), "How many commands run at once.", "pinned"),
     Key(
         f"{GOALS}.commandTimeoutSeconds",
         "command_timeout_seconds",
@@ -269,13 +263,7 @@ _TABLE = (
         "stricter",
         float,
     ),
-    Key(
-        "journal.dir",
-        "journal_dir",
-        _FOLDER,
-        "The folder of the decision journals.",
-        "pinned",
-    ),
+    Key("journal.dir", "journal_dir", _FOLDER, "The folder of the decision journals.", "pinned"),
     Key("judge.scoresDir", "scores_dir", _FOLDER, "The folder of scorecards."),
     Key("judge.reportsDir", "reports_dir", _FOLDER, "The folder of the reports of debates."),
     # To judge without being asked sends data and spends money, so off is the stricter value.

@@ -172,9 +172,7 @@ class _SettingSources:
     """
 
     def __init__(
-        self,
-        per_layer: Sequence[tuple[Layer, Mapping[str, Any]]],
-        pinned: Mapping[str, Any] | None,
+        self, per_layer: Sequence[tuple[Layer, Mapping[str, Any]]], pinned: Mapping[str, Any] | None
     ) -> None:
         self.per_layer = per_layer
         self.pinned = pinned

@@ -65,12 +65,7 @@ def question_lines(question: ConfirmQuestion, screen: Screen, *, told: bool = Fa
         lines[first] = f"{label:<{LABEL}}{lines[first][LABEL:]}"
     keys = "c confirm   d show the diff   r evaluate again   Enter leave it as it is"
     asked = f"Confirm that {visible(question.goal_id)} is {question.to}?"
-    return [
-        *lines,
-        "",
-        screen.paint("person", asked),
-        screen.paint("person", f"  {keys}"),
-    ]
+    return [*lines, "", screen.paint("person", asked), screen.paint("person", f"  {keys}")]
 
 
 def _blocks(

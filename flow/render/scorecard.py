@@ -253,10 +253,7 @@ def history(document: Document, screen: Screen) -> list[str]:
     table = (Column("dimension"), *(Column(head, right=True) for head in heads))
     return lines_of(
         [f"{name}  {count} in {clean(document['folder'])}"],
-        [
-            *screen.table(columns, rows, heads=True),
-            *more_than(len(cards), every, SHOWN),
-        ],
+        [*screen.table(columns, rows, heads=True), *more_than(len(cards), every, SHOWN)],
         [_trend_line(document, cards, UNICODE if screen.unicode else ASCII)],
         screen._replace(columns=None).table(table, dimensions, heads=True),
     )

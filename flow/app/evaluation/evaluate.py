@@ -9,14 +9,7 @@ here to a terminal status: what it may write (``Turn.status``) and what it may o
 
 from __future__ import annotations
 
-from flow.app.evaluation import (
-    compose,
-    measure,
-    measured_rows,
-    observing,
-    proofs,
-    proposals,
-)
+from flow.app.evaluation import compose, measure, measured_rows, observing, proofs, proposals
 from flow.app.evaluation.goal_rules import confined
 from flow.app.evaluation.values import Drift, Evaluated, EvaluationFacts, JudgeCase
 from flow.core.decision import decide

@@ -67,10 +67,7 @@ def _judge_reason(judged: JudgedCriterion) -> str:
 
 
 def results(
-    goal: Goal,
-    measurement: Measurements,
-    measured: Sequence[Measured],
-    stale: Sequence[str],
+    goal: Goal, measurement: Measurements, measured: Sequence[Measured], stale: Sequence[str]
 ) -> tuple[CriterionResult, ...]:
     """The verdict's rows, in the goal's order."""
     rows = []

@@ -86,9 +86,7 @@ def is_intact(proposal: Mapping[str, Any]) -> bool:
     return bool(digest == proposal["proposal_id"])
 
 
-def counted_once(
-    counted: Callable[[str], Evidence | None],
-) -> Callable[[str], Evidence | None]:
+def counted_once(counted: Callable[[str], Evidence | None]) -> Callable[[str], Evidence | None]:
     """``counted`` for several questions about one moment: each sidecar is looked at once."""
     answers: dict[str, Evidence | None] = {}
 
@@ -123,10 +121,7 @@ def lost_grounds(
 
 
 def outdated(
-    proposal: Mapping[str, Any],
-    counted: Callable[[str], Evidence | None],
-    version: str,
-    now: str,
+    proposal: Mapping[str, Any], counted: Callable[[str], Evidence | None], version: str, now: str
 ) -> list[str]:
     """The grounds of an intact proposal that another Flow measured, or a later clock dated."""
     reasons = []

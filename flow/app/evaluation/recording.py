@@ -105,10 +105,7 @@ def violations(evaluated: EvaluationFacts, at: str) -> dict[str, Any]:
 
 
 def updates(
-    goal: Goal,
-    measurement: Measurements,
-    verdict_rows: Sequence[CriterionResult],
-    at: str,
+    goal: Goal, measurement: Measurements, verdict_rows: Sequence[CriterionResult], at: str
 ) -> tuple[CriterionUpdate, ...]:
     """The updates of the goal's criteria; none for those that were not measured."""
     updates = []

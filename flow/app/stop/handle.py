@@ -254,10 +254,7 @@ def _unreadable(broken: Sequence[FlowError]) -> list[str]:
 
 
 def _noted_stop(
-    notes: SessionNotes,
-    judged: Sequence[JudgedGoal],
-    losses: Sequence[Loss],
-    asked: Sequence[Loss],
+    notes: SessionNotes, judged: Sequence[JudgedGoal], losses: Sequence[Loss], asked: Sequence[Loss]
 ) -> SessionNotes:
     """The notes with this stop in them."""
     seen = [part.goal_id for part in judged]

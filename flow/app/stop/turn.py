@@ -109,12 +109,7 @@ def judge_stop(
 def _limits(goal: Goal, host: Host, tools: StopTools) -> LoopLimits:
     spent = tools.record.judge_cost(goal.run_id) if goal.max_cost_usd and goal.run_id else 0.0
     return core.LoopLimits(
-        tools.fail_after,
-        goal.max_iterations,
-        host.cap,
-        goal.max_seconds,
-        goal.max_cost_usd,
-        spent,
+        tools.fail_after, goal.max_iterations, host.cap, goal.max_seconds, goal.max_cost_usd, spent
     )
 
 
@@ -305,12 +300,7 @@ def _continuation(
 
 
 def _stop_event(
-    row: Row,
-    step: StopStep,
-    mode: Mode,
-    evaluated: Evaluated,
-    passing: str,
-    event: StopEvent,
+    row: Row, step: StopStep, mode: Mode, evaluated: Evaluated, passing: str, event: StopEvent
 ) -> dict[str, Any]:
     """The ``stop`` event: why the hook did what it did, for ``flow goal history``."""
     verdict, facts = evaluated

@@ -172,9 +172,7 @@ def _judged_result(criterion: Criterion, body: Mapping[str, Any]) -> str:
 
 
 def contract_steps(
-    loaded: LoadedGoal,
-    history: Sequence[TrustedContract],
-    events: Sequence[Mapping[str, Any]],
+    loaded: LoadedGoal, history: Sequence[TrustedContract], events: Sequence[Mapping[str, Any]]
 ) -> tuple[tuple[ContractStep, ...], tuple[str, ...]]:
     """(each change of the contract since the start, why there may be more).
 
@@ -216,10 +214,7 @@ def _unknown_start(since: Sequence[TrustedContract]) -> str:
 
 
 def _contract_step(
-    old: Mapping[str, Any],
-    new: Mapping[str, Any],
-    entry: TrustedContract,
-    event: Mapping[str, Any],
+    old: Mapping[str, Any], new: Mapping[str, Any], entry: TrustedContract, event: Mapping[str, Any]
 ) -> ContractStep | None:
     from flow.core.amendment.changes import changes, overall
     from flow.core.amendment.trust_diff import difference

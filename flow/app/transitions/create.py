@@ -254,11 +254,7 @@ def plan_rebase(
     return Rebase(goal.id, old.base_commit, new.base_commit, tuple(only_theirs), new, loaded)
 
 
-def do_rebase(
-    context: ClosingContext,
-    plan: Rebase,
-    trust: Callable[[Goal, str], None],
-) -> None:
+def do_rebase(context: ClosingContext, plan: Rebase, trust: Callable[[Goal, str], None]) -> None:
     """Write an accepted plan: the pin, the baseline, trust in the contract that names it."""
     goal = plan.loaded.goal
     run_id = goal.run_id or ""

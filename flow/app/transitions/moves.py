@@ -128,24 +128,13 @@ def _move_of(
         to=to,
         reason=reason,
         artifact=artifact._replace(fields={**artifact.fields, "by": who}),
-        event={
-            "type": "transition",
-            "from": goal.status,
-            "to": to,
-            "reason": reason,
-            "by": who,
-        },
+        event={"type": "transition", "from": goal.status, "to": to, "reason": reason, "by": who},
         scope=scope or {},
     )
 
 
 def approve(
-    context: ClosingContext,
-    goal_id: str,
-    about: str,
-    word: PersonsWord,
-    now: str,
-    version: str,
+    context: ClosingContext, goal_id: str, about: str, word: PersonsWord, now: str, version: str
 ) -> str:
     """Record a person's word for a fuzzy criterion, changed guards or changed protected files.
 

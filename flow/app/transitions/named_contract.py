@@ -144,11 +144,7 @@ def _known(port: NamedContractPort, loaded: LoadedGoal) -> Mapping[str, Any] | N
 
 def _remember(port: NamedContractPort, loaded: LoadedGoal) -> None:
     goal = loaded.goal
-    note = {
-        "run_id": goal.run_id,
-        "digest": loaded.contract,
-        "contract": contract(goal.document),
-    }
+    note = {"run_id": goal.run_id, "digest": loaded.contract, "contract": contract(goal.document)}
     try:
         port.contracts.write(goal.id, note)
     except FlowError:

@@ -207,12 +207,7 @@ def grade(old: Any, new: Any) -> Said:
         yield ("strengthening" if higher else "weakening"), f"{before} became {after}"
 
 
-SCORECARD: Mapping[str, Rule] = {
-    "skill": held,
-    "min_grade": grade,
-    "file": held,
-    "rubric": held,
-}
+SCORECARD: Mapping[str, Rule] = {"skill": held, "min_grade": grade, "file": held, "rubric": held}
 """What a change of each key of a criterion's ``scorecard`` means."""
 
 DEBATE: Mapping[str, Rule] = {

@@ -12,12 +12,7 @@ from flow.core.attribution.rules import Rule, applies, says_nothing_ran
 from flow.core.attribution.runners import ONE_REPORT, READERS
 from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS
 from flow.core.masked_exit.rules import exits, nested_commands
-from flow.core.masked_exit.runner_names import (
-    mentioned_runner,
-    report_of,
-    runner_of,
-    started,
-)
+from flow.core.masked_exit.runner_names import mentioned_runner, report_of, runner_of, started
 from flow.core.masked_exit.runner_options import option_without_tests, starts_if_there
 from flow.core.masked_exit.shell import ShellNode, base_name, commands, plain_words
 from flow.startup.typing import TYPE_CHECKING

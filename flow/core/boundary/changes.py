@@ -217,9 +217,7 @@ def by_path(changes: Changes) -> Mapping[str, PathChange] | ManyChanges:
     return changes
 
 
-def in_order(
-    changes: list[PathChange] | Iterator[PathChange] | Changes,
-) -> Iterable[PathChange]:
+def in_order(changes: list[PathChange] | Iterator[PathChange] | Changes) -> Iterable[PathChange]:
     """Sorted by the bytes of their paths, as what is no tuple and no list is already."""
     if not isinstance(changes, tuple | list):
         return changes

@@ -40,13 +40,7 @@ from flow.core.boundary.changes import (
 )
 from flow.core.boundary.globs import Globs, literal_pattern, why_not
 from flow.core.boundary.guards import guards_changed
-from flow.core.layout import (
-    PLUGIN_SCORES,
-    REPORTS_DIR,
-    TEMP_DIGITS,
-    TEMP_PREFIX,
-    journal_base,
-)
+from flow.core.layout import PLUGIN_SCORES, REPORTS_DIR, TEMP_DIGITS, TEMP_PREFIX, journal_base
 from flow.core.text.display import names
 from flow.errors import Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple

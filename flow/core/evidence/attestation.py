@@ -230,11 +230,7 @@ def _test_result(record: Record, item: AttestedSidecar) -> dict[str, Any]:
         "limitations": list(evidence.limitations),
     }
     configuration: list[dict[str, Any]] = [
-        {
-            "name": "contract",
-            "uri": policy_uri(record),
-            "digest": {"sha256": record.contract},
-        },
+        {"name": "contract", "uri": policy_uri(record), "digest": {"sha256": record.contract}},
         {
             "name": item.file,
             "digest": {"sha256": _file_digest(record, item.file)},

@@ -164,9 +164,7 @@ def matching(paths: Iterable[str], patterns: Sequence[str]) -> tuple[str, ...]:
 
 
 def deviations(
-    changes: Iterable[PathChange],
-    ignored: Mapping[str, str],
-    patterns: Sequence[str],
+    changes: Iterable[PathChange], ignored: Mapping[str, str], patterns: Sequence[str]
 ) -> dict[str, str]:
     """path → its states for ``Baseline.protected``, for files that differ from the base now."""
     return deviating(changes, ignored, Globs(patterns, anchored=False))
@@ -187,10 +185,7 @@ def deviating(
 
 
 def relocked(
-    baseline: Baseline,
-    patterns: Sequence[str],
-    before: Sequence[str],
-    now: Mapping[str, str],
+    baseline: Baseline, patterns: Sequence[str], before: Sequence[str], now: Mapping[str, str]
 ) -> Baseline:
     """The baseline for ``patterns`` in the place of ``before``; ``now`` are the present deviations.
 

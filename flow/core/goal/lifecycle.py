@@ -39,14 +39,7 @@ EVALUABLE: frozenset[str] = NON_TERMINAL
 
 TABLE: Mapping[Status, tuple[Status, ...]] = {
     "draft": ("active", "cancelled"),
-    "active": (
-        "waiting_for_user",
-        "waiting_for_ci",
-        "blocked",
-        "achieved",
-        "failed",
-        "cancelled",
-    ),
+    "active": ("waiting_for_user", "waiting_for_ci", "blocked", "achieved", "failed", "cancelled"),
     "waiting_for_user": ("active", "cancelled"),
     "waiting_for_ci": ("active", "cancelled"),
     "blocked": ("active", "failed", "cancelled"),

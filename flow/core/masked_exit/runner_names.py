@@ -26,11 +26,7 @@ from flow.core.masked_exit.runner_tables import (
     VALUED,
     WITH,
 )
-from flow.core.masked_exit.runner_words import (
-    operands,
-    python_option,
-    tests_by_name,
-)
+from flow.core.masked_exit.runner_words import operands, python_option, tests_by_name
 from flow.core.masked_exit.shell import base_name, plain_words
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 

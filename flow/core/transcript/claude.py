@@ -387,12 +387,7 @@ def utc_stamp(value: Any) -> str | None:
 
 def _twin_entry(row: PendingEntry) -> PendingEntry:
     return PendingEntry(
-        row.kind,
-        row.text,
-        row.tool,
-        call=row.call,
-        failed=row.failed,
-        destructive=row.destructive,
+        row.kind, row.text, row.tool, call=row.call, failed=row.failed, destructive=row.destructive
     )
 
 

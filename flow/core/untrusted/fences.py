@@ -208,10 +208,7 @@ def _shown_line(line: str, notes: _Notes) -> str:
     return shown
 
 
-_BLUNT = str.maketrans(
-    "<>|[]＜＞｜［］‹›«»〈〉\u2329\u232a\ufe64\ufe65",
-    "()/()()/()()()()()()",
-)
+_BLUNT = str.maketrans("<>|[]＜＞｜［］‹›«»〈〉\u2329\u232a\ufe64\ufe65", "()/()()/()()()()()()")
 
 
 def blunt(line: str) -> str:

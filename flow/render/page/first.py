@@ -9,11 +9,7 @@ from flow.render.goal.standing import criterion_meaning, standing
 from flow.render.goal.status import files_words
 from flow.render.page.frame import TEXT, link, mark
 from flow.render.page.html import Markup, anchor, tag
-from flow.render.verdict.next_step import (
-    advised_files,
-    change_words,
-    remedy_words,
-)
+from flow.render.verdict.next_step import advised_files, change_words, remedy_words
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -47,10 +47,7 @@ def fact_line(report: GoalReport) -> Markup:
     """Branch, base, issue, turns, the newest turn, chain."""
     status, turns = report.status, report.turns
     chain = report.chain
-    fine = join(
-        mark("failed" if chain.faults else "proved"),
-        f" {entry_count(chain.entries)}",
-    )
+    fine = join(mark("failed" if chain.faults else "proved"), f" {entry_count(chain.entries)}")
     return facts(
         [
             ("Branch", str(status["branch"] or "")),
@@ -213,9 +210,7 @@ def not_proved(report: GoalReport) -> Markup:
     measured = f"was measured {where}, for these files only"
     told = measured if report.evidence or report.turns else "nothing was measured yet"
     all_row = tag(
-        "li",
-        tag("b", "All"),
-        tag("span", f"{told}: see ", link("limitations", "limitations"), "."),
+        "li", tag("b", "All"), tag("span", f"{told}: see ", link("limitations", "limitations"), ".")
     )
     head = tag("h2", "What is not proved", id="not-proved")
     return tag(

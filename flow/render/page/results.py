@@ -176,8 +176,7 @@ def every_result(report: GoalReport) -> Markup:
     many = "criterion" if criteria == 1 else "criteria"
     note = f"{count:,} result{'s' * (count != 1)} of {criteria} {many}"
     pick = filters(
-        "Which results are shown",
-        [("only-all", "All"), ("only-open", "Failed and undecided")],
+        "Which results are shown", [("only-all", "All"), ("only-open", "Failed and undecided")]
     )
     head = join(
         tag("p", note), tag("p", "On paper: failed and undecided ones only.", class_="paper"), pick

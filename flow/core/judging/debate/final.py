@@ -24,11 +24,7 @@ if TYPE_CHECKING:
 
 QUOTES_SHOWN = 2
 """Of the quotes that a revised score rests on."""
-WORDS: Mapping[str, str] = {
-    "pass": "Pass",
-    "needs_revision": "Needs Revision",
-    "fail": "Fail",
-}
+WORDS: Mapping[str, str] = {"pass": "Pass", "needs_revision": "Needs Revision", "fail": "Fail"}
 
 
 def report(state: DebateState) -> str:

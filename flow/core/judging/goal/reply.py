@@ -19,14 +19,7 @@ if TYPE_CHECKING:
 
     from flow.core.judging.goal.context import Sought
 
-FIELDS = (
-    "criterion_results",
-    "reason",
-    "next_step_hint",
-    "blocker_type",
-    "confidence",
-    "verdict",
-)
+FIELDS = ("criterion_results", "reason", "next_step_hint", "blocker_type", "confidence", "verdict")
 ROW_FIELDS = ("criterion_id", "evidence", "reason", "status")
 MOST_QUOTES = 100
 """Quotes of one criterion that are looked at."""
