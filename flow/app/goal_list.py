@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from flow.app import overview
-from flow.app.goal_views import ViewPort, closed_by_hand, held_back, is_here, newest, shown_pause
+from flow.app.evaluation import proposals
+from flow.app.goal_views import ViewPort, closed_by_hand, held_back, newest, shown_pause
 from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL
+from flow.core.goal.model import Goal, is_of_branch
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import BranchGoals
-    from flow.core.goal.model import Goal
     from flow.core.stop.lost_goals import OpenGoal
 
 _ORDER = ("waiting_for_user", "blocked", "active", "waiting_for_ci", "draft")
@@ -58,14 +59,16 @@ def goal_list(
     goals, broken = port.goals()
     here = port.branch()
     unreadable = [error.to_dict() for error in broken]
-    copies, other = _in_checkout(goals, here), None
+    copies = [_Copy(goal, 5 if is_of_branch(goal.branch, here) else 2) for goal in goals]
+    none_here = not any(is_of_branch(goal.branch, here) for goal in goals)
+    other = None
     branches = None
     if all_branches:
         elsewhere = port.branch_goals(with_trees=True)
         copies = _each_once([*copies, *_elsewhere(elsewhere)])
         unreadable += _unreadable_there(elsewhere, goals, unreadable, here)
         branches = elsewhere.branches
-    elif here is not None and not broken and not any(is_here(goal, here) for goal in goals):
+    elif here is not None and not broken and none_here:
         other = _own_goals(port, here)
     context, left_open = port.closing_context(), port.remembered.left_open()
     rows = [
@@ -80,10 +83,6 @@ def goal_list(
         "branches": branches,
         "other_branches": other,
     }
-
-
-def _in_checkout(goals: Iterable[Goal], here: str | None) -> list[_Copy]:
-    return [_Copy(goal, 5 if is_here(goal, here) else 2) for goal in goals]
 
 
 def _elsewhere(elsewhere: BranchGoals) -> Iterator[_Copy]:
@@ -158,7 +157,7 @@ def _row(
     held = copy.in_checkout and held_back(port, context, port.load(goal.id)) if goal.after else ""
     return {
         **overview.list_row(goal),
-        "here": copy.in_checkout and is_here(goal, branch),
+        "here": copy.in_checkout and is_of_branch(goal.branch, branch),
         "from_git": copy.branch,
         "checkout": copy.tree,
         "since": max(goal.touched, pause["at"] if pause else ""),
@@ -183,10 +182,10 @@ def _proposal(
     if goal.status in TERMINAL or goal.status == "draft":
         return None
     try:
-        if copy.in_checkout and is_here(goal, branch):
+        if copy.in_checkout and is_of_branch(goal.branch, branch):
             shown = overview.shown_proposal(context, port.load(goal.id))
             return shown and {"to": shown["to"], "live": shown["live"]}
-        proposal = overview.recorded_proposal(context, goal)
+        proposal = proposals.live_proposal(context.records, goal)
     except FlowError:  # an evaluation names the fault
         return None
     return {"to": proposal["to"], "live": True} if proposal else None

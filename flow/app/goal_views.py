@@ -119,7 +119,7 @@ def status(port: ViewPort, goal_id: str) -> dict[str, Any]:
     )
     document["turns"] = [turn.to_document() for turn in turns[-MOST_TURNS:]]
     document |= persons_acts(port.records, loaded.goal, events)
-    document["here"] = is_here(loaded.goal, port.branch())
+    document["here"] = is_of_branch(loaded.goal.branch, port.branch())
     _name_moved_files(port, document)
     by_hand = document["closed_by_hand"] = closed_by_hand(port, loaded)
     told = [told_by_hand(loaded.goal)] if by_hand else []
@@ -145,18 +145,15 @@ def told_events(port: ViewPort, goal: Goal) -> Sequence[Mapping[str, Any]]:
         return ()
 
 
-def is_here(goal: Goal | GoalSummary, branch: str | None) -> bool:
-    """Whether a goal belongs to the branch that is checked out."""
-    return is_of_branch(goal.branch, branch)
-
-
 def held_back(port: ViewPort, context: ClosingContext, loaded: LoadedGoal) -> str:
     """Why a goal that waits is nobody's turn: what comes first can no longer be achieved.
 
     Empty for every other goal, and where a person is asked something else before that.
     """
     goal = loaded.goal
-    if not goal.after or goal.status != PAUSED_STATUS or not is_here(goal, port.branch()):
+    if not goal.after or goal.status != PAUSED_STATUS:
+        return ""
+    if not is_of_branch(goal.branch, port.branch()):
         return ""
     if port.is_pending(goal.id) or not port.trusted(loaded)[0]:
         return ""

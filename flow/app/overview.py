@@ -136,14 +136,9 @@ def _held(context: ClosingContext, goal: Goal) -> tuple[Sequence[Hold], str]:
     return held, next_line(goal.id, held) if by_person else ""
 
 
-def recorded_proposal(context: ClosingContext, goal: Goal) -> Mapping[str, Any] | None:
-    """The live proposal of a goal, whatever has moved since; None where there is none."""
-    return proposals.live_proposal(context.records, goal)
-
-
 def shown_proposal(context: ClosingContext, loaded: LoadedGoal) -> dict[str, Any] | None:
     """The live proposal, with what is no longer as it saw it; None where there is none."""
-    proposal = recorded_proposal(context, loaded.goal)
+    proposal = proposals.live_proposal(context.records, loaded.goal)
     if proposal is None:
         return None
     from flow.app.transitions.closing import what_moved  # most goals have no proposal

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.app import overview
+from flow.app.evaluation import proposals
 from flow.app.evaluation.current_files import CurrentFiles
 from flow.app.goal_views import ViewPort, closed_by_hand, newest, shown_pause
 from flow.app.questions import with_questions
@@ -90,7 +91,7 @@ def _since(port: FactsPort, goal: Goal) -> str:
 
 def _recorded(context: ClosingContext, goal: Goal) -> Mapping[str, Any] | None:
     try:
-        return overview.recorded_proposal(context, goal)
+        return proposals.live_proposal(context.records, goal)
     except FlowError:  # an evaluation names the fault
         return None
 

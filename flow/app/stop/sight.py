@@ -6,6 +6,7 @@ from flow.app.open_goals import CheckoutGoals
 from flow.app.stop.tools import Sight
 from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL
+from flow.core.goal.model import Goal, GoalSummary, is_of_branch
 from flow.core.stop import lost_goals
 from flow.core.stop.lost_goals import Loss, OpenGoal, OpenGoals, SessionNotes
 from flow.errors import FlowError
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from flow.app.transitions.remembered import RememberedGoals
     from flow.core.chain.closing_record import ClosedGoal
     from flow.core.goal.loaded import LoadedGoal
-    from flow.core.goal.model import Goal, GoalSummary
     from flow.core.stop.pause import Pause
 
 
@@ -236,7 +236,7 @@ def _closings(
     return [
         goal
         for goal in remembered.closed.values()
-        if goal.goal_id in notes.judged or lost_goals.belongs_to_branch(goal, branch)
+        if goal.goal_id in notes.judged or is_of_branch(goal.branch, branch)
     ]
 
 

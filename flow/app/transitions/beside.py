@@ -7,7 +7,7 @@ was asked about must not be a way to a goal that asks for less.
 from __future__ import annotations
 
 from flow.core.goal.lifecycle import TERMINAL
-from flow.core.stop.lost_goals import belongs_to_branch
+from flow.core.goal.model import is_of_branch
 from flow.core.tool_calls.speaker import Speaker, is_agent
 from flow.errors import FlowError, PersonNeeded
 from flow.startup.typing import TYPE_CHECKING, Protocol
@@ -67,7 +67,7 @@ def _others(port: OpenGoalsPort, goal_id: str) -> Iterable[tuple[str, GoalSummar
     summaries, broken = port.records.summaries()
     for other in sorted({*summaries, *broken} - {goal_id}):
         goal = summaries.get(other)
-        if goal is None or belongs_to_branch(goal, branch):
+        if goal is None or is_of_branch(goal.branch, branch):
             yield other, goal
 
 
@@ -88,7 +88,7 @@ def _gone(port: OpenGoalsPort) -> Iterable[str]:
     except FlowError:
         return
     for goal in known.values():
-        if goal.goal_id not in here and belongs_to_branch(goal, branch):
+        if goal.goal_id not in here and is_of_branch(goal.branch, branch):
             yield (
                 f"goal {goal.goal_id} is open in this checkout, and its file is gone "
                 f"(put it back, or: flow goal forget {goal.goal_id})"

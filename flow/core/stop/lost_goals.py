@@ -192,7 +192,7 @@ def lost_goals(
             loss = _without_file(open_goal, unreadable.get(goal_id), branch)
         else:
             loss = _with_file(open_goal, goal, closed, branch)
-        here = belongs_to_branch(open_goal, branch)
+        here = is_of_branch(open_goal.branch, branch)
         if loss is not None and (goal_id in judged or (here and loss.kind != "switched")):
             lost.append(loss)
     return lost
@@ -201,7 +201,7 @@ def lost_goals(
 def _without_file(known: OpenGoal, fault: str | None, branch: str | None) -> Loss | None:
     if fault is not None:
         return Loss(known.goal_id, "unreadable", fault)
-    if not belongs_to_branch(known, branch):  # the other branch may never have had the file
+    if not is_of_branch(known.branch, branch):  # the other branch may never have had the file
         return Loss(known.goal_id, "switched", branch or "", known.branch)
     return Loss(known.goal_id, "gone")
 
@@ -213,8 +213,8 @@ def _with_file(
         if goal.id in closed:
             return None
         return Loss(goal.id, "closed_by_hand", goal.status, known.statuses[0])
-    if not belongs_to_branch(goal, branch):
-        if goal.branch != known.branch and belongs_to_branch(known, branch):
+    if not is_of_branch(goal.branch, branch):
+        if goal.branch != known.branch and is_of_branch(known.branch, branch):
             return Loss(goal.id, "branch_by_hand", goal.branch, known.branch)
         return Loss(goal.id, "switched", branch or "", goal.branch)
     expected = is_acting(goal) and goal.status != "waiting_for_ci"
@@ -226,11 +226,6 @@ def _with_file(
 def is_acting(goal: Goal | GoalSummary) -> bool:
     """Whether a stop is about this goal: active, blocked by its paths, or waiting for CI."""
     return goal.status in ("active", "waiting_for_ci") or goal.blocked_by_paths
-
-
-def belongs_to_branch(goal: Goal | GoalSummary | OpenGoal | ClosedGoal, branch: str | None) -> bool:
-    """Whether the goal is one of the branch that is checked out; None: of every branch."""
-    return is_of_branch(goal.branch, branch)
 
 
 def asks_to_restore(loss: Loss, notes: SessionNotes, limit: int) -> bool:
