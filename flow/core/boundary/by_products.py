@@ -362,18 +362,14 @@ def tree_digest(
     base: str | None,
     changes: list[PathChange] | Changes,
     *,
-    leave_out: Collection[str] = (),
     own_files: Callable[[PathChange], bool] | None = None,
 ) -> str:
     """SHA-256 over the base and every change: the identity of a set of files.
 
-    ``leave_out`` names paths that are left out while they are untracked (by-products); paths that
-    ``own_files`` accepts are always left out, so that a commit of Flow's own files changes nothing.
+    What ``own_files`` accepts is left out, so that a commit of Flow's own files changes nothing.
     """
     total = sha256(f"flow-tree-1 {base}".encode())
     for change in in_order(changes):
-        if change.untracked and change.path in leave_out:
-            continue
         if own_files is not None and own_files(change):
             continue
         states = " ".join(map(entry_digest, (change.head, change.index, change.worktree)))
