@@ -71,10 +71,7 @@ def _planned_runs(
 
 
 def _not_run(criterion: Criterion) -> Measurement:
-    reason = explain.FUZZY if criterion.fuzzy else ""
-    return Measurement(
-        criterion.id, "not_run", None, None, reason, criterion.limitations, None, None, None
-    )
+    return Measurement.not_run(criterion, explain.FUZZY if criterion.fuzzy else "")
 
 
 def made_sidecars(measurement: Measurements) -> tuple[str, ...]:

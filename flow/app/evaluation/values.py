@@ -183,6 +183,13 @@ class Measurement(NamedTuple):
     blamed: bool = False
     """Whether it changed what only Flow or a person may change: a failure in any case."""
 
+    @classmethod
+    def not_run(cls, criterion: Criterion, reason: str) -> Measurement:
+        """Of a criterion whose command did not run, and why."""
+        return cls(
+            criterion.id, "not_run", None, None, reason, criterion.limitations, None, None, None
+        )
+
 
 class Measurements(NamedTuple):
     """Every criterion of the goal, in its order."""

@@ -117,6 +117,7 @@ def _decided(
     reason = f"debate: {how}: {recommendation}, {shown} of 5"
     if not reached and request.min_score is not None:
         reason += f", below {as_written(request.min_score)}"
+    weaknesses = [*document["weaknesses"], *(row["text"] for row in document["some_weaknesses"])]
     unfounded = judged.document["without_quotes"]
     if unfounded:
         reason += f"; nothing of the solution is quoted by judge {', '.join(map(str, unfounded))}"
@@ -124,12 +125,8 @@ def _decided(
         status="pass" if passed else "fail",
         reason=reason,
         confidence=_agreeing(document, request.judges, unfounded if passed else ()),
-        hint="" if passed else "; ".join(_weaknesses(document)[:3]),
+        hint="" if passed else "; ".join(weaknesses[:3]),
     )
-
-
-def _weaknesses(document: Mapping[str, Any]) -> list[str]:
-    return [*document["weaknesses"], *(row["text"] for row in document["some_weaknesses"])]
 
 
 def _agreeing(document: Mapping[str, Any], judges: int, unfounded: Sequence[int]) -> float:

@@ -101,7 +101,7 @@ def _reviewed_row(
     criterion: Criterion, facts: Facts, context: ClosingContext, now: str
 ) -> Measurement:
     if criterion.fuzzy:
-        return _empty_row(criterion, explain.FUZZY)
+        return Measurement.not_run(criterion, explain.FUZZY)
     evidence = context.records.counted(criterion.evidence_ref) if criterion.evidence_ref else None
     tree = facts.subject.tree
     if (
@@ -114,7 +114,7 @@ def _reviewed_row(
         or ahead(evidence.created_at, now)
         or evidence.document["evidence"].get("criterion_digest") != criterion.digest
     ):
-        return _empty_row(criterion, "it has no evidence of these files")
+        return Measurement.not_run(criterion, "it has no evidence of these files")
     body = evidence.document["evidence"]
     return Measurement(
         criterion.id,
@@ -126,10 +126,4 @@ def _reviewed_row(
         evidence.id,
         criterion.evidence_ref,
         body.get("output_sha256"),
-    )
-
-
-def _empty_row(criterion: Criterion, reason: str) -> Measurement:
-    return Measurement(
-        criterion.id, "not_run", None, None, reason, criterion.limitations, None, None, None
     )

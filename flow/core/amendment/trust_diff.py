@@ -15,7 +15,7 @@ import re
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _SCALAR_LIKE = re.compile(r"(?:true|false|null|\[\]|\{\}|-?[0-9].*|[\"|].*|\s.*|.*\s)?", re.DOTALL)
@@ -57,7 +57,7 @@ def _changes(path: str, old: Any, new: Any) -> Iterator[str]:
     if _same(old, new):
         return
     if isinstance(old, dict) and isinstance(new, dict):
-        yield from _mapping(path, old, new)
+        yield from _entries(old, new, lambda key: _join(path, key))
     elif isinstance(old, list) and isinstance(new, list):
         yield from _list(path, old, new)
     else:
@@ -66,15 +66,17 @@ def _changes(path: str, old: Any, new: Any) -> Iterator[str]:
         yield from _lines("+", new)
 
 
-def _mapping(path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    for key in [*old, *(key for key in new if key not in old)]:
-        below = _join(path, key)
-        if key not in new:
-            yield from _whole("-", below, old[key])
-        elif key not in old:
-            yield from _whole("+", below, new[key])
+def _entries(
+    old: Mapping[str, Any], new: Mapping[str, Any], path: Callable[[str], str]
+) -> Iterator[str]:
+    """What differs between two mappings; ``path`` makes an entry's path of its name."""
+    for name in [*old, *(name for name in new if name not in old)]:
+        if name not in new:
+            yield from _whole("-", path(name), old[name])
+        elif name not in old:
+            yield from _whole("+", path(name), new[name])
         else:
-            yield from _changes(below, old[key], new[key])
+            yield from _changes(path(name), old[name], new[name])
 
 
 def _whole(mark: str, path: str, value: Any) -> Iterator[str]:
@@ -94,14 +96,7 @@ def _whole(mark: str, path: str, value: Any) -> Iterator[str]:
 def _list(path: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[str]:
     before, after = _ids(old), _ids(new)
     if before is not None and after is not None:
-        for name in [*before, *(name for name in after if name not in before)]:
-            below = f"{path}[{visible(name)}]"
-            if name not in after:
-                yield from _whole("-", below, before[name])
-            elif name not in before:
-                yield from _whole("+", below, after[name])
-            else:
-                yield from _changes(below, before[name], after[name])
+        yield from _entries(before, after, lambda name: f"{path}[{visible(name)}]")
         kept = [name for name in before if name in after]
         if kept != [name for name in after if name in before]:
             yield f"{path}: in another order"

@@ -35,6 +35,8 @@ def reason(
     return clip("; ".join(parts) or f"candidate {candidate}", REASON_LIMIT)
 
 
+_MOST_ROWS = 8
+"""Criteria that a reason names with why, of each kind."""
 _BY_COMMANDS = "required criteria passed by their commands"
 _BY_WORD = "proved by approval or judge"
 _VIOLATION, _OUTSIDE = "path_boundary_violation: ", " outside the goal's paths"
@@ -114,9 +116,9 @@ def _criterion_parts(needed: Sequence[CriterionResult]) -> list[str]:
     return parts
 
 
-def _each_row(rows: Sequence[CriterionResult], most: int = 8) -> str:
-    shown = [f"{row.criterion_id} ({_row_reason(row)})" for row in rows[:most]]
-    more = f" and {len(rows) - most} more" if len(rows) > most else ""
+def _each_row(rows: Sequence[CriterionResult]) -> str:
+    shown = [f"{row.criterion_id} ({_row_reason(row)})" for row in rows[:_MOST_ROWS]]
+    more = f" and {len(rows) - _MOST_ROWS} more" if len(rows) > _MOST_ROWS else ""
     return visible(", ".join(shown)) + more
 
 

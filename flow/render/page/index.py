@@ -180,16 +180,24 @@ def _spark(past: Sequence[float]) -> Markup | None:
         return None
     step = 66 / (len(past) - 1)
     points = [(3 + at * step, 17 - 1.4 * min(max(value, 0), 10)) for at, value in enumerate(past)]
+    return _curve(points, f"{len(past)} cards, the newest {past[-1]:.3g}")
+
+
+def _curve(
+    points: Sequence[tuple[float, float]], label: str, behind: Markup | None = None
+) -> Markup:
+    """A small line through ``points`` with a dot at its end; ``behind`` is drawn below it."""
     path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
     x, y = points[-1]
     return tag(
         "svg",
+        behind,
         tag("path", d=f"M{path}", class_="f-no-fill l-quiet", stroke_width=1.4),
         tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=2.2, class_="f-fg"),
         class_="spark",
         viewBox="0 0 72 20",
         role="img",
-        aria_label=f"{len(past)} cards, the newest {past[-1]:.3g}",
+        aria_label=label,
     )
 
 
@@ -297,18 +305,8 @@ def _line(row: OverviewRow) -> Markup:
         return tag("span", "no turn yet" if row.meanings else "", class_="q s")
     step = min(10.0, 66 / max(len(counts) - 1, 1))
     points = [(3 + at * step, 17 - 14 * count / every) for at, count in enumerate(counts)]
-    path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
-    x, y = points[-1]
-    return tag(
-        "svg",
-        tag("path", d="M1 3h70", class_="l-line", stroke_dasharray="2 2"),
-        tag("path", d=f"M{path}", class_="f-no-fill l-quiet", stroke_width=1.4),
-        tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=2.2, class_="f-fg"),
-        class_="spark",
-        viewBox="0 0 72 20",
-        role="img",
-        aria_label=f"{len(row.proved)} turns, {counts[-1]} of {every} proved",
-    )
+    all_proved = tag("path", d="M1 3h70", class_="l-line", stroke_dasharray="2 2")
+    return _curve(points, f"{len(row.proved)} turns, {counts[-1]} of {every} proved", all_proved)
 
 
 def _foot(version: str) -> Markup:
