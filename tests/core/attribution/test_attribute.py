@@ -376,3 +376,39 @@ def test_a_reading_survives_its_document() -> None:
         ("pytest",),
     )
     assert CommandReading.from_document(reading.to_document()) == reading
+
+
+IDLE = "make: 'test' is up to date.\n"
+
+
+@pytest.mark.parametrize(
+    ("commands", "output", "is_vacuous"),
+    [
+        ((("make", "test"),), IDLE, True),
+        ((("make", "test"),), "make: `test' is up to date.\n", True),
+        (
+            (("cd", "lib"), ("timeout", "60", "gmake", "-k", "unit-tests")),
+            "gmake: Nothing to be done for 'unit-tests'.\n",
+            True,
+        ),
+        (
+            (("make", "-C", "lib", "test"),),
+            "make: Entering directory '/x/lib'\n" + IDLE + "make: Leaving directory '/x/lib'\n",
+            True,
+        ),
+        ((("make", "lint", "test"),), "ruff check .\n" + IDLE, True),
+        ((("make", "test"),), IDLE + "===== 2 passed in 0.1s =====\n", False),
+        ((("make", "test"), ("./test",)), IDLE + "all good\n", False),
+        ((("make", "all"),), "make: Nothing to be done for 'all'.\n", False),
+        ((("make", "check"),), "make[2]: Nothing to be done for 'check'.\nall good\n", False),
+        ((("make", "run"),), IDLE, False),
+        ((), IDLE, False),
+    ],
+)
+def test_make_that_ran_no_recipe_for_the_tests_is_vacuous(
+    commands: tuple[tuple[str, ...], ...], output: str, is_vacuous: bool
+) -> None:
+    """Recorded with GNU make 4.3, where a folder is called like the target."""
+    told = vacuous(CommandReading(commands=commands), lines_of(output.encode()), whole=False)
+    assert (told is not None) is is_vacuous, told
+    assert told is None or "declare it .PHONY" in told.why
