@@ -7,35 +7,39 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support import scene
+from tests.support import GitRepo, scene
 from tests.support.scene import flow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.support import GitRepo
+    from tests.support.stage import Stage
 
 DIRTY = ("edited.txt", "new.txt", "run.sh", "gone.txt", "link", "moved to.txt", "conf/my.secret")
 """Outside the paths, and each dirty in its own way before the goal begins."""
 
 
 @pytest.fixture
-def work(repo: GitRepo) -> GitRepo:
-    files = {"src/greet.txt": "give me that\n", ".gitignore": ".flow/runs/\n"}
-    repo.commit(
-        "start",
-        **files,
-        **{"edited.txt": "1\n", "run.sh": "#!/bin/sh\n", "gone.txt": "x\n", "moved.txt": "m\n"},
-    )
-    repo.write("edited.txt", "2\n")
-    repo.write("new.txt", "new\n")
-    repo.write("conf/my.secret", "key\n")
-    (repo.path / "run.sh").chmod(0o755)
-    (repo.path / "gone.txt").unlink()
-    os.symlink("src/greet.txt", repo.path / "link")
-    repo.git("mv", "moved.txt", "moved to.txt")
-    scene.create(repo, "greet", "--deny", "*.secret")
-    scene.meet(repo)
+def work(stage: Stage) -> GitRepo:
+    repo = stage.repo
+
+    def make() -> None:
+        GitRepo.init(repo.path).commit(
+            "start",
+            **{"src/greet.txt": "give me that\n", ".gitignore": ".flow/runs/\n"},
+            **{"edited.txt": "1\n", "run.sh": "#!/bin/sh\n", "gone.txt": "x\n", "moved.txt": "m\n"},
+        )
+        repo.write("edited.txt", "2\n")
+        repo.write("new.txt", "new\n")
+        repo.write("conf/my.secret", "key\n")
+        (repo.path / "run.sh").chmod(0o755)
+        (repo.path / "gone.txt").unlink()
+        os.symlink("src/greet.txt", repo.path / "link")
+        repo.git("mv", "moved.txt", "moved to.txt")
+        scene.create(repo, "greet", "--deny", "*.secret")
+        scene.meet(repo)
+
+    stage.begin(make)
     return repo
 
 

@@ -13,6 +13,7 @@ from tests.support.scene import flow
 
 if TYPE_CHECKING:
     from tests.support import Ran
+    from tests.support.stage import Stage
 
 pytestmark = pytest.mark.needs_tool("git", "bash")
 
@@ -33,10 +34,29 @@ INSTALL = {
 
 
 @pytest.fixture
-def work(repo: GitRepo) -> GitRepo:
-    scene.start(repo)
+def work(stage: Stage) -> GitRepo:
+    """Two commits, and no goal yet."""
+    stage.begin(lambda: _start(stage.repo), "two commits")
+    return stage.repo
+
+
+@pytest.fixture
+def proposed(stage: Stage) -> tuple[GitRepo, str]:
+    """A goal that is met and evaluated, and the proposal's id."""
+
+    def make() -> None:
+        _start(stage.repo)
+        scene.create(stage.repo)
+        scene.propose(stage.repo)
+
+    stage.begin(make, "proposed")
+    proposal = json.loads((scene.run_dir(stage.repo) / "proposal.json").read_text())
+    return stage.repo, str(proposal["proposal_id"])
+
+
+def _start(repo: GitRepo) -> None:
+    scene.start(GitRepo.init(repo.path))
     repo.commit("second", **{"src/more.txt": "more\n"})
-    return repo
 
 
 def do(repo: GitRepo, command: str) -> None:
@@ -121,10 +141,9 @@ def test_what_a_person_approved_is_approved_as_it_is(work: GitRepo) -> None:
 
 @pytest.mark.parametrize("name", INSTALL)
 def test_between_evaluate_and_confirm(
-    work: GitRepo, name: str, capfd: pytest.CaptureFixture[str]
+    proposed: tuple[GitRepo, str], name: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    scene.create(work)
-    proposal = scene.propose(work)
+    work, proposal = proposed
     do(work, INSTALL[name])
     refused = confirm(work, proposal)
     assert refused.status == 2, refused

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.support.stage import Stage
+
 FIRST, SECOND = ".decisions/issue-7.md", ".decisions/issue-7.2.md"
 
 
@@ -64,13 +66,23 @@ class Ran:
 
 
 @pytest.fixture
-def ran(repo: GitRepo, tmp_path: Path) -> Ran:
-    """A goal that is met; its command counts how often it runs."""
-    count = tmp_path / "count"
-    command = f"AC1: polite :: printf . >>'{count}'; grep -q please src/greet.txt"
-    scene.create(scene.start(repo), criterion=command)
-    scene.meet(repo)
-    return Ran(count)
+def repo(stage: Stage) -> GitRepo:
+    """A goal that is met."""
+    repo, count = stage.repo, stage.folder / "count"
+
+    def make() -> None:
+        command = f"AC1: polite :: printf . >>'{count}'; grep -q please src/greet.txt"
+        scene.create(scene.start(GitRepo.init(repo.path)), criterion=command)
+        scene.meet(repo)
+
+    stage.begin(make)
+    return repo
+
+
+@pytest.fixture
+def ran(repo: GitRepo, stage: Stage) -> Ran:
+    """How often the command of the goal ran."""
+    return Ran(stage.folder / "count")
 
 
 def obstruct(repo: GitRepo, place: str, kind: str) -> Path:
@@ -110,10 +122,10 @@ def test_an_evaluation_tells_it_before_anything_runs(
 
 @pytest.mark.parametrize("kind", OBSTACLES)
 def test_a_stop_that_has_something_to_record_names_it(
-    repo: GitRepo, ran: Ran, home: Path, capfd: pytest.CaptureFixture[str], kind: str
+    repo: GitRepo, ran: Ran, stage: Stage, capfd: pytest.CaptureFixture[str], kind: str
 ) -> None:
     """It looks after the commands: what is as it was before goes into no journal."""
-    settings(home, stopHookEnforcement="block")
+    settings(stage.home, stopHookEnforcement="block")
     obstacle = obstruct(repo, SECOND, kind)
     before = scene.goal_file(repo)
     assert SECOND in stop(repo, capfd)["systemMessage"]

@@ -149,8 +149,8 @@ def test_the_run_has_one_of_everything(small: Run) -> None:
 
 
 def places(count: int, start: int) -> list[int]:
-    """Of so many, all; in the short form the first and the last ones, and each eighth between."""
-    step, border = sizes(short=(8, 16), long=(1, 0))
+    """Of so many, all; in the short form the first and last ones, and each sixteenth between."""
+    step, border = sizes(short=(16, 8), long=(1, 0))
     return [
         at
         for at in range(count)
@@ -306,11 +306,12 @@ def test_what_came_later_is_covered_as_well(repo: GitRepo, tmp_path: Path) -> No
 
 
 def test_a_large_run_sampled(tmp_path: Path, home: Path) -> None:
-    """500 sidecars: any of some hundred changes, wherever it is, is named alone."""
+    """500 sidecars, in short 150: any of some changes, wherever it is, is named alone."""
+    count, tries = sizes(short=(150, 25), long=(500, 100))
     root = str(GitRepo.init(tmp_path / "repo").path)
     ledger_scene.start(root)
     context = Context(root)
-    for number in range(500):
+    for number in range(count):
         raw = ledger_scene.raw(root, f"output {number}\n".encode())
         document = ledger_scene.document(f"evidence-{number}")
         evidence_store.record(context.run_record, document, raw, suffix=False, now=ledger_scene.NOW)
@@ -324,7 +325,7 @@ def test_a_large_run_sampled(tmp_path: Path, home: Path) -> None:
     folder = tmp_path / "repo" / ".flow/runs" / ledger_scene.RUN
     files = tree(folder)
     chance = random.Random(20261121)
-    for _ in range(40):
+    for _ in range(tries):
         name = chance.choice(list(files))
         changed = bytearray(files[name])
         changed[chance.randrange(len(changed))] ^= chance.randrange(1, 256)
