@@ -6,6 +6,8 @@ import random
 import re
 import string
 import sys
+from functools import cache
+from typing import NamedTuple
 
 import pytest
 
@@ -18,6 +20,8 @@ from flow.core.secrets.values import variants
 from tests.support import secret_samples as samples
 from tests.support.effort import sizes
 
+Standing = dict[AnchorRow, list[int]]
+"""Anchors, and where they stand."""
 SHAPES = _anchors_of(shapes())
 MAKE = samples.Maker(7)
 EDGES = (
@@ -63,42 +67,65 @@ def texts(made: random.Random, rows: AnchorTable) -> list[bytes]:
     return found
 
 
-def told(search: AnchorSearch, text: bytes) -> dict[AnchorRow, list[int]]:
-    standing: dict[AnchorRow, list[int]] = {}
+def told(search: AnchorSearch, text: bytes) -> Standing:
+    standing: Standing = {}
     for row, starts in search.stand_in(text):
         standing.setdefault(row, []).extend(starts)
     return standing
 
 
-def in_text(rows: AnchorTable, text: bytes, *, edges: bool) -> dict[AnchorRow, list[int]]:
-    """Each anchor looked for by itself, at every byte; ``edges``: only where it counts."""
-    low, standing = text.lower(), {}
+def positions(data: bytes, text: bytes) -> list[int]:
+    """Wherever ``data`` begins, be it inside of itself."""
+    starts, at = [], text.find(data)
+    while at >= 0:
+        starts.append(at)
+        at = text.find(data, at + 1)
+    return starts
+
+
+def in_text(rows: AnchorTable, text: bytes) -> tuple[Standing, Standing]:
+    """Each anchor looked for by itself, at every byte; and of these, where it counts."""
+    low = text.lower()
+    there: Standing = {}
+    counting: Standing = {}
     for row in rows.all:
-        pattern = re.escape(row.data)
-        if row.classes:
-            pattern = b"".join(
-                b"[%b]" % bytes(c for c in range(256) if row.classes[c] == each)
-                for each in row.data
-            )
-        edge = _word_edge(len(row.data)) if edges and row.edged else b""
         seen = low if row.folded else text
-        starts = [m.start() for m in re.finditer(b"(?=%b%b)" % (pattern, edge), seen)]
+        starts = positions(row.data, text.translate(row.classes) if row.classes else seen)
         if starts:
-            standing[row] = starts
-    assert standing, "the text has none"
-    return standing
+            there[row] = starts
+            edge = re.compile(_word_edge(len(row.data)) if row.edged else b"")
+            counted = [start for start in starts if edge.match(seen, start + len(row.data))]
+            if counted:
+                counting[row] = counted
+    assert counting, "the text has none"
+    return there, counting
 
 
-def compare(search: AnchorSearch, rows: AnchorTable, text: bytes) -> None:
+class Scene(NamedTuple):
+    """A table, texts with its anchors, and where those stand in each and where they count."""
+
+    rows: AnchorTable
+    texts: list[tuple[bytes, Standing, Standing]]
+
+
+@cache
+def scene(seed: int) -> Scene:
+    """Made and looked through once for all that are asked of it."""
+    made = random.Random(seed)
+    rows = table(made)
+    return Scene(rows, [(text, *in_text(rows, text)) for text in texts(made, rows)])
+
+
+def compare(search: AnchorSearch, text: bytes, there: Standing, counting: Standing) -> None:
     """Each that counts is told, nothing that is not there, and none twice."""
-    answer, there = told(search, text), in_text(rows, text, edges=False)
-    assert {*in_text(rows, text, edges=True)} <= {*answer} <= {*there}
+    answer = told(search, text)
+    assert {*counting} <= {*answer} <= {*there}
     for row, starts in answer.items():
         assert starts == sorted({*starts})
         assert {*starts} <= {*there[row]}
         if not row.edged:
             assert starts == there[row]
-    for row, starts in in_text(rows, text, edges=True).items():
+    for row, starts in counting.items():
         assert {*starts} <= {*answer[row]}, row
 
 
@@ -110,11 +137,10 @@ def test_no_anchor_of_a_text_is_overlooked_whatever_was_seen_before(
     monkeypatch.setattr(secrets_anchors, "_SEEN", remembered)
     if seed % 2:
         monkeypatch.setattr(secrets_anchors, "_PIECE", 1 << 6)
-    made = random.Random(seed)
-    rows = table(made)
+    rows, texts_of_it = scene(seed)
     search = AnchorSearch(rows)
-    for text in texts(made, rows):
-        compare(search, rows, text)
+    for text, there, counting in texts_of_it:
+        compare(search, text, there, counting)
 
 
 @pytest.mark.parametrize("around", [b".", b"\n", b"a1_"])
@@ -183,11 +209,10 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_library_tells_the_same(seed: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ahocorasick_rs")
     monkeypatch.setattr(many_strings, "_MOST", most)
-    made = random.Random(seed)
-    rows = table(made)
+    rows, texts_of_it = scene(seed)
     search = AnchorSearch(rows, many_strings.make_finder)
-    for text in texts(made, rows):
-        compare(search, rows, text)
+    for text, there, counting in texts_of_it:
+        compare(search, text, there, counting)
 
 
 @pytest.mark.parametrize("seed", range(sizes(short=12, long=300)))
