@@ -308,7 +308,7 @@ def truncate(root: str, rel: str, size: int) -> None:
 
 
 def publish_file(root: str, rel: str, source: str, *, sync: bool = True) -> None:
-    """Give the file at the absolute path ``source``, synced already, a second name ``rel``.
+    """Give the file at the absolute path ``source``, its bytes synced, a second name ``rel``.
 
     From another file system its bytes are copied and synced instead. The caller drops ``source``.
     Without ``sync`` the name reaches the disk with the next one in the folder that is synced.

@@ -130,7 +130,7 @@ class OutputFile:
         self._size += len(data)
 
     def finish(self) -> StoredOutput:
-        """Put the tail behind the head, sync, and say what is there now."""
+        """Put the tail behind the head, sync the bytes, and say what is there now."""
         if self._redactor is not None:
             self._keep(self._redactor.finish())
         left_out = max(self._passed - self._head - self._tail, 0)
@@ -147,7 +147,8 @@ class OutputFile:
             self._write_end()
         if not self._still_there():
             self._put_back()
-        os.fsync(self._fd)
+        if self._size:  # without bytes it is a name, which is synced with the folder that gets it
+            os.fsync(self._fd)
         digest = self._digest or new("sha256", 0)
         printed, redacted = 0, {}
         if self._redactor is not None:

@@ -849,6 +849,23 @@ def test_the_timeout_is_an_error_of_the_outside():
     assert (LockTimeout.exit_code, LockTimeout.helper_code) == (5, 2)
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="asks which file is synced")
+@pytest.mark.parametrize("printed", [b"", b"text"])
+def test_the_outputs_name_is_synced_before_the_entry(root, ledger, monkeypatch, printed):
+    """Of an output without bytes it is all there is to sync."""
+    output = f"{root}/{SIDECAR.replace('.evidence.yaml', '.txt')}"
+    synced = []
+
+    def sync(fd):
+        synced.append((os.readlink(f"/proc/self/fd/{fd}"), os.path.exists(output)))
+
+    raw = scene.raw(root, printed)
+    monkeypatch.setattr(os, "fsync", sync)
+    ledger.record_evidence(scene.document("evidence-ac1-eval-1"), raw)
+    folder = synced.index((os.path.dirname(output), True))
+    assert folder < synced.index((f"{root}/.flow/runs/{RUN}/ledger.jsonl", True))
+
+
 def test_raw_output_may_be_empty(root, ledger, records):
     raw = scene.raw(root, b"")
     ledger.record_evidence(scene.document(), RawOutput(raw.path, raw.sha256, 0))

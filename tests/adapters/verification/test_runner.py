@@ -741,6 +741,13 @@ def test_what_cannot_be_recorded_is_no_pass(
     assert scene.events == ["+AC1"]
 
 
+def test_only_what_was_printed_is_synced(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No output is a name without bytes: whoever records it syncs the name's folder."""
+    with monkeypatch.context() as inside:
+        full_disk(inside, "fsync")
+        assert scene.one("true").output == b""
+
+
 def test_a_short_write_is_written_on(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     real = os.write
 
