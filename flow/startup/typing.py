@@ -81,6 +81,8 @@ else:
             if len(values) > count:
                 raise TypeError(f"{cls.__name__} takes {count} values, not {len(values)}")
             rest = cls._fields[len(values) :]
+            if tuple(named) == rest:  # all of them, in their order
+                return (*values, *named.values())
             others = {**cls._field_defaults, **named} if named else cls._field_defaults
             try:
                 completed = [*values, *map(others.__getitem__, rest)]

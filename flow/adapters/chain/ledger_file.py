@@ -99,7 +99,10 @@ class EntryLinks:
 
     def line(self, digest: str) -> bytes | None:
         """The raw line with this hash, which covers its content: no further check is needed."""
-        return next((line for line in self._lines if _hash_holds(line, digest)), None)
+        for line in self._lines:
+            if _hash_holds(line, digest):
+                return line
+        return None
 
 
 def dropped(root: str, run_id: str) -> NewestLines:
@@ -128,8 +131,8 @@ def entries_there(root: str, run_id: str) -> NewestLines:
 
 def _hash_holds(line: bytes, digest: str) -> bool:
     """Whether a line is the entry with this hash, which covers all else that is in it."""
-    member = b'"hash":"%b",' % digest.encode("ascii")
-    return member in line and sha256(line.replace(member, b"", 1)).hexdigest() == digest
+    before, member, after = line.partition(b'"hash":"%b",' % digest.encode("ascii"))
+    return member != b"" and sha256(before + after).hexdigest() == digest
 
 
 class AnchoredChain:
@@ -148,6 +151,8 @@ class AnchoredChain:
         self._parsed: dict[bytes, LedgerEntry] = {}
         self._ids: dict[str, list[tuple[str, int]]] = {}
         """(sidecar, number) of the entries by each :func:`beginnings` of the sidecar's id."""
+        self._not_by_id: list[tuple[str, int]] = []
+        """The same of those read since somebody asked by an id."""
 
     def find(self, kind: str, evidence_id: str) -> LedgerEntry | None:
         """The newest entry of this kind of a sidecar."""
@@ -167,10 +172,17 @@ class AnchoredChain:
         The newest first. However many ask, each entry is read once.
         """
         place, named = 0, self._ids.setdefault(beginning, [])
-        while place < len(named) or self._step():
+        while place < len(named) or self._not_by_id or self._step():
+            self._sort_by_id()
             if place < len(named):
                 yield named[place]
                 place += 1
+
+    def _sort_by_id(self) -> None:
+        for entry in self._not_by_id:
+            for beginning in beginnings(entry[0]):
+                self._ids.setdefault(beginning, []).append(entry)
+        self._not_by_id.clear()
 
     def _step(self) -> bool:
         """Read one entry more; whether there was one."""
@@ -180,17 +192,20 @@ class AnchoredChain:
         if line is None or b'"seq":%d,' % self._number not in line:
             self.parted = True
             return False
-        evidence_id = _text(line, b"evidence_id")
-        self._lines.setdefault((_text(line, b"kind"), evidence_id), line)
-        for beginning in beginnings(evidence_id):
-            self._ids.setdefault(beginning, []).append((evidence_id, self._number))
-        self._number, self._hash = self._number - 1, _text(line, b"prev")
+        kind, evidence_id, self._hash = _texts(line)
+        self._lines.setdefault((kind, evidence_id), line)
+        self._not_by_id.append((evidence_id, self._number))
+        self._number -= 1
         return True
 
 
-def _text(line: bytes, key: bytes) -> str:
-    """A plain text of a canonical line: no value can hold the quotes of a key."""
-    return line.partition(b'"%b":"' % key)[2].partition(b'"')[0].decode("ascii")
+def _texts(line: bytes) -> tuple[str, str, str]:
+    """``kind``, ``evidence_id`` and ``prev`` of a canonical line: no value holds a key's quotes."""
+    text = line.decode("ascii", "replace")
+    before, _, rest = text.partition('"kind":"')
+    evidence_id = before.partition('"evidence_id":"')[2]
+    prev = rest.partition('"prev":"')[2]
+    return rest[: rest.find('"')], evidence_id[: evidence_id.find('"')], prev[: prev.find('"')]
 
 
 def append(run: RunWrites, *entries: LedgerEntry) -> None:

@@ -40,6 +40,9 @@ DISCOUNTED = "evidence-discounted"
 AMENDED = "contract-amended"
 """Type of the event of a changed contract, and of its artifact."""
 
+_RECORDED, _EVIDENCE_ID = b'"type":"evidence",', b'"evidence_id":"'
+"""In the line of an event that records a sidecar, as Flow writes it: most lines need no more."""
+
 _PARSED_LIMIT = 64
 _SIDECARS_LIMIT = 4096
 """About 20 MiB. A goal with more criteria is answered by the cache on the disk."""
@@ -389,6 +392,10 @@ def remember_sidecar(rel: str, digest: str, evidence: Evidence) -> None:
 
 def _told_of_sidecar(line: bytes) -> tuple[str, str] | None:
     """The sidecar that an event records or discounts, and which of both it does."""
+    if _RECORDED in line and b"\\" not in line and b"discounted" not in line:
+        before, key, rest = line.partition(_EVIDENCE_ID)
+        if key and _EVIDENCE_ID not in rest and before[:1] == b"{" and rest[-1:] == b"}":
+            return rest.partition(b'"')[0].decode("utf-8", "replace"), "evidence"
     event = lenient_json.mapping(line) or {}
     evidence_id, kind = event.get("evidence_id"), event.get("type")
     if isinstance(evidence_id, str) and kind in (DISCOUNTED, "evidence"):

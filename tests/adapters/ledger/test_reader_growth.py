@@ -101,6 +101,31 @@ def test_a_sidecar_is_parsed_once(checkouts, monkeypatch):
     assert len(parsed) == SIZES[-1]
 
 
+RECORDED = b'{"seq":3,"type":"evidence","goal_id":"g","evidence_id":"x","prev":"p"}'
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (RECORDED, ("x", "evidence")),
+        (RECORDED.replace(b'"goal', b'"d":{"evidence_id":"y"},"goal'), ("x", "evidence")),
+        (RECORDED.replace(b'"evidence",', b'"evidence-discounted",'), ("x", reader.DISCOUNTED)),
+        (
+            RECORDED.replace(b'"evidence",', b'"evidence\\u002ddiscounted",'),
+            ("x", reader.DISCOUNTED),
+        ),
+        (RECORDED.replace(b'"g"', b'"g","type":"evidence-discounted"'), ("x", reader.DISCOUNTED)),
+        (RECORDED.replace(b'"evidence",', b'"approved",'), None),
+        (RECORDED.replace(b'"x"', b'"\\u0078"'), ("x", "evidence")),
+        (RECORDED.replace(b'"evidence_id"', b'"id"'), None),
+        (RECORDED[:-9], None),
+        (RECORDED[1:], None),
+    ],
+)
+def test_what_an_event_says_of_a_sidecar(line, told):
+    assert reader._told_of_sidecar(line) == told
+
+
 class TestNothingStale:
     """What was read once is read anew where the file is not as it was."""
 
