@@ -33,6 +33,34 @@ def blocking(repo: GitRepo, home: Path) -> GitRepo:
     return repo
 
 
+@pytest.fixture
+def stub(tmp_path: Path) -> dict[str, str]:
+    """An interpreter that blocks, and says in which folder it was started.
+
+    It starts in no time where the script alone is asked: whether it finds its own folder, and goes
+    on to the interpreter, in the folder that the event is about.
+    """
+    program = tmp_path / "stub"
+    program.write_text(
+        '#!/bin/sh\n[ -f "$5" ] || exit 1\nprintf \'{"decision": "block"}\\n\'\npwd >"$0.in"\n'
+    )
+    program.chmod(0o755)
+    return {"FLOW_PYTHON": str(program)}
+
+
+@pytest.fixture
+def goals(repo: GitRepo) -> GitRepo:
+    """A repository with a goal, as far as the script can tell."""
+    repo.write(".flow/goals/greet.goal.yaml")
+    return repo
+
+
+def started_in(stub: dict[str, str]) -> str:
+    """The folder in which the stub was started last."""
+    with open(f"{stub['FLOW_PYTHON']}.in", encoding="utf-8") as file:
+        return file.read().removesuffix("\n")
+
+
 def answer(data: str, cwd: Path | GitRepo, *words: str, **more: Any) -> dict[str, Any]:
     """What the script prints; it must be one JSON object, and the status 0."""
     done = run_script(data, *words, cwd=cwd.path if isinstance(cwd, GitRepo) else cwd, **more)
@@ -77,17 +105,30 @@ def test_every_hook_finds_what_it_shares_by_the_same_two_lines() -> None:
 @pytest.mark.parametrize("name", ["flow-goal-evaluator.sh", "flow-goal-stop.sh", "a link.sh"])
 @pytest.mark.parametrize("way", ["hooks/scripts/{}", "./hooks/scripts/{}", "../x/hooks/scripts/{}"])
 def test_a_relative_path_is_found_wherever_the_event_is_about(
-    name: str, way: str, blocking: GitRepo, tmp_path: Path
+    name: str, way: str, goals: GitRepo, tmp_path: Path, stub: dict[str, str]
 ) -> None:
     """The script goes to the event's folder, and must not lose its own on the way."""
-    folder = tmp_path / "x"
+    folder = copied(tmp_path / "x")
+    found = answer(json.dumps(event(goals)), folder, script=way.format(name), **stub)
+    assert found["decision"] == "block"
+    assert started_in(stub) == str(goals.path)
+
+
+@pytest.mark.parametrize("name", ["flow-goal-evaluator.sh", "a link.sh"])
+def test_so_is_what_it_starts(name: str, blocking: GitRepo, tmp_path: Path) -> None:
+    folder = copied(tmp_path / "x")
+    script = f"../x/hooks/scripts/{name}"
+    assert answer(json.dumps(event(blocking)), folder, script=script)["decision"] == "block"
+
+
+def copied(folder: Path) -> Path:
+    """Flow's folder with hooks of its own, one of which has a link."""
     folder.mkdir()
     for part in ("bin", "flow", "schemas"):
         (folder / part).symlink_to(os.path.join(ROOT, part))
     shutil.copytree(os.path.join(ROOT, "hooks"), folder / "hooks")
     (folder / "hooks/scripts/a link.sh").symlink_to("flow-goal-evaluator.sh")
-    found = answer(json.dumps(event(blocking)), folder, script=way.format(name))
-    assert found["decision"] == "block"
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -161,13 +202,28 @@ def test_every_host_gets_its_words_from_the_script_too(
     assert answer(json.dumps(event(tmp_path)), tmp_path, *words, **NOTHING) == expected
 
 
-@pytest.mark.parametrize("name", ["a b", "a,b", "ü", "a'b", "{a}", "a$(touch x)b", "a*"])
-def test_a_folder_with_any_name_is_found(name: str, tmp_path: Path, home: Path) -> None:
+NAMES = ["a b", "a,b", "ü", "a'b", "{a}", "a$(touch x)b", "a*"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_folder_with_any_name_is_found(name: str, tmp_path: Path, stub: dict[str, str]) -> None:
+    repo = GitRepo.init(tmp_path / name)
+    repo.write(".flow/goals/greet.goal.yaml")
+    texts = json.dumps(event(repo)), json.dumps(event(repo), ensure_ascii=False)
+    for text in texts:
+        assert answer(text, tmp_path, **stub)["decision"] == "block"
+    assert started_in(stub) == str(repo.path)
+
+
+@pytest.mark.parametrize(("name", "ascii"), [("ü", True), ("a$(touch x)b", False)])
+def test_a_goal_in_a_folder_with_any_name_is_judged(
+    name: str, ascii: bool, tmp_path: Path, home: Path
+) -> None:
     repo = GitRepo.init(tmp_path / name)
     scene.create(scene.start(repo))
     settings(home, stopHookEnforcement="block")
-    for text in (json.dumps(event(repo)), json.dumps(event(repo), ensure_ascii=False)):
-        assert answer(text, tmp_path)["decision"] == "block"
+    text = json.dumps(event(repo), ensure_ascii=ascii)
+    assert answer(text, tmp_path)["decision"] == "block"
 
 
 def test_the_events_folder_counts_not_the_hosts(blocking: GitRepo, tmp_path: Path) -> None:

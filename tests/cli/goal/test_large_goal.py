@@ -8,6 +8,7 @@ import pytest
 
 from flow.core.layout import GOAL_TEXT_LIMIT
 from tests.support import GitRepo, scene
+from tests.support.effort import sizes
 from tests.support.scene import flow
 
 if TYPE_CHECKING:
@@ -143,13 +144,18 @@ def test_lines_that_pose_as_results_make_no_room(repo: GitRepo) -> None:
     assert (done.status, done.json["error"]["code"]) == (2, "invalid_file"), done
 
 
-def test_a_thousand_criteria_of_900_bytes(repo: GitRepo) -> None:
-    made = create(repo, text_of(900_000, criteria=1000))
+def test_many_criteria_of_900_000_bytes(repo: GitRepo) -> None:
+    """As many as there may be, or fewer with longer texts: a verdict repeats them all."""
+    count = sizes(short=200, long=1000)
+    row = BLOCK.replace("says please", "p" * (900_000 // count - 140))
+    made = create(repo, text_of(900_000, row, criteria=count))
     assert made.status == 0, made.stderr
     scene.meet(repo)
     proposed = flow(repo, "goal", "evaluate", "large", "--json")
     assert proposed.status == 0, proposed.stderr
     assert "could not be recorded" not in proposed.stderr
+    assert len(proposed.json["criterion_results"]) == count
+    assert (scene.run_dir(repo, "large") / "last-verdict.json").stat().st_size > 800_000
     proposal = proposed.json["proposed_transition"]["proposal_id"]
     assert flow(repo, "goal", "confirm", "large", "--proposal", proposal).status == 0
 
