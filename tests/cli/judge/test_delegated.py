@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -415,6 +416,119 @@ def test_what_comes_to_nothing_says_why(
 def test_a_vote_of_one_is_held(place: GitRepo) -> None:
     found, _ = hear(place, DEBATE._replace(judges=1, mode="vote"), debater())
     assert (found.status, found.confidence) == ("pass", 1.0)
+
+
+VOTE = {"mode": "vote"}
+REFUSES: dict[str, Any] = {"recommendation": "fail"}
+SILENT = NoAnswer("failed", "it ended with 1", Usage("one"))
+
+
+def says(score: float, *quotes: str, **more: Any) -> dict[str, Any]:
+    """An opinion that looked at its draft again."""
+    return opinion({"clear": score}, *(quotes or (FOUND,)), verification=VERIFIED, **more)
+
+
+class Debater(Judge):
+    """One of several that say what a plan has for the judge and the turn, or for the turn alone."""
+
+    def __init__(self, plan: dict[str, Any]) -> None:
+        super().__init__("one", {})
+        self.plan = plan
+
+    def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:  # type: ignore[override]
+        begun = re.match(r"You are Judge (\d+) (in debate round )?", question.system)
+        assert begun
+        turn = "debate" if begun[2] else "assess"
+        reply = self.plan.get(f"{begun[1]}/{turn}", self.plan.get(turn))
+        assert reply is not None, f"nobody expects {begun[0]}"
+        return reply if isinstance(reply, NoAnswer) else JudgeAnswer(reply, Usage("one"))
+
+
+COMES_TO: dict[str, tuple[dict[str, Any], dict[str, Any], str | None, float]] = {
+    # of the contract, the judges' plan: what it is for the criterion, confidence
+    "all agree": ({}, {"assess": says(4)}, "pass", 1.0),
+    "all refuse": ({}, {"assess": says(2, **REFUSES)}, "fail", 1.0),
+    "revise": ({}, {"assess": says(4, recommendation="needs_revision")}, "fail", 1.0),
+    "two of three pass": (
+        {},
+        {"assess": says(4), "3/assess": says(4, recommendation="needs_revision")},
+        "pass",
+        0.6667,
+    ),
+    "nobody quotes anything that is there": (
+        {},
+        {"assess": says(5, "All is perfect here."), "debate": says(5, "All is perfect here.")},
+        None,
+        0.0,
+    ),
+    "one of three quotes nothing": (
+        VOTE,
+        {"assess": says(4), "2/assess": says(4, "never there")},
+        "pass",
+        0.6667,
+    ),
+    "at the score": ({"min_score": 4}, {"assess": says(4)}, "pass", 1.0),
+    "below the score": ({"min_score": 4.1}, {"assess": says(4)}, "fail", 1.0),
+    "too far apart": (
+        {},
+        {"assess": says(4), "1/assess": says(1), "1/debate": says(1), "debate": says(4)},
+        None,
+        0.0,
+    ),
+    "one does not accept": (
+        {},
+        {
+            "assess": says(4),
+            "2/assess": says(2),
+            "debate": says(4),
+            "2/debate": says(4, accepts=False),
+        },
+        None,
+        0.0,
+    ),
+    "one says nothing": ({}, {"assess": says(4), "2/assess": SILENT}, None, 0.0),
+    "a vote": (VOTE, {"assess": says(4)}, "pass", 1.0),
+    "a vote of two thirds": (
+        VOTE,
+        {"assess": says(5), "1/assess": says(1, **REFUSES)},
+        "pass",
+        0.6667,
+    ),
+    "a vote of one third": (
+        VOTE,
+        {"assess": says(1, **REFUSES), "1/assess": says(5)},
+        "fail",
+        0.6667,
+    ),
+    "a vote with one absent": (VOTE, {"assess": says(4), "2/assess": SILENT}, "pass", 0.6667),
+    "a vote that half took part in": (
+        {**VOTE, "judges": 2},
+        {"assess": says(4), "2/assess": SILENT},
+        None,
+        0.0,
+    ),
+    "a vote of two that differ": (
+        {**VOTE, "judges": 2},
+        {"assess": says(4), "2/assess": says(4, **REFUSES)},
+        "fail",
+        0.5,
+    ),
+    "one gave in": (
+        {"judges": 2},
+        {"assess": says(4), "2/assess": says(2), "debate": says(4)},
+        "pass",
+        0.5,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COMES_TO)
+def test_what_a_debate_comes_to(name: str, place: GitRepo) -> None:
+    """The verdict that follows is in ``test_goal_apart``."""
+    contract, plan, status, confidence = COMES_TO[name]
+    request = DEBATE._replace(**{"judges": 3, "rounds": 1, **contract})
+    found, _ = hear(place, request, Debater(plan))
+    assert (found.status, found.confidence) == (status, confidence), found.reason
 
 
 def test_a_hard_link_may_be_another_file(place: GitRepo, tmp_path: Path) -> None:

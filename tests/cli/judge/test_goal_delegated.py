@@ -134,7 +134,7 @@ def test_grade_and_evidence_decide(
     score: float, unsupported: int, least: str, repo: GitRepo, home: Path, program: GoalJudge
 ) -> None:
     """Around the lowest grade that passes; its weight without evidence. The whole table is in
-    ``test_judged_apart``."""
+    ``test_delegated``."""
     names = {0: (), 40: (NAMES[0], NAMES[2]), 45: NAMES[:2]}
     wrong = {"evidence": ["never said"]}
     found = card_of(score, QUOTE, rows=dict.fromkeys(names[unsupported], wrong))
@@ -424,64 +424,12 @@ def test_a_judge_without_a_usable_answer(
 
 HEARD: dict[str, tuple[str, dict[str, Any], tuple[str, int], float]] = {
     # the contract, the judges' plan: verdict and exit status, confidence
-    "all agree": (DEBATE, {"assess": mark(4)}, DONE, 1.0),
     "all refuse": (DEBATE, {"assess": mark(2, recommendation="fail")}, OPEN, 1.0),
-    "revise": (DEBATE, {"assess": mark(4, recommendation="needs_revision")}, OPEN, 1.0),
-    "two of three pass": (
-        DEBATE,
-        {"assess": mark(4), "3/assess": mark(4, recommendation="needs_revision")},
-        DONE,
-        0.6667,
-    ),
-    "nobody quotes anything that is there": (
-        DEBATE,
-        {"assess": mark(5, quotes=("All is perfect here.",))},
-        PERSON,
-        0.0,
-    ),
-    "one of three quotes nothing": (
-        DEBATE.replace("}", ", mode: vote}"),
-        {"assess": mark(4), "2/assess": mark(4, quotes=("never there",))},
-        DONE,
-        0.6667,
-    ),
-    "at the score": (DEBATE.replace("}", ", min_score: 4}"), {"assess": mark(4)}, DONE, 1.0),
-    "below the score": (
-        DEBATE.replace("}", ", min_score: 4.1}"),
-        {"assess": mark(4)},
-        OPEN,
-        1.0,
-    ),
     "too far apart": (
         DEBATE,
         {"assess": mark(4), "1/assess": mark(1), "1/debate 1": mark(1), "debate": mark(4)},
         PERSON,
         0.0,
-    ),
-    "one does not accept": (
-        DEBATE,
-        {
-            "assess": mark(4),
-            "2/assess": mark(2),
-            "debate": mark(4),
-            "2/debate 1": mark(4, accepts=False),
-        },
-        PERSON,
-        0.0,
-    ),
-    "one says nothing": (DEBATE, {"assess": mark(4), "2/assess": {"exit": 1}}, PERSON, 0.0),
-    "a vote": (DEBATE.replace("}", ", mode: vote}"), {"assess": mark(4)}, DONE, 1.0),
-    "a vote of two thirds": (
-        DEBATE.replace("}", ", mode: vote}"),
-        {"assess": mark(5), "1/assess": mark(1, recommendation="fail")},
-        DONE,
-        0.6667,
-    ),
-    "a vote of one third": (
-        DEBATE.replace("}", ", mode: vote}"),
-        {"assess": mark(1, recommendation="fail"), "1/assess": mark(5)},
-        OPEN,
-        0.6667,
     ),
     "a vote with one absent": (
         DEBATE.replace("}", ", mode: vote}"),
@@ -489,18 +437,7 @@ HEARD: dict[str, tuple[str, dict[str, Any], tuple[str, int], float]] = {
         DONE,
         0.6667,
     ),
-    "a vote that half took part in": (
-        DEBATE.replace("}", ", mode: vote, judges: 2}"),
-        {"assess": mark(4), "2/assess": {"exit": 1}},
-        PERSON,
-        0.0,
-    ),
-    "a vote of two that differ": (
-        DEBATE.replace("}", ", mode: vote, judges: 2}"),
-        {"assess": mark(4), "2/assess": mark(4, recommendation="fail")},
-        OPEN,
-        0.5,
-    ),
+    "below the score": (DEBATE.replace("}", ", min_score: 4.1}"), {"assess": mark(4)}, OPEN, 1.0),
     "one gave in": (
         DEBATE.replace("}", ", judges: 2}"),
         {"assess": mark(4), "2/assess": mark(2), "debate": mark(4)},
@@ -508,6 +445,7 @@ HEARD: dict[str, tuple[str, dict[str, Any], tuple[str, int], float]] = {
         0.5,
     ),
 }
+"""Each way out; every cell is in ``test_delegated``."""
 
 
 @pytest.mark.parametrize("name", HEARD)
