@@ -190,7 +190,8 @@ def hint(
     else:
         open_ones = [r for r in needed if r.status != "pass"]
         failed = [r for r in open_ones if r.outcome == "failed" or r.status == "fail"]
-        shown = some_names([r.criterion_id for r in failed or open_ones], 5)
+        tried = [r for r in open_ones if r.outcome != "not_run" or r.reason.startswith(JUDGED)]
+        shown = some_names([r.criterion_id for r in failed or tried], 5)
         text = f"{f'work on {shown}, then: ' if shown else ''}flow goal evaluate {goal_id}"
         if open_ones and all(map(_is_stale, open_ones)):
             text = f"leave the files alone while the commands run: flow goal evaluate {goal_id}"

@@ -8,7 +8,7 @@ import pytest
 
 from flow.core.boundary.rules import BoundaryReport, Violation
 from flow.core.decision.decide import Decision, NoOpinion, Opinion
-from flow.core.decision.explain import FUZZY, for_judges, hint, in_words, reason
+from flow.core.decision.explain import FUZZY, NO_TIME, for_judges, hint, in_words, reason
 from flow.core.decision.verdict import CriterionResult
 from flow.core.text.display import names, visible
 from flow.core.untrusted.fences import FencedPart, fence
@@ -421,6 +421,27 @@ HINTS: list[tuple[str, dict[str, Any], str]] = [
         "nothing is open, and nothing was run",
         {"d": NOT_YET, "rows": [row("AC1", "not_run", "pass")]},
         "flow goal evaluate g",
+    ),
+    (
+        "what was not asked for is run, not worked on",
+        {"d": NOT_YET, "rows": [row("AC1"), row("AC2", "not_run", "pending")]},
+        "flow goal evaluate g",
+    ),
+    (
+        "what is undecided is worked on, what was not reached in time is not",
+        {
+            "d": NOT_YET,
+            "rows": [
+                row("AC1", "inconclusive", "evidence_collected"),
+                row("AC2", "not_run", "pending", NO_TIME),
+            ],
+        },
+        "work on AC1, then: flow goal evaluate g",
+    ),
+    (
+        "what a judge finds incomplete is worked on",
+        {"d": NOT_YET, "rows": [row("AC2", "not_run", "evidence_collected", "judge: incomplete")]},
+        "work on AC2, then: flow goal evaluate g",
     ),
     (
         "five at most",
