@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.adapters.setup import doctor
+from flow.adapters.setup import doctor, doctor_git, doctor_sandbox
 from tests.hostile import places
 from tests.hostile.scene import GOAL, RUN, Done, check, statuses
 
@@ -235,6 +235,8 @@ def test_doctor_names_it(
     scene: Scene, place: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doctor, "_packages", lambda _report: None)  # a third of its work
+    monkeypatch.setattr(doctor_git, "program", lambda _report, _repo: None)  # they look at no place
+    monkeypatch.setattr(doctor_sandbox, "look", lambda _report, _checkout, _environ: None)
     apply(scene, place, kind)
     before = scene.outside()
     with places.as_a_user():
