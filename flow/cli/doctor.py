@@ -8,10 +8,9 @@ from flow.adapters.setup import doctor
 from flow.app.stop import sight
 from flow.cli.parsing import CommandSpec
 from flow.render import setup as render
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
-from flow.wiring.trusting import Trusting
 
 if TYPE_CHECKING:
     import argparse
@@ -31,9 +30,6 @@ class _Examined(Context):
 
     def lost_goals(self) -> list[tuple[str, str]]:
         return sight.lost_here(Goals(self))
-
-    def trust_list(self) -> list[dict[str, Any]]:
-        return Trusting(self).standing()
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from _collections_abc import Mapping  # collections itself loads much
 
+from flow.core.text.display import double_quoted
 from flow.errors import InputError
 from flow.startup.functools import lru_cache
 from flow.startup.typing import Any
@@ -23,7 +24,6 @@ _UNSAFE_IN_FLOW = frozenset(",[]{}:?")
 _WORDS = frozenset(
     ("null", "true", "false", "yes", "no", "on", "off", "y", "n", ".inf", ".nan", "inf", "nan")
 )
-_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 _REMEMBERED = 160
 """Characters: a text that is no longer is written once, and remembered: sidecars are much alike."""
 
@@ -85,7 +85,7 @@ def _holds_half_a_character(text: str) -> bool:
 
 @lru_cache(maxsize=512)
 def _key_text(key: object) -> str:
-    if not isinstance(key, str) or len(key) > LONGEST_KEY or len(_double_quoted(key)) > LONGEST_KEY:
+    if not isinstance(key, str) or len(key) > LONGEST_KEY or len(double_quoted(key)) > LONGEST_KEY:
         raise InputError(f"{key!r:.80} is no key for YAML", remedy="use a short text as key")
     return _writable(str(key))
 
@@ -166,7 +166,7 @@ def scalar(value: Any, *, inside: bool = False, style: str | None = None) -> str
         # YAML 1.1 knows exponents only after a decimal point.
         return text if "." in text or "e" not in text else text.replace("e", ".0e", 1)
     if style == '"':
-        return _double_quoted(value)
+        return double_quoted(value)
     if style == "'" and value.isprintable():
         return _single_quoted(value)
     return _text(value, inside)
@@ -177,7 +177,7 @@ def _text(value: str, inside: bool = False) -> str:
         return str(value)
     if value.isprintable() and ('"' in value or "\\" in value) and "'" not in value:
         return _single_quoted(value)
-    return _double_quoted(value)
+    return double_quoted(value)
 
 
 _short_text = lru_cache(maxsize=1024)(_text)
@@ -205,21 +205,3 @@ def _begins_plainly(text: str) -> bool:
 
 def _single_quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
-
-
-def _double_quoted(text: str) -> str:
-    if text.isprintable():
-        escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-        return f'"{escaped}"'
-    return (
-        '"'
-        + "".join(_ESCAPES.get(c) or (c if c.isprintable() else _escaped(c)) for c in text)
-        + '"'
-    )
-
-
-def _escaped(char: str) -> str:
-    code = ord(char)
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -35,7 +35,7 @@ def read_large(kind: str, data: bytes, *, file: str, what: str) -> ParsedYaml:
     reading = read_yaml(data, file=file, what=what, limit=limit, most_values=MOST_VALUES)
     if kind != "goal":
         return reading
-    own = 0 if reading.faults else written_by_flow(data.decode("utf-8"), file)
+    own = 0 if reading.faults else _OwnBytes(data.decode("utf-8"), file).total()
     size = len(data) - own
     if size > layout.GOAL_TEXT_LIMIT:
         besides = ", besides what Flow wrote there" if own else ""
@@ -46,16 +46,11 @@ def read_large(kind: str, data: bytes, *, file: str, what: str) -> ParsedYaml:
     return reading
 
 
-def written_by_flow(text: str, file: str) -> int:
-    """Bytes of results in a goal's text, which the strict reader has passed.
+class _OwnBytes:
+    """Adds up, in one pass, the bytes of the entries that are Flow's; the strict reader passed it.
 
     Zero for a goal that Flow has not begun: then all of it is people's.
     """
-    return _OwnBytes(text, file).total()
-
-
-class _OwnBytes:
-    """Adds up, in one pass, the bytes of the entries that are Flow's."""
 
     def __init__(self, text: str, file: str) -> None:
         self._text = text

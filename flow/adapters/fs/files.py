@@ -235,7 +235,7 @@ def check_space(root: str, needed: int) -> None:
 def publish_new(root: str, rel: str, data: bytes, *, mode: int = FILE_MODE) -> None:
     """Write a file that must not exist yet, whole and synced; exactly one of many callers wins."""
     with in_made_folder(root, rel) as (folder, name), _temporary(folder, mode) as (temp, fd):
-        _write_all(fd, data)
+        write_all(fd, data)
         os.fsync(fd)
         _link(temp, name, folder, rel)
         _sync_published(folder, name, temp)
@@ -254,7 +254,7 @@ def prepared(root: str, rel: str, data: bytes, token: str) -> Iterator[Callable[
         in_made_folder(root, rel) as (folder, name),
         _temporary(folder, FILE_MODE, token) as (temp, fd),
     ):
-        _write_all(fd, data)
+        write_all(fd, data)
         os.fsync(fd)
         sync_folder(folder)
 
@@ -347,7 +347,7 @@ def copy_new(
         for chunk in _copied(incoming, source, limit, through):
             size += len(chunk)
             digest.update(chunk)
-            _write_all(fd, chunk)
+            write_all(fd, chunk)
         os.fsync(fd)
         _link(temp, name, folder, rel)
         _sync_published(folder, name, temp)
@@ -393,7 +393,7 @@ def staged(
             temp, fd = stack.enter_context(_temporary(folder, mode))
             if before is not None:
                 _keep_owner(fd, before)
-            _write_all(fd, data)
+            write_all(fd, data)
             if sync:
                 os.fsync(fd)
 
@@ -646,7 +646,7 @@ def _block(size: int) -> int:
     return min(max(size + 1, 1 << 16), 1 << 20)
 
 
-def _write_all(fd: int, data: bytes) -> None:
+def write_all(fd: int, data: bytes | memoryview) -> None:
     """Write everything: on a full disk a write may take a part and raise nothing (HAZARD A2)."""
     view = memoryview(data)
     while view:
@@ -663,7 +663,7 @@ def _append(fd: int, rel: str, data: bytes, sync: bool) -> None:
     if start and os.pread(fd, 1, start - 1) != b"\n":
         data = b"\n" + data
     try:
-        _write_all(fd, data)
+        write_all(fd, data)
         if sync:
             os.fsync(fd)
     except OSError:

@@ -10,8 +10,9 @@ import random
 import time
 from email.utils import parsedate_to_datetime
 
+from flow.app.judging.asking import summed
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -91,20 +92,8 @@ def _pause(after: float | None, tries: int, policy: RetryPolicy, clock: Clock) -
 
 def total(spent: list[Usage], seconds: float) -> Usage:
     """All tries as one; tokens and costs are None only where no try told any."""
-    last = spent[-1]
-    return last._replace(
-        model=next((usage.model for usage in reversed(spent) if usage.model), None),
-        input_tokens=_sum([usage.input_tokens for usage in spent]),
-        output_tokens=_sum([usage.output_tokens for usage in spent]),
-        cost_usd=_sum([usage.cost_usd for usage in spent]),
-        duration_seconds=seconds,
-        attempts=sum(usage.attempts for usage in spent),
-    )
-
-
-def _sum(values: list[Any]) -> Any:
-    told = [value for value in values if value is not None]
-    return sum(told) if told else None
+    model = next((usage.model for usage in reversed(spent) if usage.model), None)
+    return summed(spent)._replace(model=model, duration_seconds=seconds)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -10,7 +10,6 @@ out after it.
 
 from __future__ import annotations
 
-import errno
 import os
 
 from flow.adapters.fs import files, folders
@@ -107,7 +106,7 @@ class OutputFile:
             at = (self._passed - self._head) % self._tail
             part = view[: self._tail - at]
             os.lseek(self._ring, at, os.SEEK_SET)
-            _write_all(self._ring, part)
+            files.write_all(self._ring, part)
             self._passed += len(part)
             view = view[len(part) :]
 
@@ -123,7 +122,7 @@ class OutputFile:
         return fd
 
     def _append(self, data: memoryview | bytes) -> None:
-        _write_all(self._fd, memoryview(data))
+        files.write_all(self._fd, memoryview(data))
         if self._digest is None:  # what begins small stays small, most of the time
             self._digest = new("sha256", len(data))
         self._digest.update(data)
@@ -170,7 +169,7 @@ class OutputFile:
         finally:
             os.close(folder)
         try:
-            _write_all(fd, memoryview(bytes(self._end or b"")[-END_KEPT:]))
+            files.write_all(fd, memoryview(bytes(self._end or b"")[-END_KEPT:]))
         finally:
             os.close(fd)
 
@@ -186,7 +185,7 @@ class OutputFile:
         old, self._fd = self._fd, self._make()
         try:
             for at in range(0, self._size, _BLOCK):
-                _write_all(self._fd, memoryview(os.pread(old, _BLOCK, at)))
+                files.write_all(self._fd, memoryview(os.pread(old, _BLOCK, at)))
         finally:
             os.close(old)
 
@@ -208,12 +207,3 @@ def discard(root: str, rels: Sequence[str]) -> None:
         for name in names:
             with suppress(OSError):
                 os.unlink(name, dir_fd=folder)
-
-
-def _write_all(fd: int, view: memoryview) -> None:
-    """Write everything: on a full disk a write may take a part and raise nothing (HAZARD A2)."""
-    while view:
-        written = os.write(fd, view)
-        if written == 0:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        view = view[written:]

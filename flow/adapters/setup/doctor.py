@@ -23,7 +23,7 @@ from flow.adapters.setup import (
     doctor_sandbox,
     doctor_setup,
 )
-from flow.adapters.setup.doctor_report import DoctorReport
+from flow.adapters.setup.doctor_report import DoctorReport, journal_dir
 from flow.adapters.user_state.trust import LEDGER
 from flow.core import layout
 from flow.core.text.display import names as named
@@ -66,7 +66,7 @@ def examine(
         doctor_git.repository(report, checkout.repo)
     with report.looking_at(lambda: "settings"):
         doctor_setup.settings_files(report, checkout)
-    _examine_paths(report, checkout)
+    doctor_paths.look(report, checkout.top, journal_dir(checkout))
     _examine_lost(report, checkout)
     hooks = False
     with report.looking_at(lambda: "pre-push hook" if hooks else ""):
@@ -206,7 +206,7 @@ def _state_folder(
         _private(report, path, 0o600, fix=fix)
     if checkout is not None:
         with report.noting(why):
-            report.fact("trusted goals", str(len(checkout.trust_list())))
+            report.fact("trusted goals", str(len(checkout.trust_ledger.standing())))
             for warning in checkout.trust_ledger.warnings:
                 report.found(
                     warning, why, "look at that line; flow trust record trusts a goal anew"
@@ -228,11 +228,6 @@ def _private(report: DoctorReport, path: str, mode: int, *, fix: bool) -> None:
         f"chmod {mode:o} {path}",
         fixable=status.st_uid == os.geteuid(),
     )
-
-
-def _examine_paths(report: DoctorReport, checkout: ExaminedCheckout) -> None:
-    folder = doctor_setup.journal_folder(checkout, layout.JOURNAL_DIR)
-    doctor_paths.look(report, checkout.top, folder)
 
 
 def _examine_goals(report: DoctorReport, checkout: ExaminedCheckout) -> int:
@@ -285,7 +280,7 @@ def _examine_chains(report: DoctorReport, checkout: ExaminedCheckout) -> int:
         notes = chain_check.unvouched(checkout.top, run_id, kept, newest) if newest else []
         if notes:
             report.fact(f"run {run_id}", notes[0])
-    report.fact("chains", f"{count} ledger{'' if count == 1 else 's'} looked at")
+    report.fact("chains", f"{_counted(count, 'ledger')} looked at")
     return count
 
 

@@ -16,6 +16,7 @@ from flow.adapters.chain import pinned_heads
 from flow.adapters.chain.session_writes import RunWrites
 from flow.adapters.fs import files, locks
 from flow.adapters.ledger import evidence_store
+from flow.adapters.setup.doctor_report import journal_dir
 from flow.adapters.user_state import goal_notes, noted_checkouts, written_files
 from flow.core import layout
 from flow.errors import FlowError
@@ -168,7 +169,7 @@ def leftovers(checkout: ExaminedCheckout) -> list[str]:
     """Temporary files and folders of ended processes: below the top level, or absolute."""
     top = checkout.top
     paths = [name for name in _folder_names(top) if name.startswith(files.TEMP_PREFIX)]
-    paths += files.leftovers(top, (".flow", ".claude", _journal_dir(checkout)))
+    paths += files.leftovers(top, (".flow", ".claude", journal_dir(checkout)))
     paths += [
         rel
         for rel in files.leftovers(top, _reports(checkout))
@@ -248,7 +249,7 @@ def _reports(checkout: ExaminedCheckout) -> tuple[str, ...]:
     with suppress(FlowError):  # named elsewhere
         settings = checkout.settings.settings
         usual += [settings.reports_dir.strip("/"), settings.scores_dir.strip("/")]
-    known = [".flow", ".claude", _journal_dir(checkout).strip("/")]
+    known = [".flow", ".claude", journal_dir(checkout).strip("/")]
     top = os.path.realpath(checkout.top)
     folders: list[str] = []
     for one in sorted(dict.fromkeys(usual)):
@@ -256,13 +257,6 @@ def _reports(checkout: ExaminedCheckout) -> tuple[str, ...]:
         if not inside and os.path.realpath(os.path.join(top, one)) == os.path.join(top, one):
             folders.append(one)
     return tuple(folders)
-
-
-def _journal_dir(checkout: ExaminedCheckout) -> str:
-    try:
-        return checkout.settings.settings.journal_dir
-    except FlowError:
-        return layout.JOURNAL_DIR
 
 
 def _folder_names(path: str) -> list[str]:

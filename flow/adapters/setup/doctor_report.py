@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
+from flow.core import layout
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
 
     from flow.adapters.chain.pinned_heads import PinnedHeads
     from flow.adapters.git.repository import Repo
-    from flow.adapters.ledger.reader import FileRecords
     from flow.adapters.ledger.writer import FileLedger
     from flow.adapters.user_state.settings import LoadedSettings
     from flow.adapters.user_state.trust import TrustLedger
@@ -38,10 +38,6 @@ class ExaminedCheckout(Protocol):
         """The settings in force."""
 
     @property
-    def records(self) -> FileRecords:
-        """The reading side of the ledger."""
-
-    @property
     def ledger(self) -> FileLedger:
         """The writing side of the ledger."""
 
@@ -63,8 +59,13 @@ class ExaminedCheckout(Protocol):
     def lost_goals(self) -> list[tuple[str, str]]:
         """Goals that Flow left open and that are not as it left them: (what happened, remedy)."""
 
-    def trust_list(self) -> list[dict[str, Any]]:
-        """The trust in force."""
+
+def journal_dir(checkout: ExaminedCheckout) -> str:
+    """The folder of the journals; the usual one where the settings cannot be read."""
+    try:
+        return checkout.settings.settings.journal_dir
+    except FlowError:  # told by the settings' own findings
+        return layout.JOURNAL_DIR
 
 
 class Fact(NamedTuple):

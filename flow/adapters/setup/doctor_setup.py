@@ -133,14 +133,6 @@ def _renewed(
     return renewed  # noqa: RET504 - the block may end early
 
 
-def journal_folder(checkout: ExaminedCheckout, otherwise: str) -> str:
-    """The folder of the journals; ``otherwise`` where the settings cannot be read."""
-    try:
-        return checkout.settings.settings.journal_dir
-    except FlowError:  # told by the settings' own findings
-        return otherwise
-
-
 _NAMED_BY_FLOW = ("issue-", "goal-", "session-")
 _NEAR = 0.75
 """The part of a limit from which it is told."""

@@ -99,12 +99,8 @@ def has_hook(target: JsonFile, host: str) -> bool:
 
 def add_status_line(target: JsonFile, top: str, environ: Mapping[str, str]) -> str:
     """Enter ``flow statusline`` into Claude Code's settings where no file has a status line."""
-    files_read = [
-        document
-        for root, name in _settings_places(top, environ)
-        if isinstance(document := _document(root, name), dict)
-    ]
-    if "statusLine" in target.value(()) or any("statusLine" in each for each in files_read):
+    documents = (_document(root, name) for root, name in _settings_places(top, environ))
+    if any("statusLine" in document for document in (target.value(()), *documents)):
         return ""
     target.add((), "statusLine", {"type": "command", "command": STATUS_LINE})
     return f"added the status line: {STATUS_LINE}"
@@ -216,7 +212,8 @@ def plugin_settings(top: str, environ: Mapping[str, str]) -> str | None:
     said: dict[str, tuple[str, bool]] = {}
     for root, name in _settings_places(top, environ):
         shown = name if root == top else "your own settings.json"
-        for plugin, enabled in _enabled(root, name).items():
+        plugins = _document(root, name).get("enabledPlugins")
+        for plugin, enabled in plugins.items() if isinstance(plugins, dict) else ():
             if isinstance(plugin, str) and plugin.startswith(f"{PLUGIN}@"):
                 said.setdefault(plugin, (shown, enabled is True or isinstance(enabled, list)))
     return next((shown for shown, enabled in said.values() if enabled), None)
@@ -234,19 +231,14 @@ def _settings_places(top: str, environ: Mapping[str, str]) -> list[tuple[str, st
     return places
 
 
-def _document(root: str, name: str) -> Any:
-    """The JSON of a file; None where it is absent or cannot be read."""
+def _document(root: str, name: str) -> dict[str, Any]:
+    """The JSON object in a file; empty where there is none that can be read."""
     try:
         data = files.read_optional(root, name)
-        return formats.parse_json(data, file=name) if data is not None else None
+        document = formats.parse_json(data, file=name) if data is not None else None
     except FlowError:
-        return None
-
-
-def _enabled(root: str, name: str) -> dict[Any, Any]:
-    document = _document(root, name)
-    plugins = document.get("enabledPlugins") if isinstance(document, dict) else None
-    return plugins if isinstance(plugins, dict) else {}
+        return {}
+    return document if isinstance(document, dict) else {}
 
 
 def _cut_text(text: str) -> str:

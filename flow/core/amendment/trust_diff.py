@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 
+from flow.core.text.display import double_quoted, escaped
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _SCALAR_LIKE = re.compile(r"(?:true|false|null|\[\]|\{\}|-?[0-9].*|[\"|].*|\s.*|.*\s)?", re.DOTALL)
-_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def difference(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> list[str]:
@@ -35,22 +35,7 @@ def visible(text: str) -> str:
     """``text`` on one line: as it is, or quoted and escaped where it could mislead."""
     if text.isprintable() and not _SCALAR_LIKE.fullmatch(text):
         return text
-    return _quoted(text)
-
-
-def _quoted(text: str) -> str:
-    return '"' + "".join(_escape(c) for c in text) + '"'
-
-
-def _escape(char: str) -> str:
-    if char in _ESCAPES:
-        return _ESCAPES[char]
-    if char.isprintable():
-        return char
-    code = ord(char)
-    if code <= 0xFF:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+    return double_quoted(text)
 
 
 def _changes(path: str, old: Any, new: Any) -> Iterator[str]:
@@ -151,7 +136,7 @@ def _lines(mark: str, value: Any) -> Iterator[str]:
     elif isinstance(value, str) and "\n" in value:
         for part in value.split("\n"):
             plain = part.isprintable() and part[:1] != '"' and part.rstrip() == part
-            yield f"  {mark} | {part if plain else _quoted(part)}".rstrip()
+            yield f"  {mark} | {part if plain else double_quoted(part)}".rstrip()
     elif isinstance(value, str):
         yield f"  {mark} {visible(value)}"
     else:
@@ -166,7 +151,7 @@ def _same(old: Any, new: Any) -> bool:
 def _form(value: Any) -> str:
     """The value as one line of JSON without anything that could mislead."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True)
-    return "".join(c if c.isprintable() else _escape(c) for c in text)
+    return "".join(c if c.isprintable() else escaped(c) for c in text)
 
 
 def _join(path: str, key: object) -> str:

@@ -57,17 +57,30 @@ def _plain(char: str) -> bool:
 
 def _escape(char: str) -> str:
     code = ord(char)
-    if char in "\n\t\r":
-        return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}[char]
     if 0xDC80 <= code <= 0xDCFF:  # an undecodable byte, as surrogateescape keeps it
         return f"\\x{code - 0xDC00:02x}"
-    return (
-        f"\\x{code:02x}"
-        if code < 0x100
-        else f"\\u{code:04x}"
-        if code < 0x10000
-        else f"\\U{code:08x}"
-    )
+    return escaped(char)
+
+
+_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def escaped(char: str) -> str:
+    """A character as YAML's double quotes and people read it: by a letter, or by its number."""
+    code = ord(char)
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def double_quoted(text: str) -> str:
+    """``text`` in double quotes on one line; every YAML reader reads it back as it is."""
+    inside = text.replace("\\", "\\\\").replace('"', '\\"')
+    if not inside.isprintable():
+        inside = "".join(c if c.isprintable() else escaped(c) for c in inside)
+    return f'"{inside}"'
 
 
 def names(items: Sequence[str], most: int = 8, rest: str = "") -> str:
