@@ -18,6 +18,7 @@ def reference() -> str:
     """Every command with its arguments, in the order of ``flow --help``."""
     from flow.cli.main import COMMANDS
     from flow.cli.parser import Parser
+    from flow.cli.parsing import command_of
 
     lines: list[str] = []
     for name in COMMANDS:
@@ -27,7 +28,7 @@ def reference() -> str:
             continue
         lines += [f"## flow {name}", "", _sentence(COMMANDS[name]), ""]
         for word in module.COMMANDS:
-            lines += _command(Parser(f"flow {name} {word}", module.load(word)), level=3)
+            lines += _command(Parser(f"flow {name} {word}", command_of(module, word)), level=3)
     return "\n".join(lines)
 
 

@@ -220,7 +220,7 @@ def _typed(value: Any) -> str:
     return shlex.quote(value if isinstance(value, str) else json.dumps(value))
 
 
-_TABLE = {
+COMMANDS = {
     "list": CommandSpec("every setting with its value", _list_arguments, _list_settings),
     "get": CommandSpec(
         "the value of one setting: in force, or in one file",
@@ -240,9 +240,3 @@ _TABLE = {
         _unset_setting,
     ),
 }
-COMMANDS = {name: command.help for name, command in _TABLE.items()}
-
-
-def load(name: str) -> CommandSpec:
-    """The command ``name`` of this group."""
-    return _TABLE[name]

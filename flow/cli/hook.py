@@ -77,7 +77,7 @@ def _goal_of_branch(context: Context) -> Goal | None:
     return here[0] if here else None
 
 
-_TABLE = {
+COMMANDS = {
     "pre-push": CommandSpec(
         "check this branch's goal before a push; git's hook calls it",
         _arguments,
@@ -87,9 +87,3 @@ _TABLE = {
         "error it stops. It looks at the files as they lie there, not at the commits of the push.",
     )
 }
-COMMANDS = {name: command.help for name, command in _TABLE.items()}
-
-
-def load(name: str) -> CommandSpec:
-    """The command ``name`` of this group."""
-    return _TABLE[name]

@@ -60,7 +60,7 @@ def _show_journal(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-_TABLE = {
+COMMANDS = {
     "record": CommandSpec(
         "add an artifact to an issue's journal", _record_arguments, _record_entry
     ),
@@ -70,9 +70,3 @@ _TABLE = {
         _show_journal,
     ),
 }
-COMMANDS = {name: command.help for name, command in _TABLE.items()}
-
-
-def load(name: str) -> CommandSpec:
-    """The command ``name`` of this group."""
-    return _TABLE[name]

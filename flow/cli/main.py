@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from flow.cli.output import Output, prepare_streams
+from flow.cli.parsing import CommandSpec, command_of, meanings
 from flow.errors import FlowError, InputError, Interrupted
 from flow.startup import ctrl_c
 from flow.startup.finder import import_module
@@ -17,8 +18,6 @@ from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from flow.cli.parsing import CommandSpec
 
 COMMANDS: Mapping[str, str] = {
     "init": "make a repository ready for goals",
@@ -36,7 +35,7 @@ COMMANDS: Mapping[str, str] = {
     "report": "write a goal's record as a page to look at",
     "demo": "play the example end to end in a temporary repository",
 }
-"""Each is a module of this package: a ``COMMAND``, a group's ``COMMANDS`` and ``load``, or both."""
+"""Each is a module of this package: a ``COMMAND``, a group's ``COMMANDS``, or both."""
 
 ELSEWHERE: Mapping[str, str] = {
     "hook": "decide whether an agent may stop; for the agent's host",
@@ -96,9 +95,9 @@ def _run(words: Sequence[str], out: Output) -> int:
     group = f"flow {words[0]}"
     if len(words) == 1 or words[1] in ("-h", "--help", "help"):
         what = {**COMMANDS, **ELSEWHERE}[words[0]].capitalize() + "."
-        return _print_help(out, group, what, module.COMMANDS)
+        return _print_help(out, group, what, meanings(module.COMMANDS))
     _require_known(words[1], module.COMMANDS, group)
-    return _call_command(f"{group} {words[1]}", module.load(words[1]), words[2:], out)
+    return _call_command(f"{group} {words[1]}", command_of(module, words[1]), words[2:], out)
 
 
 def _require_known(word: str, commands: Mapping[str, str], prog: str) -> None:

@@ -12,7 +12,8 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from types import ModuleType
 
     from flow.cli.output import Output
 
@@ -35,6 +36,20 @@ class CommandSpec(NamedTuple):
         except _NotPlain:
             return None
         return cast("argparse.Namespace", _Namespace(**values))
+
+
+def command_of(group: ModuleType, name: str) -> CommandSpec:
+    """The command ``name`` of a group; its ``load`` has those that ``COMMANDS`` only describes."""
+    command = group.COMMANDS[name]
+    return command if isinstance(command, CommandSpec) else group.load(name)
+
+
+def meanings(commands: Mapping[str, CommandSpec | str]) -> dict[str, str]:
+    """What each command of a group is for."""
+    return {
+        name: command.help if isinstance(command, CommandSpec) else command
+        for name, command in commands.items()
+    }
 
 
 class _NotPlain(Exception):

@@ -151,7 +151,7 @@ def _revoke_trust(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-_TABLE = {
+COMMANDS = {
     "record": CommandSpec(
         "trust a goal's contract as it is now, after showing what changed",
         _record_arguments,
@@ -166,9 +166,3 @@ _TABLE = {
     "list": CommandSpec("the goals of this repository that are trusted", nothing, _list_trust),
     "revoke": CommandSpec("end the trust in a goal", _revoke_arguments, _revoke_trust),
 }
-COMMANDS = {name: command.help for name, command in _TABLE.items()}
-
-
-def load(name: str) -> CommandSpec:
-    """The command ``name`` of this group."""
-    return _TABLE[name]

@@ -81,15 +81,9 @@ def _terminal_status(goals: Goals, goal_id: object) -> str:
     return status if status in TERMINAL else ""
 
 
-_TABLE = {
+COMMANDS = {
     "record": CommandSpec(
         "replace the newest verdict of a run", _record_arguments, _record_verdict
     ),
     "show": CommandSpec("the newest verdict of a run", _show_arguments, _show_verdict),
 }
-COMMANDS = {name: command.help for name, command in _TABLE.items()}
-
-
-def load(name: str) -> CommandSpec:
-    """The command ``name`` of this group."""
-    return _TABLE[name]

@@ -15,6 +15,7 @@ import pytest
 from flow.cli import main, manual
 from flow.cli.parser import Parser
 from flow.cli.parsing import CommandSpec
+from flow.cli.parsing import command_of as named_command
 from flow.errors import FlowError
 from tests.support import ROOT, GitRepo, run, scene
 
@@ -59,7 +60,7 @@ def test_the_list_above_is_whole() -> None:
 
 def command_of(words: list[str]) -> CommandSpec:
     module = import_module(f"flow.cli.{words[0]}")
-    command: CommandSpec = module.load(words[1]) if len(words) > 1 else module.COMMAND
+    command: CommandSpec = module.COMMAND if len(words) == 1 else named_command(module, words[1])
     return command
 
 
@@ -151,16 +152,10 @@ def test_every_command_tells_about_itself(
 def example_lines(words: list[str]) -> list[str]:
     """The lines below "example:" of a command's help, each as it is typed."""
     _, _, block = (
-        Parser(f"flow {' '.join(words)}", command_spec(words)).format_help().rpartition("example")
+        Parser(f"flow {' '.join(words)}", command_of(words)).format_help().rpartition("example")
     )
     lines = block.partition(":\n")[2].replace("\\\n", " ").splitlines()
     return [line.strip() for line in lines]
-
-
-def command_spec(words: list[str]) -> CommandSpec:
-    module = import_module(f"flow.cli.{words[0]}")
-    spec: CommandSpec = module.load(words[1]) if len(words) > 1 else module.COMMAND
-    return spec
 
 
 @pytest.mark.parametrize("words", [*COMMANDS, ["hook", "pre-push"]], ids=" ".join)
@@ -171,7 +166,7 @@ def test_every_command_has_an_example_that_it_takes(words: list[str]) -> None:
     for line in lines:
         typed = shlex.split(line)
         assert typed[: len(prog)] == prog
-        Parser(" ".join(prog), command_spec(words)).parse(typed[len(prog) :])
+        Parser(" ".join(prog), command_of(words)).parse(typed[len(prog) :])
 
 
 def test_no_example_is_of_a_command_that_is_gone() -> None:

@@ -14,6 +14,7 @@ from flow import errors
 from flow.cli.goal import evaluate
 from flow.cli.main import COMMANDS, ELSEWHERE
 from flow.cli.parser import Parser
+from flow.cli.parsing import command_of
 from flow.core import layout
 from flow.core.decision.decide import NoOpinion, Opinion, decide
 from flow.core.decision.verdict import CriterionResult, Verdict
@@ -70,7 +71,7 @@ def parsers() -> dict[str, Parser]:
         if hasattr(module, "COMMAND"):
             found[name] = Parser(f"flow {name}", module.COMMAND)
         for word in getattr(module, "COMMANDS", ()):
-            found[f"{name} {word}"] = Parser(f"flow {name} {word}", module.load(word))
+            found[f"{name} {word}"] = Parser(f"flow {name} {word}", command_of(module, word))
     return found
 
 

@@ -181,7 +181,7 @@ def _run_of_goal(
     return goals.run_of(goal_id), goal_id
 
 
-_TABLE = {
+COMMANDS = {
     "record": CommandSpec(
         "record a piece of evidence; it is kept and shown, but only Flow's own counts",
         _record_arguments,
@@ -193,24 +193,13 @@ _TABLE = {
     ),
     "verify": VERIFY,
     "head": HEAD,
+    "export": "write in-toto Statements of a goal's evidence, signed if asked",
+    "import": "record results that other tools produced; they count for nothing",
 }
-_ELSEWHERE = {
-    "export": ("export", "write in-toto Statements of a goal's evidence, signed if asked"),
-    "import": (
-        "import_results",
-        "record results that other tools produced; they count for nothing",
-    ),
-}
-"""Commands with a module of their own: its name, and what the command is for."""
-COMMANDS = {name: command.help for name, command in _TABLE.items()} | {
-    name: help for name, (_, help) in _ELSEWHERE.items()
-}
+_MODULES = {"export": "export", "import": "import_results"}
 
 
 def load(name: str) -> CommandSpec:
-    """The command ``name`` of this group."""
-    if name in _TABLE:
-        return _TABLE[name]
-    module, help = _ELSEWHERE[name]
-    command = import_module(f"flow.cli.evidence.{module}")
-    return CommandSpec(help, command.arguments, command.run)
+    """A command of this group with a module of its own."""
+    module = import_module(f"flow.cli.evidence.{_MODULES[name]}")
+    return CommandSpec(str(COMMANDS[name]), module.arguments, module.run)

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from flow.cli.output import Output
     from flow.wiring.inbox import InboxQuery
 
-COMMANDS = {"forget": "leave a checkout out of the inbox; trust and hooks keep what they know"}
-
 WAITS = PersonNeeded.exit_code
 _UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 _LONGEST = 100 * 365 * 86400.0
@@ -107,8 +105,10 @@ COMMAND = CommandSpec(
     "with 130\n\n"
     "flow inbox forget PATH leaves a checkout out",
 )
-
-
-def load(name: str) -> CommandSpec:
-    """The command ``name`` of this group."""
-    return {"forget": CommandSpec(COMMANDS["forget"], _forget_arguments, _forget)}[name]
+COMMANDS = {
+    "forget": CommandSpec(
+        "leave a checkout out of the inbox; trust and hooks keep what they know",
+        _forget_arguments,
+        _forget,
+    )
+}

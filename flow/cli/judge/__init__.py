@@ -184,7 +184,7 @@ def _history(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-_TABLE = {
+COMMANDS = {
     "run": CommandSpec(
         "ask a judge about a goal, or about a file by a rubric",
         _run_arguments,
@@ -209,14 +209,5 @@ _TABLE = {
         _history_arguments,
         _history,
     ),
+    "debate": debate.COMMAND,
 }
-COMMANDS = {name: command.help for name, command in _TABLE.items()} | {
-    "debate": "let several judges evaluate a solution and debate until they agree"
-}
-
-
-def load(name: str) -> CommandSpec:
-    """The command ``name`` of this group."""
-    if name == "debate":
-        return debate.COMMAND
-    return _TABLE[name]
