@@ -1,4 +1,4 @@
-"""Cache of a working tree: the base's listing, HEAD against it, and which file had which hash.
+"""Cache of a working tree: the base's listing, HEAD and index against it, each file's hash.
 
 One file for each (checkout, repository in it, base), in the user's state folder. It holds numbers,
 names and hashes in fixed places, nothing that could be executed on reading, and every length and a
@@ -6,7 +6,8 @@ checksum are checked: a file that is not exactly as expected is not used, and wh
 saved is computed again.
 
 A file's hash is known while its stamps are what they were (:mod:`flow.adapters.fs.stamps`). How two
-commits differ is fixed by their ids, since git is told to mind no replacements.
+commits differ is fixed by their ids, since git is told to mind no replacements, and how the index
+differs from one of them by all its bytes.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.worktree.clean_files import Stamps
 
-_MAGIC = b"flow-worktree-cache-6\n"
+_MAGIC = b"flow-worktree-cache-7\n"
 _MODE_AT = STAMPS_SIZE - 4
 _MODES = ("100644", "100755", "120000", GITLINK)
 _GONE, _LINK = len(_MODES), _MODES.index(LINK)
@@ -56,6 +57,10 @@ class Table:
         """The commit, or tree, that ``differing`` is about."""
         self.differing: dict[bytes, ContentState | None] = {}
         """path → its entry in ``other``, for every path where that is not the base's."""
+        self.index = ""
+        """SHA-256 of the index that ``staged`` is about; empty where none is remembered."""
+        self.staged: dict[bytes, ContentState | None] = {}
+        """path → its staged entry, for every path where that is not the base's."""
         self.fresh = True
         """Whether it was made from the base's tree just now, not read from a cache."""
         self._rest: dict[bytes, bytes] = {}
@@ -116,17 +121,18 @@ class Table:
     def _of_blocks(cls, base: str, header: Mapping[str, Any], blocks: list[bytes]) -> Table:
         """The reverse of :meth:`_blocks`. Raises :class:`ValueError` where blocks do not fit."""
         clean, (rest, rest_packed, hashed, hashed_packed, *more) = blocks[:5], blocks[5:]
-        folders, named, decided, differing, differing_packed = more
+        folders, named, decided, differing, differing_packed, staged, staged_packed = more
         table = cls(base)
         table.fresh = False
         table.rules, table.other = str(header["rules"]), str(header["other"])
+        table.index = str(header["index"])
         width = table._width
         table.clean = CleanFiles(width, *clean)
         table._rest = _pairs(rest, rest_packed, width)
         table.hashes = _pairs(hashed, hashed_packed, STAMPS_SIZE + width)
         table.folders = set(_split_block(folders))
-        entries = _pairs(differing, differing_packed, width).items()
-        table.differing = {p: None if e[0] == _GONE else _unpack_entry(e) for p, e in entries}
+        table.differing = _unpack_entries(differing, differing_packed, width)
+        table.staged = _unpack_entries(staged, staged_packed, width)
         flags = (flag == 1 for flag in decided)
         both = islice(table.hashes, header["decided"])
         table.decisions = dict(zip(chain(both, _split_block(named)), flags, strict=True))
@@ -152,7 +158,7 @@ class Table:
             crc = zlib.crc32(block, crc)
         sizes = [len(block) for block in blocks]
         header = {"base": self.base, "crc": crc, "sizes": sizes, "rules": self.rules}
-        header |= {"other": self.other, "decided": len(decided)}
+        header |= {"other": self.other, "index": self.index, "decided": len(decided)}
         text = json.dumps(header, separators=(",", ":")).encode("ascii")
         return [_MAGIC + text + b"\n", *blocks]
 
@@ -162,7 +168,6 @@ class Table:
         more = (path for path, packed in self.hashes.items() if is_believed(packed))
         hashed = [*decided, *(path for path in more if path not in both)]
         named = [path for path in self.decisions if path not in both]
-        gone = bytes((_GONE,)).ljust(self._width, b"\0")
         return [
             *clean_blocks(clean, self.packed_entry),
             b"\0".join(rest),
@@ -172,8 +177,8 @@ class Table:
             b"\0".join(self.folders),
             b"\0".join(named),
             bytes(self.decisions[path] for path in chain(decided, named)),
-            b"\0".join(self.differing),
-            joined(_pack_entry(e) if e else gone for e in self.differing.values()),
+            *_pack_entries(self.differing, self._width),
+            *_pack_entries(self.staged, self._width),
         ]
 
 
@@ -232,6 +237,17 @@ def _pack_entry(entry: ContentState) -> bytes:
 
 def _unpack_entry(packed: bytes) -> ContentState:
     return ContentState(_MODES[packed[0]], packed[1:].hex())
+
+
+def _pack_entries(entries: Mapping[bytes, ContentState | None], width: int) -> list[bytes]:
+    gone = bytes((_GONE,)).ljust(width, b"\0")
+    packed = (_pack_entry(entry) if entry else gone for entry in entries.values())
+    return [b"\0".join(entries), joined(packed)]
+
+
+def _unpack_entries(names: bytes, block: bytes, width: int) -> dict[bytes, ContentState | None]:
+    entries = _pairs(names, block, width).items()
+    return {p: None if e[0] == _GONE else _unpack_entry(e) for p, e in entries}
 
 
 def _block_pieces(block: bytes, width: int) -> list[bytes]:

@@ -8,8 +8,8 @@ ways to look away from a file plays a part: index flags, ``fileMode``, ``trustct
 A path that a sparse checkout leaves out is absent, and so a deletion, unless it was absent at
 activation already; a path marked intent-to-add counts as staged.
 
-In a warm checkout one snapshot costs one git process, a second one where HEAD moved since the last
-one, and a third one where untracked names are new.
+In a warm checkout one snapshot costs no git process; one where HEAD moved since the last one, one
+where the index is another, and one where untracked names are new.
 """
 
 from __future__ import annotations

@@ -47,6 +47,8 @@ _SETTLED_NS = 2_000_000_000
 """Nanoseconds after which a file's stamp is no longer the kernel's present tick."""
 _INDEX_LIMIT = 32 << 20
 """Bytes of an index up to which it is digested to spare a question to git."""
+_SPLIT = b"link"
+"""Begins the part of an index that names another file, with 4 bytes of its size behind it."""
 
 _staged_entries_cache: dict[
     tuple[str, str, bytes],
@@ -142,37 +144,54 @@ def settled_scan(repo: Repo, base: str, head: str | None, request: ScanRequest) 
 
 
 def _staged_entries(
-    repo: Repo, base: str, prefix: bytes
+    repo: Repo, table: Table, prefix: bytes
 ) -> tuple[dict[bytes, ContentState | None], list[bytes]]:
-    """:func:`against_index`; asked once in this process while the index is the same.
+    """:func:`against_index`; git is asked once about all that an index holds.
 
-    An evaluation scans twice. git is asked again about an index that was written just now; a
-    settled one is compared by its bytes, too, since stamps do not show a write through a mapping.
+    What it says of a settled one is remembered in this process (an evaluation scans twice), and in
+    ``table`` unless there are unmerged paths. An index is known by its bytes, since stamps do not
+    show a write through a mapping; its stamps tell that it stayed the same while git read it.
     """
     stamp, digest = _index_stamp(repo), _index_digest(repo)
-    key = (repo.top, base, prefix)
-    cached = _staged_entries_cache.get(key)
-    if cached is not None and digest and cached[0] == (stamp, digest):
-        return cached[1]
-    staged = against_index(repo, base, prefix)
-    settled = digest and time.time_ns() - stamp[0] > _SETTLED_NS
-    if settled and (_index_stamp(repo), _index_digest(repo)) == (stamp, digest):
-        _staged_entries_cache[key] = (stamp, digest), staged
-    else:
-        _staged_entries_cache.pop(key, None)
-    return staged
+    if digest and digest == table.index:
+        return table.staged, []
+    key, state = (repo.top, table.base, prefix), (stamp, digest)
+    cached = _staged_entries_cache.pop(key, None)
+    if cached is None or cached[0] != state:
+        cached = state, against_index(repo, table.base, prefix)
+        settled = digest and time.time_ns() - stamp[0] > _SETTLED_NS
+        if not settled or (_index_stamp(repo), _index_digest(repo)) != state:
+            return cached[1]
+    _staged_entries_cache[key] = cached
+    staged, unmerged = cached[1]
+    if not unmerged:
+        table.index, table.staged = digest, staged
+    return staged, unmerged
 
 
 def _index_digest(repo: Repo) -> str:
-    """Empty where there is no index, or none of an ordinary size."""
+    """Empty where there is no index, or none that is of an ordinary size and whole by itself."""
     data = repository.read_regular(
         os.path.join(repository.usable(repo), "index"), limit=_INDEX_LIMIT
     )
-    if not data or len(data) == _INDEX_LIMIT:
+    if not data or len(data) == _INDEX_LIMIT or _may_be_split(data):
         return ""
     digest = new("sha256", len(data))
     digest.update(data)
     return digest.hexdigest()
+
+
+def _may_be_split(data: bytes) -> bool:
+    """Whether an index may have entries in another file (git's extension ``link``).
+
+    ``link`` may stand in a path as well, seldom with what could be the extension's size behind it.
+    """
+    at = data.find(_SPLIT)
+    while at >= 0:
+        if int.from_bytes(data[at + 4 : at + 8], "big") <= len(data):
+            return True
+        at = data.find(_SPLIT, at + 1)
+    return False
 
 
 def _index_stamp(repo: Repo) -> tuple[int, ...]:
@@ -210,8 +229,7 @@ class _RepositoryScan:
         table, head = self._table, self._head
         base = table.base
         other = head or repository.EMPTY_TREES[len(base)]
-        self._asked = other not in (base, table.other)
-        if self._asked:
+        if other not in (base, table.other):
             table.differing = against_tree(self._repo, base, head, self._prefix)
             table.other = other
         return table.differing if other != base else {}
@@ -264,8 +282,11 @@ class _RepositoryScan:
 
             ahead = LookAhead(self._repo.top, self._table.clean)
         try:
+            table = self._table
+            compared = table.other, table.index
             self._heads = self._against_head()
-            self._staged, unmerged = _staged_entries(self._repo, self._table.base, self._prefix)
+            self._staged, unmerged = _staged_entries(self._repo, table, self._prefix)
+            self._asked = (table.other, table.index) != compared
             if unmerged:
                 paths = ", ".join(self._path(path) for path in unmerged[:5])
                 self._problems.append(f"unmerged in the index: {paths}")
@@ -388,7 +409,7 @@ class _RepositoryScan:
 def _save_cache(file: str, table: Table, walk: Walk, rules: Rules, *, compared: bool) -> None:
     """Write the cache where there is enough news to be worth it.
 
-    ``compared``: git was asked how HEAD differs from the base.
+    ``compared``: git told anew how HEAD or the index differs from the base.
     """
     contents = walk.contents
     compared = compared and len(table) <= _SMALL

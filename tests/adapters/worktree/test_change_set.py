@@ -19,6 +19,7 @@ from flow.adapters.git import repository
 from flow.adapters.worktree import change_set as worktree_change_set
 from flow.adapters.worktree import contents as worktree_contents
 from flow.adapters.worktree import links as worktree_links
+from flow.adapters.worktree import scan as worktree_scan
 from flow.adapters.worktree import trees as worktree_trees
 from flow.adapters.worktree import walk as worktree_walk
 from flow.adapters.worktree.cache import Table
@@ -1565,6 +1566,80 @@ def test_git_is_asked_once_how_a_commit_differs_and_anew_about_any_other(
     assert ("README.md", True, False) in changed()[0]
     box.git("reset", "-q", "--hard", commits[0])
     assert changed() == ([], 0)
+
+
+@pytest.fixture
+def questions(
+    box: GitBox, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[], tuple[list[tuple[str, bool, bool]], int]]:
+    """A look of a new process: the paths, whether base and index have each; questions to git."""
+    asked: list[str] = []
+    git = worktree_trees.repository.git
+
+    def counted(repo: Any, *words: str, **more: Any) -> Any:
+        asked.append(words[0])
+        return git(repo, *words, **more)
+
+    def looked() -> tuple[list[tuple[str, bool, bool]], int]:
+        worktree_scan._staged_entries_cache.clear()
+        asked.clear()
+        now = box.snapshot()
+        count = asked.count("diff-index")
+        assert now._replace(began=0) == box.snapshot(cached=False)._replace(began=0)
+        return [(c.path, c.base is not None, c.index is not None) for c in now.changes], count
+
+    monkeypatch.setattr(worktree_trees.repository, "git", counted)
+    monkeypatch.setattr(worktree_scan, "_SETTLED_NS", -1_000_000_000)
+    return looked
+
+
+def test_git_is_asked_once_about_all_that_an_index_holds(
+    box: GitBox, questions: Callable[[], tuple[list[tuple[str, bool, bool]], int]]
+) -> None:
+    box.pin()
+    assert questions() == ([], 0), "it was asked when the base was pinned"
+    index = box.top / ".git/index"
+    clean = index.read_bytes()
+    box.write("linked.py")  # the mark of a split index stands in its name
+    box.git("add", "linked.py")
+    box.git("rm", "-q", "--cached", "README.md")
+    staged = [("README.md", True, False), ("linked.py", False, True)]
+    assert [questions(), questions()] == [(staged, 1), (staged, 0)]
+    box.remove("linked.py")
+    assert questions() == (staged, 0)
+    (box.top / "README.md").write_bytes(b"more\n")
+    assert questions() == (staged, 0)
+    status = index.stat()
+    index.write_bytes(clean)
+    os.utime(index, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert questions() == ([("README.md", True, True)], 1), "not what was remembered last"
+
+
+def _unmerged(box: GitBox) -> None:
+    blob = box.git("rev-parse", "HEAD:README.md")
+    entries = "".join(f"100644 {blob} {stage}\tREADME.md\n" for stage in (1, 2, 3))
+    box.git("update-index", "--index-info", stdin=f"0 {'0' * 40}\tREADME.md\n{entries}".encode())
+
+
+def _split(box: GitBox) -> None:
+    box.git("update-index", "--split-index")
+
+
+def _just_written(box: GitBox) -> None:
+    worktree_scan._SETTLED_NS = 1 << 62  # the fixture puts it back
+    box.write("evil.py")
+    box.git("add", ".")
+
+
+@pytest.mark.parametrize("make", [_unmerged, _split, _just_written])
+def test_of_some_indexes_git_is_asked_each_time(
+    box: GitBox,
+    questions: Callable[[], tuple[list[tuple[str, bool, bool]], int]],
+    make: Callable[[GitBox], None],
+) -> None:
+    box.pin()
+    make(box)
+    assert [questions()[1], questions()[1]] == [1, 1]
 
 
 def test_a_file_changed_just_now_is_not_remembered(
