@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from flow.core.masked_exit.runner_tables import SAME
 from flow.core.masked_exit.runner_words import tests_by_name
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from flow.core.masked_exit.runner_names import Runner
 
 _OPTIONS = {
@@ -27,10 +27,12 @@ _OPTIONS = {
     "rake": ("--dry-run", "-n", "--tasks", "-T"),
     "invoke": ("--dry", "-R", "--list", "-l"), "bazel": ("--nobuild",), "xcodebuild": ("-dry-run",),
     "mvn": ("-DskipTests", "-Dmaven.test.skip", "-Dmaven.test.skip.exec"),
-    "gradle": ("-m", "--dry-run", "-x test", "--exclude-task test"),
+    "gradle": ("-m", "--dry-run"),
 }  # fmt: skip
 """Options with which a runner ends as after a run, and may report tests that passed, though it has
 run none; the long ones may be shortened, and written with other hyphens and capitals."""
+_GRADLE_VALUES = {"--tests", "-p", "--project-dir", "-b", "-c", "-I", "--init-script", "-g"}
+"""Options of gradle that take the next word."""
 _OF_ALL = ("--help", "--version")
 """The same of all of them."""
 _OF_RUNNERS = (
@@ -59,11 +61,32 @@ def option_without_tests(runner: Runner) -> str:
     options += _OF_ALL
     words = [word or "" for word in runner.words[1:]]
     end = words.index("--") if "--" in words else len(words)
-    pairs = [f"{word} {value}" for word, value in pairwise(words[:end])]
-    for word in (*words[:end], *pairs):
+    for word in words[:end]:
         if any(_is_option(word, option) for option in options):
             return word
-    return ""
+    return _exclusion_of_tests(words[:end]) if first == "gradle" else ""
+
+
+def _exclusion_of_tests(words: Sequence[str]) -> str:
+    """The option by which gradle leaves out every task for tests that it is asked for; or empty.
+
+    ``check -x test`` runs what else ``check`` stands for.
+    """
+    asked, left_out, option = set(), set(), ""
+    rest = iter(words)
+    for word in rest:
+        if word in ("-x", "--exclude-task"):
+            left_out.add(task := next(rest, ""))
+            option = option or f"{word} {task}"
+        elif word.startswith(("-x", "--exclude-task=")):
+            left_out.add(word.removeprefix("--exclude-task=").removeprefix("-x"))
+            option = option or word
+        elif word in _GRADLE_VALUES:
+            next(rest, "")
+        elif not word.startswith("-") and tests_by_name(word):
+            asked.add(word.rpartition(":")[2])
+    left_out = {task.rpartition(":")[2] for task in left_out}
+    return option if asked and asked <= left_out else ""
 
 
 def _is_option(word: str, option: str) -> bool:

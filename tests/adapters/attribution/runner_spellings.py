@@ -254,6 +254,10 @@ mvn test -Dmaven.test.skip=true
 ./mvnw -q test -DskipTests
 gradle -q test -x test
 gradle test --exclude-task test
+gradle :app:test -xtest --info
+gradle test --tests ParserTest -x test
+gradle --exclude-task=test test
+gradle test integrationTest -x test -x integrationTest
 ./gradlew -m test
 gradle test --dry-run
 gradle test --help
@@ -268,6 +272,10 @@ mvn -q package -DskipTests
 mvn test -DskipTests=false
 gradle build -x test
 gradle check -x lint
+gradle check -x test
+./gradlew -x test check
+gradle integrationTest -x test
+gradle test integrationTest -x test
 cargo test --no-run && cargo test
 rspec --dry-run && rspec
 pytest --cov=src --cov-report=term
