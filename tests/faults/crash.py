@@ -30,7 +30,7 @@ from flow.adapters.fs.files import TEMP_PREFIX
 from flow.adapters.user_state.trust import repo_key
 from tests.faults import tracer
 from tests.faults.commands import BY_NAME, TRIALS, Trial
-from tests.faults.scenes import GOAL, RUN_DIR, Scene, entry, forked, strays
+from tests.faults.scenes import GOAL, RUN_DIR, Scene, entry, forked, preload, strays
 from tests.faults.view import disagreements, everything, look
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ class Bench:
     """
 
     def __init__(self, folder: str) -> None:
+        preload()
         self.folder = folder
         self.given: dict[str, str] = {}
         self.before: dict[str, View] = {}

@@ -6,8 +6,11 @@ started isolated as a process of its own (:func:`command`), as ``strace`` needs 
 
 from __future__ import annotations
 
+import gc
+import importlib
 import json
 import os
+import pkgutil
 import selectors
 import shutil
 import signal
@@ -18,6 +21,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import flow
 from tests.support import ROOT
 
 if TYPE_CHECKING:
@@ -205,6 +209,16 @@ def entry(argv: Sequence[str]) -> int:
     return run(words)
 
 
+def preload() -> None:
+    """Import all of Flow, so that a forked child imports nothing."""
+    for module in pkgutil.walk_packages(flow.__path__, "flow."):
+        if not module.name.endswith(("__main__", "pytest_plugin")):
+            try:
+                importlib.import_module(module.name)
+            except ImportError:
+                continue  # an extra that is not installed
+
+
 def command(argv: Sequence[str], first: str = "") -> list[str]:
     """The words that start ``flow`` or a helper isolated, from the checkout under test.
 
@@ -251,6 +265,7 @@ def forked(
 
 def _become(work: Callable[[], int], cwd: str, env: Mapping[str, str], out: int, err: int) -> None:
     status = 70
+    gc.freeze()  # it would look through all that the tests hold, and so copy it
     sys.settrace(None)  # what coverage would see here is lost with the child
     try:
         for number in (signal.SIGINT, signal.SIGTERM):

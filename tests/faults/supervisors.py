@@ -13,8 +13,7 @@ import time
 from typing import Any
 
 from tests.faults.crash import STRAY_SECONDS, temporary
-from tests.faults.scenes import GOAL, RUN_DIR, TEXT, Ran, Scene, entry, forked, strays
-from tests.faults.undeserved.world import preload
+from tests.faults.scenes import GOAL, RUN_DIR, TEXT, Ran, Scene, entry, forked, preload, strays
 from tests.faults.view import disagreements, everything, look
 
 PRINTS = TEXT.replace(

@@ -6,10 +6,8 @@ a script says in its first comment what it does.
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
-import pkgutil
 import shutil
 import signal
 import subprocess
@@ -19,8 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import flow
-from tests.faults.scenes import CALL_TIMEOUT, Ran, Scene, entry, forked, wait
+from tests.faults.scenes import CALL_TIMEOUT, Ran, Scene, entry, forked, preload, wait
 from tests.support.gitrepo import refresh_index
 
 if TYPE_CHECKING:
@@ -238,16 +235,6 @@ def _killed(call: Any, after: float) -> Ran:
     except (ProcessLookupError, PermissionError):
         os.kill(child, signal.SIGKILL)
     return Ran(wait(child, CALL_TIMEOUT), "", "")
-
-
-def preload() -> None:
-    """Import all of Flow, so that a forked child imports nothing."""
-    for module in pkgutil.walk_packages(flow.__path__, "flow."):
-        if not module.name.endswith(("__main__", "pytest_plugin")):
-            try:
-                importlib.import_module(module.name)
-            except ImportError:
-                continue  # an extra that is not installed
 
 
 class Yard:
