@@ -169,13 +169,19 @@ def test_points_that_judges_share_are_those_of_all_and_others_are_named(
     assert "- Quick (2.0.S1)" in judges.prompt(1, "debate 1")
 
 
-@pytest.mark.parametrize("mode", ["debate", "vote"])
 @pytest.mark.parametrize(
-    ("quoted", "status"), [([], 4), (["docs"], 4), (["security"], 0), (["security", "docs"], 0)]
+    ("quoted", "mode", "status"),
+    [
+        ([], "vote", 4),
+        (["docs"], "debate", 4),
+        (["security"], "vote", 0),
+        (["security", "docs"], "debate", 0),
+    ],
 )
 def test_scores_that_rest_on_no_quotes_are_no_result(
-    quoted: list[str], status: int, mode: str, place: GitRepo, judges: DebateJudges
+    quoted: list[str], mode: str, status: int, place: GitRepo, judges: DebateJudges
 ) -> None:
+    """What half of the weight is: ``tests/core/judging/debate/test_model.py``."""
     whole = says(4, 4)
     for row in whole["criteria"]:
         row["evidence"] = [FIRST] if row["name"] in quoted else ["nobody ever wrote this"]
@@ -827,23 +833,28 @@ OTHERWISE = {
 }
 
 
-@pytest.mark.parametrize("what", OTHERWISE)
-def test_another_question_does_not_go_on_with_it(
-    what: str, place: GitRepo, judges: DebateJudges
-) -> None:
+def test_another_question_does_not_go_on_with_it(place: GitRepo, judges: DebateJudges) -> None:
+    """Nor with what was asked about it otherwise; at last the same question does."""
     judges.says({"assess": says(4, 4), "3/assess": {"exit": 9}})
     assert debate(place).status == 4
-    before = reports(place)
-    more, text = OTHERWISE[what]
-    if text is not None:
-        place.write("src/api/users.ts", text)
     judges.says({"assess": says(4, 4)})
-    done = debate(place, *more, "--json")
-    assert done.status == 0, done
-    assert {"1/assess", "2/assess", "3/assess"} <= set(judges.calls)
-    after = reports(place)
-    assert {name: after[name] for name in before} == before
-    assert "users-api-2-DAY.1.md" in after
+    for number, (what, (more, text)) in enumerate(OTHERWISE.items(), 2):
+        before = reports(place)
+        if text is not None:
+            place.write("src/api/users.ts", text)
+        (judges.folder / "calls").unlink(missing_ok=True)
+        done = debate(place, *more, "--json")
+        assert done.status == 0, (what, done)
+        assert {"1/assess", "2/assess", "3/assess"} <= set(judges.calls), what
+        after = reports(place)
+        assert {name: after[name] for name in before} == before, what
+        assert {name for name in after if name not in before} == {
+            f"users-api-{number}-DAY.{judge}.md" for judge in range(1, 5 if what == "judges" else 4)
+        }, what
+    place.write("src/api/users.ts", SOLUTION)
+    (judges.folder / "calls").unlink()
+    assert debate(place, "--json").status == 0
+    assert judges.calls == ["3/assess", "3/verify"]
 
 
 @pytest.mark.parametrize("change", ["text", "structure", "huge", "symlink"])
