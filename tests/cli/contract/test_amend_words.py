@@ -118,36 +118,35 @@ def test_at_a_terminal_it_asks_and_shows_the_difference(work: GitRepo) -> None:
     assert '"docs/**"]' in scene.goal_file(work) or ", docs/**]" in scene.goal_file(work)
 
 
-@pytest.mark.parametrize(
-    ("words", "key", "says"),
-    [
-        ((), None, "say what is to change"),
-        (("--remove", "AC9"), "--remove", "it has AC1, AC2"),
-        (("--remove", "AC1", "--remove", "AC2"), "--remove", "no criterion would be left"),
-        (("--remove", "AC1", "--criterion", "AC1: x :: true"), "--criterion", "removed as well"),
-        (("--criterion", "AC3: a :: b", "--criterion", "AC3: c :: d"), "--criterion", "twice"),
-        (("--criterion", "AC3: only text"), "--criterion", "has no command"),
-        (("--criterion", "only text"), "--criterion", "has no command"),
-        (("--criterion", "AC3: :: true"), "--criterion", "has no text"),
-        (("--criterion", "ac3: x :: true"), "--criterion", "write AC3"),
-        (("--criterion", ""), "--criterion", "has no command"),
-        (("--criterion", "AC3: x :: ("), "verification_command", "bash -n refuses it"),
-        (("--allow", "!x"), "constraints.allowed_paths[1]", "!x"),
-        (("--deny", "../x"), "constraints.denied_paths[0]", ".."),
-        (("--allow", ""), "constraints.allowed_paths[1]", ""),
-    ],
-)
-def test_what_cannot_be_meant_changes_nothing(
-    work: GitRepo, words: tuple[str, ...], key: str | None, says: str
-) -> None:
+NOT_MEANT: list[tuple[tuple[str, ...], str | None, str]] = [
+    ((), None, "say what is to change"),
+    (("--remove", "AC9"), "--remove", "it has AC1, AC2"),
+    (("--remove", "AC1", "--remove", "AC2"), "--remove", "no criterion would be left"),
+    (("--remove", "AC1", "--criterion", "AC1: x :: true"), "--criterion", "removed as well"),
+    (("--criterion", "AC3: a :: b", "--criterion", "AC3: c :: d"), "--criterion", "twice"),
+    (("--criterion", "AC3: only text"), "--criterion", "has no command"),
+    (("--criterion", "only text"), "--criterion", "has no command"),
+    (("--criterion", "AC3: :: true"), "--criterion", "has no text"),
+    (("--criterion", "ac3: x :: true"), "--criterion", "write AC3"),
+    (("--criterion", ""), "--criterion", "has no command"),
+    (("--criterion", "AC3: x :: ("), "verification_command", "bash -n refuses it"),
+    (("--allow", "!x"), "constraints.allowed_paths[1]", "!x"),
+    (("--deny", "../x"), "constraints.denied_paths[0]", ".."),
+    (("--allow", ""), "constraints.allowed_paths[1]", ""),
+]
+"""The options, the key that is named, and what is said of it."""
+
+
+def test_what_cannot_be_meant_changes_nothing(work: GitRepo) -> None:
     before = scene.goal_file(work)
-    done = amend(work, "--json", "--yes", *words)
-    assert done.status == 2, done
-    error = done.json["error"]
-    assert says in f"{error['message']} {error['remedy']}"
-    assert key is None or key in (error["key"] or "")
-    assert scene.goal_file(work) == before
-    assert artifacts(work) == []
+    for words, key, says in NOT_MEANT:
+        done = amend(work, "--json", "--yes", *words)
+        assert done.status == 2, (words, done)
+        error = done.json["error"]
+        assert says in f"{error['message']} {error['remedy']}", words
+        assert key is None or key in (error["key"] or ""), words
+        assert scene.goal_file(work) == before, words
+        assert artifacts(work) == [], words
 
 
 def test_what_is_open_already_is_not_narrowed_by_allowing(repo: GitRepo) -> None:

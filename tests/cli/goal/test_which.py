@@ -44,20 +44,20 @@ def test_the_one_goal_of_the_branch_is_meant(repo: GitRepo, command: str) -> Non
         assert done.json["goal_id"] == "greet"
 
 
-@pytest.mark.parametrize("command", [*ACTS, "confirm", "resume"])
-def test_of_several_goals_none_is_chosen(repo: GitRepo, command: str) -> None:
+def test_of_several_goals_none_is_chosen(repo: GitRepo) -> None:
     begin(repo, "greet", "other")
-    for goal in ("greet", "other") if command == "resume" else ():
-        assert scene.flow(repo, "goal", "pause", goal).status == 0
-    before = [scene.goal_file(repo, goal) for goal in ("greet", "other")]
+    for command in (*ACTS, "confirm", "resume"):
+        for goal in ("greet", "other") if command == "resume" else ():
+            assert scene.flow(repo, "goal", "pause", goal).status == 0
+        before = [scene.goal_file(repo, goal) for goal in ("greet", "other")]
 
-    done = scene.flow(repo, "goal", command, *ACTS.get(command, []))
+        done = scene.flow(repo, "goal", command, *ACTS.get(command, []))
 
-    assert done.status == 2
-    assert "several goals belong to" in done.stderr
-    assert "greet" in done.stderr
-    assert "other" in done.stderr
-    assert [scene.goal_file(repo, goal) for goal in ("greet", "other")] == before
+        assert done.status == 2, command
+        assert "several goals belong to" in done.stderr, command
+        assert "greet" in done.stderr, command
+        assert "other" in done.stderr, command
+        assert [scene.goal_file(repo, goal) for goal in ("greet", "other")] == before, command
 
 
 def test_a_waiting_goal_beside_an_active_one_is_not_passed_over(repo: GitRepo) -> None:
@@ -71,17 +71,17 @@ def test_a_waiting_goal_beside_an_active_one_is_not_passed_over(repo: GitRepo) -
     assert (done.status, done.json["goal_id"]) == (0, "other")
 
 
-@pytest.mark.parametrize("command", [*ACTS, "confirm", "resume", "activate"])
-def test_a_goal_of_another_branch_is_not_meant(repo: GitRepo, command: str) -> None:
+def test_a_goal_of_another_branch_is_not_meant(repo: GitRepo) -> None:
     begin(repo, "greet")
     repo.commit("goal")
     repo.git("switch", "-qc", "elsewhere")
+    before = scene.goal_file(repo)
+    for command in (*ACTS, "confirm", "resume", "activate"):
+        done = scene.flow(repo, "goal", command, *ACTS.get(command, []))
 
-    done = scene.flow(repo, "goal", command, *ACTS.get(command, []))
-
-    assert done.status == 2
-    assert "no goal belongs to elsewhere" in done.stderr
-    assert scene.status(repo) == "active"
+        assert done.status == 2, command
+        assert "no goal belongs to elsewhere" in done.stderr, command
+        assert scene.goal_file(repo) == before, command
 
 
 def test_activate_means_the_draft(repo: GitRepo) -> None:
