@@ -24,9 +24,14 @@ IO_NAMES = {"syscr": "reads", "syscw": "writes", "rchar": "bytes_read", "wchar":
 
 
 def main() -> int:
-    """Run the words in one process and then in another; returns the first exit status not 0."""
+    """As the program says of itself; returns an exit status."""
     result, *words = sys.argv[1:]
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    return count(result, words)
+
+
+def count(result: str, words: list[str]) -> int:
+    """Run the words in one process and then in another; returns the first exit status not 0."""
     from flow.__main__ import run
 
     statuses = [_forked(lambda: run(words)), _forked(lambda: _counted(result, lambda: run(words)))]

@@ -45,7 +45,7 @@ def run_flow(
     input: str | None = None,
 ) -> Ran:
     """As ``start_flow``: the same arguments and the same result."""
-    return _run(lambda: run_words([os.fspath(word) for word in arguments]), cwd, env, input)
+    return run_main(lambda: run_words([os.fspath(word) for word in arguments]), cwd, env, input)
 
 
 def run_helper(
@@ -57,7 +57,7 @@ def run_helper(
 ) -> Ran:
     """As ``start_helper``, in the same way."""
     words = [os.fspath(word) for word in arguments]
-    return _run(lambda: helpers.main(name, words), cwd, env, input)
+    return run_main(lambda: helpers.main(name, words), cwd, env, input)
 
 
 def forget() -> None:
@@ -69,12 +69,13 @@ def forget() -> None:
         container.clear()
 
 
-def _run(
+def run_main(
     main: Callable[[], int],
     cwd: str | os.PathLike[str],
     env: Mapping[str, str | None] | None,
     input: str | None,
 ) -> Ran:
+    """Any other program's ``main``, in the same way."""
     with ExitStack() as stack:
         given, out, err = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
         given.write((input or "").encode("utf-8"))
