@@ -11,9 +11,13 @@ import json
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.docs.console import Command, environment, replay, updated
 from tests.support import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 REPLIES = Path(ROOT, "tests", "docs", "replies")
 
@@ -54,13 +58,13 @@ def install(folder: Path, home: Path, page: str, *, record: bool = False) -> Non
     (home / ".claude" / "settings.flow.json").write_text(json.dumps(settings))
 
 
-def run(page: Path, folder: Path, home: Path, *, record: bool = False) -> list[Command]:
-    """Replay ``page`` with its judge in ``folder``."""
+def run(page: Path, folder: Path, home: Path, *, record: bool = False) -> Iterator[Command]:
+    """Replay ``page`` with its judge in ``folder``, a block after the other as they are asked for."""
     install(folder, home, page.stem, record=record)
     (work := folder / "work").mkdir()
     plugin = {"PYTEST_ADDOPTS": "-p flow.pytest_plugin -p no:cacheprovider", "PYTHONPATH": ROOT}
     env = {**environment(home), **plugin}
-    return list(replay(page.read_text(encoding="utf-8"), work, env))
+    return replay(page.read_text(encoding="utf-8"), work, env)
 
 
 def main() -> int:
@@ -71,7 +75,7 @@ def main() -> int:
             (home := Path(folder, "home")).mkdir()
             identity = "[user]\n\tname = You\n\temail = you@example.org\n"
             (home / ".gitconfig").write_text(f"{identity}[init]\n\tdefaultBranch = main\n")
-            commands = run(page, Path(folder), home, record=True)
+            commands = list(run(page, Path(folder), home, record=True))
         for command in commands:
             if command.difference:
                 print(command.difference)

@@ -33,7 +33,7 @@ CHANGES = {
 def run(page: Path, folder: Path, home: Path) -> list[Command]:
     """Replay ``page`` in ``folder``, with its recorded judge where it has one."""
     if page.stem in RECORDED:
-        return recorded.run(page, folder, home)
+        return list(recorded.run(page, folder, home))
     (work := folder / "work").mkdir()
     return list(replay(page.read_text(encoding="utf-8"), work, environment(home)))
 
