@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flow.adapters.contracts.formats import parse_json
 from flow.adapters.fs import inputs
-from flow.app import goal_views
-from flow.cli.parsing import CommandSpec, goal_argument, usage_error
+from flow.cli.goal.which import run_arguments, run_of_goal
+from flow.cli.parsing import CommandSpec
 from flow.cli.verdict_screen import details_of, verdict_lines
 from flow.core.decision.details import NO_DETAILS
 from flow.core.goal import ids
@@ -42,20 +42,10 @@ def _record_verdict(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _show_arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser, optional=True)
-    parser.add_argument("--run-id", metavar="R", help="this run instead of the goal's")
-
-
 def _show_verdict(args: argparse.Namespace, out: Output) -> int:
     context = Context()
     goals = Goals(context)
-    if args.run_id is not None and args.ID is not None:
-        raise usage_error("name the goal or the run, not both", "flow verdict show")
-    if args.run_id is not None:
-        run_id = ids.run_id(args.run_id)
-    else:
-        run_id = goals.run_of(goal_views.choose(goals, args.ID))
+    run_id, _ = run_of_goal(goals, args.run_id, args.ID, "flow verdict show")
     document = goals.previous_verdict(run_id)
     if document is None:
         raise at_key("run", run_id).not_found(
@@ -85,5 +75,5 @@ COMMANDS = {
     "record": CommandSpec(
         "replace the newest verdict of a run", _record_arguments, _record_verdict
     ),
-    "show": CommandSpec("the newest verdict of a run", _show_arguments, _show_verdict),
+    "show": CommandSpec("the newest verdict of a run", run_arguments, _show_verdict),
 }

@@ -223,6 +223,12 @@ class Rebase(NamedTuple):
     baseline: Baseline
     loaded: LoadedGoal
 
+    @property
+    def move(self) -> str:
+        """From where to where, for people."""
+        old, new = (base[:12] if base else "none" for base in (self.old_base, self.new_base))
+        return f"{old} to {new}"
+
     def to_document(self) -> dict[str, Any]:
         """As ``--json`` prints it."""
         return {
@@ -258,7 +264,7 @@ def do_rebase(context: ClosingContext, plan: Rebase, trust: Callable[[Goal, str]
     """Write an accepted plan: the pin, the baseline, trust in the contract that names it."""
     goal = plan.loaded.goal
     run_id = goal.run_id or ""
-    reason = f"base moved from {_short_commit(plan.old_base)} to {_short_commit(plan.new_base)}"
+    reason = f"base moved from {plan.move}"
     status: Any = goal.status  # not closed: plan_rebase has refused that
     context.write_baseline(goal.id, run_id, plan.baseline)
     context.ledger.move(
@@ -291,7 +297,3 @@ def do_rebase(context: ClosingContext, plan: Rebase, trust: Callable[[Goal, str]
         ),
     )
     trust(context.records.goal(goal.id).goal, "flow goal rebase")
-
-
-def _short_commit(commit: str | None) -> str:
-    return commit[:12] if commit else "none"

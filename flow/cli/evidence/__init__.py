@@ -6,10 +6,11 @@ import os
 from importlib import import_module
 
 from flow.adapters.fs import files, inputs
-from flow.app import goal_record, goal_views
+from flow.app import goal_record
 from flow.app.overview import fresh_fields
 from flow.cli.evidence.verify import HEAD, VERIFY
-from flow.cli.parsing import CommandSpec, goal_argument, plain, usage_error
+from flow.cli.goal.which import run_arguments, run_of_goal
+from flow.cli.parsing import CommandSpec, plain
 from flow.core import layout
 from flow.core.goal import ids
 from flow.core.text import display
@@ -54,14 +55,9 @@ def _record_evidence(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _list_arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser, optional=True)
-    parser.add_argument("--run-id", metavar="R", help="this run instead of the goal's")
-
-
 def _list_evidence(args: argparse.Namespace, out: Output) -> int:
     goals = Goals(Context())
-    run_id, _ = _run_of_goal(goals, args.run_id, args.ID, "flow evidence list")
+    run_id, _ = run_of_goal(goals, args.run_id, args.ID, "flow evidence list")
     sidecars, warnings = goals.records.evidence(ids.run_id(run_id))
     freshness = goal_record.freshness(goals, sidecars)
     rows = [
@@ -95,7 +91,7 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _show_evidence(args: argparse.Namespace, out: Output) -> int:
     goals = Goals(Context())
-    run_id, goal_id = _run_of_goal(goals, args.run_id, args.goal, "flow evidence show")
+    run_id, goal_id = run_of_goal(goals, args.run_id, args.goal, "flow evidence show")
     evidence = _named_evidence(goals, run_id, goal_id, args.EVIDENCE)
     output = _output_end(goals.top, run_id, evidence.output_ref)
     freshness = fresh_fields(goal_record.freshness(goals, [evidence]).get(evidence.id))
@@ -169,25 +165,13 @@ def _output_end(top: str, run_id: str, name: str | None) -> dict[str, object]:
     return {"output": data.decode("utf-8", "replace"), "output_left_out": start}
 
 
-def _run_of_goal(
-    goals: Goals, run_id: str | None, goal_id: str | None, prog: str
-) -> tuple[str, str | None]:
-    """The run that is meant, and its goal where that is known."""
-    if run_id is not None and goal_id is not None:
-        raise usage_error("name the goal or the run, not both", prog)
-    if run_id is not None:
-        return ids.run_id(run_id), None
-    goal_id = goal_views.choose(goals, goal_id)
-    return goals.run_of(goal_id), goal_id
-
-
 COMMANDS = {
     "record": CommandSpec(
         "record a piece of evidence; it is kept and shown, but only Flow's own counts",
         _record_arguments,
         _record_evidence,
     ),
-    "list": CommandSpec("the evidence of a run", _list_arguments, _list_evidence),
+    "list": CommandSpec("the evidence of a run", run_arguments, _list_evidence),
     "show": CommandSpec(
         "one piece of evidence and the end of its output", _show_arguments, _show_evidence
     ),

@@ -243,9 +243,8 @@ def _proposed_after_approval(
 def _rebase_goal(args: argparse.Namespace, out: Output) -> int:
     context = Context()
     plan = moving.plan_rebase(context, goal_to_act_on(context, args))
-    move = f"{_short_commit(plan.old_base)} to {_short_commit(plan.new_base)}"
     out.say(
-        f"the base of goal {plan.goal_id} would move from {move}; "
+        f"the base of goal {plan.goal_id} would move from {plan.move}; "
         f"{len(plan.stops_counting)} files that only the other side changed stop counting:",
         *(f"  {path}" for path in plan.stops_counting),
     )
@@ -255,15 +254,11 @@ def _rebase_goal(args: argparse.Namespace, out: Output) -> int:
         how=f"flow goal rebase {plan.goal_id} --yes",
     )
     moving.do_rebase(context, plan)
-    sentence = f"The base of {plan.goal_id} moved from {move}."
+    sentence = f"The base of {plan.goal_id} moved from {plan.move}."
     next_step = f"flow goal evaluate {plan.goal_id}"
     lines = moved_lines(out.screen, "contract", sentence, next_step=next_step)
     out.result({**plan.to_document(), "next": next_step}, lines)
     return 0
-
-
-def _short_commit(commit: str | None) -> str:
-    return commit[:12] if commit else "none"
 
 
 def _reason_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,8 +1,9 @@
-"""Which goal a command acts on: the one that is named, or the one of this branch (SPEC 12)."""
+"""Which goal or run a command is about: the one that is named, or this branch's (SPEC 12)."""
 
 from __future__ import annotations
 
 from flow.app import goal_views
+from flow.cli.parsing import goal_argument, usage_error
 from flow.core.goal import ids
 from flow.core.goal.lifecycle import NON_TERMINAL
 from flow.startup.typing import TYPE_CHECKING
@@ -27,3 +28,21 @@ def goal_to_act_on(
     Raises :class:`StateError` where several goals may be meant, :class:`InputError` where none is.
     """
     return ids.goal_id(goal_views.choose(Goals(context), args.ID, states))
+
+
+def run_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add a goal's ``ID`` and ``--run-id``, which :func:`run_of_goal` reads."""
+    goal_argument(parser, optional=True)
+    parser.add_argument("--run-id", metavar="R", help="this run instead of the goal's")
+
+
+def run_of_goal(
+    goals: Goals, run_id: str | None, goal_id: str | None, prog: str
+) -> tuple[str, str | None]:
+    """The run that is meant, and its goal where that is known."""
+    if run_id is not None and goal_id is not None:
+        raise usage_error("name the goal or the run, not both", prog)
+    if run_id is not None:
+        return ids.run_id(run_id), None
+    goal_id = goal_views.choose(goals, goal_id)
+    return goals.run_of(goal_id), goal_id
