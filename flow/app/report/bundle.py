@@ -95,9 +95,7 @@ def _status(record: Record) -> dict[str, Any]:
     goal = record.goal
     closed = None
     if record.closed_at is not None:
-        closed = {
-            **_act("achieved" if goal.status == "achieved" else goal.status, record.closed_at)
-        }
+        closed = _act(goal.status, record.closed_at)
     return {
         "goal_id": goal.id,
         "status": goal.status,
