@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import stat
 
-from flow.core.boundary.globs import Globs, compile_glob
+from flow.core.boundary.globs import Globs, compile_glob, path_bytes
 from flow.core.sandbox import covered_path
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -112,7 +112,7 @@ class _Opening:
         glob = compile_glob(pattern, anchored=True)
         matches: list[str] = []
         for rel, _ in _topmost_matches(
-            self.top, below, lambda rel, folder: glob.matches(_path_bytes(rel), folder=folder)
+            self.top, below, lambda rel, folder: glob.matches(path_bytes(rel), folder=folder)
         ):
             if rel is None or len(matches) == MOST:
                 self.left_out[f"{pattern}: covers too much to be opened one by one"] = None
@@ -128,7 +128,7 @@ class _Opening:
         if not self.denied:
             return
         for root in list(self.writable):
-            if root and self.denied.first(_path_bytes(root), folder=self._kind(root) == "folder"):
+            if root and self.denied.first(path_bytes(root), folder=self._kind(root) == "folder"):
                 del self.writable[root]
             elif self._kind(root) == "folder" and not self._close_in(root):
                 del self.writable[root]
@@ -139,7 +139,7 @@ class _Opening:
         for rel, _ in _topmost_matches(
             self.top,
             root,
-            lambda rel, folder: self.denied.first(_path_bytes(rel), folder=folder) is not None,
+            lambda rel, folder: self.denied.first(path_bytes(rel), folder=folder) is not None,
         ):
             if rel is None or len(self.closed) + len(matches) >= MOST:
                 return False
@@ -160,10 +160,6 @@ class _Opening:
 
 def _is_inside(rel: str, other: str) -> bool:
     return other in ("", rel) or rel.startswith(other + "/")
-
-
-def _path_bytes(rel: str) -> bytes:
-    return rel.encode("utf-8", "surrogateescape")
 
 
 def _topmost_matches(

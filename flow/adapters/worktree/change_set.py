@@ -20,7 +20,7 @@ from itertools import chain, islice
 from flow.adapters.git import repository
 from flow.adapters.worktree.guards import guards
 from flow.adapters.worktree.scan import Ignored, ScanRequest, settled_scan
-from flow.core.boundary.changes import PLAIN, in_order, path_bytes
+from flow.core.boundary.changes import PLAIN, in_order, order_key
 from flow.core.boundary.globs import Globs, why_not
 from flow.core.boundary.rules import Baseline, Deciding, PathChange, Snapshot, entry_digest
 from flow.errors import FlowError, GitError, at_key, in_file
@@ -94,7 +94,7 @@ def _changes(scan: Scan, base: str) -> Changes:
 
     from flow.core.boundary.packed import PackedChanges
 
-    rest = merge(in_order(some), *runs, key=path_bytes)
+    rest = merge(in_order(some), *runs, key=order_key)
     return PackedChanges.of(rest, len(base) // 2)
 
 

@@ -12,7 +12,7 @@ from flow.adapters.worktree.guards import problems
 from flow.adapters.worktree.ignore import Rules, outer_rules
 from flow.adapters.worktree.trees import against_index, against_tree, listing, text_of
 from flow.adapters.worktree.walk import Walk
-from flow.core.boundary.globs import Globs, why_not
+from flow.core.boundary.globs import Globs, path_bytes, why_not
 from flow.core.boundary.rules import GITLINK, LINK, ContentState, PathChange, entry_digest
 from flow.errors import GitError
 from flow.startup.sha import new, sha256
@@ -120,7 +120,7 @@ class ScanRequest(NamedTuple):
         patterns, paths = self.deciding
         valid = [pattern for pattern in patterns if why_not(pattern) is None]
         globs = Globs([*(g.text for g in self.protected.globs), *valid], anchored=False)
-        named = {_path_bytes(path) for path in paths}
+        named = {path_bytes(path) for path in paths}
         return lambda known: globs.among(known) | {path for path in named if path in known}
 
 
@@ -378,8 +378,8 @@ class _RepositoryScan:
             path
             for path in (recorded if not self._prefix else ())
             if path not in now
-            and denied.first(_path_bytes(path)) is not None
-            and not os.path.lexists(os.path.join(top, _path_bytes(path)))
+            and denied.first(path_bytes(path)) is not None
+            and not os.path.lexists(os.path.join(top, path_bytes(path)))
         )
         altered = (path for path, entry in now.items() if recorded.get(path) != entry_digest(entry))
         return [
@@ -427,7 +427,3 @@ def _save_cache(file: str, table: Table, walk: Walk, rules: Rules, *, compared: 
         rules.decisions = {path: rules.decisions[path] for path in walk.asked}
     table.decisions = rules.decisions
     table.save(file, clean)
-
-
-def _path_bytes(path: str) -> bytes:
-    return path.encode("utf-8", "surrogateescape")

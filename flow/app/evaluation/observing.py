@@ -10,7 +10,7 @@ from flow.app.evaluation.values import Drift, EvaluationTools, Facts, Measuremen
 from flow.core import layout
 from flow.core.boundary import guards
 from flow.core.boundary import rules as bounds
-from flow.core.boundary.globs import Globs
+from flow.core.boundary.globs import Globs, path_bytes
 from flow.core.evidence.model import Subject
 from flow.core.goal.model import NO_BRANCH, Goal
 from flow.core.text import display
@@ -178,7 +178,7 @@ def _reports(goal: Goal) -> Callable[[str], bool]:
         for path in (posixpath.join(criterion.cwd or "", criterion.report), criterion.report)
     ]
     globs = Globs([posixpath.normpath(path) for path in named], anchored=True)
-    return lambda path: globs.first(path.encode("utf-8", "surrogateescape")) is not None
+    return lambda path: globs.first(path_bytes(path)) is not None
 
 
 def boundary(facts: Facts, drift: Drift, tools: EvaluationTools) -> BoundaryReport:

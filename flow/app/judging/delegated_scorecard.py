@@ -9,7 +9,7 @@ from flow.app.judging.bundle import denied_context, journals
 from flow.app.judging.port import AskJudge, NoAnswer
 from flow.app.judging.scoring import ScoredCard, ScoreRequest
 from flow.core import instant
-from flow.core.boundary.globs import Globs
+from flow.core.boundary.globs import Globs, path_bytes
 from flow.core.goal import ids
 from flow.core.judging.goal.delegated import DelegatedOpinion, DelegatedScorecard, undecided
 from flow.core.judging.scorecard import model as scorecard_model
@@ -126,7 +126,7 @@ def _refusal(port: ScorecardPort, case: JudgeCase, request: DelegatedScorecard) 
     denied, _ = denied_context(case.facts.loaded.goal)
     name = normpath(request.file)
     withheld = Globs((*denied, *journals(case, port.journal_dir)), anchored=False)
-    if withheld.first(name.encode("utf-8", "surrogateescape")) is not None:
+    if withheld.first(path_bytes(name)) is not None:
         return "denied_context keeps its transcript from judges"
     if name.partition("/")[0] in (".flow", ".git"):
         return "its transcript lies in a folder of Flow's or git's own"

@@ -8,8 +8,8 @@ from flow.core.boundary.changes import (
     by_path,
     entry_digest,
     in_order,
-    path_bytes,
 )
+from flow.core.boundary.globs import path_bytes
 from flow.core.boundary.guards import guards_changed
 from flow.core.boundary.leftovers import (
     CACHE_FILES,
@@ -373,5 +373,5 @@ def tree_digest(
         if own_files is not None and own_files(change):
             continue
         states = " ".join(map(entry_digest, (change.head, change.index, change.worktree)))
-        total.update(b"\0%b\0%b" % (path_bytes(change), states.encode()))
+        total.update(b"\0%b\0%b" % (path_bytes(change.path), states.encode()))
     return total.hexdigest()

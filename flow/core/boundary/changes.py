@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flow.core.boundary.globs import path_bytes
 from flow.core.layout import REPORTS_DIR, SCORES
 from flow.startup import json
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
@@ -221,12 +222,12 @@ def in_order(changes: list[PathChange] | Iterator[PathChange] | Changes) -> Iter
     """Sorted by the bytes of their paths, as what is no tuple and no list is already."""
     if not isinstance(changes, tuple | list):
         return changes
-    return sorted(changes, key=path_bytes)
+    return sorted(changes, key=order_key)
 
 
-def path_bytes(change: PathChange) -> bytes:
-    """The path as the file system has it."""
-    return change.path.encode("utf-8", "surrogateescape")
+def order_key(change: PathChange) -> bytes:
+    """What changes are sorted by: the bytes of their paths."""
+    return path_bytes(change.path)
 
 
 def where(changes: Changes, keep: Callable[[PathChange], bool]) -> Changes:

@@ -173,6 +173,11 @@ class Globs:
         return any(glob.enters(folder) for glob in self.globs)
 
 
+def path_bytes(path: str) -> bytes:
+    """A path as the file system has it, and as patterns are compared with it."""
+    return path.encode("utf-8", "surrogateescape")
+
+
 def why_not(pattern: object) -> str | None:
     """Why ``pattern`` is refused; None where it can be used."""
     if not isinstance(pattern, str):

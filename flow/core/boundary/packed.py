@@ -10,7 +10,8 @@ from array import array
 from bisect import bisect_right
 from itertools import chain, islice
 
-from flow.core.boundary.changes import GITLINK, LINK, REGULAR, ContentState, PathChange, path_bytes
+from flow.core.boundary.changes import GITLINK, LINK, REGULAR, ContentState, PathChange
+from flow.core.boundary.globs import path_bytes
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class PackedChanges:
                 if states is None:
                     others[len(blocks) * _ROWS + len(paths)] = change
                     states = [bytes(width + 1)] * 4
-                paths.append(path_bytes(change))
+                paths.append(path_bytes(change.path))
                 for column, state in zip(columns, states, strict=True):
                     column.append(state)
             blocks.append(_PackedRows(paths, columns))
@@ -94,7 +95,7 @@ class PackedChanges:
 
     def get(self, path: str) -> PathChange | None:
         """The change of a path; quick where paths are asked for in their order."""
-        key = _path_bytes(path)
+        key = path_bytes(path)
         number = bisect_right(self._blocks, key, key=lambda block: block.first) - 1
         if number < 0:
             return None
@@ -196,7 +197,3 @@ def _unpacked(column: bytes, width: int, count: int) -> list[ContentState | None
         ContentState(_MODES[mode], digits[place * step + 2 : (place + 1) * step]) if mode else None
         for place, mode in enumerate(column[::width])
     ]
-
-
-def _path_bytes(path: str) -> bytes:
-    return path.encode("utf-8", "surrogateescape")

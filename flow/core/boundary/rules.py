@@ -38,7 +38,7 @@ from flow.core.boundary.changes import (
     dirty_digest,
     entry_digest,
 )
-from flow.core.boundary.globs import Globs, literal_pattern, why_not
+from flow.core.boundary.globs import Globs, literal_pattern, path_bytes, why_not
 from flow.core.boundary.guards import guards_changed
 from flow.core.layout import PLUGIN_SCORES, REPORTS_DIR, TEMP_DIGITS, TEMP_PREFIX, journal_base
 from flow.core.text.display import names
@@ -180,7 +180,7 @@ class OwnFiles:
             and change.real is None
             and not (change.worktree is None and change.base is not None)
             and all(entry is None or entry.mode == REGULAR for entry in entries)
-            and self._denied.first(_path_bytes(change.path)) is None
+            and self._denied.first(path_bytes(change.path)) is None
             and (not change.foreign or self._unrecorded(change))
         )
 
@@ -189,7 +189,7 @@ class OwnFiles:
 
         Every evaluation writes it: as an ordinary change it would make each one stale.
         """
-        allowed = self._allowed.first(_path_bytes(change.path)) is not None
+        allowed = self._allowed.first(path_bytes(change.path)) is not None
         if change.foreign != "unrecorded" and not allowed:
             return False
         base = journal_base(change.path)
@@ -380,7 +380,7 @@ class PathRules(NamedTuple):
 
     def refusal(self, path: str, folder: bool = False, *, allow: bool = True) -> str | None:
         """Why a path is not allowed; ``allow`` False: only whether it is denied."""
-        name = _path_bytes(path)
+        name = path_bytes(path)
         pattern = self.denied.first(name, folder=folder)
         if pattern is not None:
             return f"denied by {pattern!r}"
@@ -393,11 +393,11 @@ class PathRules(NamedTuple):
         if change.real is not None:
             alone = Globs([literal_pattern(change.path)], anchored=True)
             return self._replace(allowed=alone).why(change) is None
-        return self.denied.first(_path_bytes(change.path), folder=change.folder) is None
+        return self.denied.first(path_bytes(change.path), folder=change.folder) is None
 
     def denies(self, path: str) -> bool:
         """Whether a denied pattern names the file."""
-        return self.denied.first(_path_bytes(path)) is not None
+        return self.denied.first(path_bytes(path)) is not None
 
 
 def _violation(change: PathChange, why: str, baseline: Baseline, *, openable: bool) -> Violation:
@@ -458,7 +458,3 @@ def _warnings(
             + names(late)
         )
     return tuple(warnings)
-
-
-def _path_bytes(path: str) -> bytes:
-    return path.encode("utf-8", "surrogateescape")

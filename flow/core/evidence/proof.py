@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from flow.core.boundary.by_products import cache_roots, is_by_product
 from flow.core.boundary.changes import ABSENT, Baseline, PathChange, Snapshot, by_path, where
-from flow.core.boundary.globs import Globs, literal_name
+from flow.core.boundary.globs import Globs, literal_name, path_bytes
 from flow.core.evidence import protected_files
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -38,7 +38,7 @@ class Patterns:
             if name is None:
                 wild.append(pattern)
             else:
-                self._literal.add(name.encode("utf-8", "surrogateescape"))
+                self._literal.add(path_bytes(name))
         self._wild = Globs(wild, anchored=True)
 
     def __bool__(self) -> bool:
@@ -160,7 +160,7 @@ def difference(
     states = {
         path: text
         for path, text in baseline.proof_states.items()
-        if known.first(_path_bytes(path)) is not None or late.first(_path_bytes(path)) is not None
+        if known.first(path_bytes(path)) is not None or late.first(path_bytes(path)) is not None
     }
     pinned = baseline._replace(
         protected=states,
@@ -205,7 +205,3 @@ def pin_patterns(
         proof_since="activation" if at_activation else baseline.proof_since,
         proof_cut=cut,
     )
-
-
-def _path_bytes(path: str) -> bytes:
-    return path.encode("utf-8", "surrogateescape")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 import re
 
-from flow.core.boundary.globs import Globs, literal_pattern, why_not
+from flow.core.boundary.globs import Globs, literal_pattern, path_bytes, why_not
 from flow.core.evidence.proof_tables import (
     ECOSYSTEMS,
     EXAMINERS,
@@ -360,7 +360,7 @@ def _test_like(path: str) -> bool:
 def _one_test(path: str) -> bool:
     """Whether it is one test by its name, not a script that may run several."""
     name = path.rpartition("/")[2]
-    return _SINGLE.first(name.encode("utf-8", "surrogateescape")) is not None
+    return _SINGLE.first(path_bytes(name)) is not None
 
 
 def _below_tests(path: str) -> bool:

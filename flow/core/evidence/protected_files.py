@@ -10,7 +10,7 @@ from itertools import chain
 
 from flow.core.boundary.by_products import cache_root, ignored_differences
 from flow.core.boundary.changes import ABSENT, GITLINK, Baseline, PathChange, Snapshot, entry_digest
-from flow.core.boundary.globs import Globs
+from flow.core.boundary.globs import Globs, path_bytes
 from flow.core.goal.model import canonical_digest
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
@@ -131,7 +131,7 @@ def compared(
         if after is not None:
             by_path[change.path] = FileChange(change.path, states[0], after)
     for path, (before, after) in ignored_differences(snapshot, baseline).items():
-        if path not in seen and known.first(_path_bytes(path)) is not None:
+        if path not in seen and known.first(path_bytes(path)) is not None:
             by_path[path] = FileChange(path, before, after)
     for path, states in _put_back(baseline, known, late).items():
         if path not in seen and path not in snapshot.locked and states[0] != states[3]:
@@ -159,7 +159,7 @@ def matching(paths: Iterable[str], patterns: Sequence[str]) -> tuple[str, ...]:
     """The ``paths`` that a protected pattern names, without well-known caches."""
     locked = Globs(patterns, anchored=False)
     return tuple(
-        p for p in paths if cache_root(p) is None and locked.first(_path_bytes(p)) is not None
+        p for p in paths if cache_root(p) is None and locked.first(path_bytes(p)) is not None
     )
 
 
@@ -194,7 +194,7 @@ def relocked(
     common = Globs([pattern for pattern in patterns if pattern in before], anchored=False)
 
     def was_protected(path: str) -> bool:
-        return common.first(_path_bytes(path)) is not None
+        return common.first(path_bytes(path)) is not None
 
     protected = {
         **{path: states for path, states in baseline.protected.items() if was_protected(path)},
@@ -213,7 +213,7 @@ def _naming_pattern(patterns: Matcher, change: PathChange) -> str | None:
     """The pattern that names it; empty where it names a path inside a submodule."""
     if not patterns:
         return None
-    path = _path_bytes(change.path)
+    path = path_bytes(change.path)
     pattern = patterns.first(path, folder=change.folder)
     return "" if pattern is None and change.folder and patterns.enters(path) else pattern
 
@@ -258,13 +258,9 @@ def _put_back(baseline: Baseline, known: Matcher, late: Matcher) -> dict[str, li
         states = _parsed_state(text)
         if states is not None and text.startswith(_EMPTIED):
             continue  # a submodule that is checked out now is as the base has it
-        if states is not None and known and known.first(_path_bytes(path)) is not None:
+        if states is not None and known and known.first(path_bytes(path)) is not None:
             put_back[path] = states
     for path, text in baseline.dirty.items() if late else ():
-        if path not in put_back and late.first(_path_bytes(path)) is not None:
+        if path not in put_back and late.first(path_bytes(path)) is not None:
             put_back[path] = [text.partition(" ")[0], "", "", "as in the base"]
     return put_back
-
-
-def _path_bytes(path: str) -> bytes:
-    return path.encode("utf-8", "surrogateescape")

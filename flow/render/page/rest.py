@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.boundary.globs import Globs, why_not
+from flow.core.boundary.globs import Globs, path_bytes, why_not
 from flow.core.evidence.model import GENERAL_LIMITATIONS
 from flow.core.text.display import clip, names, visible
 from flow.errors import FEW, PATHS, cut_list, more_than
@@ -109,7 +109,7 @@ def _file_rows(report: GoalReport, allowed: Sequence[str]) -> list[Markup]:
             note = join(note, ", " if note else None, "was outside at ", place)
         meaning = "outside" if path in outside else "proved"
         label = "outside" if path in outside else "inside"
-        real = _bytes(changed.get(path, path))
+        real = path_bytes(changed.get(path, path))
         by = next((p for p, each in compiled if each.first(real) is not None), None)
         why = (
             tag("code", by)
@@ -126,10 +126,6 @@ def _file_rows(report: GoalReport, allowed: Sequence[str]) -> list[Markup]:
                 tag("td", why, class_="q"), tag("td", note))
         )  # fmt: skip
     return rows
-
-
-def _bytes(path: str) -> bytes:
-    return path.encode("utf-8", "surrogateescape")
 
 
 def _count(sign: str, count: object) -> str:
