@@ -286,7 +286,8 @@ def what_moved(
         now = now._replace(guards=proposal["guards"])
         tree = bounds.subject_tree(now, baseline, own_files(goal, baseline), as_recorded=True)
         if tree != proposal["tree"]:
-            moved.append("the files were changed since it was made")
+            committed = " or committed" if now.head != proposal.get("head") else ""
+            moved.append(f"the files were changed{committed} since it was made")
         elif proposal.get("proof") is not None and context.proof is not None:
             from flow.app.evaluation import proofs
 

@@ -230,6 +230,16 @@ def test_evidence_of_a_goal_that_is_gone_is_listed_without_a_word(repo: GitRepo)
 # --- attacks --------------------------------------------------------------------------------------
 
 
+def test_committed_after_a_green_run_then_confirmed(repo: GitRepo) -> None:
+    """Nothing was edited, so the message names what did happen."""
+    scene.create(scene.start(repo))
+    proposal = scene.propose(repo)
+    repo.commit("the work")
+    done = flow(repo, "goal", "confirm", "greet", "--proposal", proposal)
+    assert done.status == 2
+    assert "the files were changed or committed since it was made" in done.stderr
+
+
 def test_edited_after_a_green_run_then_confirmed(repo: GitRepo) -> None:
     scene.create(scene.start(repo))
     proposal = scene.propose(repo)
