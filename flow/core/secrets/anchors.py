@@ -43,14 +43,11 @@ SHORT = 1 << 11
 """Bytes of a text in which each anchor is looked for: that takes less than what finds them by grams
 takes to be made."""
 _GRAM = 4
-_BLANK = 32
-_WORDS = bytes(
-    ord("0") if c in b"0123456789" else c if bytes([c]).isalpha() else _BLANK for c in range(256)
-)
+_WORDS = b" " * 48 + b"0" * 10 + b" " * 7 + bytes(range(65, 91)) + b" " * 6 + bytes(range(97, 123))
+_WORDS += b" " * (256 - len(_WORDS))
 """What each byte is where only words count: all digits are one, and what stands in no word is a
 blank; so names that are made of others hold no new word."""
-_WORD_BYTES = [bytes([c]) for c in sorted(set(_WORDS))]
-_OFTEN = bytes({*range(256)} - {*b"$~*@{}+%|!#&<>^\\\"'=/_:"})
+_OFTEN = bytes(range(256)).translate(None, b"$~*@{}+%|!#&<>^\\\"'=/_:")
 """All bytes but those that few texts hold: that such a one is missing is known at once."""
 _BEFORE_EDGE = rb"|[nrtbf]|.*0m|m|[0A-Fa-f]{2}|u00[0A-Fa-f]{2}"
 """What may stand in a word before the edge at which a secret begins."""
@@ -91,6 +88,7 @@ class _Grams:
         self.anchors: dict[int, tuple[_Anchor, ...]] = {**base.anchors} if base is not None else {}
         self._classed: list[_Anchor] = [*base._classed] if base is not None else []
         own: set[int] = set()
+        letters = [bytes([c]) for c in sorted(set(_WORDS))]
         for row in rows:
             if row.classes:
                 self._classed.append(_Anchor(row, row.data, row.edged))
@@ -103,7 +101,7 @@ class _Grams:
                 continue
             begin = anchor.probe[:_GRAM]
             for start in _cases(begin) if row.folded else [begin]:
-                for gram in [start + more for more in _WORD_BYTES] if missing == 1 else [start]:
+                for gram in [start + more for more in letters] if missing == 1 else [start]:
                     key = _gram_number(gram)
                     self.anchors[key] = (*self.anchors.get(key, ()), anchor)
                     own.add(key)

@@ -11,11 +11,8 @@ import binascii
 from flow.startup import re
 
 _CLASSES = bytes.maketrans(
-    bytes(range(256)),
-    bytes(
-        b"0"[0] if 48 <= c <= 57 else b"A"[0] if 65 <= c <= 90 else b"a"[0] if 97 <= c <= 122 else c
-        for c in range(256)
-    ),
+    b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+    b"0" * 10 + b"A" * 26 + b"a" * 26,
 )
 _WORDS = rb"A?a{3,}|A{3,}|0{2,}"
 """Words, abbreviations, years and counters, over the classes of characters."""
