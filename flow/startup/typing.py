@@ -49,25 +49,14 @@ else:
         """``value``."""
         return value
 
-    class _Fields(type):
-        """Makes the annotated names of a class the fields of a tuple, in their order."""
+    class _Tuple(tuple):
+        """What ``typing.NamedTuple`` makes, without a constructor compiled for each class.
 
-        def __new__(mcls, name, bases, body):
-            if bases[0].__bases__ == (tuple,):
-                fields = tuple(body.get("__annotations__", ()))
-                body["_fields"] = body["__match_args__"] = fields
-                body["_field_defaults"] = {key: body[key] for key in fields if key in body}
-                body["__slots__"] = ()
-                for index, key in enumerate(fields):
-                    body[key] = _tuplegetter(index, None)
-            return type.__new__(mcls, name, bases, body)
-
-    class NamedTuple(tuple, metaclass=_Fields):
-        """What ``typing.NamedTuple`` makes, without a constructor compiled for each class."""
+        Each class gets these methods as its own: making one looks for ninety names in all classes
+        above it, so ``tuple`` is the only one there.
+        """
 
         __slots__ = ()
-        _fields = ()
-        _field_defaults = {}  # noqa: RUF012
 
         def __new__(cls, *values, **named):
             if named or len(values) != len(cls._fields):
@@ -118,6 +107,23 @@ else:
 
         def __getnewargs__(self):
             return tuple(self)
+
+    _NAMES = ("__new__", "__repr__", "__getnewargs__", "_asdict", "_complete", "_make", "_replace")
+    _METHODS = {name: _Tuple.__dict__[name] for name in _NAMES}
+
+    class _Fields(type):
+        """Makes the annotated names of a class the fields of a tuple, in their order."""
+
+        def __new__(_mcls, name, _bases, body):
+            fields = tuple(body.get("__annotations__", ()))
+            body["_fields"] = body["__match_args__"] = fields
+            body["_field_defaults"] = {key: body[key] for key in fields if key in body}
+            body["__slots__"] = ()
+            for index, key in enumerate(fields):
+                body[key] = _tuplegetter(index, None)
+            return type(name, (tuple,), _METHODS | body)
+
+    NamedTuple = type.__new__(_Fields, "NamedTuple", (), {})
 
 
 __all__ = [
