@@ -23,8 +23,7 @@ from flow.core.goal.model import contract_digest, scorecard_rubrics
 from flow.errors import ContractError
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.moving import persons_word
-from flow.wiring.pinning import Pinning, about_commands
-from flow.wiring.trusting import record_trust
+from flow.wiring.pinning import Pinning, about_commands, record_trust
 from flow.wiring.working_tree import closing_context
 
 if TYPE_CHECKING:

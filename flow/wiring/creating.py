@@ -20,9 +20,8 @@ from flow.core.goal import ids
 from flow.core.text.display import visible
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring.pinning import Pinning, about_commands
+from flow.wiring.pinning import Pinning, about_commands, record_trust
 from flow.wiring.running import run_checks
-from flow.wiring.trusting import record_trust
 from flow.wiring.working_tree import WorkingTree
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from flow.core.stop.pause import PAUSED_STATUS
 from flow.errors import StateError
 from flow.startup.typing import TYPE_CHECKING
 from flow.version import __version__
-from flow.wiring.pinning import Pinning, about_commands
-from flow.wiring.trusting import record_trust
+from flow.wiring.pinning import Pinning, about_commands, record_trust
 from flow.wiring.working_tree import closing_context
 
 if TYPE_CHECKING:

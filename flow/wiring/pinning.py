@@ -7,12 +7,15 @@ from flow.adapters.attribution.command_checks import command_warnings
 from flow.adapters.attribution.programs import missing_programs
 from flow.adapters.baseline import links
 from flow.adapters.baseline.pinned import pin_baseline, rebase_baseline, replace_protected
+from flow.adapters.fs import clock
 from flow.adapters.journal.store import journal_path
+from flow.adapters.ledger import reader
 from flow.adapters.rubrics import score_files
 from flow.adapters.setup.project import missing_protected
 from flow.app.transitions.create import denied_journal
 from flow.core.decision import after
 from flow.core.evidence import proof
+from flow.core.goal.model import contract
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.working_tree import WorkingTree
 
@@ -22,6 +25,13 @@ if TYPE_CHECKING:
     from flow.core.boundary.changes import Baseline
     from flow.core.goal.model import Goal
     from flow.wiring.context import Context
+
+
+def record_trust(context: Context, goal: Goal, how: str) -> None:
+    """Trust the contract of a goal as it is; ``how`` is the command."""
+    digest = goal.digest(reader.rubric_digests(context.top, goal))
+    document = contract(goal.document)
+    context.trust_ledger.record(goal.id, digest, document, now=clock.now(), how=how)
 
 
 def about_commands(context: Context, goal: Goal) -> list[str]:

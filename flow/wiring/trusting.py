@@ -18,13 +18,6 @@ if TYPE_CHECKING:
     from flow.wiring.context import Context
 
 
-def record_trust(context: Context, goal: Goal, how: str) -> None:
-    """Trust the contract of a goal as it is; ``how`` is the command."""
-    digest = goal.digest(reader.rubric_digests(context.top, goal))
-    document = contract(goal.document)
-    context.trust_ledger.record(goal.id, digest, document, now=clock.now(), how=how)
-
-
 class Trusting:
     """Trust in goals of one checkout. A goal is named by its id, or by the path of a file."""
 
@@ -117,6 +110,7 @@ class Trusting:
 
         Amending(self._context).amend_by_hand(goal_id, how)
 
-    def trust(self, goal: Goal, how: str) -> None:
-        """Trust the contract of a goal as it is."""
-        record_trust(self._context, goal, how)
+    def trust(self, loaded: LoadedGoal, how: str) -> None:
+        """Trust the contract of a goal as it was read."""
+        document = contract(loaded.goal.document)
+        self.ledger.record(loaded.goal.id, loaded.contract, document, now=clock.now(), how=how)

@@ -59,7 +59,7 @@ def install(folder: Path, home: Path, page: str, *, record: bool = False) -> Non
 
 
 def run(page: Path, folder: Path, home: Path, *, record: bool = False) -> Iterator[Command]:
-    """Replay ``page`` with its judge in ``folder``, a block after the other as they are asked for."""
+    """Replay ``page`` with its judge in ``folder``, each block as it is asked for."""
     install(folder, home, page.stem, record=record)
     (work := folder / "work").mkdir()
     plugin = {"PYTEST_ADDOPTS": "-p flow.pytest_plugin -p no:cacheprovider", "PYTHONPATH": ROOT}

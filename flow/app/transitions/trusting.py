@@ -32,8 +32,8 @@ class TrustPort(Protocol):
     def amend_by_hand(self, goal_id: str, how: str) -> None:
         """Put on the record what somebody changed in a goal file, and trust it."""
 
-    def trust(self, goal: Goal, how: str) -> None:
-        """Trust the contract of a goal as it is."""
+    def trust(self, loaded: LoadedGoal, how: str) -> None:
+        """Trust the contract of a goal as it was read."""
 
 
 def record_trust(port: TrustPort, loaded: LoadedGoal, how: str) -> None:
@@ -51,4 +51,4 @@ def record_trust(port: TrustPort, loaded: LoadedGoal, how: str) -> None:
         began = goal.base_commit is not None and goal.run_id is not None
         if began and port.pinned(goal.run_id or "") is None:
             port.write_baseline(goal.id, goal.run_id or "", port.restored(goal))
-    port.trust(goal, how)
+    port.trust(loaded, how)

@@ -41,8 +41,8 @@ class Port:
         assert (goal_id, how) == ("issue-4", "how")
         self.calls.append("amend")
 
-    def trust(self, goal: Goal, how: str) -> None:
-        assert (goal.id, how) == ("issue-4", "how")
+    def trust(self, loaded: LoadedGoal, how: str) -> None:
+        assert (loaded.goal.id, loaded.contract, how) == ("issue-4", "new", "how")
         self.calls.append("trust")
 
 
