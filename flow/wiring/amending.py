@@ -129,7 +129,6 @@ class Amending:
     def amend_untrusted(
         self, goal_id: str, how: str, before: Mapping[str, Any], digest: str
     ) -> None:
-        """Put on the record what was changed since the contract ``before``, and trust nothing."""
         data, loaded = read_goal(self._context.top, goal_id)
         tools = self._tools._replace(
             basis=lambda _loaded: amend.Basis(before, digest=digest),

@@ -31,7 +31,7 @@ OUTPUT_END = 4096
 class Goals:
     """A checkout as the ports for looking at goals see it.
 
-    :class:`~flow.app.goal_record.RecordPort`, :class:`~flow.app.stop.sight.SightPort`.
+    :class:`~flow.app.report.gather.ReportPort`, :class:`~flow.app.stop.sight.SightPort`.
     """
 
     def __init__(self, context: Context) -> None:
@@ -46,12 +46,10 @@ class Goals:
 
     @property
     def records(self) -> FileRecords:
-        """The reading side of the ledger."""
         return self._context.records
 
     @property
     def remembered(self) -> RememberedGoals:
-        """The goals as the user's state folder remembers them."""
         return self._context.remembered
 
     @property
@@ -61,17 +59,14 @@ class Goals:
 
     @property
     def troubles(self) -> Sequence[str]:
-        """Why something recorded before does not count."""
         return tuple(self._context.run_record.troubles)
 
     def closing_context(self) -> ClosingContext:
-        """What a person's command is decided with."""
         from flow.wiring.working_tree import closing_context
 
         return closing_context(self._context)
 
     def goals(self) -> tuple[list[Goal], list[FlowError]]:
-        """Every goal of the checkout, and what is wrong with those that cannot be read."""
         goals, broken = open_goals.read_all(self.records.goal_ids(), self.records.parsed_goal)
         return [*goals.values()], [*broken.values()]
 
@@ -97,13 +92,11 @@ class Goals:
         return open_goals.active_goals(goals, wanted, any_open=any_open), broken
 
     def run_of(self, goal_id: str) -> str:
-        """The run a goal writes to; :class:`StateError` where it has none yet."""
         return open_goals.run_of(self.load(goal_id).goal)
 
     def events(
         self, run_id: str, goal_id: str, *, leave_out: str | None = None
     ) -> tuple[Sequence[Mapping[str, Any]], Sequence[str]]:
-        """The events of a goal in a run, but those of a type, and what could not be read."""
         from flow.adapters.chain import event_log
 
         return event_log.read(self.top, run_id, goal_id, leave_out=leave_out)
@@ -116,21 +109,17 @@ class Goals:
         return branch_goals(self._context.repo, cache_dir, with_trees=with_trees)
 
     def written_since(self, paths: Sequence[str], at: str) -> Sequence[str]:
-        """The files among ``paths`` that were written after a moment, by their time stamps."""
         from flow.adapters.worktree.written import written_since
 
         return written_since(self.top, paths, at)
 
     def closing_on_record(self, loaded: LoadedGoal, run_id: str) -> bool:
-        """Whether this user's state folder knows how the goal got its final status."""
         return self._context.run_record.has_closing(run_id, loaded.goal, loaded.contract)
 
     def is_run_known(self, run_id: str) -> bool:
-        """Whether the state folder keeps anything of a run."""
         return self._context.run_record.knows(run_id)
 
     def output_end(self, path: str) -> bytes:
-        """The end of an output."""
         return files.read_end(self.top, path, limit=OUTPUT_END)
 
     def previous_verdict(self, run_id: str) -> Mapping[str, Any] | None:
@@ -141,7 +130,6 @@ class Goals:
         return verdict if verdict is not None and accepts("verdict", verdict)[0] else None
 
     def chain(self, run_id: str) -> RecordChain:
-        """How the record of a run stands to its hash chain."""
         from flow.core.report import RecordChain
 
         try:
@@ -163,7 +151,6 @@ class Goals:
             return {}
 
     def composites(self, skill: str) -> Sequence[tuple[str, float]]:
-        """(when, composite) of a skill's cards, oldest first."""
         from flow.adapters.rubrics import score_files
 
         try:
@@ -174,13 +161,10 @@ class Goals:
         return [(card.timestamp[:10], float(card.composite)) for card in reversed(cards)]
 
     def is_pending(self, goal_id: str) -> bool:
-        """Whether a change of the goal was decided and not carried out."""
         return files.exists(self.top, layout.pending_file(goal_id))
 
     def pending(self) -> Sequence[str]:
-        """The files of changes that were decided and not carried out."""
         return files.names(self.top, layout.PENDING, suffix=".json", limit=PENDING_LIMIT)
 
     def finish(self, goal_id: str) -> None:
-        """Carry out what was decided about a goal."""
         self._context.ledger.finish(goal_id)

@@ -36,32 +36,26 @@ class StopRecord:
         self._top = context.top
 
     def persist(self, verdict: Verdict) -> tuple[str, ...]:
-        """Keep the verdict; returns warnings."""
         return write_verdict(self._context, verdict.to_document(), verdict.run_id, SOURCE)[1]
 
     def loop(self, goal_id: str, run_id: str) -> LoopCounters:
-        """The counters; fresh ones where there are none."""
         return loop_counters.read(self._top, run_id, goal_id) if run_id else LoopCounters(goal_id)
 
     def keep_loop(self, run_id: str, loop: LoopCounters) -> None:
-        """Replace the counters."""
         loop_counters.write(self._context.run_record.run(run_id), loop, now=clock.now())
 
     def note(self, run_id: str, goal_id: str, event: Mapping[str, Any]) -> None:
-        """Append an event to a run."""
         fields = dict(event)
         kind = fields.pop("type")
         event_log.append(self._top, run_id, goal_id, kind, fields, at=clock.now(), sync=False)
         self._context.run_record.commit(run_id)  # a stop writes nothing after this
 
     def redacted(self, message: str) -> str:
-        """The agent's message as it may be kept: without secrets, and cut."""
         from flow.adapters.process.redaction import redacted_text  # a stop may have no message
 
         return clip(redacted_text(message, self._context.environ), MESSAGE_KEPT)
 
     def output_end(self, evidence_ref: str) -> str:
-        """The end of the output behind a sidecar's path."""
         stem = evidence_ref.removesuffix(layout.EVIDENCE_SUFFIX)
         try:
             data = files.read_end(self._top, f"{stem}.txt", limit=OUTPUT_END)
@@ -74,7 +68,6 @@ class StopRecord:
         return seconds_of_last_result(self._context.records, run_id, criterion)
 
     def judge_cost(self, run_id: str) -> float:
-        """What judges have cost in a run, in US dollars, as far as they told."""
         return self._context.judge_cost(run_id)
 
 
@@ -96,7 +89,6 @@ class Claims:
     goal_memory = checkout_notes
 
     def note(self, run_id: str | None, goal_id: str, event: Mapping[str, Any]) -> None:
-        """Append what somebody said to the run's events, where there are any."""
         context = self._context
         if run_id is not None and event_log.last_seq(context.top, run_id):
             spoken = context.speaker.fields() if context.speaker is not None else {}

@@ -149,27 +149,23 @@ class StopMoves:
         self._context = context
 
     def resume(self, goal_id: str, reason: str) -> None:
-        """A waiting goal becomes active again."""
         from flow.app.stop import waiting
         from flow.wiring.running import Waiting
 
         waiting.go_on(Waiting(self._context), goal_id, reason)
 
     def wait_for_person(self, goal_id: str, reason: str) -> None:
-        """A goal waits for the user, and nothing is proposed."""
         from flow.wiring import moving
 
         moving.shift(self._context, goal_id, "waiting_for_user", reason)
 
     def fail(self, evaluated: Evaluated, reason: str) -> None:
-        """Close a goal as ``failed``."""
         from flow.app.transitions import closing
 
         how, now = "Stop hook, evaluator-loop", clock.now()
         closing.give_up(closing_context(self._context), evaluated, reason, how, now)
 
     def propose(self, evaluated: Evaluated, reason: str, waits: bool) -> Verdict:
-        """Propose ``failed``; with ``waits`` the goal waits for the user meanwhile."""
         from flow.app.transitions import closing
 
         ledger, records = self._context.ledger, self._context.records
@@ -178,7 +174,6 @@ class StopMoves:
         )
 
     def missed(self, goal: Goal, run_id: str, status: str, contract: str) -> None:
-        """Remember a goal that was judged: from now on it is missed."""
         self._context.remembered.after_change(goal, run_id, status, contract)
 
 

@@ -83,7 +83,6 @@ class Trusting:
     # --- flow.app.transitions.trusting.TrustPort ------------------------------------------------
 
     def is_live(self, loaded: LoadedGoal) -> bool:
-        """Whether a goal that was read is the one in ``.flow/goals``, and not another file."""
         try:
             return self._context.load(loaded.goal.id).contract == loaded.contract
         except InputError:
@@ -95,13 +94,11 @@ class Trusting:
         return entry.digest if entry is not None else None
 
     def restored(self, goal: Goal) -> Baseline:
-        """What the goal's pinned commit alone tells."""
         from flow.wiring.working_tree import WorkingTree
 
         return WorkingTree(self._context).restored(goal)
 
     def write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
-        """Write the baseline of a run."""
         self._context.ledger.write_baseline(goal_id, run_id, baseline)
 
     def amend_by_hand(self, goal_id: str, how: str) -> None:

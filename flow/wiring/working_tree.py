@@ -38,7 +38,6 @@ class WorkingTree:
 
     @property
     def settings(self) -> LoadedSettings:
-        """The settings in force."""
         return self._context.settings
 
     def denied(self, goal: Goal) -> tuple[str, ...]:
@@ -76,7 +75,6 @@ class WorkingTree:
         return watched_files(goal, self._context.top, self._context.environ)
 
     def write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
-        """Write the baseline of a run."""
         self._context.ledger.write_baseline(goal_id, run_id, baseline)
 
     def snapshot(

@@ -8,7 +8,7 @@ import pytest
 
 from flow.errors import FlowError, InputError
 from flow.wiring.context import Context
-from flow.wiring.judging.delegated import Delegation
+from flow.wiring.judging.goal import Delegation
 from tests.support import GitRepo
 
 RUN = "**User:** /notes\n\n**Assistant:** Written.\n"

@@ -61,18 +61,18 @@ def open_source(path: str, *, follow: bool = True) -> Source:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no path"
         code = "not_found" if isinstance(error, FileNotFoundError) else "unreadable"
-        raise _refused(path, f"the transcript cannot be read: {reason}", code) from error
+        raise refused(path, f"the transcript cannot be read: {reason}", code) from error
     try:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
-            raise _refused(path, "the transcript is not a regular file", "unreadable")
+            raise refused(path, "the transcript is not a regular file", "unreadable")
         head = os.pread(fd, 1 << 16, 0)
         if not head.strip(b" \t\r\n\0\xef\xbb\xbf\xff\xfe"):
-            raise _refused(path, "the transcript is empty", "empty")
+            raise refused(path, "the transcript is empty", "empty")
     except OSError as error:
         os.close(fd)
         fault = f"the transcript cannot be read: {error.strerror}"
-        raise _refused(path, fault, "unreadable") from error
+        raise refused(path, fault, "unreadable") from error
     except BaseException:
         os.close(fd)
         raise
@@ -87,7 +87,7 @@ def _spooled() -> int:
             size += len(chunk)
             if size > MOST_SESSION:
                 fault = f"the transcript on standard input is larger than {MOST_SESSION} bytes"
-                raise _refused(STDIN, fault, "too_large")
+                raise refused(STDIN, fault, "too_large")
             file.write(chunk)
         file.flush()
         fd = os.dup(file.fileno())
@@ -95,7 +95,8 @@ def _spooled() -> int:
     return fd
 
 
-def _refused(path: str, fault: str, code: str) -> InputError:
+def refused(path: str, fault: str, code: str) -> InputError:
+    """The error of a file that is no transcript."""
     remedy = "name a transcript that was written: a session's .jsonl, text or Markdown"
     return in_file(path).invalid(fault, remedy, code=code)
 

@@ -275,8 +275,7 @@ def _transcript_of(
 
 
 def _unusable(path: str, fault: str) -> InputError:
-    remedy = "name a transcript that was written: a session's .jsonl, text or Markdown"
-    return in_file(path).invalid(f"the transcript {fault}", remedy, code="empty")
+    return places.refused(path, f"the transcript {fault}", "empty")
 
 
 # --- runs and subagents ------------------------------------------------------------------------

@@ -27,6 +27,10 @@ OWN = "~/.claude/settings.flow.json"
 JUDGE_CONFIG = "judge-config.json"
 """At the top level: ``{"autoJudge": true}``."""
 
+_SAME_FILE = (
+    f"{OWN} is this checkout's {PROJECT}, so it counts as the checkout's: what only your own "
+    "file may set is ignored"
+)
 _LIMIT = 1 << 20
 _ABSENT = object()
 
@@ -91,7 +95,7 @@ def _read_files(top: str | None, home: str | None) -> _SettingsFiles:
         # Dotfiles are often symlinks into a folder of their own: the user's file may be one.
         real = os.path.realpath(path)
         if top is not None and os.path.realpath(os.path.join(top, PROJECT)) == real:
-            warnings.append(_same_file())
+            warnings.append(_SAME_FILE)
         else:
             doubt = distrust(real, top)
             if doubt:
@@ -162,13 +166,6 @@ def judge_config(top: str) -> Layer | str | None:
     if not isinstance(value, bool):
         return f"{JUDGE_CONFIG}: autoJudge: {value!r:.60} is not true or false; it is not obeyed"
     return Layer(JUDGE_CONFIG, {"judge": {"autoJudge": value}}, own=False)
-
-
-def _same_file() -> str:
-    return (
-        f"{OWN} is this checkout's {PROJECT}, so it counts as the checkout's: what only your own "
-        "file may set is ignored"
-    )
 
 
 def _present(path: str, errors: list[StorageError]) -> bool:

@@ -10,7 +10,6 @@ from flow.render import judgement
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.context import Context
 from flow.wiring.judging import goal as judging_goal
-from flow.wiring.judging import reviewing
 
 if TYPE_CHECKING:
     import argparse
@@ -32,7 +31,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if not args.show_prompt:
         asked = f"at most {times(2 * (args.samples or 1))}"
         backend = named_judge(backend, out, asked, "the goal and its evidence, secrets redacted")
-    case = reviewing.review(context, args.GOAL, backend)
+    case = judging_goal.review(context, args.GOAL, backend)
     trusted, why = context.trusted(case.facts.loaded)
     if args.show_prompt:
         return _show_prompt(context, case, out, None if trusted else why)

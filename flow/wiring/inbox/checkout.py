@@ -61,19 +61,15 @@ class InboxCheckout(Goals):
     # --- what the inbox asks -------------------------------------------------------------------
 
     def in_short(self) -> Mapping[str, GoalSummary]:
-        """The goals of the checkout by id."""
         return self._in_short
 
     def unreadable(self) -> Mapping[str, str]:
-        """What is wrong with the goals that cannot be read, by id."""
         return self._unreadable
 
     def left_open(self, goal_id: str) -> bool:
-        """Whether Flow left the goal open in this checkout."""
         return goal_id in self._left_open
 
     def standing(self, goal_id: str, *, here: bool) -> StandingGoal:
-        """Where a goal of the checkout stands; ``here``: its branch is checked out."""
         row = self._now[goal_id]
         known = decoded(row.get("stands")) if row.get("here") == here else None
         if known is not None:
@@ -103,15 +99,12 @@ class InboxCheckout(Goals):
     # --- what finding out asks -----------------------------------------------------------------
 
     def doubt(self, loaded: LoadedGoal) -> Doubt:
-        """Why the goal's contract may not run here; empty where it may."""
         return self._doubt(loaded.goal.id, loaded.contract)
 
     def newest_event(self, run_id: str, goal_id: str) -> Mapping[str, Any] | None:
-        """The newest event about the goal that is no evidence's."""
         return event_log.newest(self.top, run_id, "goal_id", goal_id, _tells)
 
     def closing_context(self) -> ClosingContext:
-        """What a person's command is decided with."""
         return self._closing
 
     # --- what is kept --------------------------------------------------------------------------

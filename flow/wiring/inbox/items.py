@@ -127,7 +127,6 @@ class InboxRepository:
         self.key = f"branches {top}"
 
     def branch_copies(self) -> BranchCopies:
-        """The goals of the branches that are not checked out, as far as git can tell."""
         if not self.checkouts or not self.checkouts[0].in_git:
             return BranchCopies()
         first = self.checkouts[0]

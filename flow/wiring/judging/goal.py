@@ -1,4 +1,4 @@
-"""Asking judges about a goal with the real parts: backends, files, a nonce, people's labels."""
+"""Asking judges about a goal with the real parts: backends, files, people's labels, delegation."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import os
 from functools import partial
 from hashlib import sha256
 
+from flow.adapters.debates.reports import solution_name
 from flow.adapters.fs import clock, files
 from flow.adapters.judges import evidence_files
 from flow.adapters.process.redaction import redacted_text
+from flow.adapters.rubrics import scorecard_rubrics
 from flow.adapters.rubrics.rubric_files import RubricFolder
+from flow.adapters.transcripts import reader
 from flow.app.evaluation.values import Listener
 from flow.app.judging import goal as judging_goal
 from flow.app.judging import labelling
@@ -18,18 +21,30 @@ from flow.app.judging.changed_files import Raw
 from flow.app.judging.delegated import Delegate
 from flow.app.judging.panel import backends, ballots_each, criterion_rubrics
 from flow.app.judging.records import Keep
-from flow.app.judging.reviewing import first_ballot
+from flow.app.judging.reviewing import first_ballot, review_case
+from flow.app.judging.scoring import score_and_store
 from flow.app.ports import RawOutput
 from flow.core import layout
+from flow.core.goal import ids
+from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING
+from flow.version import __version__
 from flow.wiring.judging.context import JudgeChoice, random_nonce
-from flow.wiring.judging.delegated import Delegation
+from flow.wiring.judging.debates import DebatingContext
 from flow.wiring.judging.labelling import Labelling
+from flow.wiring.judging.scorecards import Scoring
+from flow.wiring.working_tree import closing_context
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from flow.app.evaluation.values import JudgeCase
+    from flow.app.judging.changed_files import EvidenceFiles
+    from flow.app.judging.debate_calls import DebatePlace
     from flow.app.judging.reviewing import FirstBallot
+    from flow.app.judging.scoring import ScoredCard, ScoreRequest
     from flow.core.decision.decide import NoOpinion, Opinion
+    from flow.core.transcript.model import Transcript
     from flow.wiring.context import Context
 
 
@@ -56,6 +71,15 @@ def shown(parts: Context, case: JudgeCase) -> FirstBallot:
     """What the first ballot would be given; nobody is asked."""
     mask = partial(redacted_text, environ=parts.environ)
     return first_ballot(case, _sources(parts, case), random_nonce(), mask)
+
+
+def review(context: Context, goal_id: str, judge_backend: str | None = None) -> JudgeCase:
+    """A goal as a judge would find it now: the case of the next evaluation; nothing is run."""
+    loaded, now = context.load(ids.goal_id(goal_id)), clock.now()
+    case = review_case(closing_context(context), loaded, version=__version__, now=now)
+    facts = case.facts._replace(base_runs=context.base_runs(loaded.goal))
+    request = case.request._replace(judge_backend=judge_backend)
+    return case._replace(facts=facts, request=request)
 
 
 def _tools(
@@ -105,3 +129,47 @@ def _stash(top: str, data: bytes) -> RawOutput:
     rel = f"{layout.WORK}/{layout.TEMP_PREFIX}{os.urandom(9).hex()}"
     files.publish_new(top, rel, data)
     return RawOutput(os.path.join(top, rel), sha256(data).hexdigest(), len(data))
+
+
+class Delegation:
+    """A checkout as :class:`~flow.app.judging.delegated.DelegationPort` sees it."""
+
+    monotonic = staticmethod(clock.monotonic)
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._top = context.top
+
+    @property
+    def journal_dir(self) -> str:
+        return self._context.settings.settings.journal_dir
+
+    def rubric_source(self, name: str) -> str:
+        return scorecard_rubrics.choose(None, name, self._top).source
+
+    def newest_execution(self, skill: str | None) -> Transcript:
+        home, environ = self._context.home, self._context.environ
+        return reader.newest(skill, cwd=self._top, home=home, environ=environ)
+
+    def saved_execution(self, path: str, skill: str | None) -> Transcript | None:
+        fd = files.open_regular(self._top, path)
+        if fd is None:
+            return None
+        with os.fdopen(fd, "rb") as file:
+            if os.fstat(file.fileno()).st_nlink > 1:
+                why = "its transcript has several hard links, so it may be another file"
+                raise InputError(why)
+        return reader.read(os.path.join(self._top, path), skill)
+
+    def score(self, request: ScoreRequest) -> ScoredCard:
+        return score_and_store(Scoring(self._top, self._context.environ), request)
+
+    def solution_files(self, patterns: Sequence[str], denied: Sequence[str]) -> EvidenceFiles:
+        return evidence_files.collect(self._top, patterns, denied)
+
+    def solution_name(self, paths: Sequence[str]) -> str:
+        return solution_name([os.path.join(self._top, path) for path in paths], self._top)
+
+    def debate_place(self, reports_dir: str, seconds: float) -> DebatePlace:
+        place = DebatingContext(self._top, self._context.environ).place
+        return place._replace(reports_dir=reports_dir, seconds=min(place.seconds, seconds))

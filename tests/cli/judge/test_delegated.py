@@ -20,7 +20,7 @@ from flow.core.judging.common.question import Question
 from flow.core.judging.goal.delegated import DelegatedDebate, DelegatedOpinion, DelegatedScorecard
 from flow.core.judging.scorecard.model import DIMENSIONS, GRADES
 from flow.wiring.context import Context
-from flow.wiring.judging.delegated import Delegation
+from flow.wiring.judging.goal import Delegation
 from tests.support import GitRepo
 from tests.support.debate_judge import reply as opinion
 from tests.support.judges.score_replies import reply as card_of
