@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flow.adapters.judges import service
+from tests.adapters.judges.warm_worker import client
 from tests.support.effort import sizes
-from tests.support.warm_worker import client
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
