@@ -7,8 +7,7 @@ makes anything pass, and a command that failed stays failed.
 
 from __future__ import annotations
 
-import re
-
+from flow.core.attribution.idle_builds import idle_gradle, idle_make
 from flow.core.attribution.reading import WINDOW, Attribution, CommandReading, Summary
 from flow.core.attribution.rules import Rule, applies, says_nothing_ran
 from flow.core.attribution.runners import ONE_REPORT, READERS
@@ -28,14 +27,6 @@ LONGEST_LINE = 500
 """Characters; a longer line is no summary."""
 MOST_FILES = 16
 """Files named by a command that may be reports of its tests."""
-_MAKES = {"make", "gmake"}
-_CHECKING_GOAL = re.compile(
-    r"(?:\w+[-_])?(?:tests?|checks?|specs?|lint|verify|typecheck)(?:[-_:].*)?"
-)
-_IDLE_MAKE = re.compile(
-    r"g?make: (?:['`](.*)' is up to date|Nothing to be done for ['`](.*)')\.", re.ASCII
-)
-"""GNU make 3.81 to 4.4: ``message_basename`` and ``update_goal_chain``; recorded with 4.3."""
 _ASIDE = CANNOT_FAIL | FILTERS | {"cd", "test", "[", "[["}
 
 
@@ -234,7 +225,8 @@ def vacuous(
             return _nothing_ran(own) if own else _unseen_attribution(kind)
     if any(summary.ran for _, summary in by_source):
         return None
-    idle = _made_already(reading, lines)
+    programs = [words for words in reading.commands if words[0] not in _ASIDE]
+    idle = idle_make(programs, lines) or (idle_gradle(programs, lines) if whole else None)
     if idle is not None:
         return idle
     if by_source and not whole and reading.single not in ONE_REPORT:
@@ -275,24 +267,6 @@ def _unseen_attribution(kind: str) -> Attribution:
         "or CTRF file that it writes in the criterion's report"
     )
     return Attribution("vacuous", why, kind, 0, None, "output")
-
-
-def _made_already(reading: CommandReading, lines: Sequence[str]) -> Attribution | None:
-    """That make ran no recipe for the tests it was asked for; None where that is not known.
-
-    As where a folder is called ``test`` and the target is not declared phony. Beside other
-    programs it may have built what those run.
-    """
-    programs = [words for words in reading.commands if words[0] not in _ASIDE]
-    if not all(any(base_name(word) in _MAKES for word in words) for words in programs):
-        return None
-    goals = {word for words in programs for word in words if _CHECKING_GOAL.fullmatch(word)}
-    for line in lines:
-        idle = _IDLE_MAKE.fullmatch(line) if "make: " in line else None
-        if idle is not None and (idle[1] or idle[2]) in goals:
-            why = f"make ran nothing ({line}): where it is no file, declare it .PHONY"
-            return Attribution("vacuous", why, "make", 0, None, "output")
-    return None
 
 
 def _by_rules(

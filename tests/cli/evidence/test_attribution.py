@@ -45,6 +45,7 @@ VACUOUS = {
     "to nowhere": f"{PY} -B -m unittest src/passes.py 2> /dev/null",
     "under a condition": f'if [ -n "$NO_SUCH" ]; then {PYTEST} src/passes.py; fi',
     "never called": f"check() {{ {PYTEST} src/passes.py; }}; test -d src",
+    "gradle, and no tests": "bash src/gradlew test",
     "make, and a folder called like its target": "make -C src test",
     "one of two": f"{PYTEST} --version && {PY} -B -m unittest --help",
 }
@@ -75,6 +76,7 @@ def work(repo: GitRepo) -> GitRepo:
     repo.write("src/fails.py", PASSES.replace("pass", "self.fail()"))
     repo.write("src/hide.sh", f"{PYTEST} -q src/fails.py\necho done\n")
     repo.write("src/report", '<testsuite tests="1"><testcase><skipped/></testcase></testsuite>\n')
+    repo.write("src/gradlew", "echo '> Task :test NO-SOURCE'\n")
     repo.write("src/Makefile", "test:\n\tfalse\n")
     repo.write("src/test/data", "the folder that make takes for its target\n")
     repo.commit("tests")

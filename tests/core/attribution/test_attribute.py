@@ -171,6 +171,8 @@ LANGUAGES = [
     ("2 tests, 1 failure", 2, 0, 1),
     ("1 doctest, 2 tests, 0 failures, 1 excluded", 1, 1, 0),
     ("2 tests, 0 failures, 2 skipped", 0, 2, 0),
+    ("There are no tests to run", 0, 0, 0),
+    ("[info] No tests to run for Test / test", 0, 0, 0),
     ("\t Executed 3 tests, with 1 failure (0 unexpected) in 0.001 (0.002) seconds", 3, 0, 1),
     ("\t Executed 1 test, with 1 test skipped and 0 failures (0 unexpected) in 0.0 (0.0) seconds", 0, 1, 0),
     ("✘ Test run with 3 tests failed after 0.001 seconds with 1 issue.", 1, 0, 1),
@@ -412,3 +414,37 @@ def test_make_that_ran_no_recipe_for_the_tests_is_vacuous(
     told = vacuous(CommandReading(commands=commands), lines_of(output.encode()), whole=False)
     assert (told is not None) is is_vacuous, told
     assert told is None or "declare it .PHONY" in told.why
+
+
+GRADLE = "> Task :compileTestJava NO-SOURCE\n> Task :testClasses UP-TO-DATE\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "is_vacuous"),
+    [
+        ("./gradlew test", GRADLE + "> Task :test NO-SOURCE\n\nBUILD SUCCESSFUL in 1s\n", True),
+        ("gradle :app:integrationTest", "> Task :app:integrationTest SKIPPED\n", True),
+        (
+            "timeout 60 gradle clean test",
+            "> Task :a:test NO-SOURCE\n> Task :b:c:test SKIPPED\n",
+            True,
+        ),
+        ("gradle testDebugUnitTest", "> Task :app:testDebugUnitTest NO-SOURCE\n", True),
+        ("gradle test", "> Task :a:test NO-SOURCE\n> Task :b:test\n", False),
+        ("gradle test", "> Task :a:test NO-SOURCE\n> Task :b:test UP-TO-DATE\n", False),
+        ("gradle test", "> Task :a:test NO-SOURCE\n> Task :b:test FROM-CACHE\n", False),
+        ("gradle test", GRADLE + "BUILD SUCCESSFUL in 1s\n", False),
+        ("gradle build", "> Task :test NO-SOURCE\n", False),
+        ("gradle check", "> Task :test NO-SOURCE\n", False),
+        ("./build.sh", "> Task :test NO-SOURCE\n", False),
+    ],
+)
+def test_gradle_without_a_test_to_run_is_vacuous(
+    command: str, output: str, is_vacuous: bool
+) -> None:
+    """As where the tests were removed: the task then ends with 0."""
+    reading = CommandReading(commands=(tuple(command.split()),))
+    told = vacuous(reading, lines_of(output.encode()), whole=True)
+    assert (told is not None) is is_vacuous, told
+    assert told is None or "gradle reports that no test ran (Task :" in told.why
+    assert vacuous(reading, lines_of(output.encode()), whole=False) is None
