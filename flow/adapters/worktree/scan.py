@@ -47,6 +47,9 @@ _SETTLED_NS = 2_000_000_000
 """Nanoseconds after which a file's stamp is no longer the kernel's present tick."""
 _INDEX_LIMIT = 32 << 20
 """Bytes of an index up to which it is digested to spare a question to git."""
+_LARGE_INDEX = 1 << 18
+"""Bytes of an index up to which loading OpenSSL takes longer than digesting it without: unlike
+files, of which there may be many, it is digested once or twice."""
 _SPLIT = b"link"
 """Begins the part of an index that names another file, with 4 bytes of its size behind it."""
 
@@ -176,7 +179,7 @@ def _index_digest(repo: Repo) -> str:
     )
     if not data or len(data) == _INDEX_LIMIT or _may_be_split(data):
         return ""
-    digest = new("sha256", len(data))
+    digest = new("sha256", len(data)) if len(data) > _LARGE_INDEX else sha256()
     digest.update(data)
     return digest.hexdigest()
 
