@@ -1,6 +1,7 @@
 """SHA digests of small values without OpenSSL: loading that takes as long as half an interpreter.
 
-On much data OpenSSL is many times faster, so :func:`new` asks how much there is.
+On much data OpenSSL is many times faster, so :func:`new` asks how much there is. On 400 bytes, a
+line of the ledger, it is five times faster: once something has loaded it, :func:`sha256` takes it.
 """
 
 from __future__ import annotations
@@ -10,15 +11,23 @@ from flow.startup.typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from hashlib import _Hash, sha1, sha256
 else:
+    from sys import modules
+
     try:
         from _sha1 import sha1
 
         try:
-            from _sha256 import sha256
+            from _sha256 import sha256 as _own_sha256
         except ImportError:
-            from _sha2 import sha256  # Python 3.12 and newer
+            from _sha2 import sha256 as _own_sha256  # Python 3.12 and newer
     except ImportError:  # an interpreter that was built without them
-        from hashlib import sha1, sha256
+        from hashlib import sha1
+        from hashlib import sha256 as _own_sha256
+
+    def sha256(data=b""):
+        """A SHA-256 over ``data`` and what it is updated with."""
+        return getattr(modules.get("_hashlib"), "openssl_sha256", _own_sha256)(data)
+
 
 __all__ = ["Algorithm", "is_digest", "new", "sha256"]
 

@@ -31,7 +31,7 @@ from flow.adapters.git import repository
 from flow.core import layout
 from flow.errors import FlowError
 from flow.startup.contexts import contextmanager, suppress
-from flow.startup.sha import sha256
+from flow.startup.sha import new, sha256
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -300,7 +300,11 @@ def _content(top: str, rel: str) -> str:
         data = files.read_optional(top, rel, limit=layout.GOAL_LIMIT)
     except FlowError as error:  # a link, a pipe, a folder: what a command may have put there
         return str(error)
-    return "absent" if data is None else sha256(data).hexdigest()
+    if data is None:
+        return "absent"
+    digest = new("sha256", len(data))
+    digest.update(data)
+    return digest.hexdigest()
 
 
 def _folder(path: str) -> list[tuple[str, Stamp]]:
