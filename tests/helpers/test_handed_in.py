@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from tests.support import ROOT, GitRepo, run, scene
+from tests.support import GitRepo, run_helper, scene
 
 GIVEN = {"verdict": "achieved", "confidence": 1.0, "delta": "made_progress", "reason": "as I say"}
 
@@ -36,8 +36,7 @@ def test_a_verdict_that_was_handed_in_is_called_that(
     if way == "command":
         assert scene.flow(repo, "verdict", "record", *words).status == 0
     else:
-        helper = os.path.join(ROOT, "bin", "flow-record-verdict.sh")
-        assert run([helper, *words], cwd=repo.path).status == 0
+        assert run_helper("flow-record-verdict.sh", *words, cwd=repo.path).status == 0
     shown = scene.flow(repo, "verdict", "show", "greet").stdout
     line = next(line for line in shown.splitlines() if line.startswith("handed in"))
     document = json.loads(scene.flow(repo, "verdict", "show", "greet", "--json").stdout)
