@@ -137,24 +137,38 @@ def test_block_mode_does_not_go_round_for_ever(scene: GitRepo, home: Path) -> No
     assert status(scene) == "active"
 
 
-@pytest.mark.parametrize("value", ["warn", "off"])
-def test_warn_and_off_never_block(scene: GitRepo, home: Path, value: str) -> None:
-    mode(home, value)
-    agent = Agent(says("done"))
-    with Session(scene, agent, *TOOLS, person=allow) as session:
-        turn = session.prompt("make the greeting polite")
-    assert turn.decisions == [APPROVE]
-    assert len(agent.turns) == 1
-    said = turn.hooks[0].get("systemMessage", "")
-    assert ("AC1" in said) == (value == "warn")
+def test_what_a_stop_is_let_go_for_and_what_is_said_then(scene: GitRepo, home: Path) -> None:
+    """One session; before each prompt something else is so."""
+    agent = Agent(*(says(f"done {number}") for number in range(6)))
+    goal = scene.path / ".flow/goals/greet.goal.yaml"
+    contract = goal.read_text()
 
-
-def test_without_a_setting_it_warns(scene: GitRepo) -> None:
-    agent = Agent(says("done"))
     with Session(scene, agent, *TOOLS, person=allow) as session:
-        turn = session.prompt("make the greeting polite")
-    assert turn.decisions == [APPROVE]
-    assert "AC1" in turn.hooks[0]["systemMessage"]
+
+        def told(words: str) -> str:
+            turn = session.prompt(words)
+            assert turn.decisions == [APPROVE], words
+            return str(turn.hooks[0].get("systemMessage", ""))
+
+        assert "AC1" in told("without a setting")
+        mode(home, "off")
+        assert "AC1" not in told("off")
+        mode(home, "warn")
+        assert "AC1" in told("warn")
+
+        mode(home, "evaluator-loop")
+        goal.write_text(contract.replace("grep -q please", "touch ran; grep -q please"))
+        assert "flow trust record greet" in told("not trusted")
+        assert not (scene.path / "ran").exists()
+        goal.write_text("apiVersion: [\n")
+        assert "greet.goal.yaml" in told("broken")
+
+        goal.write_text(contract)
+        assert flow(scene, "goal", "pause", "greet", "--reason", "lunch").status == 0
+        before = stops(scene)
+        told("paused")
+        assert stops(scene) == before
+    assert len(agent.turns) == 6
 
 
 def test_where_no_goals_are_it_says_nothing(repo: GitRepo, home: Path) -> None:
@@ -190,28 +204,6 @@ def test_a_new_prompt_starts_afresh(scene: GitRepo, home: Path) -> None:
     assert [first.decisions, second.decisions] == [[BLOCK, APPROVE], [BLOCK, APPROVE]]
     assert [event["stuck_turns"] for event in stops(scene)] == [0, 1, 0, 1]
     assert status(scene) == "active"
-
-
-def test_a_broken_goal_file_is_named_and_lets_go(scene: GitRepo, home: Path) -> None:
-    mode(home, "evaluator-loop")
-    scene.write(".flow/goals/greet.goal.yaml", "apiVersion: [\n")
-    agent = Agent(says("done"))
-    with Session(scene, agent, *TOOLS, person=allow) as session:
-        turn = session.prompt("make the greeting polite")
-    assert turn.decisions == [APPROVE]
-    assert "greet.goal.yaml" in turn.hooks[0]["systemMessage"]
-
-
-def test_a_goal_that_is_not_trusted_runs_nothing(scene: GitRepo, home: Path) -> None:
-    mode(home, "evaluator-loop")
-    file = scene.path / ".flow/goals/greet.goal.yaml"
-    file.write_text(file.read_text().replace("grep -q please", "touch ran; grep -q please"))
-    agent = Agent(says("done"))
-    with Session(scene, agent, *TOOLS, person=allow) as session:
-        turn = session.prompt("make the greeting polite")
-    assert turn.decisions == [APPROVE]
-    assert "flow trust record greet" in turn.hooks[0]["systemMessage"]
-    assert not (scene.path / "ran").exists()
 
 
 def test_a_judges_own_session_is_let_go(scene: GitRepo, home: Path) -> None:

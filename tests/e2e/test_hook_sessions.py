@@ -89,13 +89,3 @@ def test_waiting_for_ci_goes_on_by_itself(scene: GitRepo, home: Path) -> None:
     assert waiting.decisions == [APPROVE]
     assert going_on.decisions == [BLOCK, APPROVE]
     assert status(scene) == "active"
-
-
-def test_a_paused_goal_is_let_go(scene: GitRepo, home: Path) -> None:
-    mode(home, "evaluator-loop")
-    assert flow(scene, "goal", "pause", "greet", "--reason", "lunch").status == 0
-    agent = Agent(says("done"))
-    with Session(scene, agent, *TOOLS, person=allow) as session:
-        turn = session.prompt("make the greeting polite")
-    assert turn.decisions == [APPROVE]
-    assert stops(scene) == []

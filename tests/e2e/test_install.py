@@ -56,22 +56,8 @@ def files(folder: Path) -> set[str]:
 def test_it_works_from_there_and_leaves_no_state_in_it(
     scene: GitRepo, home: Path, installed: Path
 ) -> None:
-    mode(home, "evaluator-loop")
+    """Where it has no environment it says so once a day, and which command prepares one."""
     before = files(installed)
-    agent = Agent(
-        bash("command -v flow"), says("done"), bash("echo please > src/greet.txt"), says("now")
-    )
-    with Session(scene, agent, *TOOLS, plugin=None, person=allow) as session:
-        turn = session.prompt("make the greeting polite")
-    assert agent.heard[1] == os.fspath(installed / "bin/flow")
-    assert turn.decisions == [BLOCK, APPROVE]
-    assert verdict(scene)["verdict"] == "achieved"
-    assert files(installed) ^ before == set()
-
-
-def test_without_an_environment_it_says_once_a_day_which_command_prepares_one(
-    scene: GitRepo, home: Path, installed: Path
-) -> None:
     agent = Agent(says("one"), says("two"), says("three"))
     bare: dict[str, str | None] = {"FLOW_PYTHON": None}  # so there is only what the plugin brings
     with Session(scene, agent, plugin=None, env=bare) as session:
@@ -81,3 +67,14 @@ def test_without_an_environment_it_says_once_a_day_which_command_prepares_one(
     assert f"{installed}/bin/flow doctor" in os.path.normpath(first.hooks[0]["systemMessage"])
     # Neither does, unless midnight comes before one of them.
     assert not all("systemMessage" in turn.hooks[0] for turn in later)
+
+    mode(home, "evaluator-loop")
+    agent = Agent(
+        bash("command -v flow"), says("done"), bash("echo please > src/greet.txt"), says("now")
+    )
+    with Session(scene, agent, *TOOLS, plugin=None, person=allow) as session:
+        turn = session.prompt("make the greeting polite")
+    assert agent.heard[1] == os.fspath(installed / "bin/flow")
+    assert turn.decisions == [BLOCK, APPROVE]
+    assert verdict(scene)["verdict"] == "achieved"
+    assert files(installed) ^ before == set()
