@@ -73,7 +73,7 @@ def _list_settings(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _key_arguments(parser: argparse.ArgumentParser, *, here: str | None) -> None:
+def _key_arguments(parser: argparse.ArgumentParser, *, here: str) -> None:
     parser.add_argument(
         "KEY", help="a key of the list, whole or its last part: stopHookEnforcement"
     )
@@ -91,8 +91,7 @@ def _key_arguments(parser: argparse.ArgumentParser, *, here: str | None) -> None
         action="store_true",
         help="the checkout's file for you alone: .claude/settings.flow.local.json",
     )
-    if here:
-        parser.add_argument("--here", action="store_true", help=here)
+    parser.add_argument("--here", action="store_true", help=here)
 
 
 def _get_arguments(parser: argparse.ArgumentParser) -> None:

@@ -216,14 +216,11 @@ def listed(
     return items
 
 
-def goal_argument(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
-    """Add the goal's ``ID``; optional: the current branch's goal."""
-    if optional:
-        parser.add_argument(
-            "ID", nargs="?", help="the goal (default: the goal of the branch that is checked out)"
-        )
-    else:
-        parser.add_argument("ID", help="the goal")
+def goal_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the goal's ``ID``, by default that of the current branch's goal."""
+    parser.add_argument(
+        "ID", nargs="?", help="the goal (default: the goal of the branch that is checked out)"
+    )
 
 
 def yes_argument(parser: argparse.ArgumentParser) -> None:

@@ -27,7 +27,7 @@ UNTRUSTED = PersonNeeded.exit_code
 
 
 def _goal_or_file(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser, optional=True)
+    goal_argument(parser)
     parser.add_argument("--goal-file", metavar="F", help="a goal file instead of a goal's id")
     _defaults_argument(parser)
 

@@ -27,7 +27,7 @@ PROG = "flow evidence export"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
-    goal_argument(parser, optional=True)
+    goal_argument(parser)
     add = parser.add_argument
     add("--run-id", metavar="R", help="this run instead of the goal's")
     add("--output", metavar="F", default="-", help="write it to F (default, and -: stdout)")

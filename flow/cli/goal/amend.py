@@ -44,7 +44,7 @@ UNATTENDED_TURNS = 5
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser, optional=True)
+    goal_argument(parser)
     for option, metavar, meaning in _REPEATABLE:
         parser.add_argument(
             option, metavar=metavar, action="append", help=f"{meaning} (repeatable)"

@@ -25,7 +25,7 @@ failed, 130 interrupted"""
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser, optional=True)
+    goal_argument(parser)
     add = parser.add_argument
     add("--only", metavar="AC,...", action="append", help="run only these")
     add("--jobs", metavar="N", type=whole(1, 256, "a number of jobs"), help="commands at once")

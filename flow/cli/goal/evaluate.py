@@ -39,7 +39,7 @@ exit status: 0 achieved, 1 not achieved, 3 blocked, 4 a person is needed, 2 wron
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser, optional=True)
+    goal_argument(parser)
     add = parser.add_argument
     add("--all", action="store_true", help="every active goal of this branch; asks nothing")
     add(

@@ -30,7 +30,7 @@ EVERY_SECONDS = 30.0
 
 
 def _claim_arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser, optional=True)
+    goal_argument(parser)
     parser.add_argument(
         "--session",
         metavar="S",
@@ -56,7 +56,7 @@ def _claim_goal(args: argparse.Namespace, out: Output) -> int:
 
 
 def _wait_arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser, optional=True)
+    goal_argument(parser)
     add = parser.add_argument
     add("--until", metavar="CMD", required=True, help="what exits 0 once the wait is over")
     add("--follow", action="store_true", help="keep asking here, instead of at each stop")
@@ -110,7 +110,7 @@ def _waiting_sentence(goal: Goal, words: str) -> tuple[str, str]:
 
 
 def _forget_arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser)
+    parser.add_argument("ID", help="the goal")
     parser.add_argument(
         "--checkout", metavar="DIR", help="where the checkout was, if it is gone (default: here)"
     )

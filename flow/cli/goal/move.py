@@ -262,12 +262,12 @@ def _rebase_goal(args: argparse.Namespace, out: Output) -> int:
 
 
 def _reason_arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser, optional=True)
+    goal_argument(parser)
     parser.add_argument("--reason", "--note", metavar="T", help="why, for the record")
 
 
 def _confirm_arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser, optional=True)
+    goal_argument(parser)
     parser.add_argument(
         "--proposal",
         metavar="P",
@@ -289,25 +289,19 @@ def _clear_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _approve_arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser, optional=True)
+    goal_argument(parser)
     parser.add_argument("AC", help="a fuzzy criterion, or: guards, protected (what changed there)")
     _word_arguments(parser)
     yes_argument(parser)
 
 
 def _rebase_arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser, optional=True)
+    goal_argument(parser)
     yes_argument(parser)
 
 
-def _activate_arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser, optional=True)
-
-
 COMMANDS = {
-    "activate": CommandSpec(
-        "start a draft: pin its base, trust it", _activate_arguments, _activate
-    ),
+    "activate": CommandSpec("start a draft: pin its base, trust it", goal_argument, _activate),
     "pause": CommandSpec("set a goal aside until it is resumed", _reason_arguments, _pause_goal),
     "resume": CommandSpec("go on with a waiting or blocked goal", _reason_arguments, _resume_goal),
     "confirm": CommandSpec(

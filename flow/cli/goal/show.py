@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from flow.cli.output import Output
 
 
-def _optional_goal(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser, optional=True)
-
-
 def _show_status(args: argparse.Namespace, out: Output) -> int:
     context = Context()
     goals = Goals(context)
@@ -78,7 +74,7 @@ def _list_goals(args: argparse.Namespace, out: Output) -> int:
 
 
 def _history_arguments(parser: argparse.ArgumentParser) -> None:
-    _optional_goal(parser)
+    goal_argument(parser)
     parser.add_argument(
         "--details", action="store_true", help="every event with its fields, evidence too"
     )
@@ -108,7 +104,7 @@ def _inspect(args: argparse.Namespace, out: Output) -> int:
 
 
 COMMANDS = {
-    "status": CommandSpec("where a goal stands and what to do next", _optional_goal, _show_status),
+    "status": CommandSpec("where a goal stands and what to do next", goal_argument, _show_status),
     "list": CommandSpec(
         "the goals of this repository, those that need you first",
         _list_arguments,
@@ -116,6 +112,6 @@ COMMANDS = {
     ),
     "history": CommandSpec("everything that happened to a goal", _history_arguments, _history),
     "inspect": CommandSpec(
-        "the contract and the evidence behind each criterion", _optional_goal, _inspect
+        "the contract and the evidence behind each criterion", goal_argument, _inspect
     ),
 }

@@ -233,14 +233,10 @@ def _resting(goal: Goal, outputs: Outputs) -> str:
     return f"{at}, waits for changes of {paths}; Ctrl-C ends it.{where}"
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser, optional=True)
-
-
 COMMANDS = {
     "watch": CommandSpec(
         "run the commands whenever the goal's files change; nothing is recorded",
-        _arguments,
+        goal_argument,
         _watch,
         "It runs as evaluate --dry-run does: no turn, no journal, no evidence. The last output of "
         "each command lies in the cache folder. It needs the library watchfiles.",

@@ -32,7 +32,7 @@ def goal_to_act_on(
 
 def run_arguments(parser: argparse.ArgumentParser) -> None:
     """Add a goal's ``ID`` and ``--run-id``, which :func:`run_of_goal` reads."""
-    goal_argument(parser, optional=True)
+    goal_argument(parser)
     parser.add_argument("--run-id", metavar="R", help="this run instead of the goal's")
 
 

@@ -36,7 +36,7 @@ _LONGEST = 120
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    goal_argument(parser, optional=True)
+    goal_argument(parser)
     parser.add_argument(
         "--output", metavar="F", help="write the page to F (-: standard output), not to the cache"
     )
