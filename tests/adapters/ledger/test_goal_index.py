@@ -22,6 +22,7 @@ from flow.adapters.ledger import reader as ledger_reader
 from flow.errors import RefusedError, StorageError
 from tests.support import ROOT
 from tests.support import ledger_scene as scene
+from tests.support.effort import sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -318,7 +319,7 @@ def test_it_is_found_out_where_a_row_is_believed_wrongly(goals: Goals) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_after_any_changes_it_says_what_the_files_say(goals: Goals, seed: int) -> None:
     order = random.Random(seed)
-    for _ in range(25):
+    for _ in range(sizes(short=12, long=50)):
         ticked(goals)
         for _ in range(order.choice((1, 2, 40))):
             goal_id = f"g{order.randrange(MANY + 10)}"

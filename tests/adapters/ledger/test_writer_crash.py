@@ -148,10 +148,10 @@ def test_no_descriptor_left_at_any_open(tmp_path, states, name):
 
 @pytest.mark.parametrize("name", ["write_turn", "foreign", "create"])
 def test_killed_again_while_finishing(tmp_path, states, name):
-    """At any call; then, while it finishes, at any (of the short form: every third) once more."""
+    """At any call; then, while it finishes, at any (of the short form: every fifth) once more."""
     template, before, after = states(name)
     change = scene.CHANGES[name][1]
-    rounds, step = 0, sizes(short=3, long=1)
+    rounds, step = 0, sizes(short=5, long=1)
     for at in range(1, MOST):
         once = tmp_path / f"{at}"
         shutil.copytree(template, once)

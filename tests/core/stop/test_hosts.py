@@ -8,12 +8,13 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from flow.core.stop import hosts as stop_hosts
 from flow.core.stop.hosts import HOSTS, StopAnswer, StopEvent, read_event, to_document
 from tests.support import ROOT
+from tests.support.effort import examples
 
 COMMON = {
     "session_id": "s-1",
@@ -319,7 +320,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@examples(120)
 @given(st.sampled_from(HOSTS), st.one_of(JSON, st.dictionaries(st.sampled_from(KEYS), JSON)))
 def test_no_input_breaks_the_reader(host: str, document: object) -> None:
     event, warnings = read_event(host, document)
