@@ -22,7 +22,8 @@ class FunctionJudge:
     """``function(prompt) -> mapping`` behind :class:`~flow.app.judging.port.AskJudge`.
 
     ``function`` may be a coroutine function; it then runs on ``loop``, or on a loop of its own. The
-    time limit holds for coroutines only: a plain function cannot be stopped from outside.
+    time limit holds for coroutines only: a plain function cannot be stopped from outside. What it
+    raises is kept in ``raised``.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class FunctionJudge:
         self._function = function
         self._loop = loop
         self.name = str(getattr(function, "__name__", type(function).__name__))
+        self.raised: Exception | None = None
 
     def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:
         """Ask it. The prompt it gets begins with the system text."""
@@ -49,6 +51,7 @@ class FunctionJudge:
         except TimeoutError:
             return NoAnswer("timeout", f"no answer within {seconds:g} s", self._usage(began))
         except Exception as error:  # noqa: BLE001 - the caller's own function may raise anything
+            self.raised = error
             reason = f"{self.name} raised {type(error).__name__}: {str(error)[:300]}"
             return NoAnswer("error", reason, self._usage(began))
         if not isinstance(value, Mapping):
