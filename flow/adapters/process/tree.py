@@ -12,6 +12,7 @@ from __future__ import annotations
 import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
 import os
 import sys
+import time
 
 from flow.adapters.process.child import close_others, end_group, forget_signals
 from flow.adapters.process.loop import Loop
@@ -219,10 +220,20 @@ def start_of(pid: int) -> str | None:
     return row.start if row else None
 
 
-def end_group_of(pid: int, start: str | None) -> None:
-    """Kill the group that process ``pid`` led, unless the number belongs to a later process."""
-    if start_of(pid) in (None, start):
+def end_groups_of(leaders: Iterable[tuple[int, str | None]], seconds: float) -> None:
+    """Kill the groups that these processes led, and wait until they have ended.
+
+    Each leader comes with when it began: a number that belongs to a later process is left alone.
+    What SIGKILL cannot end is given up after ``seconds``.
+    """
+    groups = {pid for pid, start in leaders if start_of(pid) in (None, start)}
+    for pid in groups:
         end_group(pid)
+    deadline = time.monotonic() + seconds
+    while groups and time.monotonic() < deadline:
+        if not any(row.group in groups and row.state not in "ZX" for row in table().values()):
+            return
+        time.sleep(0.001)
 
 
 def descendants(pid: int, rows: dict[int, Process]) -> list[Process]:

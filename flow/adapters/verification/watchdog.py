@@ -22,7 +22,7 @@ from flow.adapters.process.loop import CHUNK, LONG, Child, Loop
 from flow.adapters.process.tree import (
     become_subreaper,
     descendants,
-    end_group_of,
+    end_groups_of,
     send,
     table,
     watch_over,
@@ -133,10 +133,11 @@ class Watchdog:
         """End the groups of those of these commands that had started."""
         self._read_started()
         *lines, _ = self._leaders.decode("ascii").split("\n")
-        for line in lines:
-            index, pid, start = line.split(" ", 2)
-            if int(index) in numbers:
-                end_group_of(int(pid), start or None)
+        started = (line.split(" ", 2) for line in lines)
+        leaders = [
+            (int(pid), start or None) for index, pid, start in started if int(index) in numbers
+        ]
+        end_groups_of(leaders, FORCE)
 
     def close(self) -> None:
         """End everything that still runs, and wait until it has ended."""
