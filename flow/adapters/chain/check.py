@@ -23,7 +23,7 @@ from flow.adapters.chain.lines import lines
 from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.folders import open_folder, reported, split
 from flow.core import layout
-from flow.core.chain.entries import ARCHIVED, head_of
+from flow.core.chain.entries import head_of
 from flow.core.chain.walk import ChainFinding, WitnessedHead, walk
 from flow.core.goal import ids
 from flow.errors import FlowError, LockTimeout, StorageError
@@ -104,9 +104,8 @@ class _RunCheck:
                 heads = self._known_heads(witnessed, small[_VERDICT])
                 ledger = self._ledger(heads, sought)
                 archived = self._compare_small(small)
-                if archived is None and self._has_archive():
-                    rel = layout.archive_file(run_id)
-                    findings.add("unaccounted", rel, "no event speaks of it")
+                if archived is None and _has_archive(self._root, run_id):
+                    _add_unrecorded_archive(run_id, findings)
                 names = names_in(self._root, layout.evidence_dir(run_id))
                 _add_strangers(self._root, run_id, findings)
                 interrupted = self._interrupted(names)
@@ -201,9 +200,6 @@ class _RunCheck:
             text = "is not as Flow left it: altered, or restored, or written by a killed command"
         self._findings.add(kind, rel, text)
 
-    def _has_archive(self) -> bool:
-        return os.path.lexists(f"{self._root}/{layout.archive_file(self._run_id)}")
-
     def _add_unchained(self, names: Mapping[str, bool]) -> None:
         """A run without a ledger: fine while it has no evidence either."""
         count = sum(name.endswith(layout.EVIDENCE_SUFFIX) for name in names)
@@ -214,7 +210,7 @@ class _RunCheck:
                 "taken away"
             )
             self._findings.add("not_chained", layout.ledger_file(self._run_id), text)
-        elif self._has_archive():
+        elif _has_archive(self._root, self._run_id):
             text = "not chained: there is no ledger that speaks of what is in it"
             self._findings.add("not_chained", layout.archive_file(self._run_id), text)
         elif names:
@@ -256,20 +252,20 @@ def ledger(
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
         walked = walk(run_id, rel, lines(root, rel), ledger_file.parse, witnessed)
         _add_strangers(root, run_id, strays)
-        _add_planted_archive(root, run_id, strays)
+        if _has_archive(root, run_id) and event_log.archived(root, run_id) is None:
+            _add_unrecorded_archive(run_id, strays)
         if walked.head is not None:
             names = names_in(root, layout.evidence_dir(run_id))
             add_unaccounted(run_id, names, walked.stored, strays)
     return walked, tuple(row.file for row in strays.rows)
 
 
-def _add_planted_archive(root: str, run_id: str, findings: RunFindings) -> None:
-    """Add a finding for an archive of which no event of the run speaks."""
-    rel = layout.archive_file(run_id)
-    if not os.path.lexists(f"{root}/{rel}"):
-        return
-    if event_log.newest(root, run_id, "type", ARCHIVED, lambda _: True) is None:
-        findings.add("unaccounted", rel, "no event speaks of it")
+def _has_archive(root: str, run_id: str) -> bool:
+    return os.path.lexists(f"{root}/{layout.archive_file(run_id)}")
+
+
+def _add_unrecorded_archive(run_id: str, findings: RunFindings) -> None:
+    findings.add("unaccounted", layout.archive_file(run_id), "no event speaks of it")
 
 
 def run_ids(root: str) -> list[str]:

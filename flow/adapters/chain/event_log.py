@@ -17,7 +17,7 @@ from flow.adapters.chain import event_files
 from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.folders import reported
 from flow.core import layout
-from flow.core.chain.entries import events_genesis, seal
+from flow.core.chain.entries import ARCHIVED, events_genesis, seal
 from flow.errors import in_file
 from flow.startup import json
 from flow.startup.contexts import closing
@@ -163,6 +163,11 @@ def newest(
         if event is not None and event.get(field) == value and accept(event):
             return event
     return None
+
+
+def archived(root: str, run_id: str) -> Event | None:
+    """The event that tells of the archive of a run's evidence; None where there is none."""
+    return newest(root, run_id, "type", ARCHIVED, lambda _: True)
 
 
 def of_type(root: str, run_id: str, type: str) -> list[Event]:

@@ -23,7 +23,6 @@ _STRING = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|\\?\Z)', re.DOTALL)
 """It matches at every quote, to the end of the text at worst: else each quote would scan all."""
 _ESCAPED = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
-"""As above, but for what Python's surrogateescape makes of bytes that are not UTF-8."""
 
 
 class _Forbidden:

@@ -154,7 +154,7 @@ def _next_block(fd: int, path: str) -> bytes:
 def _check_recorded(root: str, run_id: str) -> None:
     """Raise where the archive is not the one on record."""
     rel = layout.archive_file(run_id)
-    event = event_log.newest(root, run_id, "type", ARCHIVED, lambda _: True) or {}
+    event = event_log.archived(root, run_id) or {}
     if files.digest(root, rel, limit=ARCHIVE_LIMIT) != event.get("archive_sha256"):
         raise _not_archived(run_id, rel, "no event speaks of it as it is")
 

@@ -122,7 +122,7 @@ class OutputFile:
         return fd
 
     def _append(self, data: memoryview | bytes) -> None:
-        files.write_all(self._fd, memoryview(data))
+        files.write_all(self._fd, data)
         if self._digest is None:  # what begins small stays small, most of the time
             self._digest = new("sha256", len(data))
         self._digest.update(data)
@@ -169,7 +169,7 @@ class OutputFile:
         finally:
             os.close(folder)
         try:
-            files.write_all(fd, memoryview(bytes(self._end or b"")[-END_KEPT:]))
+            files.write_all(fd, bytes(self._end or b"")[-END_KEPT:])
         finally:
             os.close(fd)
 
@@ -185,7 +185,7 @@ class OutputFile:
         old, self._fd = self._fd, self._make()
         try:
             for at in range(0, self._size, _BLOCK):
-                files.write_all(self._fd, memoryview(os.pread(old, _BLOCK, at)))
+                files.write_all(self._fd, os.pread(old, _BLOCK, at))
         finally:
             os.close(old)
 
