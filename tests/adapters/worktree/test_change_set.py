@@ -1525,16 +1525,23 @@ def test_what_git_does_not_track_takes_little_memory(
     assert peaks[1] - peaks[0] < 600 * more
 
 
-def test_git_is_asked_once_how_a_commit_differs_and_anew_about_any_other(
-    box: GitBox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[str] = []
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The subcommand of each question about trees and index that git is asked."""
+    words_asked: list[str] = []
     git = worktree_trees.repository.git
 
     def counted(repo: Any, *words: str, **more: Any) -> Any:
-        asked.append(words[0])
+        words_asked.append(words[0])
         return git(repo, *words, **more)
 
+    monkeypatch.setattr(worktree_trees.repository, "git", counted)
+    return words_asked
+
+
+def test_git_is_asked_once_how_a_commit_differs_and_anew_about_any_other(
+    box: GitBox, asked: list[str]
+) -> None:
     def changed() -> tuple[list[tuple[str, bool, bool]], int]:
         """The changed paths, whether HEAD has each, and as the disk has it; questions to git."""
         asked.clear()
@@ -1544,7 +1551,6 @@ def test_git_is_asked_once_how_a_commit_differs_and_anew_about_any_other(
         assert changes == box.snapshot(cached=False).changes
         return shown, questions
 
-    monkeypatch.setattr(worktree_trees.repository, "git", counted)
     box.pin()
     assert changed() == ([], 0)
     commits = [box.git("rev-parse", "HEAD")]
@@ -1570,15 +1576,9 @@ def test_git_is_asked_once_how_a_commit_differs_and_anew_about_any_other(
 
 @pytest.fixture
 def questions(
-    box: GitBox, monkeypatch: pytest.MonkeyPatch
+    box: GitBox, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[], tuple[list[tuple[str, bool, bool]], int]]:
     """A look of a new process: the paths, whether base and index have each; questions to git."""
-    asked: list[str] = []
-    git = worktree_trees.repository.git
-
-    def counted(repo: Any, *words: str, **more: Any) -> Any:
-        asked.append(words[0])
-        return git(repo, *words, **more)
 
     def looked() -> tuple[list[tuple[str, bool, bool]], int]:
         worktree_scan._staged_entries_cache.clear()
@@ -1588,7 +1588,6 @@ def questions(
         assert now._replace(began=0) == box.snapshot(cached=False)._replace(began=0)
         return [(c.path, c.base is not None, c.index is not None) for c in now.changes], count
 
-    monkeypatch.setattr(worktree_trees.repository, "git", counted)
     monkeypatch.setattr(worktree_scan, "_SETTLED_NS", -1_000_000_000)
     return looked
 
