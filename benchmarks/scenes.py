@@ -510,14 +510,13 @@ def _write_synced(path: str, data: bytes) -> None:
 def boundary(here: Place, scale: Scale) -> Iterator[Figure]:
     """The path boundary on a large repository, against ``git status``."""
     from flow.wiring.context import Context
-    from flow.wiring.working_tree import WorkingTree, closing_context
 
     repository = here.repository("boundary")
     _grow(here, repository, scale)
     here.goal(repository, ["true"])
     _touch(repository, scale)
     context = Context(repository, here.env)
-    tree, goal = WorkingTree(context), context.load("bench")
+    tree, goal = context.tree, context.load("bench")
     baseline = context.records.baseline("bench-run")
     if baseline is None:
         raise SystemExit("the goal has no baseline")
@@ -539,7 +538,7 @@ def boundary(here: Place, scale: Scale) -> Iterator[Figure]:
         from flow.app.evaluation.current_files import CurrentFiles
 
         start = time.perf_counter()
-        found = CurrentFiles(closing_context(context), goal).subject
+        found = CurrentFiles(context.closing_context(), goal).subject
         seconds = time.perf_counter() - start
         if found.tree is None:
             raise SystemExit("there is no stamp")

@@ -24,7 +24,6 @@ from flow.errors import ContractError
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.moving import persons_word
 from flow.wiring.pinning import Pinning, about_commands, record_trust
-from flow.wiring.working_tree import closing_context
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -94,7 +93,7 @@ class Amending:
     def _plan(
         self, tools: amend.AmendmentTools, goal_id: str, text: str, name: str
     ) -> AmendmentPlan:
-        return amend.plan_amendment(closing_context(self._context), tools, goal_id, text, name)
+        return amend.plan_amendment(self._context.closing_context(), tools, goal_id, text, name)
 
     def carry_out(
         self,
@@ -109,7 +108,7 @@ class Amending:
         """Write an amendment that was agreed to; ``asked`` says how, ``who`` by whom."""
         word = persons_word(self._context, who)
         amend.carry_out(
-            closing_context(self._context),
+            self._context.closing_context(),
             tools or self._tools,
             plan,
             who=word.by,

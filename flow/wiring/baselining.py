@@ -16,7 +16,6 @@ from flow.core import layout
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.version import __version__
-from flow.wiring.working_tree import WorkingTree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -80,7 +79,7 @@ def _links(context: Context, goal: Goal) -> links.BaseLinks:
     paths = goal.baseline_link
     if not paths:
         return links.BaseLinks()
-    baseline = WorkingTree(context).baseline(goal, goal.run_id or "").baseline
+    baseline = context.tree.baseline(goal, goal.run_id or "").baseline
     links.refuse_unusable(context.top, paths, baseline.ignore_rules, context.cache("worktree"))
     now = links.digests(context.top, [path for path in paths if path in baseline.linked])
     changed = tuple(path for path in now if now[path] != baseline.linked[path])
@@ -101,15 +100,13 @@ class _BaseRuns:
         self.load = context.load
         self.take_settings_of = context.take_settings_of
         self.trusted = context.trusted
+        self.finish = context.finish
         self.base_tools = partial(base_tools, context)
         self.pipe_warnings = pipe_warnings
 
     @property
     def settings(self) -> LoadedSettings:
         return self._context.settings
-
-    def finish(self, goal_id: str) -> None:
-        self._context.ledger.finish(goal_id)
 
     def alone(self, goal_id: str) -> AbstractContextManager[None]:
         lock = layout.baseline_lock(goal_id)

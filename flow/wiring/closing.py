@@ -9,8 +9,6 @@ from flow.core.goal import ids
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import confirm_question
-from flow.wiring.judging.labelling import Labelling
-from flow.wiring.working_tree import WorkingTree, closing_context
 
 if TYPE_CHECKING:
     from flow.app.transitions.closing import Closed
@@ -25,9 +23,7 @@ def diff(context: Context, goal_id: str) -> str:
     """
     asked = confirm_question.question(context, goal_id)
     first = [file.path for file in asked.proof.files] if asked is not None else []
-    goal, tree = context.load(goal_id).goal, WorkingTree(context)
-    baseline = tree.baseline(goal, goal.run_id or "").baseline
-    snapshot = tree.snapshot(baseline, tree.denied(goal), None)
+    baseline, snapshot = context.tree.shown(context.load(goal_id).goal)
     return proof_file_diffs(context.repo, snapshot.changes, first, baseline.proof_states)
 
 
@@ -43,18 +39,17 @@ def confirm(
 
     It is also a label of the judges that the proposal rests on.
     """
-    judges = labelling.opinions_behind(Labelling(context), ids.goal_id(goal_id))
-    closed = closing.confirm(closing_context(context), goal_id, proposal_id, reason, how, word)
-    labelling.add_labels(Labelling(context), judges, person=True, source="confirm")
+    judges = labelling.opinions_behind(context, ids.goal_id(goal_id))
+    closed = closing.confirm(context.closing_context(), goal_id, proposal_id, reason, how, word)
+    labelling.add_labels(context, judges, person=True, source="confirm")
     return closed
 
 
 def anything_to_commit(context: Context, goal_id: str) -> bool:
     """Whether a file is not as in HEAD, ignored ones aside; False where git cannot say."""
-    goal, tree = context.load(ids.goal_id(goal_id)).goal, WorkingTree(context)
+    goal = context.load(ids.goal_id(goal_id)).goal
     try:
-        baseline = tree.baseline(goal, goal.run_id or "").baseline
-        snapshot = tree.snapshot(baseline, tree.denied(goal), None)
+        _, snapshot = context.tree.shown(goal)
     except FlowError:
         return False
     return not snapshot.problems and any(c.worktree != c.head for c in snapshot.changes)
@@ -64,7 +59,7 @@ def clear(
     context: Context, goal_id: str, reason: str, how: str, word: PersonsWord | None = None
 ) -> Closed:
     """Cancel a goal; of judges whose proposal still holds, that is a label too."""
-    judges = labelling.opinions_behind(Labelling(context), ids.goal_id(goal_id), holds=True)
-    closed = closing.cancel(closing_context(context), goal_id, reason, how, word)
-    labelling.add_labels(Labelling(context), judges, person=False, source="clear")
+    judges = labelling.opinions_behind(context, ids.goal_id(goal_id), holds=True)
+    closed = closing.cancel(context.closing_context(), goal_id, reason, how, word)
+    labelling.add_labels(context, judges, person=False, source="clear")
     return closed

@@ -12,7 +12,6 @@ from flow.core.goal import ids
 from flow.errors import FlowError
 from flow.render.confirming import for_hook
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring.working_tree import closing_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +37,7 @@ def question(
     proposal = proposals.live_proposal(context.records, loaded.goal)
     if proposal is None:
         return None
-    closing = closing_context(context)
+    closing = context.closing_context()
     with context.records.together(str(proposal["run_id"])):
         return confirming.question(closing, loaded, proposal, _Sources(context), look, counted)
 

@@ -13,10 +13,12 @@ from flow.errors import FlowError, InputError
 from flow.startup.contexts import suppress
 from flow.startup.once import once
 from flow.startup.typing import TYPE_CHECKING, Any
+from flow.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from flow.adapters.baseline.working_tree import WorkingTree
     from flow.adapters.chain.pinned_heads import PinnedHeads
     from flow.adapters.chain.run_record import RunRecord
     from flow.adapters.chain.verification import RunVerification
@@ -25,8 +27,10 @@ if TYPE_CHECKING:
     from flow.adapters.ledger.writer import FileLedger
     from flow.adapters.user_state.checkouts import CheckoutNotes
     from flow.adapters.user_state.goal_notes import Kind, Notes
+    from flow.adapters.user_state.judge_labels import LabelLog
     from flow.adapters.user_state.trust import TrustLedger
     from flow.adapters.user_state.written_files import OwnRecord
+    from flow.app.evaluation.values import ClosingContext
     from flow.app.open_goals import EarlierGoals
     from flow.app.transitions.remembered import RememberedGoals
     from flow.core.boundary.changes import Baseline
@@ -175,12 +179,11 @@ class Context:
 
     def ledger_of(self, *, quick: bool) -> FileLedger:
         """The writing side; unless ``quick`` it locks with ``filelock``."""
-        from flow.adapters.fs import clock
         from flow.adapters.ledger.settings import LedgerSettings
         from flow.adapters.ledger.writer import FileLedger
 
         settings = LedgerSettings(
-            now=clock.now,
+            now=self.now,
             journal_dir=self.settings.settings.journal_dir,
             quick=quick,
             cache_dir=self.cache("parsed"),
@@ -208,6 +211,44 @@ class Context:
             return None
         return baseline if vouched else None
 
+    def write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
+        """Write the baseline of a run."""
+        self.ledger.write_baseline(goal_id, run_id, baseline)
+
+    def finish(self, goal_id: str) -> None:
+        """Carry out what a killed command had decided about a goal."""
+        self.ledger.finish(goal_id)
+
+    @once
+    def tree(self) -> WorkingTree:
+        """The files, compared with what a goal pinned when it began."""
+        from flow.adapters.baseline.working_tree import WorkingTree
+
+        return WorkingTree(self)
+
+    def closing_context(self) -> ClosingContext:
+        """What a person's command is decided with; it locks with ``filelock``."""
+        from flow.app.evaluation.values import ClosingContext
+
+        return ClosingContext(
+            records=self.records,
+            open_ledger=lambda: self.ledger_of(quick=False),
+            baseline=self.tree.baseline,
+            snapshot=self.tree.snapshot,
+            write_baseline=self.write_baseline,
+            denied_paths=self.settings.settings.denied_paths,
+            account=lambda: self.who,
+            version=__version__,
+            now=self.now,
+            speaker=self.speaker,
+            proof=self.tree.proof,
+            earlier=self.earlier,
+            trusted=self.trusted,
+            broken=lambda run_id: self.verification.broken(run_id),  # noqa: PLW0108  # few ask
+            elsewhere=self.elsewhere,
+            troubles=lambda: tuple(self.run_record.troubles),
+        )
+
     def elsewhere(self, run_id: str) -> bool:
         """Whether a run was recorded in another checkout, and not in this one."""
         if files.exists(self.top, layout.ledger_file(run_id)):
@@ -230,6 +271,12 @@ class Context:
         from flow.adapters.user_state.trust import TrustLedger
 
         return TrustLedger(self.state_dir, self.repository, self.top, self.speaker)
+
+    def label_log(self) -> LabelLog:
+        """The user's own record of what people decided beside judges."""
+        from flow.adapters.user_state.judge_labels import LabelLog
+
+        return LabelLog(self.state_dir, self.top, self.repo.common_dir)
 
     def judge_cost(self, run_id: str) -> float:
         """What judges have cost in a run, in US dollars, as far as they told."""
@@ -290,6 +337,12 @@ class Context:
         from flow.app.evaluation.baselines import recorded_runs
 
         return recorded_runs(lambda: self.notes("baselines"), goal)
+
+    def now(self) -> str:
+        """The time, as text."""
+        from flow.adapters.fs import clock
+
+        return clock.now()
 
     def time(self) -> float:
         """Seconds since 1970."""

@@ -22,7 +22,6 @@ from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.pinning import Pinning, about_commands, record_trust
 from flow.wiring.running import run_checks
-from flow.wiring.working_tree import WorkingTree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,11 +113,10 @@ def _schema_written(context: Context) -> tuple[str, ...]:
 
 
 def _outside(context: Context, goal: Goal, baseline: Baseline) -> Sequence[Outside]:
-    tree = WorkingTree(context)
     return commits_outside(
         context.repo,
         baseline,
         allowed=goal.allowed_paths,
-        denied=tree.denied(goal),
-        mark=tree.marked,
+        denied=context.tree.denied(goal),
+        mark=context.tree.marked,
     )

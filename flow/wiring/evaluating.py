@@ -21,7 +21,6 @@ from flow.errors import FlowError
 from flow.startup.contexts import contextmanager
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.version import __version__
-from flow.wiring.working_tree import WorkingTree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -186,7 +185,7 @@ class _Tools:
         self._request = request
         self._listener = listener
         self._trust_digest = trust_digest
-        self._tree = WorkingTree(context)
+        self._tree = context.tree
         self._warnings: list[str] = []
 
     def evaluated(self, seconds_left: Callable[[], float] | None) -> Evaluated:
@@ -203,7 +202,7 @@ class _Tools:
             move_baseline=tree.widened,
             run_checks=self.run_checks,
             watch=self.watch,
-            write_baseline=tree.write_baseline,
+            write_baseline=context.write_baseline,
             untracked_at_start=lambda run_id: measuring.unfinished(context.top, run_id),
             mark_started=lambda run_id, untracked: measuring.began(context.top, run_id, untracked),
             mark_ended=lambda run_id: measuring.ended(context.top, run_id),

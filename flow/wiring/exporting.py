@@ -24,7 +24,6 @@ from flow.core.layout import OUTPUT_LIMIT
 from flow.errors import StateError, at_key
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 from flow.version import __version__
-from flow.wiring.working_tree import WorkingTree, closing_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -90,7 +89,7 @@ def _sources(context: Context) -> exporting.ExportSources:
     record, top = context.run_record, context.top
     return exporting.ExportSources(
         records=context.records,
-        tree_now=partial(exporting.tree_now, closing_context(context)),
+        tree_now=partial(exporting.tree_now, context.closing_context()),
         tree_of=partial(tree_of, context),
         events=lambda run, goal: event_log.read(top, run, goal)[0],
         closed=lambda goal, run, at: record.closed(run, goal.goal, goal.contract, at),
@@ -114,7 +113,7 @@ def tree_of(context: Context, goal: Goal, run_id: str, commit: str) -> str | Non
 
     The submodules that are checked out now belong to it, and git's hooks and settings.
     """
-    working_tree = WorkingTree(context)
+    working_tree = context.tree
     baseline = working_tree.baseline(goal, run_id).baseline
     own = own_files(goal, baseline)
     tree = commit_tree(context.repo, baseline, commit, own, working_tree.marked)

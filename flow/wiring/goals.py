@@ -43,6 +43,7 @@ class Goals:
         self.load = context.load
         self.trusted = context.trusted
         self.base_runs = context.base_runs
+        self.finish = context.finish
 
     @property
     def records(self) -> FileRecords:
@@ -62,9 +63,7 @@ class Goals:
         return tuple(self._context.run_record.troubles)
 
     def closing_context(self) -> ClosingContext:
-        from flow.wiring.working_tree import closing_context
-
-        return closing_context(self._context)
+        return self._context.closing_context()
 
     def goals(self) -> tuple[list[Goal], list[FlowError]]:
         goals, broken = open_goals.read_all(self.records.goal_ids(), self.records.parsed_goal)
@@ -165,6 +164,3 @@ class Goals:
 
     def pending(self) -> Sequence[str]:
         return files.names(self.top, layout.PENDING, suffix=".json", limit=PENDING_LIMIT)
-
-    def finish(self, goal_id: str) -> None:
-        self._context.ledger.finish(goal_id)

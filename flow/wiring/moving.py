@@ -19,7 +19,6 @@ from flow.errors import StateError
 from flow.startup.typing import TYPE_CHECKING
 from flow.version import __version__
 from flow.wiring.pinning import Pinning, about_commands, record_trust
-from flow.wiring.working_tree import closing_context
 
 if TYPE_CHECKING:
     from flow.app.evaluation.values import ClosingContext
@@ -69,12 +68,12 @@ def resume(context: Context, goal_id: str, reason: str) -> LoadedGoal:
 def _persons_context(context: Context) -> ClosingContext:
     """The context of a move by a person: its record has their name as an approval's has it."""
     by = persons_word(context, None).by
-    return closing_context(context)._replace(account=lambda: by)
+    return context.closing_context()._replace(account=lambda: by)
 
 
 def shift(context: Context, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
     """Write a non-terminal status."""
-    return moves.shift_status(closing_context(context), ids.goal_id(goal_id), to, reason)
+    return moves.shift_status(context.closing_context(), ids.goal_id(goal_id), to, reason)
 
 
 def approve(context: Context, goal_id: str, about: str, word: PersonsWord) -> str:
@@ -82,7 +81,7 @@ def approve(context: Context, goal_id: str, about: str, word: PersonsWord) -> st
 
     A goal that waited for a person goes on.
     """
-    closing, now = closing_context(context), clock.now()
+    closing, now = context.closing_context(), clock.now()
     goal_id = ids.goal_id(goal_id)
     path = moves.approve(closing, goal_id, about, word, now, __version__)
     if context.load(goal_id).goal.status == PAUSED_STATUS:
@@ -93,13 +92,13 @@ def approve(context: Context, goal_id: str, about: str, word: PersonsWord) -> st
 
 def protected_changes(context: Context, goal_id: str) -> Difference | None:
     """The protected files that are not as they were at activation."""
-    return protected_files.current_difference(closing_context(context), context.load(goal_id))
+    return protected_files.current_difference(context.closing_context(), context.load(goal_id))
 
 
 def plan_rebase(context: Context, goal_id: str) -> Rebase:
     """What moving the pinned base would do; writes nothing."""
     return create.plan_rebase(
-        closing_context(context),
+        context.closing_context(),
         ids.goal_id(goal_id),
         lambda goal, old: Pinning(context).rebased(goal, old),
         context.branch(),
@@ -109,5 +108,5 @@ def plan_rebase(context: Context, goal_id: str) -> Rebase:
 def do_rebase(context: Context, plan: Rebase) -> None:
     """Write an accepted plan."""
     create.do_rebase(
-        closing_context(context), plan, lambda goal, how: record_trust(context, goal, how)
+        context.closing_context(), plan, lambda goal, how: record_trust(context, goal, how)
     )

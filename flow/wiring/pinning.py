@@ -17,7 +17,6 @@ from flow.core.decision import after
 from flow.core.evidence import proof
 from flow.core.goal.model import contract
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring.working_tree import WorkingTree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +42,7 @@ def about_commands(context: Context, goal: Goal) -> list[str]:
     journal = journal_path(goal.journal, goal.issue, goal.id, folder)
     return [
         *missing_programs(goal, context.environ, context.top),
-        *denied_journal(journal, WorkingTree(context).denied(goal)),
+        *denied_journal(journal, context.tree.denied(goal)),
         *missing_protected(context.top, goal.protected_paths),
         *command_warnings(goal, Attributor(context.top)),
         *after.warnings(goal.id, goal.after, context.earlier, context.records.goal_ids()),
@@ -55,7 +54,7 @@ class Pinning:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._tree = WorkingTree(context)
+        self._tree = context.tree
         self._cache = context.cache("worktree")
 
     def pin(self, goal: Goal, base: str | None = None) -> Baseline:

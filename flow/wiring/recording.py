@@ -10,7 +10,6 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.app.evaluation.values import ClosingContext
     from flow.wiring.context import Context
 
 
@@ -59,11 +58,7 @@ class _Lifecycle:
     def __init__(self, context: Context) -> None:
         self._context = context
         self.load = context.load
-
-    def closing_context(self) -> ClosingContext:
-        from flow.wiring.working_tree import closing_context
-
-        return closing_context(self._context)
+        self.closing_context = context.closing_context
 
     def activate(self, goal_id: str) -> None:
         from flow.wiring import moving

@@ -21,7 +21,6 @@ from flow.startup.functools import partial
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
-from flow.wiring.working_tree import closing_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -163,7 +162,7 @@ class StopMoves:
         from flow.app.transitions import closing
 
         how, now = "Stop hook, evaluator-loop", clock.now()
-        closing.give_up(closing_context(self._context), evaluated, reason, how, now)
+        closing.give_up(self._context.closing_context(), evaluated, reason, how, now)
 
     def propose(self, evaluated: Evaluated, reason: str, waits: bool) -> Verdict:
         from flow.app.transitions import closing

@@ -24,6 +24,7 @@ class Trusting:
     def __init__(self, context: Context) -> None:
         self._context = context
         self.pinned = context.pinned
+        self.write_baseline = context.write_baseline
         self.ledger = context.trust_ledger
 
     def _named(self, goal_id: str | None, goal_file: str | None) -> LoadedGoal:
@@ -94,12 +95,7 @@ class Trusting:
         return entry.digest if entry is not None else None
 
     def restored(self, goal: Goal) -> Baseline:
-        from flow.wiring.working_tree import WorkingTree
-
-        return WorkingTree(self._context).restored(goal)
-
-    def write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
-        self._context.ledger.write_baseline(goal_id, run_id, baseline)
+        return self._context.tree.restored(goal)
 
     def amend_by_hand(self, goal_id: str, how: str) -> None:
         """Put on the record what somebody changed in a goal file."""

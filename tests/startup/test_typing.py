@@ -195,9 +195,9 @@ def test_no_module_of_the_hook_imports_typing() -> None:
     [
         ("flow.wiring.stopping", ("evaluating", "moving", "closing", "loop_records", "pinning")),
         ("flow.wiring.evaluating", ("goals", "moving", "closing", "baselining", "pinning")),
-        ("flow.wiring.goals", ("working_tree", "evaluating", "recording", "trusting")),
-        ("flow.wiring.recording", ("goals", "creating", "moving", "working_tree")),
-        ("flow.wiring.verdicts", ("goals", "working_tree", "evaluating")),
+        ("flow.wiring.goals", ("evaluating", "recording", "trusting")),
+        ("flow.wiring.recording", ("goals", "creating", "moving")),
+        ("flow.wiring.verdicts", ("goals", "evaluating")),
         ("flow.wiring.tool_calls", ("context", "goals", "closing")),
     ],
 )

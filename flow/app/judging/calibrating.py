@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class CalibrationPort(RubricPort, Protocol):
     """What calibrating needs, beside a judgement by a rubric."""
 
-    def label_book(self) -> LabelRecord:
+    def label_log(self) -> LabelRecord:
         """The user's own record of labels."""
 
     def subject_file(self, cases_file: str, name: str) -> bytes:
@@ -59,7 +59,7 @@ def try_cases(
     """
     ask = port.judge(backend)
     prepared = [_prepare(port, file, case, ask, samples) for case in file.cases]
-    book = port.label_book()
+    book = port.label_log()
     labels, unanswered = [], []
     for case, judgement in zip(file.cases, prepared, strict=True):
         try:
@@ -87,7 +87,7 @@ def try_cases(
 
 def label_history(port: CalibrationPort) -> dict[str, Any]:
     """How far each judge agreed with people so far, and every label."""
-    book = port.label_book()
+    book = port.label_log()
     lines = book.lines()
     judges = []
     for name in dict.fromkeys(line.judge for line in lines):

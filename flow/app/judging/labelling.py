@@ -64,7 +64,7 @@ class LabellingPort(Protocol):
     def closing_context(self) -> ClosingContext:
         """What a terminal transition of the goal would look at."""
 
-    def label_book(self) -> LabelRecord:
+    def label_log(self) -> LabelRecord:
         """The user's own record of labels."""
 
     def now(self) -> str:
@@ -107,7 +107,7 @@ def add_labels(
         return
     about, now = f"goal {behind.goal_id}", port.now()
     try:
-        port.label_book().add(
+        port.label_log().add(
             LabelLine(now, judge, behind.proposal_id, about, person, judged, source)
             for judge, judged in behind.opinions.items()
         )
@@ -122,7 +122,7 @@ def may_propose(port: LabellingPort, judge: str, least: float | None) -> tuple[b
     """
     if least is None:
         return True, ""
-    belief = believed(port.label_book().labels(judge), least)
+    belief = believed(port.label_log().labels(judge), least)
     return belief.ok, belief.reason
 
 

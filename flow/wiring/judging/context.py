@@ -106,5 +106,5 @@ class JudgingContext:
     def state_dir(self) -> str:
         return state_dir(self.environ, self.home, self.top, self.common_dir)
 
-    def label_book(self) -> LabelLog:
+    def label_log(self) -> LabelLog:
         return LabelLog(self.state_dir, self.top, self.common_dir)

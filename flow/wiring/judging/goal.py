@@ -31,9 +31,7 @@ from flow.startup.typing import TYPE_CHECKING
 from flow.version import __version__
 from flow.wiring.judging.context import JudgeChoice, random_nonce
 from flow.wiring.judging.debates import DebatingContext
-from flow.wiring.judging.labelling import Labelling
 from flow.wiring.judging.scorecards import Scoring
-from flow.wiring.working_tree import closing_context
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +74,7 @@ def shown(parts: Context, case: JudgeCase) -> FirstBallot:
 def review(context: Context, goal_id: str, judge_backend: str | None = None) -> JudgeCase:
     """A goal as a judge would find it now: the case of the next evaluation; nothing is run."""
     loaded, now = context.load(ids.goal_id(goal_id)), clock.now()
-    case = review_case(closing_context(context), loaded, version=__version__, now=now)
+    case = review_case(context.closing_context(), loaded, version=__version__, now=now)
     facts = case.facts._replace(base_runs=context.base_runs(loaded.goal))
     request = case.request._replace(judge_backend=judge_backend)
     return case._replace(facts=facts, request=request)
@@ -95,7 +93,7 @@ def _tools(
         keep=Keep(parts.ledger, partial(_stash, parts.top), clock.now) if record else None,
         nonce=random_nonce,
         monotonic=clock.monotonic,
-        trusted=partial(labelling.may_propose, Labelling(parts), least=settings.min_kappa),
+        trusted=partial(labelling.may_propose, parts, least=settings.min_kappa),
         limits=judging_goal.JudgeLimits(settings.timeout_seconds, settings.canary),
         listener=listener,
         rubrics=criterion_rubrics(goal, RubricFolder(parts.top)),

@@ -99,7 +99,7 @@ class Port:
     def closing_context(self) -> Any:
         return None
 
-    def label_book(self) -> Any:
+    def label_log(self) -> Any:
         if self.broken:
             raise RefusedError("unsafe folder")
         return SimpleNamespace(add=self.written.extend, labels=lambda _judge: ())

@@ -76,7 +76,7 @@ class Folder:
     def nonce(self, content: str) -> str:
         return rubric_calls.content_nonce(content)
 
-    def label_book(self) -> Folder:
+    def label_log(self) -> Folder:
         return self
 
     def subject_file(self, cases_file: str, name: str) -> bytes:

@@ -4,40 +4,77 @@ from __future__ import annotations
 
 import os
 
-from flow.adapters.fs import clock
 from flow.adapters.ledger.own_marks import marked
 from flow.adapters.ledger.set_up_marks import guards_without_set_up, marked_set_up
 from flow.adapters.worktree import change_set
 from flow.app.evaluation.baselines import recorded_baseline
-from flow.app.evaluation.values import ClosingContext, RecordedBaseline
 from flow.core.layout import PLUGIN_SCORES, SCORES
 from flow.errors import FlowError
-from flow.startup.typing import TYPE_CHECKING, Any
-from flow.version import __version__
+from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.adapters.git.find import Repo
+    from flow.adapters.user_state.written_files import OwnRecord
+    from flow.app.evaluation.values import RecordedBaseline
     from flow.core.boundary.changes import Baseline, Changes, Deciding, PathChange, Snapshot
     from flow.core.evidence.proof import LineCount, ProofFile
     from flow.core.evidence.proof_words import Watched
     from flow.core.goal.model import Goal
     from flow.core.settings import LoadedSettings
-    from flow.wiring.context import Context
+
+
+class TreeContext(Protocol):
+    """What is looked at of a checkout's context."""
+
+    @property
+    def top(self) -> str:
+        """The top level."""
+
+    @property
+    def repo(self) -> Repo:
+        """The repository around it."""
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The environment that its commands run in."""
+
+    @property
+    def home(self) -> str | None:
+        """The user's home folder."""
+
+    @property
+    def settings(self) -> LoadedSettings:
+        """The settings in force."""
+
+    @property
+    def own_record(self) -> OwnRecord:
+        """The files that Flow wrote into this repository."""
+
+    def cache(self, name: str) -> str | None:
+        """A folder in the user's state folder; None where that cannot be used."""
+
+    def pinned(self, run_id: str) -> Baseline | None:
+        """The run's baseline, if it is as Flow left it."""
+
+    def write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
+        """Write the baseline of a run."""
 
 
 class WorkingTree:
     """What has changed, and since when. Implements :class:`flow.app.evaluation.baselines` ports."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TreeContext) -> None:
         self._context = context
         self._repo = context.repo
         self.pinned = context.pinned
+        self.write_baseline = context.write_baseline
         self.proof = ProofFiles(context.repo)
 
     @property
     def settings(self) -> LoadedSettings:
+        """The settings in force."""
         return self._context.settings
 
     def denied(self, goal: Goal) -> tuple[str, ...]:
@@ -74,9 +111,6 @@ class WorkingTree:
 
         return watched_files(goal, self._context.top, self._context.environ)
 
-    def write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
-        self._context.ledger.write_baseline(goal_id, run_id, baseline)
-
     def snapshot(
         self, baseline: Baseline, denied: Sequence[str], deciding: Deciding | None
     ) -> Snapshot:
@@ -88,6 +122,11 @@ class WorkingTree:
         )
         guards = guards_without_set_up(taken.guards, baseline.guards, self._context.own_record)
         return taken._replace(changes=self.marked(taken.changes, baseline), guards=guards)
+
+    def shown(self, goal: Goal) -> tuple[Baseline, Snapshot]:
+        """The goal's baseline and the change set, to show them and never to decide."""
+        baseline = self.baseline(goal, goal.run_id or "").baseline
+        return baseline, self.snapshot(baseline, self.denied(goal), None)
 
     def marked(self, changes: list[PathChange] | Changes, baseline: Baseline) -> Changes:
         """The changes, with which of them only have a name that Flow gives its files."""
@@ -110,29 +149,6 @@ class WorkingTree:
         from flow.adapters.baseline.pinned import widen_baseline
 
         return widen_baseline(self._repo, baseline, base)
-
-
-def closing_context(context: Context) -> ClosingContext:
-    """What a person's command in a checkout is decided with; it locks with ``filelock``."""
-    tree = WorkingTree(context)
-    return ClosingContext(
-        records=context.records,
-        open_ledger=lambda: context.ledger_of(quick=False),
-        baseline=tree.baseline,
-        snapshot=tree.snapshot,
-        write_baseline=tree.write_baseline,
-        denied_paths=context.settings.settings.denied_paths,
-        account=lambda: context.who,
-        version=__version__,
-        now=clock.now,
-        speaker=context.speaker,
-        proof=tree.proof,
-        earlier=context.earlier,
-        trusted=context.trusted,
-        broken=lambda run_id: context.verification.broken(run_id),  # noqa: PLW0108  # few ask
-        elsewhere=context.elsewhere,
-        troubles=lambda: tuple(context.run_record.troubles),
-    )
 
 
 class ProofFiles:
