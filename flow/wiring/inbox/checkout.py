@@ -37,7 +37,7 @@ from flow.wiring.goals import Goals
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from flow.adapters.user_state.inbox_index import InboxIndex
+    from flow.adapters.inbox.index import InboxIndex
     from flow.adapters.user_state.trust import TrustNow
     from flow.app.evaluation.values import ClosingContext
     from flow.core.goal.loaded import LoadedGoal

@@ -14,7 +14,7 @@ from flow.adapters.git.run import refusal
 from flow.adapters.git.trees import shared_dir
 from flow.adapters.git.worktrees import lost_tree, main_tree, working_trees
 from flow.adapters.user_state import noted_checkouts
-from flow.adapters.user_state.inbox_index import InboxIndex
+from flow.adapters.inbox.index import InboxIndex
 from flow.adapters.user_state.trust import TrustNow
 from flow.app.inbox import goal_facts
 from flow.app.inbox.repository import BranchCopies, BranchCopy, items_of
