@@ -26,11 +26,16 @@ if TYPE_CHECKING:
 class FactsPort(ViewPort, Protocol):
     """What finding out where a goal stands needs of its checkout."""
 
-    def doubt(self, loaded: LoadedGoal) -> Doubt:
-        """Why the goal's contract may not run here; empty where it may."""
+    def doubt(self, goal_id: str, contract: str) -> Doubt:
+        """Why a goal's contract may not run here; empty where it may."""
 
     def newest_event(self, run_id: str, goal_id: str) -> Mapping[str, Any] | None:
-        """The newest event about the goal that is no evidence's."""
+        """The newest event about the goal that is no evidence's (:func:`is_no_evidence`)."""
+
+
+def is_no_evidence(event: Mapping[str, Any]) -> bool:
+    """Whether an event tells something of its goal beside evidence that was recorded."""
+    return not str(event.get("type")).startswith("evidence")
 
 
 def away(port: FactsPort, goal: Goal) -> StandingGoal:
@@ -55,7 +60,7 @@ def here(port: FactsPort, loaded: LoadedGoal) -> StandingGoal:
         facts = facts._replace(pause=Pause(**pause).sentence())
         since = max(since, pause["at"])
     elif goal.status != "draft":
-        facts = facts._replace(doubt=port.doubt(loaded))
+        facts = facts._replace(doubt=port.doubt(goal.id, loaded.contract))
         if not facts.doubt:
             facts, since = _stopped_or_working(port, loaded, facts, since)
     looked = bool(facts.proposal) or goal.status in ("blocked", PAUSED_STATUS)

@@ -13,8 +13,8 @@ from flow.render.inbox import inbox_lines
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from flow.adapters.inbox.finder import InboxQuery
     from flow.cli.output import Output
-    from flow.wiring.inbox import InboxQuery
 
 WAITS = PersonNeeded.exit_code
 _UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
@@ -47,7 +47,7 @@ def query_arguments(parser: argparse.ArgumentParser) -> None:
 
 def query(args: argparse.Namespace) -> InboxQuery:
     """What these arguments ask for."""
-    from flow.wiring.inbox import InboxQuery
+    from flow.adapters.inbox.finder import InboxQuery
 
     chosen = InboxQuery(tuple(args.repo), tuple(args.exclude))
     return chosen if args.since is None else chosen._replace(since=args.since)
@@ -84,7 +84,7 @@ def _forget_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _forget(args: argparse.Namespace, out: Output) -> int:
-    from flow.wiring.inbox import forget
+    from flow.adapters.inbox.finder import forget
 
     top = forget(args.PATH)
     if top is None:

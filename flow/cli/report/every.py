@@ -38,10 +38,10 @@ from flow.wiring.goals import Goals
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
 
+    from flow.adapters.inbox.checkout import InboxCheckout
+    from flow.adapters.inbox.finder import InboxQuery
     from flow.cli.report.judged import Page
     from flow.core.report import GoalReport
-    from flow.wiring.inbox import InboxQuery
-    from flow.wiring.inbox.checkout import InboxCheckout
 
 INDEX = "index.html"
 MOST_PAGES = 100_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from flow.core.goal.model import NO_BRANCH
+from flow.core.instant import seconds
 from flow.core.standing.table import GoalFacts, Section, standing_of
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 SCHEMA = "flow.inbox/1"
 """What ``schema`` of the document says."""
+WEEK = 7 * 86400.0
+"""Seconds: how long a closed goal is told."""
 SECTIONS: tuple[Section, ...] = ("waits", "blocked", "working", "closed", "broken")
 
 
@@ -86,6 +89,16 @@ class StandingGoal(NamedTuple):
             words=stands.words,
             meaning=stands.meaning,
         )
+
+
+def is_told(item: InboxItem, oldest: float) -> bool:
+    """Whether a row is shown: a closed goal's where it was closed since ``oldest`` (since 1970)."""
+    if item.section != "closed" or not item.since:
+        return True
+    try:
+        return seconds(item.since) >= oldest
+    except (ValueError, IndexError):
+        return True
 
 
 def ordered(items: Iterable[InboxItem]) -> list[InboxItem]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flow.wiring.inbox import items as inbox_items
+from flow.adapters.inbox.finder import InboxFinder
 from tests.support import GitRepo, bundles, run_flow, scene
 
 pytestmark = pytest.mark.needs_tool("git", "bash")
@@ -51,13 +51,13 @@ def test_every_checkout_is_looked_for_once(
     fleet: list[GitRepo], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[object] = []
-    repositories = inbox_items._Finder.repositories
+    repositories = InboxFinder.repositories
 
-    def counted(finder: inbox_items._Finder) -> object:
+    def counted(finder: InboxFinder) -> object:
         looks.append(finder)
         return repositories(finder)
 
-    monkeypatch.setattr(inbox_items._Finder, "repositories", counted)
+    monkeypatch.setattr(InboxFinder, "repositories", counted)
     done = run_flow("report", "--all", "--output", str(tmp_path / "pages"), cwd=fleet[1].path)
     assert (done.status, len(looks)) == (0, 1), done.stderr
 

@@ -1,4 +1,4 @@
-"""The inbox of a user: the checkouts that their state folder knows, and what is in them."""
+"""The checkouts that a look at the inbox means: those that the state folder knows, or the named."""
 
 from __future__ import annotations
 
@@ -7,34 +7,23 @@ from fnmatch import fnmatchcase
 
 from flow.adapters.fs.combined_stamp import CombinedStamp
 from flow.adapters.fs.state_folder import state_dir
-from flow.adapters.git.branch_files import branch_heads
 from flow.adapters.git.find import Repo, find_repo
 from flow.adapters.git.repository import current_branch
 from flow.adapters.git.run import refusal
 from flow.adapters.git.trees import shared_dir
 from flow.adapters.git.worktrees import lost_tree, main_tree, working_trees
+from flow.adapters.inbox.repository import InboxRepository
 from flow.adapters.user_state import noted_checkouts
-from flow.adapters.inbox.index import InboxIndex
-from flow.adapters.user_state.trust import TrustNow
-from flow.app.inbox import goal_facts
-from flow.app.inbox.repository import BranchCopies, BranchCopy, items_of
-from flow.app.ports import UnreadableOnBranch
-from flow.core import layout
-from flow.core.goal.model import GoalSummary
-from flow.core.instant import seconds
-from flow.core.standing.items import InboxItem, ordered, told_apart
+from flow.core.standing.items import WEEK, InboxItem
 from flow.core.text.shell_quote import shell_argument
 from flow.errors import FlowError, GitError, at_key
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
-from flow.wiring.context import Context
-from flow.wiring.inbox.checkout import InboxCheckout, decoded, encoded
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-
-WEEK = 7 * 86400.0
-"""Seconds: how long a closed goal is told."""
+    from flow.adapters.inbox.checkout import InboxCheckout
+    from flow.adapters.inbox.index import InboxIndex
 
 
 class InboxQuery(NamedTuple):
@@ -48,41 +37,12 @@ class InboxQuery(NamedTuple):
     """Seconds that a closed goal is told."""
 
 
-class InboxLook(NamedTuple):
-    """What one look at the inbox shows."""
-
-    rows: list[InboxItem]
-    """By section and age."""
-    checkouts: list[tuple[str, InboxCheckout]]
-    """Every checkout that was looked at, by path, with its repository's top level."""
-
-
-def look(query: InboxQuery) -> InboxLook:
-    """Every row and checkout. Runs nothing of a checkout, and writes nothing to one.
-
-    Raises :class:`FlowError` for a state folder that cannot be used, or a ``repos`` that names no
-    checkout; whatever is wrong with a checkout is a row.
-    """
-    finder = _Finder(query)
-    rows: list[InboxItem] = []
-    checkouts: list[tuple[str, InboxCheckout]] = []
-    for repository in finder.repositories():
-        rows += items_of(repository)
-        for checkout in repository.checkouts:
-            checkout.keep()
-            checkouts.append((repository.top, checkout))
-    finder.save()
-    told = [row for row in (*finder.broken, *rows) if _is_told(row, query)]
-    checkouts.sort(key=lambda pair: pair[1].top)
-    return InboxLook(ordered(told_apart(told)), checkouts)
-
-
 def forget(path: str) -> str | None:
     """Leave the checkout at ``path``, which may be gone, out of the inbox.
 
     Returns its top level; None where the inbox does not know it.
     """
-    folder = _state_folder()
+    folder = own_state_folder()
     if not path:  # an empty variable is no wish to leave out what is here
         return None
     noted, top = noted_checkouts.noted(folder), os.path.realpath(path)
@@ -100,96 +60,28 @@ def forget(path: str) -> str | None:
     return top
 
 
-def _state_folder() -> str:
+def own_state_folder() -> str:
+    """The state folder that this process's environment names; of no checkout."""
     return state_dir(os.environ, os.environ.get("HOME") or None, None)
 
 
-def _is_told(row: InboxItem, query: InboxQuery) -> bool:
-    if row.section != "closed" or not row.since:
-        return True
-    import time
+class InboxFinder:
+    """Finds the repositories that a query means; ``broken`` are rows of what is none any more.
 
-    try:
-        return seconds(row.since) >= time.time() - query.since
-    except (ValueError, IndexError):
-        return True
+    ``folder`` is the state folder, ``look_at`` looks at the checkout that was found.
+    """
 
-
-class InboxRepository:
-    """A repository as :class:`~flow.app.inbox.repository.RepositoryPort`."""
-
-    def __init__(self, top: str, index: InboxIndex) -> None:
-        self.top = top
-        self.checkouts: list[InboxCheckout] = []
-        self.broken: list[InboxItem] = []
-        self.left_out: set[str] = set()
-        self._index = index
-        self.key = f"branches {top}"
-
-    def branch_copies(self) -> BranchCopies:
-        if not self.checkouts or not self.checkouts[0].in_git:
-            return BranchCopies()
-        first = self.checkouts[0]
-        taken = {checkout.branch() for checkout in self.checkouts}
-        try:
-            heads = branch_heads(first.repo)
-            if set(heads) <= taken:
-                return BranchCopies()
-            return self._kept(heads) or self._read(heads)
-        except FlowError as error:  # the checkouts' own goals are told all the same
-            return BranchCopies(fault=str(error))
-
-    def _kept(self, heads: Mapping[str, str]) -> BranchCopies | None:
-        """The copies as they were read before, where branches and runs are the same."""
-        value = self._index.get(self.key)
-        copies = [_decoded_copy(row) for row in value.get("copies") or ()]
-        known = [copy for copy in copies if copy is not None]
-        if len(known) < len(copies) or value.get("stamp") != self._stamp(heads, value.get("runs")):
-            return None
-        self._index.put(self.key, value)
-        return BranchCopies(known)
-
-    def _read(self, heads: Mapping[str, str]) -> BranchCopies:
-        first = self.checkouts[0]
-        _, goals, unreadable, _ = first.branch_goals()
-        runs = sorted({goal.run_id for _, goal in goals if goal.run_id})
-        stamp = self._stamp(heads, runs)
-        copies, failed = [], [*unreadable]
-        for branch, goal in goals:
-            try:
-                copies.append(BranchCopy(branch, goal.summary, goal_facts.away(first, goal)))
-            except FlowError as error:
-                failed.append(UnreadableOnBranch(branch, goal.id, error))
-        if stamp and not failed:  # what cannot be read now may be readable the next time
-            rows = [[c.on_branch, [*c.summary], encoded(c.stands)] for c in copies]
-            self._index.put(self.key, {"stamp": stamp, "runs": runs, "copies": rows})
-        return BranchCopies(copies, failed)
-
-    def _stamp(self, heads: Mapping[str, str], runs: Any) -> str:
-        """What the copies rest on: the branches' commits, and the runs that the checkout has."""
-        first, stamps = self.checkouts[0], CombinedStamp(repr(sorted(heads.items())))
-        for run_id in runs if isinstance(runs, list) else ():
-            stamps.folder(os.path.join(first.top, layout.run_dir(str(run_id))))
-        return stamps.text if stamps.settled else ""
-
-
-def _decoded_copy(row: Any) -> BranchCopy | None:
-    try:
-        branch, summary, value = row
-        stands = decoded(value)
-        return BranchCopy(str(branch), GoalSummary(*summary), stands) if stands else None
-    except (TypeError, ValueError):
-        return None
-
-
-class _Finder:
-    """Finds the repositories that a query means; ``broken`` are rows of what is none any more."""
-
-    def __init__(self, query: InboxQuery) -> None:
+    def __init__(
+        self,
+        query: InboxQuery,
+        folder: str,
+        index: InboxIndex,
+        look_at: Callable[[Repo], InboxCheckout],
+    ) -> None:
         self._query = query
-        self._state = _state_folder()
-        self._index = InboxIndex(self._state)
-        self._trust = TrustNow(self._state)
+        self._state = folder
+        self._index = index
+        self._look_at = look_at
         self._seen: set[str] = set()
         self.broken: list[InboxItem] = []
 
@@ -301,8 +193,7 @@ class _Finder:
             if tree is None or tree.top != top:
                 continue
             try:
-                context = Context(top, repo=tree)
-                checkout = InboxCheckout(context, self._index, self._trust)
+                checkout = self._look_at(tree)
             except FlowError as error:
                 repository.broken.append(_broken_checkout(repository.top, top, str(error)))
                 continue

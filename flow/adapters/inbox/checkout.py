@@ -1,0 +1,157 @@
+"""One checkout as the inbox looks at it: what is known from before counts while stamps agree.
+
+A goal's summary is kept with the stamp of the goal's file, its standing also with that of the files
+that it rests on (:mod:`flow.adapters.inbox.checkout_stamps`); where a stamp is another one, they
+are found out again. Trust is asked anew each time.
+"""
+
+from __future__ import annotations
+
+import os
+
+from flow.adapters.fs.combined_stamp import CombinedStamp
+from flow.adapters.inbox.checkout_stamps import CheckoutStamps
+from flow.adapters.inbox.kept_standings import decoded, encoded, is_summary
+from flow.app.inbox import goal_facts
+from flow.app.inbox.goal_facts import FactsPort
+from flow.core import layout
+from flow.core.goal.lifecycle import TERMINAL
+from flow.core.goal.model import GoalSummary
+from flow.errors import ContractError, FlowError
+from flow.startup.once import once
+from flow.startup.typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from flow.adapters.git.find import Repo
+    from flow.adapters.inbox.checkout_stamps import StampedCheckout
+    from flow.adapters.inbox.index import InboxIndex
+    from flow.adapters.ledger.reader import FileRecords
+    from flow.app.ports import BranchGoals
+    from flow.core.standing.items import StandingGoal
+
+
+class InboxPort(FactsPort, Protocol):
+    """The goals of a checkout, with what does not change while one looks found out once."""
+
+    repo: Repo
+
+    @property
+    def records(self) -> FileRecords:
+        """The reading side of the ledger."""
+
+    def branch_goals(self, *, with_trees: bool = False) -> BranchGoals:
+        """The goals that the repository's branches have committed."""
+
+
+class InboxCheckout:
+    """A checkout as :class:`~flow.app.inbox.repository.CheckoutPort`."""
+
+    def __init__(self, goals: InboxPort, place: StampedCheckout, index: InboxIndex) -> None:
+        self.goals = goals
+        self.repo = place.repo
+        self.top: str = place.repo.top
+        self.in_git = place.repo.git_dir is not None
+        self.branch = goals.branch
+        self.key = f"checkout {self.top}"
+        self._index = index
+        self._stamps = CheckoutStamps(place, goals.branch)
+        self._before: dict[str, Any] = index.get(self.key)
+        self._now: dict[str, Any] = {}
+        self._unreadable: dict[str, str] = {}
+        self._in_short = self._read_in_short()
+
+    def in_short(self) -> Mapping[str, GoalSummary]:
+        """The goals of the checkout by id."""
+        return self._in_short
+
+    def unreadable(self) -> Mapping[str, str]:
+        """What is wrong with the goals that cannot be read, by id."""
+        return self._unreadable
+
+    def left_open(self, goal_id: str) -> bool:
+        """Whether Flow left the goal open in this checkout."""
+        return goal_id in self._left_open
+
+    def standing(self, goal_id: str, *, here: bool) -> StandingGoal:
+        """Where a goal of the checkout stands; ``here``: its branch is checked out."""
+        row = self._now[goal_id]
+        known = decoded(row.get("stands")) if row.get("here") == here else None
+        if known is not None:
+            known = self._still(goal_id, row, known, here=here)
+        if known is not None:
+            return known
+        loaded = self.goals.load(goal_id)
+        # The files are stamped before they are read: what changes meanwhile is seen next time.
+        run_id = loaded.goal.run_id if loaded.goal.status not in TERMINAL else None
+        stamps = {looked: self._stamps.of(run_id, looked=looked) for looked in (False, True)}
+        stands = (
+            goal_facts.here(self.goals, loaded)
+            if here
+            else goal_facts.away(self.goals, loaded.goal)
+        )._replace(contract=loaded.contract)
+        stamp = stamps[stands.looked]
+        row["stands"] = None
+        # What comes first may be anywhere in the checkout, or in the state folder.
+        if stamp.settled and not loaded.goal.after:
+            row |= {"here": here, "stamp": stamp.text, "stands": encoded(stands)}
+            row["run"] = run_id
+        return stands
+
+    def keep(self) -> None:
+        """Hand what is known now to the index."""
+        if self._now != self._before:
+            self._index.put(self.key, self._now)
+
+    @once
+    def _left_open(self) -> Collection[str]:
+        return self.goals.remembered.left_open()
+
+    def _read_in_short(self) -> dict[str, GoalSummary]:
+        summaries: dict[str, GoalSummary] = {}
+        for goal_id in self.goals.records.goal_ids():
+            stamp = CombinedStamp()
+            file = stamp.file(os.path.join(self.top, layout.goal_file(goal_id)))
+            row = self._before.get(goal_id)
+            if not isinstance(row, dict) or row.get("file") != file or not is_summary(row):
+                row = self._new_row(goal_id)
+                if stamp.settled and "unsure" not in row:
+                    row["file"] = file
+            row = self._now[goal_id] = dict(row)  # what was there before stays as it was
+            if "fault" in row:
+                self._unreadable[goal_id] = row["fault"]
+            else:
+                summaries[goal_id] = GoalSummary(goal_id, *row["short"])
+        return summaries
+
+    def _new_row(self, goal_id: str) -> dict[str, Any]:
+        """What a goal file says in short now."""
+        goals, broken = self._read_now
+        error = broken.get(goal_id)
+        if isinstance(error, ContractError):
+            return {"fault": error.faults[0].message}
+        if error is not None:  # the disk's answer may be another one next time
+            return {"fault": error.faults[0].message, "unsure": True}
+        goal = goals.get(goal_id)
+        if goal is None:  # it came meanwhile
+            return {"fault": "it was written just now", "unsure": True}
+        return {"short": list(goal[1:])}
+
+    @once
+    def _read_now(self) -> tuple[Mapping[str, GoalSummary], Mapping[str, FlowError]]:
+        return self.goals.records.summaries()
+
+    def _still(
+        self, goal_id: str, row: Mapping[str, Any], known: StandingGoal, *, here: bool
+    ) -> StandingGoal | None:
+        """What is known from before, as far as it still holds."""
+        if row.get("stamp") != self._stamps.text_of(row.get("run"), looked=known.looked):
+            return None
+        facts = known.facts
+        if not here or facts.status in TERMINAL or facts.pause or facts.status == "draft":
+            return known
+        why_not = self.goals.doubt(goal_id, known.contract)
+        if bool(why_not) != bool(facts.doubt):
+            return None
+        return known._replace(facts=facts._replace(doubt=why_not))

@@ -1,0 +1,114 @@
+"""The stamps of what a goal's standing rests on, beside its own file.
+
+- A closed goal's rests on what the state folder remembers of the checkout;
+- an open goal's also on its run's folder, on HEAD, settings, rubrics and changes under way;
+- and where the files were looked at, on every file of the checkout, the run's evidence, git's
+  index, hooks and settings.
+"""
+
+from __future__ import annotations
+
+import os
+
+from flow.adapters.fs.combined_stamp import CombinedStamp
+from flow.adapters.git.repository import head_commit
+from flow.adapters.user_state.checkouts import GOALS
+from flow.adapters.user_state.noted_checkouts import FOLDER, MARKER
+from flow.adapters.worktree.guards import guards
+from flow.core import layout
+from flow.startup.once import once
+from flow.startup.typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flow.adapters.chain.pinned_heads import PinnedHeads
+    from flow.adapters.git.find import Repo
+
+
+class StampedCheckout(Protocol):
+    """Where the files of a checkout are that a standing rests on."""
+
+    repo: Repo
+
+    @property
+    def home(self) -> str | None:
+        """The user's home folder, None where HOME is unset."""
+
+    @property
+    def state_dir(self) -> str:
+        """The user's state folder."""
+
+    @property
+    def heads(self) -> PinnedHeads:
+        """The heads of the checkout's runs."""
+
+
+class CheckoutStamps:
+    """The stamps of one checkout, while one looks at the inbox."""
+
+    def __init__(self, checkout: StampedCheckout, branch: Callable[[], str | None]) -> None:
+        self._checkout = checkout
+        self._branch = branch
+        self._repo = checkout.repo
+        self._top = checkout.repo.top
+
+    def text_of(self, run_id: str | None, *, looked: bool) -> str:
+        """As :meth:`of`, where only the text is wanted."""
+        if run_id is None and not looked:
+            return self._of_closed
+        return self.of(run_id, looked=looked).text
+
+    def of(self, run_id: str | None, *, looked: bool) -> CombinedStamp:
+        """The stamp for an open goal with this run, for a closed one without.
+
+        ``looked``: the standing rests on a look at the files, too.
+        """
+        stamps = CombinedStamp(self._around.text)
+        stamps.add(str(int(looked)))
+        if run_id is not None:
+            folder = os.path.join(self._top, layout.run_dir(run_id))
+            if looked:
+                stamps.tree(folder)
+            else:
+                stamps.folder(folder)
+            stamps.file(self._checkout.heads.path(run_id))
+        if looked:
+            stamps.add(self._files.text)
+        stamps.newest(self._around, *([self._files] if looked else []))
+        return stamps
+
+    @once
+    def _of_closed(self) -> str:
+        """The stamp of every closed goal."""
+        return self.of(None, looked=False).text
+
+    @once
+    def _around(self) -> CombinedStamp:
+        """What every open goal of the checkout rests on."""
+        checkout, top = self._checkout, self._top
+        home, branch = checkout.home or "", self._branch() or ""
+        stamps = CombinedStamp(home, branch, str(self._repo.git_dir is not None))
+        stamps.folder(os.path.join(top, layout.PENDING))
+        stamps.tree(os.path.join(top, layout.RUBRICS))
+        stamps.tree(os.path.join(top, layout.PLUGIN_RUBRICS))
+        for name in (layout.SETTINGS_LOCAL, layout.SETTINGS_PROJECT):
+            stamps.file(os.path.join(top, name))
+        stamps.file(os.path.join(home or "/", ".claude", "settings.flow.json"))
+        notes = f"{FOLDER}{top.rstrip('/')}/{MARKER}/{GOALS}"
+        stamps.file(os.path.join(checkout.state_dir, notes))
+        return stamps
+
+    @once
+    def _files(self) -> CombinedStamp:
+        """What a look at the files rests on."""
+        stamps = CombinedStamp()
+        if os.path.lexists(os.path.join(self._top, ".gitmodules")):
+            stamps.unsettle()  # the repositories of submodules are not watched
+        leave_out = (os.path.join(self._top, ".git"), os.path.join(self._top, layout.RUNS))
+        stamps.tree(self._top, leave_out)
+        if self._repo.git_dir:
+            stamps.folder(self._repo.git_dir)
+            stamps.add(str(head_commit(self._repo)))
+            stamps.add(repr(sorted(guards(self._repo).items())))
+        return stamps

@@ -1,0 +1,91 @@
+"""The inbox of a user: the checkouts that their state folder knows, and what is in them."""
+
+from __future__ import annotations
+
+import time
+
+from flow.adapters.chain import event_log
+from flow.adapters.inbox.checkout import InboxCheckout
+from flow.adapters.inbox.finder import InboxFinder, InboxQuery, own_state_folder
+from flow.adapters.inbox.index import InboxIndex
+from flow.adapters.user_state.trust import TrustNow, doubt
+from flow.app.inbox.goal_facts import is_no_evidence
+from flow.app.inbox.repository import items_of
+from flow.core.standing.items import InboxItem, is_told, ordered, told_apart
+from flow.startup.once import once
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.wiring.context import Context
+from flow.wiring.goals import Goals
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.adapters.git.find import Repo
+    from flow.app.evaluation.values import ClosingContext
+    from flow.core.standing.table import Doubt
+
+
+class InboxLook(NamedTuple):
+    """What one look at the inbox shows."""
+
+    rows: list[InboxItem]
+    """By section and age."""
+    checkouts: list[tuple[str, InboxCheckout]]
+    """Every checkout that was looked at, by path, with its repository's top level."""
+
+
+def look(query: InboxQuery) -> InboxLook:
+    """Every row and checkout. Runs nothing of a checkout, and writes nothing to one.
+
+    Raises :class:`FlowError` for a state folder that cannot be used, or a ``repos`` that names no
+    checkout; whatever is wrong with a checkout is a row.
+    """
+    folder = own_state_folder()
+    index, trust = InboxIndex(folder), TrustNow(folder)
+
+    def look_at(repo: Repo) -> InboxCheckout:
+        context = Context(repo.top, repo=repo)
+        return InboxCheckout(InboxGoals(context, trust), context, index)
+
+    finder = InboxFinder(query, folder, index, look_at)
+    rows: list[InboxItem] = []
+    checkouts: list[tuple[str, InboxCheckout]] = []
+    for repository in finder.repositories():
+        rows += items_of(repository)
+        for checkout in repository.checkouts:
+            checkout.keep()
+            checkouts.append((repository.top, checkout))
+    finder.save()
+    oldest = time.time() - query.since
+    told = [row for row in (*finder.broken, *rows) if is_told(row, oldest)]
+    checkouts.sort(key=lambda pair: pair[1].top)
+    return InboxLook(ordered(told_apart(told)), checkouts)
+
+
+class InboxGoals(Goals):
+    """A checkout as :class:`~flow.adapters.inbox.checkout.InboxPort`."""
+
+    def __init__(self, context: Context, trust: TrustNow) -> None:
+        super().__init__(context)
+        self.branch = lambda: self._branch
+        self._trust = trust
+
+    def doubt(self, goal_id: str, contract: str) -> Doubt:
+        context = self._context
+        if self._trust.trusts(context.repository, goal_id, contract):
+            return ""
+        return doubt(context.settings.settings, context.trust_ledger, goal_id, contract)[0]
+
+    def newest_event(self, run_id: str, goal_id: str) -> Mapping[str, Any] | None:
+        return event_log.newest(self.top, run_id, "goal_id", goal_id, is_no_evidence)
+
+    def closing_context(self) -> ClosingContext:
+        return self._closing
+
+    @once
+    def _branch(self) -> str | None:
+        return self._context.branch()
+
+    @once
+    def _closing(self) -> ClosingContext:
+        return super().closing_context()
