@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
+    from flow.adapters.judges.choice import Backend
     from flow.app.judging.debate_plan import Criteria
     from flow.core.judging.debate.state import DebateState
-    from flow.wiring.judging.context import Backend
 
     Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 

@@ -20,7 +20,8 @@ from flow.wiring.judging.context import JudgingContext
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.wiring.judging.context import Backend, RubricLike
+    from flow.adapters.judges.choice import Backend
+    from flow.wiring.judging.context import RubricLike
 
 __all__ = [
     "CriterionResult",

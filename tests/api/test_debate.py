@@ -17,6 +17,7 @@ import pytest
 
 import flow
 from flow import NoUsableAnswer, adebate, debate
+from flow.adapters.debates.context import DebateContext
 from flow.adapters.judges.asking import BackendJudge
 from flow.adapters.judges.budget import Budget
 from flow.app.judging.debate_calls import hold
@@ -26,7 +27,6 @@ from flow.core.judging.common.question import Question
 from flow.core.judging.debate.result import document
 from flow.core.untrusted.fences import FencedPart
 from flow.errors import InputError, RefusedError
-from flow.wiring.judging.debates import DebateContext
 from tests.adapters.judges.scene import KEY, NO_PROXIES, Sleeper
 from tests.support import ROOT, GitRepo
 from tests.support.debate_judge import reply

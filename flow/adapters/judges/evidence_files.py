@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import os
 import stat
+from hashlib import sha256
 
 from flow.adapters.fs import files, folders
 from flow.app.judging.changed_files import EvidenceFiles, Raw
+from flow.app.ports import RawOutput
+from flow.core import layout
 from flow.core.boundary.by_products import cache_root
 from flow.core.boundary.globs import Globs
 from flow.errors import FlowError
@@ -19,6 +22,8 @@ from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from flow.core.evidence.model import Evidence
 
 PIECE = 64 << 10
 """Bytes that are read of each end of a file; a prompt takes less."""
@@ -87,6 +92,12 @@ def is_binary(data: bytes) -> bool:
     if b"\0" in data:
         return True
     return data.decode("utf-8", "replace").count("\ufffd") * 10 > len(data)
+
+
+def output_ends(top: str, run_id: str, evidence: Evidence) -> Raw:
+    """The raw output that a sidecar of the run names; of a large one both ends."""
+    name = evidence.output_ref
+    return Raw(b"") if name is None else read_ends(top, f"{layout.evidence_dir(run_id)}/{name}")
 
 
 def read_ends(top: str, rel: str) -> Raw:
@@ -202,3 +213,10 @@ class _Search:
         return cache_root(f"{shown}/x") is None or any(
             shown in glob.text for glob in self._wanted.globs
         )
+
+
+def stashed(top: str, data: bytes) -> RawOutput:
+    """``data`` in a file of its own, as the raw output of evidence that is to be recorded."""
+    rel = f"{layout.WORK}/{layout.TEMP_PREFIX}{os.urandom(9).hex()}"
+    files.publish_new(top, rel, data)
+    return RawOutput(os.path.join(top, rel), sha256(data).hexdigest(), len(data))

@@ -8,8 +8,10 @@ missing, empty, or does not hold the skill is an error.
 from __future__ import annotations
 
 import json
+import os
 from hashlib import sha256
 
+from flow.adapters.fs import files, inputs
 from flow.adapters.transcripts import files as places
 from flow.adapters.transcripts.agents import Gathering, destroys, file_of_agent, forked, note_beside
 from flow.app.judging.auto_mode import EndedRuns
@@ -18,7 +20,7 @@ from flow.core.transcript import text as transcript_text
 from flow.core.transcript.claude import JUDGES, Session, same_skill
 from flow.core.transcript.model import Transcript, has_ended, quotable_text
 from flow.core.transcript.rows import replace_unwritable
-from flow.errors import InputError, in_file
+from flow.errors import FlowError, InputError, in_file
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ MOST_OF_SESSION = 64
 """Runs of one session that are read together."""
 MOST_SESSIONS = 200
 """Sessions that are searched for a skill, the newest first."""
+SAVED_LIMIT = 64 << 20
+"""Bytes of a saved text."""
 _NEVER = frozenset(map(chr, {*range(32), 127} - {*b"\a\b\t\n\v\f\r\x1b"}))
 SESSION = "CLAUDE_CODE_SESSION_ID"
 """The session that Flow was called from, if Claude Code called it."""
@@ -62,6 +66,29 @@ def read(path: str, skill: str | None) -> Transcript:
             f"the skill {skill!r:.80} {fault}", "name one of these, or another transcript"
         )
     return _whole_session(session, lines, path)
+
+
+def read_below(top: str, rel: str, skill: str | None) -> Transcript | None:
+    """:func:`read` for a file below ``top`` that a contract names; None where it is not there.
+
+    No symlink leads to it. Raises :class:`InputError` for a file with several hard links.
+    """
+    fd = files.open_regular(top, rel)
+    if fd is None:
+        return None
+    with os.fdopen(fd, "rb") as file:
+        if os.fstat(file.fileno()).st_nlink > 1:
+            raise InputError("its transcript has several hard links, so it may be another file")
+    return read(os.path.join(top, rel), skill)
+
+
+def saved_words(path: str) -> str:
+    """The text of a saved transcript's file; empty where it is gone since it was read."""
+    try:
+        data = inputs.read(path, "--file", limit=SAVED_LIMIT)
+    except FlowError:
+        return ""
+    return data.decode("utf-8", "replace")
 
 
 def newest(
@@ -102,7 +129,7 @@ def _sessions(
 
 
 def ended_runs(
-    session: str,
+    session: str | None,
     first_run: Callable[[str], int | None],
     *,
     cwd: str,
@@ -111,10 +138,16 @@ def ended_runs(
 ) -> EndedRuns | None:
     """The runs of any skill but the judge in ``session`` (an id, or its transcript's path).
 
+    Without ``session`` in the newest one in which such a skill ran.
     ``first_run`` gives for the path of a session the number of the run to begin with; None: the
     first one after the last prompt of a person. At most ``MOST_OF_SESSION`` of them are read, the
     newest. None where there is no such session, or none that can be read.
     """
+    if session is None:
+        try:
+            session = newest(None, cwd=cwd, home=home, environ=environ).path
+        except InputError:
+            return None
     path = next(iter(_sessions(cwd, home, environ, session)), None)
     if path is None:
         return None

@@ -11,7 +11,6 @@ from flow.adapters.transcripts.settling import wait_until_still
 from flow.adapters.user_state.auto_judge import AutoJudgeMemory
 from flow.adapters.user_state.settings import judge_config
 from flow.app.judging import auto_mode
-from flow.errors import FlowError, InputError
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.context import Context
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from flow.app.judging.auto_mode import EndedRuns, Stop
     from flow.core.transcript.model import Transcript
+    from flow.errors import FlowError
 
 MOST_SECONDS = 3600
 """After so long the process that scores is ended, whatever it waits for."""
@@ -56,19 +56,11 @@ class AutoMode:
         start_detached(work, seconds=MOST_SECONDS)
 
     def ended_runs(self, stop: Stop, settled: Callable[[str], int | None]) -> EndedRuns | None:
-        """Of a session seen first those of the last turn.
-
-        Where the host names no session it is the newest one in which a skill ran.
-        """
+        """Of a session seen first those of the last turn."""
         if stop.transcript is not None:
             wait_until_still(stop.transcript)
         name = stop.transcript or stop.session
         cwd, home, environ = self._context.top, self._context.home, self._context.environ
-        if name is None:
-            try:
-                name = reader.newest(None, cwd=cwd, home=home, environ=environ).path
-            except InputError:
-                return None  # no skill ran here
         return reader.ended_runs(name, settled, cwd=cwd, home=home, environ=environ)
 
     def scored(self, transcript: Transcript) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from hashlib import sha256
 
 from flow.adapters.debates.reports import solution_name
-from flow.adapters.fs import clock, files
+from flow.adapters.fs import clock
 from flow.adapters.judges import evidence_files
+from flow.adapters.judges.choice import JudgeChoice, random_nonce
 from flow.adapters.process.redaction import redacted_text
 from flow.adapters.rubrics import scorecard_rubrics
 from flow.adapters.rubrics.rubric_files import RubricFolder
@@ -17,19 +17,14 @@ from flow.app.evaluation.values import Listener
 from flow.app.judging import goal as judging_goal
 from flow.app.judging import labelling
 from flow.app.judging.bundle import ContextSources, journals
-from flow.app.judging.changed_files import Raw
 from flow.app.judging.delegated import Delegate
 from flow.app.judging.panel import backends, ballots_each, criterion_rubrics
 from flow.app.judging.records import Keep
 from flow.app.judging.reviewing import first_ballot, review_case
 from flow.app.judging.scoring import score_and_store
-from flow.app.ports import RawOutput
-from flow.core import layout
 from flow.core.goal import ids
-from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING
 from flow.version import __version__
-from flow.wiring.judging.context import JudgeChoice, random_nonce
 from flow.wiring.judging.debates import DebatingContext
 from flow.wiring.judging.scorecards import Scoring
 
@@ -90,7 +85,9 @@ def _tools(
     return judging_goal.JudgeTools(
         panel=panel,
         sources=_sources(parts, case),
-        keep=Keep(parts.ledger, partial(_stash, parts.top), clock.now) if record else None,
+        keep=Keep(parts.ledger, partial(evidence_files.stashed, parts.top), clock.now)
+        if record
+        else None,
         nonce=random_nonce,
         monotonic=clock.monotonic,
         trusted=partial(labelling.may_propose, parts, least=settings.min_kappa),
@@ -103,17 +100,9 @@ def _tools(
 
 def _sources(parts: Context, case: JudgeCase) -> ContextSources:
     settings = parts.settings.settings
-
-    def output(evidence: object) -> Raw:
-        name = getattr(evidence, "output_ref", None)
-        if name is None:
-            return Raw(b"")
-        rel = f"{layout.evidence_dir(case.facts.run_id)}/{name}"
-        return evidence_files.read_ends(parts.top, rel)
-
     return ContextSources(
         records=parts.records,
-        output=output,
+        output=partial(evidence_files.output_ends, parts.top, case.facts.run_id),
         files=partial(evidence_files.collect, parts.top),
         journals=journals(case, settings.journal_dir),
         now=clock.now(),
@@ -121,12 +110,6 @@ def _sources(parts: Context, case: JudgeCase) -> ContextSources:
         if settings.judge.changed_files
         else None,
     )
-
-
-def _stash(top: str, data: bytes) -> RawOutput:
-    rel = f"{layout.WORK}/{layout.TEMP_PREFIX}{os.urandom(9).hex()}"
-    files.publish_new(top, rel, data)
-    return RawOutput(os.path.join(top, rel), sha256(data).hexdigest(), len(data))
 
 
 class Delegation:
@@ -150,14 +133,7 @@ class Delegation:
         return reader.newest(skill, cwd=self._top, home=home, environ=environ)
 
     def saved_execution(self, path: str, skill: str | None) -> Transcript | None:
-        fd = files.open_regular(self._top, path)
-        if fd is None:
-            return None
-        with os.fdopen(fd, "rb") as file:
-            if os.fstat(file.fileno()).st_nlink > 1:
-                why = "its transcript has several hard links, so it may be another file"
-                raise InputError(why)
-        return reader.read(os.path.join(self._top, path), skill)
+        return reader.read_below(self._top, path, skill)
 
     def score(self, request: ScoreRequest) -> ScoredCard:
         return score_and_store(Scoring(self._top, self._context.environ), request)

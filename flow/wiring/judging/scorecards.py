@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-import time
 
-from flow.adapters.fs import clock, inputs, locks
+from flow.adapters.fs import clock, locks
+from flow.adapters.judges.choice import JudgeChoice, random_nonce
 from flow.adapters.process.redaction import redacted_text
 from flow.adapters.rubrics import score_files, scorecard_rubrics
 from flow.adapters.transcripts import reader as transcripts
 from flow.app.judging.scorecard import ScorecardTools
 from flow.app.judging.scoring import MOST_CARDS
-from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.context import Context
-from flow.wiring.judging.context import JudgeChoice, random_nonce
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -25,10 +23,6 @@ if TYPE_CHECKING:
     from flow.app.judging.scoring import CardHistory, ChosenRubric, ScoreRequest
     from flow.core.settings import LoadedSettings
     from flow.core.transcript.model import Transcript
-
-_DAY = 86_400
-_RAW = 64 << 20
-"""Bytes of a saved text."""
 
 
 class Scoring:
@@ -66,11 +60,7 @@ class Scoring:
         )
 
     def raw_text(self, transcript: Transcript) -> str:
-        try:
-            data = inputs.read(transcript.path, "--file", limit=_RAW)
-        except FlowError:
-            return ""
-        return data.decode("utf-8", "replace")
+        return transcripts.saved_words(transcript.path)
 
     def rubric(self, skill: str | None, named: str | None, *, own: bool) -> ChosenRubric:
         return scorecard_rubrics.choose(skill, named, self.top if own else None)
@@ -78,16 +68,7 @@ class Scoring:
     def past_cards(
         self, folder: str, skill: str, *, most: int = MOST_CARDS, without: str | None = None
     ) -> CardHistory:
-        """A card from the future counts for a day: clocks are set back at times."""
-        latest = time.strftime("%Y%m%d-%H%M%S", time.gmtime(time.time() + _DAY))
-        return score_files.history(
-            self.top,
-            folder,
-            skill,
-            latest=latest,
-            most=most,
-            without=without,
-        )
+        return score_files.history(self.top, folder, skill, most=most, without=without)
 
     def stored_card(
         self, folder: str, skill: str, name: str
