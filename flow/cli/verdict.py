@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flow.adapters.contracts.formats import parse_json
 from flow.adapters.fs import inputs
+from flow.adapters.ledger.verdicts import record_verdict
 from flow.cli.goal.which import run_arguments, run_of_goal
 from flow.cli.parsing import CommandSpec
 from flow.cli.verdict_screen import details_of, verdict_lines
@@ -17,7 +18,6 @@ from flow.errors import FlowError, at_key
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
-from flow.wiring.verdicts import record_verdict
 
 if TYPE_CHECKING:
     import argparse
@@ -35,7 +35,7 @@ def _record_verdict(args: argparse.Namespace, out: Output) -> int:
     run_id = ids.run_id(args.run_id)
     data = inputs.read(args.verdict_file, "--verdict-file", limit=VERDICT_LIMIT)
     document = parse_json(data, file=args.verdict_file, limit=VERDICT_LIMIT)
-    path, warnings, _ = record_verdict(Context(), document, run_id, None)
+    path, warnings, _ = record_verdict(Context().run_record, document, run_id, None)
     result = {"run_id": run_id, "path": path, "warnings": list(warnings)}
     out.result(result, [f"recorded {display.visible(path)}"])
     out.warn(warnings)

@@ -98,15 +98,15 @@ def record_verdict(options: Options, name: str) -> int:
     """``flow-record-verdict.sh``."""
     from flow.adapters.contracts.formats import parse_json
     from flow.adapters.fs import inputs
+    from flow.adapters.ledger.verdicts import record_verdict
     from flow.core.layout import VERDICT_LIMIT
-    from flow.wiring.verdicts import record_verdict
 
     run_id, file = need(options, "--run-id", "--verdict-file")
     ids.run_id(run_id)
     data = inputs.read(file, "--verdict-file", limit=VERDICT_LIMIT)
     document = parse_json(data, file=file, limit=VERDICT_LIMIT)
     context = Context()
-    path, warnings, _ = record_verdict(context, document, run_id, None)
+    path, warnings, _ = record_verdict(context.run_record, document, run_id, None)
     if os.environ.get("FLOW_RECORD_VERDICT_QUIET") != "1":
         _wrote(context, path, name, warnings)
     return DONE

@@ -11,6 +11,7 @@ from flow.adapters.fs import clock
 from flow.adapters.setup.beside_goals import keep_runs_out, publish_schema
 from flow.adapters.setup.completed import read_handed_in
 from flow.adapters.setup.defaults_file import read_defaults
+from flow.adapters.verification.trial import run_alone
 from flow.app.transitions import create
 from flow.app.transitions.beside import refuse_beside_active
 from flow.core.drafting.completing import Surroundings
@@ -21,7 +22,6 @@ from flow.core.text.display import visible
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.pinning import Pinning, about_commands, record_trust
-from flow.wiring.running import run_checks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,7 +90,7 @@ def create_goal(
         branch=context.branch,
         about_commands=lambda goal: about_commands(context, goal),
         syntax_faults=lambda goal: syntax_faults(goal, name, context.environ, context.top),
-        run_checks=lambda checks: run_checks(context, checks) if known else (),
+        run_checks=lambda checks: run_alone(context.top, context.environ, checks) if known else (),
     )
     created = create.create_goal(
         tools, text, name, as_draft=as_draft, base=base, source=source, now=clock.now()

@@ -128,10 +128,12 @@ def propose_from_fresh(context: Context, goal_id: str) -> tuple[Evaluated, tuple
         verdict = evaluated.verdict
         if verdict.proposed_transition is None:
             return evaluated, ()
-        from flow.wiring.verdicts import record_verdict
+        from flow.adapters.ledger.verdicts import record_verdict
 
         try:
-            recorded = record_verdict(context, verdict.to_document(), verdict.run_id, "command")
+            recorded = record_verdict(
+                context.run_record, verdict.to_document(), verdict.run_id, "command"
+            )
         except FlowError as error:
             return evaluated, (f"the proposal stands, but its verdict could not be kept: {error}",)
     return evaluated, recorded[1]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from flow.adapters.chain import event_log
 from flow.adapters.fs import clock, files
-from flow.adapters.ledger import loop_counters
+from flow.adapters.ledger import loop_counters, verdicts
 from flow.app.stop.turn import seconds_of_last_result
 from flow.core import layout
 from flow.core.stop.policy import LoopCounters
 from flow.core.text.display import clip
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring.verdicts import write_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +35,9 @@ class StopRecord:
         self._top = context.top
 
     def persist(self, verdict: Verdict) -> tuple[str, ...]:
-        return write_verdict(self._context, verdict.to_document(), verdict.run_id, SOURCE)[1]
+        run = self._context.run_record.run(verdict.run_id)
+        document = {**verdict.to_document(), "source": SOURCE}
+        return verdicts.write_verdict(run, document, now=clock.now())[1]
 
     def loop(self, goal_id: str, run_id: str) -> LoopCounters:
         return loop_counters.read(self._top, run_id, goal_id) if run_id else LoopCounters(goal_id)

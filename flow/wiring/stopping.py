@@ -6,8 +6,6 @@ import os
 import time
 
 from flow.adapters.fs import clock, locks
-from flow.adapters.fs.state_folder import state_dir
-from flow.adapters.git.find import Repo, find_repo
 from flow.adapters.user_state import checkouts
 from flow.adapters.user_state.checkouts import CheckoutNotes
 from flow.app.stop import sight
@@ -23,7 +21,7 @@ from flow.wiring.context import Context
 from flow.wiring.goals import Goals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from flow.app.evaluation.values import Evaluated, Request
     from flow.app.open_goals import CheckoutGoals
@@ -46,7 +44,7 @@ def context_of(cwd: str | None, session: str | None = None) -> Context:
     :class:`InputError` where there is no repository, no ``.flow`` and none that Flow knows.
     """
     folder = cwd or os.getcwd()
-    repo = _repository(folder, os.environ, session)
+    repo = checkouts.repository_around(folder, os.environ, session)
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
     return Context(folder, repo=repo)
@@ -174,26 +172,3 @@ class StopMoves:
 
     def missed(self, goal: Goal, run_id: str, status: str, contract: str) -> None:
         self._context.remembered.after_change(goal, run_id, status, contract)
-
-
-def _repository(folder: str, environ: Mapping[str, str], session: str | None) -> Repo | None:
-    """The repository around ``folder``; None where there is none and Flow knows of none.
-
-    A checkout that Flow works for, and of which nothing is left, is one without git. Outside of
-    all repositories it is the one in which Flow kept the session working.
-    """
-    folder = os.path.realpath(folder)
-    repo = find_repo(folder)
-    try:
-        state = state_dir(environ, environ.get("HOME"), None)
-        top = checkouts.nearest(state, folder)
-        if top is None and repo is None:
-            top = checkouts.worked_in(state, session)
-            repo = find_repo(top) if top is not None else None
-    except FlowError:
-        return repo
-    if top is None or (repo is not None and not f"{top}/".startswith(f"{repo.top}/")):
-        return repo
-    if repo is not None and repo.top == top:
-        return repo
-    return Repo(top, None, None, "its folder or its .git is gone")

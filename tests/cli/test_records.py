@@ -107,7 +107,7 @@ def test_a_verdict_that_cannot_be_recorded_stands(work: GitRepo) -> None:
     code = (
         "import sys\n"
         "from flow.errors import StorageError\n"
-        "from flow.wiring import verdicts\n"
+        "from flow.adapters.ledger import verdicts\n"
         "def full(*_): raise StorageError('No space left on device', file='last-verdict.json')\n"
         "verdicts.record_verdict = full\n"
         "from flow.cli.main import run\n"

@@ -21,9 +21,10 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flow.adapters.ledger import verdicts
 from flow.app.transitions.persons_word import PersonsWord
 from flow.errors import FlowError
-from flow.wiring import evaluating, journals, moving, recording, verdicts
+from flow.wiring import evaluating, journals, moving, recording
 from tests.faults.crash import STRAY_SECONDS
 from tests.faults.crowd_check import RACED, Operation, check
 from tests.faults.editor import edited, two_at_once
@@ -108,7 +109,7 @@ def _evaluate(context: Context, _: str, given: dict[str, Any]) -> dict[str, Any]
 
 def _verdict(context: Context, token: str, _: dict[str, Any]) -> None:
     document = {"verdict": "not_achieved", "confidence": 0.5, "delta": "unchanged", "reason": token}
-    verdicts.record_verdict(context, document, RUN, None)
+    verdicts.record_verdict(context.run_record, document, RUN, None)
 
 
 def _approve(context: Context, token: str, _: dict[str, Any]) -> dict[str, Any]:

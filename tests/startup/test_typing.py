@@ -197,7 +197,6 @@ def test_no_module_of_the_hook_imports_typing() -> None:
         ("flow.wiring.evaluating", ("goals", "moving", "closing", "baselining", "pinning")),
         ("flow.wiring.goals", ("evaluating", "recording", "trusting")),
         ("flow.wiring.recording", ("goals", "creating", "moving")),
-        ("flow.wiring.verdicts", ("goals", "evaluating")),
         ("flow.wiring.tool_calls", ("context", "goals", "closing")),
     ],
 )

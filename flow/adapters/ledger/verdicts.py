@@ -8,6 +8,7 @@ what was.
 from __future__ import annotations
 
 from flow.adapters.contracts import formats, schemas
+from flow.adapters.fs import clock
 from flow.core import layout
 from flow.core.goal import ids
 from flow.core.text.display import clip
@@ -18,6 +19,7 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from flow.adapters.chain.run_record import RunRecord
     from flow.adapters.chain.session_writes import RunWrites
 
 SOURCE = "verdict"
@@ -44,6 +46,18 @@ def write_verdict(
     data = text.encode("ascii")
     run.replace(rel, data)
     return rel, warnings
+
+
+def record_verdict(
+    run_record: RunRecord, document: Mapping[str, Any], run_id: str, source: str | None
+) -> tuple[str, tuple[str, ...], str]:
+    """Write a run's verdict and commit the run; returns its path, warnings, and when."""
+    if source is not None:
+        document = {**document, "source": source}
+    now = clock.now()
+    written = write_verdict(run_record.run(run_id), document, now=now)
+    run_record.commit(run_id)
+    return (*written, now)
 
 
 def checked(

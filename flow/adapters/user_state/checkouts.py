@@ -16,13 +16,15 @@ from flow.adapters.fs.state_folder import (
     drop_oldest,
     ensure_below,
     replace_own,
+    state_dir,
     storage_error,
     write_json,
 )
-from flow.adapters.git.find import read_regular
+from flow.adapters.git.find import Repo, find_repo, read_regular
 from flow.adapters.user_state.noted_checkouts import FOLDER, HIDDEN, MARKER, SESSIONS, note
 from flow.core.goal import ids
 from flow.core.stop.lost_goals import OpenGoal, OpenGoals, SessionNotes
+from flow.errors import FlowError
 from flow.startup.contexts import contextmanager
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -192,6 +194,29 @@ def nearest(folder: str, below: str) -> str | None:
         if parent == above:
             return None
         above = parent
+
+
+def repository_around(folder: str, environ: Mapping[str, str], session: str | None) -> Repo | None:
+    """The repository around ``folder``; None where there is none and Flow knows of none.
+
+    A checkout that Flow works for, and of which nothing is left, is one without git. Outside of
+    all repositories it is the one in which Flow kept the session working.
+    """
+    folder = os.path.realpath(folder)
+    repo = find_repo(folder)
+    try:
+        state = state_dir(environ, environ.get("HOME"), None)
+        top = nearest(state, folder)
+        if top is None and repo is None:
+            top = worked_in(state, session)
+            repo = find_repo(top) if top is not None else None
+    except FlowError:
+        return repo
+    if top is None or (repo is not None and not f"{top}/".startswith(f"{repo.top}/")):
+        return repo
+    if repo is not None and repo.top == top:
+        return repo
+    return Repo(top, None, None, "its folder or its .git is gone")
 
 
 def _session_file(session: str) -> str:

@@ -15,6 +15,7 @@ from flow.adapters.rubrics.rubric_files import RubricFolder
 from flow.adapters.setup import project
 from flow.adapters.setup.completed import read_handed_in
 from flow.adapters.setup.defaults_file import read_defaults, with_defaults
+from flow.adapters.verification.trial import run_alone
 from flow.app.drafting.conversation import EDIT, Drafted, converse
 from flow.app.ports import Check
 from flow.core import layout
@@ -31,7 +32,6 @@ from flow.render.creating import notice_lines, question_lines, running_line
 from flow.startup.once import once
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.creating import draft_document, surroundings
-from flow.wiring.running import run_checks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,7 +153,7 @@ class _CheckoutProject:
         command = criterion["verification_command"]
         seconds = self._context.settings.settings.command_timeout_seconds
         check = Check(criterion["id"], command, "", seconds)
-        result = run_checks(self._context, [check])[0][1]
+        result = run_alone(self._context.top, self._context.environ, [check])[0][1]
         trial = Trial(result.outcome, result.result, result.duration_seconds, result.reason or "")
         reading = self._attributor.reading(command)
         if trial.outcome == "passed" and (reading.masked_exit or reading.lists):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from flow.adapters.fs import clock
+from flow.adapters.ledger.verdicts import record_verdict
 from flow.adapters.setup.beside_goals import keep_runs_out
 from flow.app import goal_views
 from flow.app.evaluation.values import Request
@@ -21,7 +22,6 @@ from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring import evaluating
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
-from flow.wiring.verdicts import record_verdict
 
 if TYPE_CHECKING:
     import argparse
@@ -260,7 +260,7 @@ def _need_terminal(context: Context, goal_id: str) -> None:
 def _record_verdict(context: Context, document: dict[str, Any], run_id: str) -> list[str]:
     """Keep the verdict for the next delta; failing to is a warning (SPEC 3, step 8)."""
     try:
-        _, warnings, at = record_verdict(context, document, run_id, "command")
+        _, warnings, at = record_verdict(context.run_record, document, run_id, "command")
     except FlowError as error:
         return [f"the verdict stands, but could not be recorded: {error}"]
     document.update(source="command", recorded_at=at)
