@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.adapters.attribution.command_checks import syntax_faults
+from flow.adapters.baseline.pinning import Pinning
 from flow.adapters.chain import event_log
 from flow.adapters.contracts import formats
 from flow.adapters.ledger import goal_edits
@@ -14,16 +15,16 @@ from flow.adapters.ledger.reader import (
     rubrics_named,
 )
 from flow.adapters.setup.completed import read_handed_in
+from flow.adapters.setup.project import about_commands
 from flow.app.transitions import amend
 from flow.app.transitions.create import lint_goal
+from flow.app.transitions.persons_word import persons_word
 from flow.core.amendment.requested import RequestedChanges, requested_edits
 from flow.core.drafting.completing import LiveFields, live_fields
 from flow.core.goal import ids
 from flow.core.goal.model import contract_digest, scorecard_rubrics
 from flow.errors import ContractError
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring.moving import persons_word
-from flow.wiring.pinning import Pinning, about_commands, record_trust
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +48,7 @@ class Amending:
             carry=lambda live, text, name: goal_edits.carried(live, text, name)[1],
             digest=lambda goal: goal.digest(rubric_digests(context.top, goal)),
             basis=self._basis,
-            trust=lambda goal, how: record_trust(context, goal, how),
+            trust=context.record_trust,
             relock=pinning.with_protected,
             rename=pinning.with_named,
             lint=lambda goal: lint_goal(goal, about_commands(context, goal)),

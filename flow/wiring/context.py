@@ -249,6 +249,13 @@ class Context:
             troubles=lambda: tuple(self.run_record.troubles),
         )
 
+    def persons_context(self) -> ClosingContext:
+        """The same for a person's move: its record has their name as an approval's has it."""
+        from flow.app.transitions.persons_word import persons_word
+
+        by = persons_word(self, None).by
+        return self.closing_context()._replace(account=lambda: by)
+
     def elsewhere(self, run_id: str) -> bool:
         """Whether a run was recorded in another checkout, and not in this one."""
         if files.exists(self.top, layout.ledger_file(run_id)):
@@ -298,6 +305,14 @@ class Context:
         if self.named_contract == loaded.contract:
             return True, "--trust-digest names this contract"
         return trusted(self.settings.settings, self.trust_ledger, loaded.goal.id, loaded.contract)
+
+    def record_trust(self, goal: Goal, how: str) -> None:
+        """Trust the contract of a goal as it is; ``how`` is the command."""
+        from flow.adapters.ledger.reader import rubric_digests
+        from flow.core.goal.model import contract
+
+        digest = goal.digest(rubric_digests(self.top, goal))
+        self.trust_ledger.record(goal.id, digest, contract(goal.document), now=self.now(), how=how)
 
     def knows_defaults(self, digest: str) -> bool:
         """Whether the user trusts the repository's file of defaults as it is."""
@@ -376,9 +391,9 @@ class Context:
             return speaker.fields()
         if speaker.said_from == "pipe":
             return {"by": self.who, "by_from": "account", **speaker.fields()}
-        from flow.app.transitions.persons_word import PersonsWord, persons_name
+        from flow.app.transitions.persons_word import persons_word
 
-        word = PersonsWord(*persons_name(None, self.who, self.configured_name))
+        word = persons_word(self, None)
         return {"by": word.by, **word.name_fields, **speaker.fields()}
 
     def configured_name(self) -> str:

@@ -6,11 +6,13 @@ import os
 
 from flow.adapters.attribution.command_checks import syntax_faults
 from flow.adapters.baseline.pinned import commits_outside
+from flow.adapters.baseline.pinning import Pinning
 from flow.adapters.contracts import formats
 from flow.adapters.fs import clock
 from flow.adapters.setup.beside_goals import keep_runs_out, publish_schema
 from flow.adapters.setup.completed import read_handed_in
 from flow.adapters.setup.defaults_file import read_defaults
+from flow.adapters.setup.project import about_commands
 from flow.adapters.verification.trial import run_alone
 from flow.app.transitions import create
 from flow.app.transitions.beside import refuse_beside_active
@@ -21,7 +23,6 @@ from flow.core.goal import ids
 from flow.core.text.display import visible
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring.pinning import Pinning, about_commands, record_trust
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +87,7 @@ def create_goal(
         pin=pinning.pin,
         outside=lambda goal, baseline: _outside(context, goal, baseline),
         write=context.ledger.create_goal,
-        trust=lambda goal, how: record_trust(context, goal, how) if known else None,
+        trust=lambda goal, how: context.record_trust(goal, how) if known else None,
         branch=context.branch,
         about_commands=lambda goal: about_commands(context, goal),
         syntax_faults=lambda goal: syntax_faults(goal, name, context.environ, context.top),

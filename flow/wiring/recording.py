@@ -61,9 +61,9 @@ class _Lifecycle:
         self.closing_context = context.closing_context
 
     def activate(self, goal_id: str) -> None:
-        from flow.wiring import moving
+        from flow.wiring.activating import activate
 
-        moving.activate(self._context, goal_id)
+        activate(self._context, goal_id)
 
     def write(self, goal_id: str, lifecycle: Mapping[str, Any], **how: Any) -> None:
         self._context.ledger.update_lifecycle(goal_id, lifecycle, **how)

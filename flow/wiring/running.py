@@ -27,9 +27,9 @@ class Waiting:
         return self._context.notes("waits")
 
     def shift(self, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
-        from flow.wiring import moving
+        from flow.app.transitions.moves import shift_status
 
-        return moving.shift(self._context, goal_id, to, reason)
+        return shift_status(self._context.closing_context(), goal_id, to, reason)
 
     def attempt(self, command: str, seconds: float) -> CheckResult:
         from flow.adapters.verification.trial import run_alone  # few stops ask again

@@ -152,9 +152,9 @@ class StopMoves:
         waiting.go_on(Waiting(self._context), goal_id, reason)
 
     def wait_for_person(self, goal_id: str, reason: str) -> None:
-        from flow.wiring import moving
+        from flow.app.transitions.moves import shift_status
 
-        moving.shift(self._context, goal_id, "waiting_for_user", reason)
+        shift_status(self._context.closing_context(), goal_id, "waiting_for_user", reason)
 
     def fail(self, evaluated: Evaluated, reason: str) -> None:
         from flow.app.transitions import closing

@@ -390,10 +390,10 @@ class World:
 
     # --- what a person's commands work with ----------------------------------------------------
 
-    def desk(self, denied: tuple[str, ...] = ()) -> ClosingContext:
+    def desk(self, denied: tuple[str, ...] = (), *, at: str = NOW) -> ClosingContext:
         return ClosingContext(
             version="0",
-            now=lambda: NOW,
+            now=lambda: at,
             records=self,  # type: ignore[arg-type]
             open_ledger=lambda: self,  # type: ignore[arg-type,return-value]
             baseline=self.baseline,

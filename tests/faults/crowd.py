@@ -22,9 +22,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flow.adapters.ledger import verdicts
+from flow.app.transitions import moves
 from flow.app.transitions.persons_word import PersonsWord
 from flow.errors import FlowError
-from flow.wiring import evaluating, journals, moving, recording
+from flow.wiring import evaluating, journals, recording
 from tests.faults.crash import STRAY_SECONDS
 from tests.faults.crowd_check import RACED, Operation, check
 from tests.faults.editor import edited, two_at_once
@@ -34,6 +35,7 @@ from tests.faults.view import look
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from flow.core.goal.loaded import LoadedGoal
     from flow.wiring.context import Context
 
 PROCESSES, OPERATIONS = 16, 50
@@ -113,7 +115,12 @@ def _verdict(context: Context, token: str, _: dict[str, Any]) -> None:
 
 
 def _approve(context: Context, token: str, _: dict[str, Any]) -> dict[str, Any]:
-    return {"path": moving.approve(context, GOAL, "AC2", PersonsWord(token, None, "seen"))}
+    word = PersonsWord(token, None, "seen")
+    return {"path": moves.approve(context.closing_context(), GOAL, "AC2", word)}
+
+
+def _status(loaded: LoadedGoal) -> dict[str, Any]:
+    return {"status": loaded.goal.status}
 
 
 def _journal(context: Context, token: str, _: dict[str, Any]) -> None:
@@ -123,10 +130,12 @@ def _journal(context: Context, token: str, _: dict[str, Any]) -> None:
 ACTS: dict[str, Callable[[Context, str, dict[str, Any]], dict[str, Any] | None]] = {
     "evidence": _evidence,
     "race": _evidence,
-    "pause": lambda context, token, _: {"status": moving.pause(context, GOAL, token).goal.status},
-    "resume": lambda context, token, _: {
-        "status": moving.shift(context, GOAL, "active", token).goal.status
-    },
+    "pause": lambda context, token, _: _status(
+        moves.pause_goal(context.persons_context(), GOAL, token, context.remembered.paused)
+    ),
+    "resume": lambda context, token, _: _status(
+        moves.shift_status(context.closing_context(), GOAL, "active", token)
+    ),
     "lifecycle": _lifecycle,
     "verdict": _verdict,
     "journal": _journal,

@@ -98,11 +98,12 @@ def test_a_hung_command_holds_nobody_else_up(scene):
 
 WRITER = f"""
 import os, sys
-from flow.wiring import moving
+from flow.app.transitions import moves
 from flow.wiring.context import Context
 for n in range(25):
-    moving.pause(Context(), {GOAL!r}, "x" * 300)
-    moving.shift(Context(), {GOAL!r}, "active", "y")
+    here = Context()
+    moves.pause_goal(here.persons_context(), {GOAL!r}, "x" * 300, here.remembered.paused)
+    moves.shift_status(Context().closing_context(), {GOAL!r}, "active", "y")
 sys.exit()
 """
 

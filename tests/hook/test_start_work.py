@@ -16,8 +16,9 @@ from flow.adapters.fs import stamps
 from flow.adapters.ledger import reader, transaction
 from flow.adapters.verification import variables as verification_variables
 from flow.adapters.worktree import change_set
+from flow.app.transitions.moves import pause_goal
 from flow.core.attribution.rules import matches_whole
-from flow.wiring import confirm_question, moving
+from flow.wiring import confirm_question
 from flow.wiring.context import Context
 from tests.support import ROOT, scene
 from tests.support import stops as hooks
@@ -302,7 +303,7 @@ def test_a_change_that_was_pending_is_seen_by_the_stop_that_completes_it(
     with monkeypatch.context() as patched:
         patched.setattr(transaction, "_journal", killed)
         with pytest.raises(SystemExit):
-            moving.pause(context, "greet", "later")
+            pause_goal(context.persons_context(), "greet", "later", context.remembered.paused)
     assert "status: active" in scene.goal_file(repo)
     answer = hooks.stop(repo, capfd)
     assert "status: waiting_for_user" in scene.goal_file(repo)

@@ -193,10 +193,10 @@ def test_no_module_of_the_hook_imports_typing() -> None:
 @pytest.mark.parametrize(
     ("module", "without"),
     [
-        ("flow.wiring.stopping", ("evaluating", "moving", "closing", "loop_records", "pinning")),
-        ("flow.wiring.evaluating", ("goals", "moving", "closing", "baselining", "pinning")),
+        ("flow.wiring.stopping", ("evaluating", "activating", "closing", "loop_records")),
+        ("flow.wiring.evaluating", ("goals", "activating", "closing", "baselining")),
         ("flow.wiring.goals", ("evaluating", "recording", "trusting")),
-        ("flow.wiring.recording", ("goals", "creating", "moving")),
+        ("flow.wiring.recording", ("goals", "creating", "activating")),
         ("flow.wiring.tool_calls", ("context", "goals", "closing")),
     ],
 )

@@ -1,20 +1,31 @@
-"""What a checkout offers for a new goal: its own commands, its files, the editor's text."""
+"""What a checkout offers for a new goal, and what is to be said of one that begins there."""
 
 from __future__ import annotations
 
 import os
 
+from flow.adapters.attribution.attribute import Attributor
+from flow.adapters.attribution.command_checks import command_warnings
+from flow.adapters.attribution.programs import missing_programs
 from flow.adapters.fs import files
 from flow.adapters.git import repository
+from flow.adapters.journal.store import journal_path
+from flow.app.transitions.create import denied_journal
+from flow.core.decision import after
 from flow.core.drafting.presets import MARKERS, READ, offers
 from flow.errors import FlowError
-from flow.startup.typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+    from flow.adapters.baseline.working_tree import WorkingTree
     from flow.adapters.git.find import Repo
+    from flow.adapters.ledger.reader import FileRecords
+    from flow.app.open_goals import EarlierGoals
     from flow.core.drafting.presets import Offer
+    from flow.core.goal.model import Goal
+    from flow.core.settings import LoadedSettings
 
 LIMIT = 1 << 18
 """Bytes of a file that is read for its commands; a larger one offers nothing."""
@@ -65,4 +76,43 @@ def missing_protected(top: str, patterns: Iterable[str]) -> list[str]:
         f"constraints.protected_paths: {path} is not there, so nothing of it is protected yet"
         for path in patterns
         if not set("*?[!\\") & set(path) and not os.path.lexists(os.path.join(top, path.strip("/")))
+    ]
+
+
+class NewGoalContext(Protocol):
+    """What is asked of a checkout's context about a goal that is to begin."""
+
+    top: str
+    environ: Mapping[str, str]
+
+    @property
+    def settings(self) -> LoadedSettings:
+        """The settings in force."""
+
+    @property
+    def tree(self) -> WorkingTree:
+        """The files of the checkout."""
+
+    @property
+    def records(self) -> FileRecords:
+        """The reading side of the ledger."""
+
+    @property
+    def earlier(self) -> EarlierGoals:
+        """Looks up goals that come first."""
+
+
+def about_commands(context: NewGoalContext, goal: Goal) -> list[str]:
+    """A warning for each command that cannot run or cannot show what it should.
+
+    And for each goal that comes first and can never be achieved as it stands.
+    """
+    folder = context.settings.settings.journal_dir
+    journal = journal_path(goal.journal, goal.issue, goal.id, folder)
+    return [
+        *missing_programs(goal, context.environ, context.top),
+        *denied_journal(journal, context.tree.denied(goal)),
+        *missing_protected(context.top, goal.protected_paths),
+        *command_warnings(goal, Attributor(context.top)),
+        *after.warnings(goal.id, goal.after, context.earlier, context.records.goal_ids()),
     ]

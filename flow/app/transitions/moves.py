@@ -7,23 +7,28 @@ from flow.app.evaluation.goal_rules import deciding
 from flow.app.evaluation.observing import refuse_other_branch, subject_of
 from flow.app.evaluation.protected_files import PROTECTED
 from flow.app.ports import Approval, Artifact, CriterionUpdate, Move, goal_evaluation
+from flow.app.transitions.beside import OpenGoalsPort, refuse_beside_active
 from flow.app.transitions.closing import refuse_closed
+from flow.app.transitions.create import lint_goal
 from flow.core import layout
+from flow.core.drafting.defaults import not_trusted
 from flow.core.evidence.model import APPROVER, ONLY_WORD, evidence_document
 from flow.core.goal.lifecycle import NonTerminal, check_move
 from flow.core.stop.pause import PAUSED_STATUS, Pause
 from flow.core.text import display
 from flow.core.text.near import did_you_mean
 from flow.core.tool_calls.speaker import is_agent
-from flow.errors import GitError, at_key
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.errors import GitError, StateError, at_key
+from flow.startup.contexts import suppress
+from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.evaluation.values import ClosingContext
     from flow.app.transitions.persons_word import PersonsWord
     from flow.core.boundary.rules import Baseline, Snapshot
+    from flow.core.drafting.defaults import GoalDefaults
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal
 
@@ -31,12 +36,52 @@ GUARDS = "guards"
 """Stands in for a criterion's id where hooks and git settings are approved."""
 
 
+class BeginPort(OpenGoalsPort, Protocol):
+    """What starting a draft needs of the checkout."""
+
+    def persons_context(self) -> ClosingContext:
+        """What a person's command is decided with; its records have their name."""
+
+    def knows_defaults(self, digest: str) -> bool:
+        """Whether the user trusts the repository's file of defaults as it is."""
+
+    def record_trust(self, goal: Goal, how: str) -> None:
+        """Trust the goal's contract as it is."""
+
+    def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
+        """Whether the goal's commands may run here, and why or why not."""
+
+
+def begin(
+    port: BeginPort, goal_id: str, pin: Callable[[Goal], Baseline], defaults: GoalDefaults
+) -> LoadedGoal:
+    """Start a draft on a person's word (:func:`activate`).
+
+    Trust is not recorded where a criterion comes from ``defaults`` that the user does not trust.
+    """
+    refuse_beside_active(port, goal_id, f"flow goal activate {goal_id}")
+    unknown = () if port.knows_defaults(defaults.digest) else defaults.digests
+
+    def trust(loaded: LoadedGoal, how: str) -> None:
+        if not any(criterion.digest in unknown for criterion in loaded.goal.criteria):
+            port.record_trust(loaded.goal, how)
+
+    return activate(port.persons_context(), goal_id, pin, trust)
+
+
+def with_warnings(port: BeginPort, loaded: LoadedGoal, about_commands: Sequence[str]) -> LoadedGoal:
+    """A goal that was just started, with what is to be said of it."""
+    warnings = (*loaded.warnings, *lint_goal(loaded.goal, about_commands))
+    if not port.trusted(loaded)[0]:
+        warnings = (*warnings, not_trusted(loaded.goal.id))
+    return loaded._replace(warnings=warnings)
+
+
 def activate(
     context: ClosingContext,
     goal_id: str,
     pin: Callable[[Goal], Baseline],
     trust: Callable[[LoadedGoal, str], None],
-    now: str,
 ) -> LoadedGoal:
     """``draft → active``: pin the base, record trust, move (SPEC 2)."""
     context.ledger.finish(goal_id)
@@ -47,7 +92,7 @@ def activate(
             f"goal {goal.id} is {goal.status}, not a draft",
             "it has been started before; see where it stands: flow goal status",
         )
-    run_id = goal.run_id or layout.run_id_for(goal.id, now)
+    run_id = goal.run_id or layout.run_id_for(goal.id, context.now())
     baseline = pin(goal)
     context.write_baseline(goal.id, run_id, baseline)
     scope: dict[str, Any] = {"run_id": run_id, "base_commit": baseline.base_commit}
@@ -133,14 +178,21 @@ def _move_of(
     )
 
 
-def approve(
-    context: ClosingContext, goal_id: str, about: str, word: PersonsWord, now: str, version: str
-) -> str:
+def approve(context: ClosingContext, goal_id: str, about: str, word: PersonsWord) -> str:
     """Record a person's word for a fuzzy criterion, changed guards or changed protected files.
 
     ``about`` is the criterion's id, ``guards`` or ``protected``. Returns the sidecar's path. A
-    criterion with a command is never approved: its exit code speaks (SPEC 3, step 6).
+    criterion with a command is never approved: its exit code speaks (SPEC 3, step 6). A goal that
+    waited for a person goes on.
     """
+    path = _recorded_approval(context, goal_id, about, word)
+    if context.records.goal(goal_id).goal.status == PAUSED_STATUS:
+        with suppress(StateError):  # somebody moved it first; the approval stands all the same
+            shift_status(context, goal_id, "active", f"resumed: {about} was approved")
+    return path
+
+
+def _recorded_approval(context: ClosingContext, goal_id: str, about: str, word: PersonsWord) -> str:
     for key, value in (("--by", word.by), ("--note", word.note)):
         if not value.strip():
             raise at_key(key).invalid(f"{key} is empty", "say who approves and why")
@@ -151,6 +203,7 @@ def approve(
     _refuse_draft(goal)
     _refuse_elsewhere(context, goal)
     criterion = _criterion_to_approve(goal, about)
+    now = context.now()
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
     baseline, recorded = context.baseline(goal, run_id)
     snapshot = _snapshot_to_approve(context, goal, baseline)
@@ -163,7 +216,7 @@ def approve(
         **(context.speaker.fields() if context.speaker else {}),
         "guards": dict(snapshot.guards) if about == GUARDS else None,
         "protected_changes": files.to_document() if files else None,
-        "subject": subject_of(loaded, snapshot, baseline, version).to_document(),
+        "subject": subject_of(loaded, snapshot, baseline, context.version).to_document(),
     }
     document = _approval_document(goal, run_id, criterion or about, word, now, facts)
     evidence_id, path = context.ledger.record_evidence(document, suffix=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.errors import at_key
-from flow.startup.typing import TYPE_CHECKING, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +40,22 @@ class PersonsWord(NamedTuple):
     def fields(self) -> dict[str, str]:
         """Origin of the name and the note, as a record has them; what is empty is left out."""
         return {**self.name_fields, **({"note": self.note} if self.note else {})}
+
+
+class SpeakingPort(Protocol):
+    """What tells who speaks, where a person does not say it."""
+
+    @property
+    def who(self) -> str:
+        """The account's name."""
+
+    def configured_name(self) -> str:
+        """Git's ``user.name``; empty where there is none."""
+
+
+def persons_word(port: SpeakingPort, named: str | None, note: str = "") -> PersonsWord:
+    """Who says so, and what; see :func:`persons_name`."""
+    return PersonsWord(*persons_name(named, port.who, port.configured_name), note).checked()
 
 
 def persons_name(

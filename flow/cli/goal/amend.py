@@ -6,6 +6,7 @@ import shlex
 from itertools import count
 
 from flow.adapters.fs import inputs
+from flow.app.transitions.persons_word import persons_word
 from flow.cli.goal.which import goal_to_act_on
 from flow.cli.parsing import CommandSpec, goal_argument, usage_error, yes_argument
 from flow.core.amendment.requested import RequestedChanges
@@ -15,7 +16,6 @@ from flow.core.text import display
 from flow.errors import ALL, InputError, cut_list
 from flow.render.contract_change import contract_change
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring import moving
 from flow.wiring.amending import Amending
 from flow.wiring.context import Context
 
@@ -67,7 +67,7 @@ def _amend_goal(args: argparse.Namespace, out: Output) -> int:
         )
     context = Context()
     goal_id = goal_to_act_on(context, args)
-    moving.persons_word(context, args.by)  # refused before anything is shown
+    persons_word(context, args.by)  # refused before anything is shown
     plan = _plan(context, goal_id, changes, args, out)
     if plan is None:
         out.result({"goal_id": goal_id, "amended": False}, ["the file is empty: nothing changed"])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from flow.adapters.process.editor import show_in_pager
+from flow.app.transitions.persons_word import persons_word
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.text.display import visible
 from flow.errors import StateError, at_key
 from flow.render.confirm_screen import closed_lines, question_lines
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring import closing, confirm_question, moving
+from flow.wiring import closing, confirm_question
 
 if TYPE_CHECKING:
     from flow.app.transitions.closing import Closed
@@ -43,11 +44,11 @@ def ask_person(
 
 def closing_word(context: Context, by: str | None, note: str | None, out: Output) -> PersonsWord:
     """Who confirms, and their note: the given one, else what they say at a terminal."""
-    word = moving.persons_word(context, by, note or "")
+    word = persons_word(context, by, note or "")
     if note is not None or not out.can_ask:
         return word
     out.tell([out.asking.paint("person", "A note for the record?  Enter: none")])
-    return moving.persons_word(context, by, out.ask_line(">"))
+    return persons_word(context, by, out.ask_line(">"))
 
 
 def show_closed(context: Context, closed: Closed, out: Output) -> int:

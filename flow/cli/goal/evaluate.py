@@ -279,7 +279,8 @@ def _as_json(
     code = EXIT_CODES[verdict.verdict]
     proposed = verdict.proposed_transition
     if proposed is not None and args.confirm:
-        from flow.wiring import closing, moving
+        from flow.app.transitions.persons_word import persons_word
+        from flow.wiring import closing
 
         closed = closing.confirm(
             context,
@@ -287,7 +288,7 @@ def _as_json(
             proposed.proposal_id,
             None,
             "flow goal evaluate --confirm",
-            moving.persons_word(context, None),
+            persons_word(context, None),
         )
         document.update(confirmed=closed.to_document(), do="done")
         code = 0

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from flow.app.evaluation.protected_files import PROTECTED
+from flow.adapters.baseline.pinning import Pinning
+from flow.app.evaluation.protected_files import PROTECTED, current_difference
+from flow.app.transitions import create, moves
 from flow.app.transitions.moves import GUARDS
+from flow.app.transitions.persons_word import persons_word
 from flow.cli.goal.confirming import (
     AGAIN,
     CONFIRM,
@@ -21,7 +24,8 @@ from flow.errors import FlowError, PersonNeeded
 from flow.render.confirm_screen import approved_lines
 from flow.render.moves import moved_lines
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring import closing, evaluating, moving
+from flow.wiring import closing, evaluating
+from flow.wiring.activating import activate
 from flow.wiring.context import Context
 
 if TYPE_CHECKING:
@@ -51,7 +55,7 @@ def _show_moved(out: Output, loaded: LoadedGoal, lines: list[str], **more: Any) 
 
 def _activate(args: argparse.Namespace, out: Output) -> int:
     context = Context()
-    loaded = moving.activate(context, goal_to_act_on(context, args, DRAFTS))
+    loaded = activate(context, goal_to_act_on(context, args, DRAFTS))
     goal = loaded.goal
     base = f"base {goal.base_commit[:12]}" if goal.base_commit else "without a base commit"
     next_step = f"do the work, then: flow goal evaluate {goal.id}"
@@ -73,7 +77,9 @@ def _pause_goal(args: argparse.Namespace, out: Output) -> int:
     goal_id = goal_to_act_on(context, args)
     before = context.load(goal_id).goal
     was_paused = context.remembered.paused(before) is not None
-    loaded = moving.pause(context, goal_id, args.reason or "")
+    loaded = moves.pause_goal(
+        context.persons_context(), goal_id, args.reason or "", context.remembered.paused
+    )
     pause = context.remembered.paused(loaded.goal)
     who = pause.who if pause is not None else "a person"
     from_status = " It was paused already." if was_paused else _PAUSED_FROM.get(before.status, "")
@@ -94,7 +100,9 @@ def _resume_goal(args: argparse.Namespace, out: Output) -> int:
     goal_id = goal_to_act_on(context, args, STOPPED)
     reason = (args.reason or "").strip()
     was_active = context.load(goal_id).goal.status == "active"
-    loaded = moving.resume(context, goal_id, reason or "resumed by a person")
+    loaded = moves.shift_status(
+        context.persons_context(), goal_id, "active", reason or "resumed by a person"
+    )
     next_step = f"flow goal evaluate {goal_id}"
     sentence = f"{goal_id} is active {'already; nothing was changed' if was_active else 'again'}."
     words = "" if was_active else reason
@@ -105,7 +113,7 @@ def _resume_goal(args: argparse.Namespace, out: Output) -> int:
 def _confirm(args: argparse.Namespace, out: Output) -> int:
     context = Context()
     goal_id = goal_to_act_on(context, args)
-    moving.persons_word(context, args.by, args.note or "")  # refused before anything is shown
+    persons_word(context, args.by, args.note or "")  # refused before anything is shown
     proposal = args.proposal or _confirmed_proposal(context, goal_id, out)
     note = args.note if args.proposal is None else args.note or ""
     word = closing_word(context, args.by, note, out)
@@ -148,14 +156,14 @@ def _cancel_goal(args: argparse.Namespace, out: Output) -> int:
         how=f"flow goal clear {goal.id} --yes",
     )
     reason = args.reason or "cleared by a person"
-    word = moving.persons_word(context, None)
+    word = persons_word(context, None)
     closed = closing.clear(context, goal.id, reason, "flow goal clear", word)
     return show_closed(context, closed, out)
 
 
 def _approve(args: argparse.Namespace, out: Output) -> int:
     context = Context()
-    word = moving.persons_word(context, args.by, args.note or "")
+    word = persons_word(context, args.by, args.note or "")
     goal = context.load(goal_to_act_on(context, args)).goal
     paused = context.remembered.paused(goal)
     approved, files = _what_is_approved(context, goal, args.AC)
@@ -170,7 +178,7 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
             yes=args.yes,
             how=f"flow goal approve {goal.id} {args.AC} --by NAME --note TEXT --yes",
         )
-    path = moving.approve(context, goal.id, args.AC, word)
+    path = moves.approve(context.closing_context(), goal.id, args.AC, word)
     if paused is not None:
         out.say(f"{goal.id} was {paused.sentence()}; this approval resumes it")
     proposed, warnings = _proposed_after_approval(context, goal.id, out.can_ask)
@@ -199,9 +207,11 @@ def _what_is_approved(context: Context, goal: Goal, about: str) -> tuple[str, li
         return "", []
     if about == GUARDS:
         return "hooks and git settings, as they are now, belong here", []
-    if about == PROTECTED and (changed := moving.protected_changes(context, goal.id)):
-        listed = [f"  {file.kind}: {file.path}" for file in changed.files]
-        return "the protected files, as they are now, prove what the goal means", listed
+    if about == PROTECTED:
+        changed = current_difference(context.closing_context(), context.load(goal.id))
+        if changed is not None:
+            listed = [f"  {file.kind}: {file.path}" for file in changed.files]
+            return "the protected files, as they are now, prove what the goal means", listed
     if criterion is not None and criterion.fuzzy:
         return f"{criterion.id} is proved, as the files are now: {criterion.text}", []
     return "", []
@@ -211,7 +221,7 @@ def _word_with_note(context: Context, args: argparse.Namespace, out: Output) -> 
     """The word with what a person says at a terminal; the approval itself refuses an empty one."""
     if args.note is None and out.can_ask:
         args.note = out.ask_line("On what grounds?")
-    return moving.persons_word(context, args.by, args.note or "")
+    return persons_word(context, args.by, args.note or "")
 
 
 def _proposed_after_approval(
@@ -242,7 +252,12 @@ def _proposed_after_approval(
 
 def _rebase_goal(args: argparse.Namespace, out: Output) -> int:
     context = Context()
-    plan = moving.plan_rebase(context, goal_to_act_on(context, args))
+    plan = create.plan_rebase(
+        context.closing_context(),
+        goal_to_act_on(context, args),
+        Pinning(context).rebased,
+        context.branch(),
+    )
     out.say(
         f"the base of goal {plan.goal_id} would move from {plan.move}; "
         f"{len(plan.stops_counting)} files that only the other side changed stop counting:",
@@ -253,7 +268,7 @@ def _rebase_goal(args: argparse.Namespace, out: Output) -> int:
         yes=args.yes,
         how=f"flow goal rebase {plan.goal_id} --yes",
     )
-    moving.do_rebase(context, plan)
+    create.do_rebase(context.closing_context(), plan, context.record_trust)
     sentence = f"The base of {plan.goal_id} moved from {plan.move}."
     next_step = f"flow goal evaluate {plan.goal_id}"
     lines = moved_lines(out.screen, "contract", sentence, next_step=next_step)

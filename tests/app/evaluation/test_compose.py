@@ -249,7 +249,7 @@ def test_a_dry_run_of_an_approved_goal_says_why_nothing_is_proposed() -> None:
     from flow.app.transitions.moves import approve
 
     world = World(goal_document(criterion("AC1", None)))
-    approve(world.desk(), "issue-4", "AC1", PersonsWord("sam", None, "ok"), NOW, "0")
+    approve(world.desk(), "issue-4", "AC1", PersonsWord("sam", None, "ok"))
     said = run(world, dry_run=True)
     assert said.verdict == "achieved"
     assert said.proposed_transition is None

@@ -15,7 +15,7 @@ from flow.core.boundary.rules import Baseline, ContentState, PathChange
 from flow.core.decision.verdict import Verdict
 from flow.core.evidence.model import Subject
 from flow.errors import StateError
-from tests.app.fakes import BASE, NOW, World, changed, criterion, goal_document
+from tests.app.fakes import BASE, World, changed, criterion, goal_document
 
 RUN = "2026-11-21T120000Z-issue-4"
 
@@ -325,7 +325,7 @@ def test_changed_guards_wait_for_a_person_who_approves_them_as_they_are() -> Non
     verdict = run(world)
     assert verdict.verdict == "needs_human_review"
     assert "hooks/pre-commit" in verdict.reason
-    approve(world.desk(), "issue-4", "guards", PersonsWord("sam", None, "ours"), NOW, "0")
+    approve(world.desk(), "issue-4", "guards", PersonsWord("sam", None, "ours"))
     assert run(world).verdict == "achieved"
     world.guards = {"hooks/pre-commit": "d2"}
     assert run(world).verdict == "needs_human_review"
@@ -364,5 +364,5 @@ def test_approved_guards_are_none_that_changed() -> None:
     world = World(goal_document())
     world.guards = {"hooks/x": "d"}
     assert observing.boundary(look(world), Drift(), world.tools()).guards_changed == ("hooks/x",)
-    approve(world.desk(), "issue-4", "guards", PersonsWord("sam", None, "ok"), NOW, "0")
+    approve(world.desk(), "issue-4", "guards", PersonsWord("sam", None, "ok"))
     assert observing.boundary(look(world), Drift(), world.tools()).guards_changed == ()

@@ -430,7 +430,7 @@ def test_a_proposal_that_was_changed_since_is_none(key: str) -> None:
 def approved(**change: Any) -> tuple[World, Subject]:
     """A world with one approved fuzzy criterion, its sidecar changed by hand, and the subject."""
     world = World(goal_document(criterion("AC1"), criterion("AC2", None)))
-    path = approve(world.desk(), "issue-4", "AC2", PersonsWord("sam", None, "ok"), NOW, "0")
+    path = approve(world.desk(), "issue-4", "AC2", PersonsWord("sam", None, "ok"))
     document = {
         k: dict(v) if isinstance(v, dict) else v for k, v in world.evidence[path].document.items()
     }
@@ -528,7 +528,7 @@ def test_the_first_of_several_fuzzy_criteria_need_not_be_approved() -> None:
 def guarded() -> World:
     world = World(goal_document())
     world.guards = {"hooks/x": "d"}
-    approve(world.desk(), "issue-4", "guards", PersonsWord("sam", None, "ok"), NOW, "0")
+    approve(world.desk(), "issue-4", "guards", PersonsWord("sam", None, "ok"))
     return world
 
 
@@ -550,7 +550,7 @@ def test_guards_are_approved_as_they_are_now_in_this_run() -> None:
 
 def test_nobody_approves_an_absence_of_guards() -> None:
     world = World(goal_document())
-    approve(world.desk(), "issue-4", "guards", PersonsWord("sam", None, "ok"), NOW, "0")
+    approve(world.desk(), "issue-4", "guards", PersonsWord("sam", None, "ok"))
     assert approves(world) is False
 
 

@@ -27,7 +27,7 @@ def world() -> World:
 
 
 def allow(world: World) -> str:
-    return approve(world.desk(), "issue-4", "protected", PersonsWord("sam", None, "read"), NOW, "0")
+    return approve(world.desk(), "issue-4", "protected", PersonsWord("sam", None, "read"))
 
 
 def test_changed_protected_files_wait_for_a_person_who_approves_them_as_they_are(
@@ -70,7 +70,7 @@ def test_an_approval_of_another_kind_is_none_of_this(world: World) -> None:
     world.changes = (changed(TEST),)
     world.guards = {"hooks/x": "d"}
     assert run(world).blocker_type == "missing_approval"
-    approve(world.desk(), "issue-4", "guards", PersonsWord("sam", None, "ours"), NOW, "0")
+    approve(world.desk(), "issue-4", "guards", PersonsWord("sam", None, "ours"))
     verdict = run(world)
     assert verdict.blocker_type == "missing_approval"
     assert "approve issue-4 protected" in verdict.next_step_hint

@@ -390,7 +390,12 @@ def test_the_contract_is_given_without_what_is_asked_about() -> None:
     from flow.app.transitions import moves
 
     at = "2026-11-21T11:00:00Z"
-    moves.approve(made.world.desk(), "issue-4", "AC3", PersonsWord("sam", None, "seen"), at, "0")
+    moves.approve(
+        made.world.desk(at=at),
+        "issue-4",
+        "AC3",
+        PersonsWord("sam", None, "seen"),
+    )
     seen: list[JudgeCase] = []
     made.world.judge = lambda case: [seen.append(case), NoOpinion("only looking")][1]
     evaluate(Request("issue-4"), made.world.tools())

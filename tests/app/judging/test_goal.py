@@ -471,14 +471,8 @@ def test_an_approved_criterion_is_not_asked_about() -> None:
     made.world.document["objective"]["acceptance_criteria"].append(criterion("AC3", None))
     from flow.app.transitions import moves
 
-    moves.approve(
-        made.world.desk(),
-        "issue-4",
-        "AC3",
-        PersonsWord("sam", None, "seen"),
-        "2026-11-21T11:00:00Z",
-        "0",
-    )
+    word = PersonsWord("sam", None, "seen")
+    moves.approve(made.world.desk(at="2026-11-21T11:00:00Z"), "issue-4", "AC3", word)
     verdict = made.evaluate()
     question = made.panel[0].questions[0]  # type: ignore[union-attr]
     rows = question.schema["properties"]["criterion_results"]["items"]["properties"]
@@ -544,7 +538,10 @@ def test_an_evidence_command_does_not_run_where_no_judge_is_asked(why: str) -> N
 
         at = "2026-11-21T11:00:00Z"
         moves.approve(
-            made.world.desk(), "issue-4", "AC2", PersonsWord("sam", None, "seen"), at, "0"
+            made.world.desk(at=at),
+            "issue-4",
+            "AC2",
+            PersonsWord("sam", None, "seen"),
         )
     made.evaluate(**request)
     assert "./show" not in [check.command for check in made.world.checks]
@@ -566,14 +563,8 @@ def test_an_approved_criterions_evidence_command_does_not_run_for_the_others() -
     made.world.document["objective"]["acceptance_criteria"].append(
         criterion("AC3", None, evidence_command="./other")
     )
-    moves.approve(
-        made.world.desk(),
-        "issue-4",
-        "AC2",
-        PersonsWord("sam", None, "seen"),
-        "2026-11-21T11:00:00Z",
-        "0",
-    )
+    word = PersonsWord("sam", None, "seen")
+    moves.approve(made.world.desk(at="2026-11-21T11:00:00Z"), "issue-4", "AC2", word)
     made.evaluate()
     assert [check.command for check in made.world.checks] == ["true", "./other"]
 

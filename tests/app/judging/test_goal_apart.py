@@ -325,7 +325,12 @@ def test_a_failed_command_is_not_outweighed() -> None:
 def test_what_a_person_approved_is_not_judged_again() -> None:
     made = hall(fuzzy(**CARD), fuzzy("AC3"), says={"AC2": heard("fail")}, replies=(PASS,))
     at = "2026-11-21T11:00:00Z"
-    moves.approve(made.world.desk(), "issue-4", "AC2", PersonsWord("sam", None, "seen"), at, "0")
+    moves.approve(
+        made.world.desk(at=at),
+        "issue-4",
+        "AC2",
+        PersonsWord("sam", None, "seen"),
+    )
     assert made.evaluate().verdict == "achieved"
     assert made.heard == []
 

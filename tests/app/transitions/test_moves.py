@@ -12,8 +12,11 @@ from flow.app.ports import Approval, Artifact, CriterionUpdate, Move
 from flow.app.transitions import moves
 from flow.app.transitions.persons_word import PersonsWord
 from flow.core.boundary.rules import Baseline
+from flow.core.drafting.defaults import GoalDefaults
+from flow.core.drafting.draft import NO_DEFAULTS
 from flow.core.goal.lifecycle import STATUSES, TERMINAL
 from flow.core.goal.loaded import LoadedGoal
+from flow.core.goal.model import Goal
 from flow.errors import GitError, InputError, StateError
 from tests.app.fakes import NOW, World, changed, criterion, goal_document, sidecar
 
@@ -34,7 +37,7 @@ def activate(world: World) -> LoadedGoal:
         world.log.append("trust")
         world.trusted_as.append((loaded.contract, how))
 
-    return moves.activate(world.desk(), "issue-4", pin, trust, NOW)
+    return moves.activate(world.desk(), "issue-4", pin, trust)
 
 
 def test_activating_pins_moves_and_trusts_what_was_written() -> None:
@@ -92,6 +95,63 @@ def test_only_a_draft_is_activated(status: str) -> None:
     assert caught.value.to_dict()["value"] == status
     assert world.log == ["finish"]
     assert world.kept == []
+
+
+class Starting:
+    """The checkout that a draft is started in."""
+
+    speaker = None
+
+    def __init__(self, world: World, *, trusts_defaults: bool, trusts_goal: bool = True) -> None:
+        self.world = world
+        self.persons_context = world.desk
+        self.trusts_defaults, self.trusts_goal = trusts_defaults, trusts_goal
+
+    def knows_defaults(self, digest: str) -> bool:
+        return self.trusts_defaults
+
+    def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
+        return self.trusts_goal, "why"
+
+    def record_trust(self, goal: Goal, how: str) -> None:
+        self.world.trusted_as.append((goal.id, how))
+
+
+TAKEN_OVER = GoalDefaults((criterion("AC1"),))
+OTHERS = GoalDefaults((criterion("AC1", "./other"),))
+
+
+@pytest.mark.parametrize(
+    ("defaults", "trusts", "is_recorded"),
+    [
+        (TAKEN_OVER, False, False),
+        (TAKEN_OVER, True, True),
+        (OTHERS, False, True),
+        (NO_DEFAULTS, False, True),
+    ],
+    ids=["unknown defaults", "trusted defaults", "others' defaults", "no defaults"],
+)
+def test_starting_trusts_no_defaults_that_the_user_does_not_know(
+    defaults: GoalDefaults, trusts: bool, is_recorded: bool
+) -> None:
+    world = World(goal_document(status="draft"))
+    digest = world.goal("issue-4").goal.criteria[0].digest
+    assert (digest in TAKEN_OVER.digests, digest in OTHERS.digests) == (True, False)
+    port: Any = Starting(world, trusts_defaults=trusts)
+    base = Baseline(NEW_BASE, {}, {}, {}, {}, {})
+    assert moves.begin(port, "issue-4", lambda _goal: base, defaults).goal.status == "active"
+    assert world.trusted_as == ([("issue-4", "flow goal activate")] if is_recorded else [])
+
+
+def test_a_started_goal_that_may_not_run_says_so() -> None:
+    world = World(goal_document(status="active"))
+    loaded = world.goal("issue-4")
+    for trusted in (True, False):
+        port: Any = Starting(world, trusts_defaults=True, trusts_goal=trusted)
+        told = moves.with_warnings(port, loaded, ["AC1: no such program"]).warnings
+        assert told[: len(loaded.warnings)] == loaded.warnings
+        assert "AC1: no such program" in told
+        assert any("is not trusted" in warning for warning in told) == (not trusted)
 
 
 # --- pause and resume -----------------------------------------------------------------------------
@@ -164,7 +224,7 @@ def fuzzy_world(**document: Any) -> World:
 
 
 def approve(world: World, what: str = "AC2", by: str = "sam", note: str = "read it") -> str:
-    return moves.approve(world.desk(), "issue-4", what, PersonsWord(by, None, note), NOW, "0")
+    return moves.approve(world.desk(), "issue-4", what, PersonsWord(by, None, note))
 
 
 def test_an_approval_is_evidence_about_one_criterion_and_these_files() -> None:
@@ -323,11 +383,21 @@ def test_an_approval_on_another_branch_is_refused() -> None:
     assert caught.value.code == "wrong_branch"
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("waiting_for_user", "active"), ("active", "active"), ("blocked", "blocked")],
+)
+def test_an_approval_resumes_a_goal_that_waited_for_a_person(before: str, after: str) -> None:
+    world = fuzzy_world(status=before)
+    approve(world)
+    assert world.goal("issue-4").goal.status == after
+    resumed = [move.reason for move in world.moves]
+    assert resumed == (["resumed: AC2 was approved"] if before == "waiting_for_user" else [])
+
+
 def test_an_approval_looks_at_denied_files_too() -> None:
     world = fuzzy_world(denied_paths=["*.pem"])
-    moves.approve(
-        world.desk(("*.env",)), "issue-4", "AC2", PersonsWord("sam", None, "ok"), NOW, "0"
-    )
+    moves.approve(world.desk(("*.env",)), "issue-4", "AC2", PersonsWord("sam", None, "ok"))
     assert world.denied_seen == [("*.pem", "*.env")]
 
 
@@ -349,11 +419,6 @@ def test_a_goal_that_moved_meanwhile_is_not_approved() -> None:
 
     with pytest.raises(StateError):
         moves.approve(
-            desk._replace(snapshot=snapshot),
-            "issue-4",
-            "AC2",
-            PersonsWord("sam", None, "ok"),
-            NOW,
-            "0",
+            desk._replace(snapshot=snapshot), "issue-4", "AC2", PersonsWord("sam", None, "ok")
         )
     assert world.approvals == []

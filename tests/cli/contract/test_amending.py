@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flow.adapters.ledger import transaction
+from flow.app.evaluation.protected_files import current_difference
+from flow.app.transitions import moves
 from flow.core.boundary.rules import Baseline
 from flow.errors import InputError, StateError, StorageError
-from flow.wiring import creating, evaluating, moving
+from flow.wiring import creating, evaluating
 from flow.wiring.amending import Amending
 from flow.wiring.context import Context
 from flow.wiring.trusting import Trusting
@@ -20,6 +22,7 @@ from tests.support import scene
 if TYPE_CHECKING:
     from flow.adapters.chain.run_record import RunRecord
     from flow.app.transitions.amend import AmendmentPlan
+    from flow.core.evidence.protected_files import Difference
     from tests.support import GitRepo
 
 
@@ -32,6 +35,10 @@ def work(repo: GitRepo) -> GitRepo:
 
 def here(repo: GitRepo) -> Context:
     return Context(str(repo.path))
+
+
+def protected_changes(repo: GitRepo) -> Difference | None:
+    return current_difference(here(repo).closing_context(), here(repo).load("greet"))
 
 
 def amending(repo: GitRepo) -> Amending:
@@ -51,7 +58,8 @@ def trusted(repo: GitRepo) -> bool:
 
 
 def pause(repo: GitRepo) -> None:
-    moving.pause(here(repo), "greet", "later")
+    context = here(repo)
+    moves.pause_goal(context.persons_context(), "greet", "later", context.remembered.paused)
 
 
 def evaluate(repo: GitRepo) -> None:
@@ -253,8 +261,8 @@ def test_what_is_protected_anew_is_recorded_with_it(work) -> None:
     document = json.loads((scene.run_dir(work) / "baseline.json").read_text())
     assert list(document["protected"]) == ["src/greet.txt"]
     assert document["protected_patterns"] == ["src/greet.txt"]
-    assert moving.protected_changes(here(work), "greet") is None
+    assert protected_changes(work) is None
     work.write("src/greet.txt", "other\n")
-    found = moving.protected_changes(here(work), "greet")
+    found = protected_changes(work)
     assert found is not None
     assert found.paths == ("src/greet.txt",)

@@ -2,57 +2,44 @@
 
 from __future__ import annotations
 
-from flow.adapters.attribution.attribute import Attributor
-from flow.adapters.attribution.command_checks import command_warnings
-from flow.adapters.attribution.programs import missing_programs
 from flow.adapters.baseline import links
 from flow.adapters.baseline.pinned import pin_baseline, rebase_baseline, replace_protected
-from flow.adapters.fs import clock
-from flow.adapters.journal.store import journal_path
-from flow.adapters.ledger import reader
 from flow.adapters.rubrics import score_files
-from flow.adapters.setup.project import missing_protected
-from flow.app.transitions.create import denied_journal
-from flow.core.decision import after
 from flow.core.evidence import proof
-from flow.core.goal.model import contract
-from flow.startup.typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flow.adapters.baseline.working_tree import WorkingTree
+    from flow.adapters.git.find import Repo
     from flow.core.boundary.changes import Baseline
     from flow.core.goal.model import Goal
-    from flow.wiring.context import Context
+    from flow.core.settings import LoadedSettings
 
 
-def record_trust(context: Context, goal: Goal, how: str) -> None:
-    """Trust the contract of a goal as it is; ``how`` is the command."""
-    digest = goal.digest(reader.rubric_digests(context.top, goal))
-    document = contract(goal.document)
-    context.trust_ledger.record(goal.id, digest, document, now=clock.now(), how=how)
+class PinningContext(Protocol):
+    """What pinning needs of a checkout's context."""
 
+    top: str
+    repo: Repo
 
-def about_commands(context: Context, goal: Goal) -> list[str]:
-    """A warning for each command that cannot run or cannot show what it should.
+    @property
+    def settings(self) -> LoadedSettings:
+        """The settings in force."""
 
-    And for each goal that comes first and can never be achieved as it stands.
-    """
-    folder = context.settings.settings.journal_dir
-    journal = journal_path(goal.journal, goal.issue, goal.id, folder)
-    return [
-        *missing_programs(goal, context.environ, context.top),
-        *denied_journal(journal, context.tree.denied(goal)),
-        *missing_protected(context.top, goal.protected_paths),
-        *command_warnings(goal, Attributor(context.top)),
-        *after.warnings(goal.id, goal.after, context.earlier, context.records.goal_ids()),
-    ]
+    @property
+    def tree(self) -> WorkingTree:
+        """The files of the checkout."""
+
+    def cache(self, name: str) -> str | None:
+        """A folder in the user's state folder; None where that cannot be used."""
 
 
 class Pinning:
     """Baselines made and changed for one checkout."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: PinningContext) -> None:
         self._context = context
         self._tree = context.tree
         self._cache = context.cache("worktree")
