@@ -18,11 +18,14 @@ _PLAIN_WORD = re.compile(
     r"\s*((?:[A-Za-z_][A-Za-z0-9_]*=[^\s'\"$`\\;&|<>()]*\s+)*)([\w./+-]+)(?=\s|$|;|&|\|)"
 )
 _WORDS = """
-: . [ [[ { ! alias bg break builtin case cd command continue declare dirs do done echo elif
-else enable esac eval exec exit export false fg fi for function getopts hash if in jobs kill
-let local popd printf pushd pwd read readonly return select set shift shopt source test then
-time times trap true type typeset ulimit umask unalias unset until wait while
+! . : [ [[ alias bg bind break builtin caller case cd command compgen complete compopt
+continue coproc declare dirs disown do done echo elif else enable esac eval exec exit
+export false fc fg fi for function getopts hash help history if in jobs kill let local
+logout mapfile popd printf pushd pwd read readarray readonly return select set shift
+shopt source suspend test then time times trap true type typeset ulimit umask unalias
+unset until wait while {
 """
+"""The builtins and the keywords of bash 5 that can begin a command."""
 _SHELL_WORDS = frozenset(_WORDS.split())
 
 

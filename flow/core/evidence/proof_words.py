@@ -33,6 +33,19 @@ _STRANGE = re.compile(r"[\s\"'`$(){}<>|;&\x00]|://")
 _SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "source", ".")
 _PYTHON = re.compile(r"python[0-9.]*$|pypy[0-9.]*$")
 _DEEPEST = 3
+_LONGEST_VARIED = 8192
+"""Characters: in a longer text no value is put in a variable's place."""
+_MOST_VALUES = 40
+"""Texts that are made of one command by its variables' values."""
+_MOST_VARIANTS = 400
+"""The same for all commands of a goal, and the scripts that they call."""
+_ASSIGNED = re.compile(r"(?<![\w$])([A-Za-z_]\w*)=[\"']?([\w./+@%*?-]{1,400})(?=[\"'\s;&|)]|$)")
+_DEFAULT = re.compile(r"\$\{([A-Za-z_]\w*):?[-=]([\w./+@%*?-]{1,400})\}")
+_LOOP = re.compile(r"\bfor\s+([A-Za-z_]\w*)\s+in\s([^;\n]*)")
+_ARRAY = re.compile(r"(?<![\w$])([A-Za-z_]\w*)=\(([^()]*)\)")
+_USED = re.compile(
+    r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?:\[[^\]{}]{0,20}\])?(?::?[-=][^{}]{0,400})?\})"
+)
 _OUTSIDE = ".."
 """The folder of commands that run outside of the checkout."""
 _SINGLE = Globs(
@@ -93,13 +106,20 @@ class _ProofFinder:
         self._words_of = words_of
         self._disk = disk
         self._start = "."
+        self._variants_left = _MOST_VARIANTS
         self.patterns: list[str] = []
         self.settings: list[str] = []
 
     def command(self, text: str, folder: str, depth: int) -> None:
         """Add everything that a command's text names, relative to ``folder``."""
-        here = folder
         self._start = folder if not depth else self._start
+        varied = _with_values(text)[: self._variants_left]
+        self._variants_left -= len(varied)
+        for variant in (text, *varied):
+            self._command(variant, folder, depth)
+
+    def _command(self, text: str, folder: str, depth: int) -> None:
+        here = folder
         computed = False
         for words in self._words_of(text):
             plain = plain_words(words)
@@ -138,9 +158,9 @@ class _ProofFinder:
         if name in _SHELLS:
             for option, text in zip(given, given[1:], strict=False):  # noqa: RUF007
                 if option.startswith("-") and option.endswith("c"):
-                    self.command(text, folder, depth + 1)
+                    self._command(text, folder, depth + 1)
         if name == "eval":
-            self.command(" ".join(given), folder, depth + 1)
+            self._command(" ".join(given), folder, depth + 1)
         if name in ("npm", "pnpm", "yarn", "bun"):
             plain = [word for word in given if not word.startswith("-")]
             called = plain[1:2] if plain[:1] in (["run"], ["run-script"]) else plain[:1]
@@ -317,6 +337,33 @@ class _ProofFinder:
                 start = literal_pattern(place)
                 self.patterns += [f"{start}/lib/*/site-packages/{name}" for name in SITE]
                 self.patterns.append(f"{start}/pyvenv.cfg")
+
+
+def _with_values(text: str, depth: int = _DEEPEST) -> list[str]:
+    """``text`` with the values of its variables put in their places, a text a value.
+
+    Only values that stand in the text count (``X=tools; $X/run``, ``for t in a b; do
+    tools/$t; done``, ``${X:-tools}/run``). Where several variables have several, the first text
+    has the first of each, the second text the second, and so on.
+    """
+    if "$" not in text or len(text) > _LONGEST_VARIED or not depth:
+        return []
+    values: dict[str, dict[str, None]] = {}
+    for name, value in (*_ASSIGNED.findall(text), *_DEFAULT.findall(text)):
+        values.setdefault(name, {})[value] = None
+    for name, listed in (*_LOOP.findall(text), *_ARRAY.findall(text)):
+        values.setdefault(name, {}).update((word.strip("\"'"), None) for word in listed.split())
+    texts: list[str] = []
+    for number in range(min(max(map(len, values.values()), default=0), _MOST_VALUES)):
+        chosen = {
+            name: list(held)[min(number, len(held) - 1)] for name, held in values.items() if held
+        }
+        varied = _USED.sub(lambda use, chosen=chosen: chosen.get(use[1] or use[2], use[0]), text)
+        if varied != text:
+            texts += [varied, *_with_values(varied, depth - 1)]
+        if len(texts) >= _MOST_VALUES:
+            break
+    return list(dict.fromkeys(texts))[:_MOST_VALUES]
 
 
 def _chosen_folder(words: tuple[str | None, ...]) -> tuple[str | None, ...]:

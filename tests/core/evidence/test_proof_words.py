@@ -125,6 +125,16 @@ def covers(command: str, path: str, cwd: str = "") -> bool:
         ("sh run.sh; env -C", "run.sh"),
         ('"$PWD/ci/test.sh"', "ci/test.sh"),
         ("sh $(pwd)/ci/test.sh", "ci/test.sh"),
+        ("X=top; $X/go", "top/go"),
+        ("X=pkg; Y=$X/bin; sh \"$Y/go.sh\"", "pkg/bin/go.sh"),
+        ("export X=pkg; sh ${X}/go.sh", "pkg/go.sh"),
+        ("cd ci; X=run; cd ..; sh $X.sh", "run.sh"),
+        ("X=ci; cd $X && sh test.sh", "ci/test.sh"),
+        ("X='tools/gen.py' && python3 \"$X\"", "tools/gen.py"),
+        ("for t in test other; do sh ci/$t.sh; done", "ci/other.sh"),
+        ("X=(run.sh ci/other.sh); sh \"${X[1]}\"", "ci/other.sh"),
+        ("sh ${SCRIPTS:-ci}/go.sh", "ci/go.sh"),
+        ("X=ci sh -c 'sh $X/go.sh'", "ci/go.sh"),
     ],
 )  # fmt: skip
 def test_a_command_names(command: str, path: str) -> None:
@@ -153,6 +163,8 @@ def test_a_command_names(command: str, path: str) -> None:
         ("cd /elsewhere && pytest", "tests/test_x.py"),
         ("cd ~ && sh", "pyproject.toml"),
         ("cd // && pytest", "conftest.py"),
+        ("X=src/app.py; grep -q x $X", "src/app.py"),
+        ("X=src; pytest tests/test_x.py $Y", "src/app.py"),
     ],
 )
 def test_a_command_does_not_name(command: str, path: str) -> None:
@@ -228,6 +240,10 @@ WORDS = [
     "bash",
     "<<<",
     "a=b",
+    "X=ci",
+    "X=$X/a",
+    "for X in a b; do",
+    "${X:-ci}/a",
     "../../..",
     "/../..",
     "ci/../..",
