@@ -20,8 +20,8 @@ from flow.core.drafting.completing import Surroundings
 from flow.core.drafting.defaults import not_trusted
 from flow.core.drafting.draft import NO_DEFAULTS, new_document
 from flow.core.goal import ids
-from flow.core.text.display import visible
-from flow.errors import FlowError
+from flow.core.text.display import is_utf8, visible
+from flow.errors import FlowError, StateError
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -49,9 +49,21 @@ def draft_document(
 
 
 def surroundings(context: Context) -> Surroundings:
-    """What is known here of a goal before anybody has said a word of it."""
+    """What is known here of a goal before anybody has said a word of it.
+
+    Raises :class:`StateError` for a branch whose name no goal file can hold.
+    """
     repo = visible(os.path.basename(context.top)) or "repository"
-    return Surroundings(repo, context.branch(), clock.now())
+    branch = context.branch()
+    if branch is not None and not is_utf8(branch):
+        raise StateError(
+            f"the branch that is checked out, {visible(branch)}, has a name that is not UTF-8,"
+            " and a goal file names its branch",
+            key="scope.branch",
+            value=visible(branch),
+            remedy="git branch -m NAME gives it one",
+        )
+    return Surroundings(repo, branch, clock.now())
 
 
 def create_goal(

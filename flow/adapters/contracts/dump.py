@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from _collections_abc import Mapping  # collections itself loads much
 
-from flow.core.text.display import double_quoted
+from flow.core.text.display import double_quoted, is_utf8
 from flow.errors import InputError
 from flow.startup.functools import lru_cache
 from flow.startup.typing import Any
@@ -66,21 +66,13 @@ def plain_types(value: Any, depth: int = 1) -> Any:
 
 
 def _writable(text: str) -> str:
-    if not text.isprintable() and ("\0" in text or _holds_half_a_character(text)):
+    if not text.isprintable() and ("\0" in text or not is_utf8(text)):
         raise InputError(
             f"{text!r:.80} holds a NUL or half a character",
             value=repr(text),
             remedy="escape it first",
         )
     return text
-
-
-def _holds_half_a_character(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 @lru_cache(maxsize=512)

@@ -26,6 +26,7 @@ from flow.core import layout
 from flow.core.goal.model import NO_BRANCH
 from flow.core.setting_keys import KEYS, STOP_HOOK
 from flow.core.settings import DEFAULT
+from flow.core.text.display import is_utf8, visible
 from flow.errors import FlowError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -340,7 +341,8 @@ def _schema_copied(top: str) -> InitStep | FileEdit:
 
 def _example_goal(place: SetUpPlace) -> FileEdit:
     branch = (current_branch(place.repo) if place.repo is not None else None) or NO_BRANCH
-    text = example(os.path.basename(place.top) or "repository", branch, clock.now())
+    branch = branch if is_utf8(branch) else NO_BRANCH
+    text = example(visible(os.path.basename(place.top)) or "repository", branch, clock.now())
     data, file = text.encode("utf-8"), layout.goal_file(EXAMPLE)
     formats.read_goal(data, file=file)
     did = "made: a draft to look at and change"

@@ -358,12 +358,17 @@ def _with_values(text: str, depth: int = _DEEPEST) -> list[str]:
         chosen = {
             name: list(held)[min(number, len(held) - 1)] for name, held in values.items() if held
         }
-        varied = _USED.sub(lambda use, chosen=chosen: chosen.get(use[1] or use[2], use[0]), text)
+        varied = _USED.sub(_value_of(chosen), text)
         if varied != text:
             texts += [varied, *_with_values(varied, depth - 1)]
         if len(texts) >= _MOST_VALUES:
             break
     return list(dict.fromkeys(texts))[:_MOST_VALUES]
+
+
+def _value_of(chosen: dict[str, str]) -> Callable[[re.Match[str]], str]:
+    """What stands in a variable's place: its value, else its use as it is."""
+    return lambda use: chosen.get(use[1] or use[2], use[0])
 
 
 def _chosen_folder(words: tuple[str | None, ...]) -> tuple[str | None, ...]:

@@ -13,6 +13,15 @@ def clip(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def is_utf8(text: str) -> bool:
+    """Whether a file can hold ``text``: undecodable bytes and half characters it cannot."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def visible(text: str) -> str:
     """``text`` on one line, with control, bidirectional and undecodable characters escaped.
 

@@ -20,5 +20,5 @@ def test_no_word_of_the_shell_itself_is_called_missing() -> None:
 
 
 def test_a_program_of_no_folder_of_the_path_is_missing() -> None:
-    assert missing(["cd", "true"], "/", "/nonexistent") == "true"
-    assert missing(["./true"], "/", "/bin:/usr/bin") == "./true"
+    assert missing(["cd", "ls"], "/", "/nonexistent") == "ls"
+    assert missing(["cd", "./ls"], "/", "/bin:/usr/bin") == "./ls"

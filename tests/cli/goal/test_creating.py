@@ -207,3 +207,16 @@ def test_what_ignores_runs_already_is_enough(repo: GitRepo, by: str) -> None:
     repo.write(by, "/.flow/runs/\n")
     create(repo)
     assert not (repo.path / ".flow/runs/.gitignore").exists()
+
+
+def test_a_branch_whose_name_is_not_utf8_is_named_and_init_goes_on(work: GitRepo) -> None:
+    head = os.path.join(work.path, ".git", "HEAD")
+    with open(head, "wb") as file:  # as git switch leaves it; some file systems refuse the ref
+        file.write(b"ref: refs/heads/caf\xe9\n")
+    refused = flow(work, "goal", "create", "greet", "--outcome", "O", "--criterion", "x :: true")
+    assert refused.status == 2
+    assert r"caf\xe9, has a name that is not UTF-8" in refused.stderr
+    assert "git branch -m NAME" in refused.stderr
+    ready = flow(work, "init")
+    assert ready.status == 0, ready.stderr
+    assert document(work, "example")["scope"]["branch"] == "none"
