@@ -9,7 +9,7 @@ from flow.adapters.baseline.pinned import commits_outside
 from flow.adapters.baseline.pinning import Pinning
 from flow.adapters.contracts import formats
 from flow.adapters.fs import clock
-from flow.adapters.setup.beside_goals import keep_runs_out, publish_schema
+from flow.adapters.setup.beside_goals import write_beside
 from flow.adapters.setup.completed import read_handed_in
 from flow.adapters.setup.defaults_file import read_defaults
 from flow.adapters.setup.project import about_commands
@@ -17,20 +17,15 @@ from flow.adapters.verification.trial import run_alone
 from flow.app.transitions import create
 from flow.app.transitions.beside import refuse_beside_active
 from flow.core.drafting.completing import Surroundings
-from flow.core.drafting.defaults import not_trusted
 from flow.core.drafting.draft import NO_DEFAULTS, new_document
 from flow.core.goal import ids
 from flow.core.text.display import is_utf8, visible
-from flow.errors import FlowError, StateError
+from flow.errors import StateError
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from flow.app.transitions.create import Created, Outside
-    from flow.core.boundary.changes import Baseline
+    from flow.app.transitions.create import Created
     from flow.core.drafting.draft import Words
-    from flow.core.goal.model import Goal
     from flow.wiring.context import Context
 
 
@@ -81,55 +76,28 @@ def create_goal(
     Unless ``as_draft`` says so, it is a draft where the file says so. ``line`` is what a person
     types where an agent's shell may not.
     """
-    pinning = Pinning(context)
+    pinning, tree, repo = Pinning(context), context.tree, context.repo
     defaults = read_defaults(context.top)
-    known = defaults is None or context.knows_defaults(defaults.digest)
-
-    def parse(written: str, file: str) -> create.Parsed:
-        parsed = create.Parsed(
-            *read_handed_in(written, file, lambda: surroundings(context), defaults)
-        )
-        if not (parsed.goal.status == "draft" if as_draft is None else as_draft):
-            refuse_beside_active(context, parsed.goal.id, line)
-        return parsed
-
     tools = create.CreationTools(
-        parse=parse,
+        parse=lambda written, file: create.Parsed(
+            *read_handed_in(written, file, lambda: surroundings(context), defaults)
+        ),
         edit=lambda written, changes: formats.edit(written, changes, file=name),
         pin=pinning.pin,
-        outside=lambda goal, baseline: _outside(context, goal, baseline),
+        outside=lambda goal, baseline: commits_outside(
+            repo, baseline, allowed=goal.allowed_paths, denied=tree.denied(goal), mark=tree.marked
+        ),
         write=context.ledger.create_goal,
-        trust=lambda goal, how: context.record_trust(goal, how) if known else None,
+        trust=context.record_trust,
         branch=context.branch,
         about_commands=lambda goal: about_commands(context, goal),
         syntax_faults=lambda goal: syntax_faults(goal, name, context.environ, context.top),
-        run_checks=lambda checks: run_alone(context.top, context.environ, checks) if known else (),
+        run_checks=lambda checks: run_alone(context.top, context.environ, checks),
+        refuse_beside=lambda goal_id: refuse_beside_active(context, goal_id, line),
+        defaults_known=defaults is None or context.knows_defaults(defaults.digest),
+        trusted=lambda goal_id: context.trusted(context.load(goal_id))[0],
+        write_beside=lambda: write_beside(context.top, repo.common_dir, context.own_record.file),
     )
-    created = create.create_goal(
+    return create.create_goal(
         tools, text, name, as_draft=as_draft, base=base, source=source, now=clock.now()
-    )
-    keep_runs_out(context.top, context.repo.common_dir)
-    unasked = not known and created.status != "draft"
-    refused = unasked and not context.trusted(context.load(created.goal_id))[0]
-    untrusted = (not_trusted(created.goal_id),) if refused else ()
-    told = (*created.warnings, *untrusted, *_schema_written(context))
-    return created._replace(warnings=told)
-
-
-def _schema_written(context: Context) -> tuple[str, ...]:
-    """Write the schema for editors where it is missing; a warning where that cannot be."""
-    try:
-        publish_schema(context.top, context.own_record.file)
-    except FlowError as error:
-        return (f"the goal is written; the schema for editors is not: {error}",)
-    return ()
-
-
-def _outside(context: Context, goal: Goal, baseline: Baseline) -> Sequence[Outside]:
-    return commits_outside(
-        context.repo,
-        baseline,
-        allowed=goal.allowed_paths,
-        denied=context.tree.denied(goal),
-        mark=context.tree.marked,
     )

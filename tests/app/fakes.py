@@ -38,7 +38,7 @@ from flow.core.goal.lifecycle import TERMINAL, check_move
 from flow.core.goal.loaded import LoadedGoal, Seen
 from flow.core.goal.model import Goal, goal_from_document
 from flow.core.stop.turns import RecordedTurn
-from flow.errors import InputError, RefusedError, StaleProposal, StateError
+from flow.errors import InputError, PersonNeeded, RefusedError, StaleProposal, StateError
 
 NOW = "2026-11-21T12:00:00Z"
 BASE = "b" * 40
@@ -438,6 +438,15 @@ class Shop:
         self.pinned: list[tuple[str, str | None]] = []
         self.trusted: list[tuple[Goal, str]] = []
         self.written: list[tuple[dict[str, Any], str, Baseline | None, Artifact, Any]] = []
+        self.refused: tuple[str, ...] = ()
+        """The goals that may not begin beside what is open."""
+        self.defaults_known = True
+        self.beside: tuple[str, ...] = ()
+        """What could not be written beside the goal."""
+
+    def refuse_beside(self, goal_id: str) -> None:
+        if goal_id in self.refused:
+            raise PersonNeeded("beside another goal")
 
     def parse(self, text: str, name: str) -> Parsed:
         self.names.append(name)
@@ -495,6 +504,10 @@ class Shop:
             about_commands=lambda goal: [*self.missing, *self.masked] if goal.id else [],
             syntax_faults=lambda _goal: [],
             run_checks=self.run_checks,
+            refuse_beside=self.refuse_beside,
+            defaults_known=self.defaults_known,
+            trusted=lambda goal_id: goal_id in {goal.id for goal, _ in self.trusted},
+            write_beside=lambda: self.beside,
         )
 
 

@@ -45,6 +45,18 @@ def publish_schema(top: str, announce: Callable[[str, bytes], None]) -> None:
             raise
 
 
+def write_beside(
+    top: str, common_dir: str | None, announce: Callable[[str, bytes], None]
+) -> tuple[str, ...]:
+    """Write what belongs beside a new goal; a warning where the schema cannot be written."""
+    keep_runs_out(top, common_dir)
+    try:
+        publish_schema(top, announce)
+    except FlowError as error:
+        return (f"the goal is written; the schema for editors is not: {error}",)
+    return ()
+
+
 def names_runs(lines: Sequence[str]) -> bool:
     """Whether one of ``lines`` of a ``.gitignore`` at the top covers the folders of runs."""
     return any(line.removeprefix("/").rstrip("/*") in (layout.RUNS, ".flow") for line in lines)

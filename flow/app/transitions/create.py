@@ -10,6 +10,7 @@ from flow.core.attribution.harmless import harmless
 from flow.core.boundary.rules import Baseline, check_patterns, path_rules
 from flow.core.drafting import draft
 from flow.core.drafting.completing import with_schema_line
+from flow.core.drafting.defaults import not_trusted
 from flow.core.judging.goal import delegated
 from flow.core.judging.goal.delegated import DelegatedDebate
 from flow.core.text import display
@@ -70,6 +71,14 @@ class CreationTools(NamedTuple):
     """A fault for each command that bash cannot read."""
     run_checks: Callable[[Sequence[Check]], Sequence[tuple[Check, CheckResult]]]
     """Runs commands that only look, and keeps nothing of them."""
+    refuse_beside: Callable[[str], None]
+    """Raises :class:`PersonNeeded` where (goal id) may not begin beside what is open here."""
+    defaults_known: bool
+    """Whether the user trusts the repository's defaults as they are; else nothing runs."""
+    trusted: Callable[[str], bool]
+    """Whether the commands of (goal id) may run here."""
+    write_beside: Callable[[], Sequence[str]]
+    """Writes what belongs beside goals; returns warnings."""
 
 
 class Created(NamedTuple):
@@ -100,6 +109,7 @@ def create_goal(
     """Write a goal as ``active`` (or ``draft``), record trust, journal.
 
     ``as_draft`` None: as its text says. ``name`` is the file the text came from, for messages.
+    Trust is recorded, and commands run, only where the user trusts the repository's defaults.
     Raises :class:`ContractError` with every fault, :class:`StateError` where commits since the base
     already lie outside the goal's paths.
     """
@@ -107,6 +117,8 @@ def create_goal(
     goal = parsed.goal
     if as_draft is None:
         as_draft = goal.status == "draft"
+    if not as_draft:
+        tools.refuse_beside(goal.id)
     _refuse_faulty(tools, goal, name)
     refuse_other_branch(goal, tools.branch())
     baseline = None
@@ -124,14 +136,18 @@ def create_goal(
     ready = tools.parse(final, name).goal
 
     def trust() -> None:
-        if not as_draft:
+        if not as_draft and tools.defaults_known:
             tools.trust(ready, "flow goal create")
 
     artifact = Artifact("goal-created", {"goal_id": goal.id, "source": goal.source or source})
     event = {"type": "created", "to": ready.status, "source": source}
     tools.write(final, run_id, baseline, artifact, event, trust)
     warnings = [*parsed.warnings, *lint_goal(ready, tools.about_commands(ready))]
-    warnings += () if as_draft else already_green(ready, tools.run_checks)
+    if tools.defaults_known:
+        warnings += () if as_draft else already_green(ready, tools.run_checks)
+    elif not as_draft and not tools.trusted(goal.id):
+        warnings.append(not_trusted(goal.id))
+    warnings += tools.write_beside()
     file = layout.goal_file(goal.id)
     return Created(goal.id, ready.status, file, ready.run_id, ready.base_commit, (*warnings,))
 

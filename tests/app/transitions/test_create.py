@@ -10,8 +10,9 @@ from flow.app.ports import Artifact, Move
 from flow.app.transitions import create
 from flow.app.transitions.create import Outside, Rebase
 from flow.core.boundary.rules import Baseline
+from flow.core.drafting.defaults import not_trusted
 from flow.core.goal.lifecycle import TERMINAL
-from flow.errors import ContractError, StateError
+from flow.errors import ContractError, PersonNeeded, StateError
 from tests.app.fakes import BASE, NOW, Shop, World, criterion, goal_document
 
 OTHER = "c" * 40
@@ -25,7 +26,7 @@ def fresh(*criteria: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def make(
-    shop: Shop, document: dict[str, Any], *, as_draft: bool = False, base: str | None = None
+    shop: Shop, document: dict[str, Any], *, as_draft: bool | None = False, base: str | None = None
 ) -> create.Created:
     return create.create_goal(
         shop.shop(),
@@ -77,6 +78,44 @@ def test_a_draft_is_neither_pinned_nor_trusted() -> None:
     assert text["lifecycle"]["status"] == "draft"
     assert (run_id, baseline, event["to"]) == (RUN, None, "draft")
     assert (shop.pinned, shop.trusted) == ([], [])
+
+
+@pytest.mark.parametrize("status", ["draft", "active"])
+def test_only_a_goal_that_begins_may_be_refused_beside_an_open_one(status: str) -> None:
+    shop = Shop()
+    shop.refused = ("issue-4",)
+    document = fresh(status=status)
+    if status == "draft":
+        assert make(shop, document, as_draft=None).status == "draft"
+    else:
+        with pytest.raises(PersonNeeded):
+            make(shop, document, as_draft=None)
+        assert shop.written == []
+
+
+def test_with_defaults_that_nobody_trusts_nothing_is_trusted_or_run_and_that_is_told() -> None:
+    shop = Shop()
+    shop.defaults_known, shop.passing = False, ("grep -q a b",)
+    created = make(shop, fresh(criterion("AC1", "grep -q a b")))
+    assert (created.status, shop.trusted, shop.asked) == ("active", [], [])
+    assert created.warnings == (not_trusted("issue-4"),)
+    assert make(shop, fresh(), as_draft=True).warnings == ()
+
+
+def test_where_every_goal_is_trusted_unknown_defaults_need_no_word() -> None:
+    shop = Shop()
+    shop.defaults_known = False
+    tools = shop.shop()._replace(trusted=lambda _id: True)
+    created = create.create_goal(
+        tools, repr(fresh()), "f", as_draft=False, base=None, source="s", now=NOW
+    )
+    assert (created.warnings, shop.trusted) == ((), [])
+
+
+def test_what_cannot_be_written_beside_a_goal_is_a_warning() -> None:
+    shop = Shop()
+    shop.beside = ("the schema for editors is not",)
+    assert make(shop, fresh()).warnings == shop.beside
 
 
 def test_a_run_and_a_source_that_the_goal_names_are_kept() -> None:
