@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from flow.adapters.journal import journals
 from flow.adapters.journal.store import metadata_from_pairs
 from flow.app import goal_views
 from flow.cli.parsing import CommandSpec, plain, usage_error, whole
 from flow.core.text import display
 from flow.render import records
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring import journals
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
 

@@ -285,12 +285,6 @@ class Context:
 
         return LabelLog(self.state_dir, self.top, self.repo.common_dir)
 
-    def judge_cost(self, run_id: str) -> float:
-        """What judges have cost in a run, in US dollars, as far as they told."""
-        from flow.core.judging.goal.spent import judge_cost
-
-        return judge_cost(self.records.evidence(run_id)[0])
-
     @property
     def earlier(self) -> EarlierGoals:
         """Looks up goals that come first."""

@@ -92,7 +92,7 @@ class Stopping:
 
     def stop(self, event: StopEvent, host: Host, seconds_left: Callable[[], float]) -> StopAnswer:
         """Decide about one stop of an agent. Raises :class:`FlowError`."""
-        from flow.wiring.loop_records import StopRecord  # a claim loads this module, too
+        from flow.adapters.ledger.loop_record import StopRecord  # a claim loads this module, too
 
         context = self._context
         context.speaker = None  # nobody speaks at a stop: `how` names the hook

@@ -21,11 +21,12 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flow.adapters.journal.journals import record_entry
 from flow.adapters.ledger import verdicts
 from flow.app.transitions import moves
 from flow.app.transitions.persons_word import PersonsWord
 from flow.errors import FlowError
-from flow.wiring import evaluating, journals, recording
+from flow.wiring import evaluating, recording
 from tests.faults.crash import STRAY_SECONDS
 from tests.faults.crowd_check import RACED, Operation, check
 from tests.faults.editor import edited, two_at_once
@@ -124,7 +125,7 @@ def _status(loaded: LoadedGoal) -> dict[str, Any]:
 
 
 def _journal(context: Context, token: str, _: dict[str, Any]) -> None:
-    journals.record_entry(context, ISSUE, "note", {"topic": token})
+    record_entry(context, ISSUE, "note", {"topic": token})
 
 
 ACTS: dict[str, Callable[[Context, str, dict[str, Any]], dict[str, Any] | None]] = {

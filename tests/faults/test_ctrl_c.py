@@ -43,7 +43,8 @@ module.NAME = later
 """
 ENDING = "import atexit\natexit.register(now)\n"
 WORK = """
-from flow.wiring import stopping, journals
+from flow.adapters.journal import journals
+from flow.wiring import stopping
 from flow.wiring.judging import auto_mode as auto_judging
 def work(*_, **__):
     now()

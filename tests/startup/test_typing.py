@@ -193,7 +193,7 @@ def test_no_module_of_the_hook_imports_typing() -> None:
 @pytest.mark.parametrize(
     ("module", "without"),
     [
-        ("flow.wiring.stopping", ("evaluating", "activating", "closing", "loop_records")),
+        ("flow.wiring.stopping", ("evaluating", "activating", "closing")),
         ("flow.wiring.evaluating", ("goals", "activating", "closing", "baselining")),
         ("flow.wiring.goals", ("evaluating", "recording", "trusting")),
         ("flow.wiring.recording", ("goals", "creating", "activating")),

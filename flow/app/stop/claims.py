@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.app.stop.sight import GoalSessions, SessionPort
+from flow.app.stop.sight import CheckoutMemory, GoalSessions, SessionPort
 from flow.app.transitions.closing import refuse_closed
 from flow.core.goal import ids
 from flow.core.text import display
@@ -10,11 +10,20 @@ from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from flow.app.transitions.remembered import GoalMemory
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
+
+    NoteEvent = Callable[[str | None, str, Mapping[str, Any]], None]
+    """Appends what somebody said (run, goal, event) to the run's events, where there are any."""
+
+
+class ClaimMemory(CheckoutMemory, Protocol):
+    """What the state folder remembers of a checkout, where a goal in it can be forgotten."""
+
+    def forget(self, goal_id: str) -> bool:
+        """Forget a goal; False where none was known."""
 
 
 class ClaimPort(SessionPort, Protocol):
@@ -25,17 +34,14 @@ class ClaimPort(SessionPort, Protocol):
         """The top level."""
 
     @property
-    def goal_memory(self) -> GoalMemory:
-        """The goals that the state folder remembers."""
+    def checkout_notes(self) -> ClaimMemory:
+        """What the state folder remembers; :class:`FlowError` without one that can be used."""
 
     def load(self, goal_id: str) -> LoadedGoal:
         """A goal; :class:`InputError` where there is none."""
 
-    def note(self, run_id: str | None, goal_id: str, event: Mapping[str, Any]) -> None:
-        """Append what somebody said to the run's events, where there are any."""
 
-
-def claim(port: ClaimPort, goal_id: str, session: str | None) -> Goal:
+def claim(port: ClaimPort, goal_id: str, session: str | None, note: NoteEvent) -> Goal:
     """The goal belongs to ``session`` from now on; None: to whichever stops next.
 
     Raises :class:`StateError` for a closed goal.
@@ -46,16 +52,16 @@ def claim(port: ClaimPort, goal_id: str, session: str | None) -> Goal:
         port.notes("sessions").remove(goal.id)
     else:
         GoalSessions(port).own(goal.id, session)
-    port.note(goal.run_id, goal.id, {"type": "claimed", "session": session})
+    note(goal.run_id, goal.id, {"type": "claimed", "session": session})
     return goal
 
 
-def forget(port: ClaimPort, goal_id: str) -> None:
+def forget(port: ClaimPort, goal_id: str, note: NoteEvent) -> None:
     """Miss the goal no longer. Raises :class:`InputError` where it is not missed."""
-    left = port.goal_memory.read().goals.get(ids.goal_id(goal_id))
-    if left is None or not port.goal_memory.forget(goal_id):
+    left = port.checkout_notes.read().goals.get(ids.goal_id(goal_id))
+    if left is None or not port.checkout_notes.forget(goal_id):
         raise at_key("goal id", goal_id).not_found(
             f"no goal {goal_id} is remembered of {display.visible(port.top)}",
             "name the checkout where it was: flow goal forget ID --checkout DIR",
         )
-    port.note(left.run_id, goal_id, {"type": "forgotten"})
+    note(left.run_id, goal_id, {"type": "forgotten"})

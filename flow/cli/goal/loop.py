@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from time import monotonic, sleep
 
 from flow.adapters.attribution.command_checks import REMEDY, syntax_fault
+from flow.adapters.ledger.loop_record import note_spoken
 from flow.app.stop import claims, waiting
 from flow.cli.goal.which import goal_to_act_on
 from flow.cli.parsing import CommandSpec, goal_argument, seconds
@@ -13,7 +15,6 @@ from flow.errors import PersonNeeded, at_key
 from flow.render.moves import moved_lines
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.context import Context
-from flow.wiring.loop_records import Claims
 from flow.wiring.running import Waiting
 from flow.wiring.stopping import context_of
 
@@ -46,7 +47,9 @@ def _claim_goal(args: argparse.Namespace, out: Output) -> int:
             "it is what the host calls session_id: printable, at most 200 characters",
         )
     context = Context()
-    goal = claims.claim(Claims(context), goal_to_act_on(context, args), session)
+    goal = claims.claim(
+        context, goal_to_act_on(context, args), session, partial(note_spoken, context)
+    )
     whose = f"session {session}" if session else "the session that stops next"
     out.result(
         {"goal_id": goal.id, "session": session, "status": goal.status},
@@ -118,7 +121,7 @@ def _forget_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _forget_wait(args: argparse.Namespace, out: Output) -> int:
     context = context_of(os.path.abspath(args.checkout) if args.checkout else None)
-    claims.forget(Claims(context), args.ID)
+    claims.forget(context, args.ID, partial(note_spoken, context))
     out.result(
         {"goal_id": args.ID, "checkout": context.top},
         moved_lines(

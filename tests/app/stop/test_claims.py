@@ -28,7 +28,6 @@ class Port:
         self.said: list[tuple[Any, ...]] = []
         self.broken = broken
         self.open = {"issue-4": OpenGoal("issue-4", "run-1", "main", ("active",), "c")}
-        self.goal_memory: Any = self
 
     @property
     def checkout_notes(self) -> Any:
@@ -73,7 +72,7 @@ class Port:
 
 def test_a_claimed_goal_is_owned_until_its_session_is_idle() -> None:
     port = Port()
-    assert claim(port, "issue-4", "s1").id == "issue-4"
+    assert claim(port, "issue-4", "s1", port.note).id == "issue-4"
     assert GoalSessions(port).owner("issue-4") == "s1"
     assert port.said == [("run-1", "issue-4", {"type": "claimed", "session": "s1"})]
     port.notes_of["issue-4"] = {"session": "s1", "at": NOW - IDLE_SECONDS - 1}
@@ -93,24 +92,24 @@ def test_a_note_that_names_no_session_owns_nothing(note: Any) -> None:
 
 def test_a_goal_claimed_for_nobody_is_the_next_sessions() -> None:
     port = Port()
-    claim(port, "issue-4", "s1")
-    claim(port, "issue-4", None)
+    claim(port, "issue-4", "s1", port.note)
+    claim(port, "issue-4", None, port.note)
     assert port.notes_of == {}
 
 
 def test_a_closed_goal_is_claimed_by_nobody() -> None:
     port = Port("failed")
     with pytest.raises(StateError, match="claiming it"):
-        claim(port, "issue-4", "s1")
+        claim(port, "issue-4", "s1", port.note)
     assert port.notes_of == {}
 
 
 def test_a_goal_is_forgotten_once() -> None:
     port = Port()
-    forget(port, "issue-4")
+    forget(port, "issue-4", port.note)
     assert port.said == [("run-1", "issue-4", {"type": "forgotten"})]
     with pytest.raises(InputError) as refused:
-        forget(port, "issue-4")
+        forget(port, "issue-4", port.note)
     assert refused.value.code == "not_found"
 
 

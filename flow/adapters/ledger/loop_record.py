@@ -1,4 +1,4 @@
-"""The records of an agent's loop with the real parts: counters, events, claims."""
+"""The records of an agent's loop in a checkout: counters, verdict, events."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from flow.core import layout
 from flow.core.stop.policy import LoopCounters
 from flow.core.text.display import clip
 from flow.errors import FlowError
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.adapters.user_state.checkouts import CheckoutNotes
+    from flow.adapters.chain.run_record import RunRecord
+    from flow.app.ports import Records
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.model import Criterion
-    from flow.wiring.context import Context
+    from flow.core.tool_calls.speaker import Speaker
 
 OUTPUT_END = 8192
 """Bytes of the end of an output that a continuation is made from."""
@@ -27,36 +28,58 @@ MESSAGE_KEPT = 500
 SOURCE = "evaluator-loop"
 
 
+class LoopContext(Protocol):
+    """What the loop's records need of a checkout's context."""
+
+    top: str
+    environ: Mapping[str, str]
+
+    @property
+    def run_record(self) -> RunRecord:
+        """The runs as Flow left them."""
+
+    @property
+    def records(self) -> Records:
+        """The reading side of the ledger."""
+
+    @property
+    def speaker(self) -> Speaker | None:
+        """From where the commands of this process come; None at the stop of an agent."""
+
+
 class StopRecord:
     """A checkout as :class:`~flow.app.stop.tools.LoopRecord` sees it."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: LoopContext) -> None:
         self._context = context
         self._top = context.top
 
     def persist(self, verdict: Verdict) -> tuple[str, ...]:
+        """Keep the verdict; returns warnings."""
         run = self._context.run_record.run(verdict.run_id)
         document = {**verdict.to_document(), "source": SOURCE}
         return verdicts.write_verdict(run, document, now=clock.now())[1]
 
     def loop(self, goal_id: str, run_id: str) -> LoopCounters:
+        """The counters; fresh ones where there are none."""
         return loop_counters.read(self._top, run_id, goal_id) if run_id else LoopCounters(goal_id)
 
     def keep_loop(self, run_id: str, loop: LoopCounters) -> None:
+        """Replace the counters."""
         loop_counters.write(self._context.run_record.run(run_id), loop, now=clock.now())
 
     def note(self, run_id: str, goal_id: str, event: Mapping[str, Any]) -> None:
-        fields = dict(event)
-        kind = fields.pop("type")
-        event_log.append(self._top, run_id, goal_id, kind, fields, at=clock.now(), sync=False)
-        self._context.run_record.commit(run_id)  # a stop writes nothing after this
+        """Append an event to a run."""
+        _append(self._context, run_id, goal_id, event)
 
     def redacted(self, message: str) -> str:
+        """The agent's message as it may be kept: without secrets, and cut."""
         from flow.adapters.process.redaction import redacted_text  # a stop may have no message
 
         return clip(redacted_text(message, self._context.environ), MESSAGE_KEPT)
 
     def output_end(self, evidence_ref: str) -> str:
+        """The end of the output behind a sidecar's path."""
         stem = evidence_ref.removesuffix(layout.EVIDENCE_SUFFIX)
         try:
             data = files.read_end(self._top, f"{stem}.txt", limit=OUTPUT_END)
@@ -69,28 +92,23 @@ class StopRecord:
         return seconds_of_last_result(self._context.records, run_id, criterion)
 
     def judge_cost(self, run_id: str) -> float:
-        return self._context.judge_cost(run_id)
+        """What judges have cost in a run, in US dollars, as far as they told."""
+        from flow.core.judging.goal.spent import judge_cost  # few goals have a limit
+
+        return judge_cost(self._context.records.evidence(run_id)[0])
 
 
-class Claims:
-    """A checkout as :class:`~flow.app.stop.claims.ClaimPort` sees it."""
+def note_spoken(
+    context: LoopContext, run_id: str | None, goal_id: str, event: Mapping[str, Any]
+) -> None:
+    """Append what somebody said to the run's events, where there are any."""
+    if run_id is not None and event_log.last_seq(context.top, run_id):
+        spoken = context.speaker.fields() if context.speaker is not None else {}
+        _append(context, run_id, goal_id, {**event, **spoken})
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
-        self.top = context.top
-        self.load = context.load
-        self.notes = context.notes
-        self.time = context.time
 
-    @property
-    def checkout_notes(self) -> CheckoutNotes:
-        """The goals and sessions that the state folder remembers."""
-        return self._context.checkout_notes
-
-    goal_memory = checkout_notes
-
-    def note(self, run_id: str | None, goal_id: str, event: Mapping[str, Any]) -> None:
-        context = self._context
-        if run_id is not None and event_log.last_seq(context.top, run_id):
-            spoken = context.speaker.fields() if context.speaker is not None else {}
-            StopRecord(context).note(run_id, goal_id, {**event, **spoken})
+def _append(context: LoopContext, run_id: str, goal_id: str, event: Mapping[str, Any]) -> None:
+    fields = dict(event)
+    kind = fields.pop("type")
+    event_log.append(context.top, run_id, goal_id, kind, fields, at=clock.now(), sync=False)
+    context.run_record.commit(run_id)  # a stop writes nothing after this

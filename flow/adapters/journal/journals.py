@@ -1,22 +1,55 @@
-"""Decision journals, written and read."""
+"""Journals of issues and goals, whole: an entry added, and several parts read as one."""
 
 from __future__ import annotations
 
-from flow.adapters.fs import clock, files
+from flow.adapters.fs import files
 from flow.adapters.journal import parts, store
 from flow.adapters.journal.store import Journal
 from flow.app.ports import Artifact
 from flow.core import layout
 from flow.errors import FlowError
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.wiring.context import Context
+    from flow.core.goal.loaded import LoadedGoal
+    from flow.core.settings import LoadedSettings
 
 
-def record_entry(context: Context, issue: int, type: str, metadata: Mapping[str, Any]) -> str:
+class WrittenJournals(Protocol):
+    """Where it is put down which journals Flow itself wrote."""
+
+    def journal(self, rel: str, old: bytes | None, new: bytes) -> None:
+        """Record that a journal is about to hold ``new`` in the place of ``old``."""
+
+
+class JournalContext(Protocol):
+    """What a journal needs of a checkout's context."""
+
+    top: str
+
+    @property
+    def settings(self) -> LoadedSettings:
+        """The settings in force."""
+
+    @property
+    def own_record(self) -> WrittenJournals:
+        """The files that Flow wrote into the repository."""
+
+    def branch(self) -> str | None:
+        """The branch that is checked out; None on a detached HEAD or without git."""
+
+    def load(self, goal_id: str) -> LoadedGoal:
+        """A goal; :class:`InputError` where there is none."""
+
+    def now(self) -> str:
+        """The time, as text."""
+
+
+def record_entry(
+    context: JournalContext, issue: int, type: str, metadata: Mapping[str, Any]
+) -> str:
     """Append an artifact to an issue's journal; returns the path."""
     whole = layout.journal_file(issue, "", context.settings.settings.journal_dir)
     path = parts.part_to_write(context.top, whole)
@@ -25,7 +58,7 @@ def record_entry(context: Context, issue: int, type: str, metadata: Mapping[str,
         path,
         Artifact(type, metadata),
         issue=issue,
-        now=clock.now(),
+        now=context.now(),
         branch=context.branch(),
         key=None,
         announce=context.own_record.journal,
@@ -33,7 +66,9 @@ def record_entry(context: Context, issue: int, type: str, metadata: Mapping[str,
     return path
 
 
-def read_journal(context: Context, issue: int | None, goal_id: str | None) -> tuple[str, Journal]:
+def read_journal(
+    context: JournalContext, issue: int | None, goal_id: str | None
+) -> tuple[str, Journal]:
     """(path, content) of an issue's or a goal's journal; several parts are read as one.
 
     Of a goal without an issue that was journalled by days, it is the newest day's that names it.
