@@ -1,4 +1,4 @@
-"""Finds Flow's own modules without a search, which is half of what importing one costs.
+"""Imports Flow's own modules without a search, which is half of what importing one costs.
 
 Python looks for a module in every place it knows, through a dozen functions, and a start of Flow
 imports about a hundred and fifty. This finder knows the only folder that a module can be in: its
@@ -7,11 +7,15 @@ this Python's magic number, and the time and the size that the source has now. N
 remembered, so nothing can be stale. In every other case (nothing compiled, or for another source,
 another Python, or checked by hash; an archive) it finds nothing, and Python goes its own way.
 
+What was found is loaded here, too, as long as the process has one thread: Python's way there is
+two dozen functions, most of them for locks between threads.
+
 Only the starts of a process call :func:`install`.
 """
 
 from __future__ import annotations
 
+import _thread
 import sys
 from posix import F_OK, O_CLOEXEC, O_RDONLY, access, close, read, stat  # `os` costs more
 from posix import open as open_file
@@ -28,7 +32,11 @@ if TYPE_CHECKING:
     MAGIC_NUMBER: bytes
     fix_filename: Callable[[CodeType, str], None]
     read_code: Callable[[memoryview], CodeType]
+    _frozen_importlib: Any
+    _Found = tuple[CodeType, str, str, str | None]
+    """Code, its source, the compiled file; of a package its folder."""
 else:  # what importlib.machinery offers, and uses, without importing it
+    import _frozen_importlib
     from _frozen_importlib import ModuleSpec
     from _frozen_importlib_external import MAGIC_NUMBER, SourceFileLoader
     from _imp import _fix_co_filename as fix_filename
@@ -40,12 +48,68 @@ _BY_TIME_AND_SIZE = MAGIC_NUMBER + bytes(4)
 """How a compiled file begins that is checked by its source's time and size."""
 _BLOCK = 1 << 16
 _FILE_TYPE, _REGULAR = 0o170000, 0o100000
+_32_BITS = 0xFFFFFFFF
+_SUFFIX = f".{sys.implementation.cache_tag}.pyc"
 
 
 def install() -> None:
-    """From here on this process finds Flow's modules so."""
+    """From here on this process finds and loads Flow's modules so."""
     if sys.flags.optimize == 0 and OwnModules not in sys.meta_path:
         sys.meta_path.insert(0, OwnModules)
+        _frozen_importlib._find_and_load = _find_and_load  # what `import` calls
+
+
+_load_as_python: Callable[[str, Callable[[str], object]], ModuleType]
+_load_as_python = _frozen_importlib._find_and_load
+
+
+def _find_and_load(name: str, import_: Callable[[str], object]) -> ModuleType:
+    """The module ``name``, which is not loaded yet; raises what Python does."""
+    loaded = sys.modules
+    if (
+        not name.startswith("flow.")
+        or name in loaded  # another thread loads it, or it may not be imported
+        or _thread._count()
+        or sys.meta_path[0] is not OwnModules
+    ):
+        return _load_as_python(name, import_)
+    parent, _, last = name.rpartition(".")
+    if parent not in loaded:
+        import_(parent)
+        if name in loaded:  # the package imports it
+            return loaded[name]
+    package = loaded[parent]
+    found = _find(last, getattr(package, "__path__", None))
+    if found is None:
+        return _load_as_python(name, import_)
+    module = _load(name, parent, found)
+    setattr(package, last, module)
+    return module
+
+
+def _load(name: str, parent: str, found: _Found) -> ModuleType:
+    """The module of what was found, as Python loads it."""
+    loaded = sys.modules
+    code, source, compiled, inner = found
+    spec = _spec(name, found)
+    module = Module(name)
+    names = module.__dict__
+    names["__spec__"], names["__loader__"] = spec, spec.loader
+    names["__file__"], names["__cached__"] = source, compiled
+    if inner is None:
+        names["__package__"] = parent
+    else:
+        names["__package__"], names["__path__"] = name, spec.submodule_search_locations
+    spec._initializing = True  # type: ignore[attr-defined]  # for the error of a circular import
+    loaded[name] = module
+    try:
+        exec(code, names)  # noqa: S102 - as Python does
+    except BaseException:
+        loaded.pop(name, None)
+        raise
+    finally:
+        spec._initializing = False  # type: ignore[attr-defined]
+    return loaded[name]
 
 
 def import_module(name: str) -> Any:
@@ -83,30 +147,43 @@ class OwnModules:
         name: str, path: Sequence[str] | None = None, _target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """The module below the package whose folder is ``path``; None where Python has to look."""
-        if not name.startswith("flow.") or path is None or len(path) != 1:
+        if not name.startswith("flow."):
             return None
-        folder, last = path[0], name.rpartition(".")[2]
-        inner = f"{folder}/{last}"
-        is_package = access(f"{inner}/__init__.py", F_OK)
-        if is_package:
-            folder, last = inner, "__init__"
-        source = f"{folder}/{last}.py"
-        prefix = sys.pycache_prefix
-        beside = f"{folder}/__pycache__" if prefix is None else f"{prefix}{folder}"
-        compiled = f"{beside}/{last}.{sys.implementation.cache_tag}.pyc"
-        try:
-            code = _code(source, compiled)
-        except (OSError, ValueError, EOFError, TypeError):  # not there, or not whole
+        found = _find(name.rpartition(".")[2], path)
+        if found is None:
             return None
-        if code is None:
-            return None
-        loader = _Loader(name, source)
-        loader.code = code
-        spec = ModuleSpec(name, loader, origin=source, is_package=is_package)
-        spec.has_location, spec.cached = True, compiled
-        if is_package:
-            spec.submodule_search_locations = [inner]
+        spec = _spec(name, found)
+        loader: Any = spec.loader
+        loader.code = found[0]
         return spec
+
+
+def _find(last: str, path: Sequence[str] | None) -> _Found | None:
+    """The module ``last`` of a package whose folder is ``path``; None where Python has to look."""
+    if path is None or len(path) != 1:
+        return None
+    folder, inner = path[0], None
+    if access(f"{folder}/{last}/__init__.py", F_OK):
+        folder = inner = f"{folder}/{last}"
+        last = "__init__"
+    source = f"{folder}/{last}.py"
+    prefix = sys.pycache_prefix
+    beside = f"{folder}/__pycache__" if prefix is None else f"{prefix}{folder}"
+    compiled = f"{beside}/{last}{_SUFFIX}"
+    try:
+        code = _code(source, compiled)
+    except (OSError, ValueError, EOFError, TypeError):  # not there, or not whole
+        return None
+    return None if code is None else (code, source, compiled, inner)
+
+
+def _spec(name: str, found: _Found) -> ModuleSpec:
+    _, source, compiled, inner = found
+    spec = ModuleSpec(name, _Loader(name, source), origin=source, is_package=inner is not None)
+    spec.has_location, spec.cached = True, compiled
+    if inner is not None:
+        spec.submodule_search_locations = [inner]
+    return spec
 
 
 def _code(source: str, compiled: str) -> CodeType | None:
@@ -122,13 +199,9 @@ def _code(source: str, compiled: str) -> CodeType | None:
             data += block
     finally:
         close(descriptor)
-    made_of = _in_32_bits(int(now.st_mtime)) + _in_32_bits(now.st_size)
-    if data[:16] != _BY_TIME_AND_SIZE + made_of:
+    made_of = (int(now.st_mtime) & _32_BITS) | (now.st_size & _32_BITS) << 32
+    if data[:16] != _BY_TIME_AND_SIZE + made_of.to_bytes(8, "little"):
         return None
     code = read_code(memoryview(data)[16:])  # noqa: S302 - as Python does
     fix_filename(code, source)  # it may have been compiled in another place
     return code
-
-
-def _in_32_bits(value: int) -> bytes:
-    return (value & 0xFFFFFFFF).to_bytes(4, "little")

@@ -35,6 +35,93 @@ print(flow.one.value.__code__.co_filename if hasattr(flow.one, "value") else "")
 """
 
 
+IMPORTED = """
+import json, os, sys, threading
+sys.path[:0] = [sys.argv[1]]
+import flow.startup
+sys.modules["flow"].__path__ = [sys.argv[2]]
+from flow.startup import finder
+here, loads = [], finder._load
+finder._load = lambda name, *more: here.append(name) or loads(name, *more)
+if sys.argv[3] == "ours":
+    finder.install()
+if sys.argv[4] == "threads":
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+told = []
+for name in sys.argv[5:]:
+    before = set(sys.modules)
+    try:
+        module = __import__(name, fromlist=["*"])
+    except Exception as error:
+        told.append([name, type(error).__name__, str(error)])
+    else:
+        spec = module.__spec__
+        names = ("name", "origin", "cached", "parent", "has_location", "_initializing")
+        loader = [module.__loader__ is spec.loader, spec.loader.name, spec.loader.path]
+        told.append([name, sorted(vars(module)), *(getattr(spec, each) for each in names), *loader])
+        told += [spec.submodule_search_locations, getattr(module, "__path__", None)]
+        told += [module.__name__, module.__package__, module.__file__, module.__cached__]
+    told.append(sorted(set(sys.modules) - before))
+    told.append(sorted(key for key in vars(sys.modules["flow"]) if not key.startswith("_")))
+print(json.dumps(told))
+print(*here)
+sys.stdout.flush()
+os._exit(0)
+"""
+MODULES = {
+    "one.py": "import os\nVALUE = 1\n",
+    "inner/__init__.py": '"""Has text."""\nfrom flow.inner import deep\n',
+    "inner/deep.py": "from flow.one import VALUE\n",
+    "broken.py": "import flow.one\nraise ValueError('broken')\n",
+    "nested.py": "import flow.broken\n",
+    "first.py": "import flow.second\nVALUE = 1\n",
+    "second.py": "from flow.first import VALUE\n",
+    "other.py": "import sys, flow.one\nsys.modules[__name__] = flow.one\n",
+    "gone.py": "import sys\ndel sys.modules[__name__]\n",
+}
+ORDERS = [
+    *("flow.one", "flow.inner", "flow.inner.deep", "flow.inner.none", "flow.one.none"),
+    *("flow.broken", "flow.nested", "flow.first", "flow.second", "flow.other", "flow.gone"),
+    *("flow.none", "flow.one flow.inner.deep flow.one", "flow.broken flow.broken"),
+]
+
+
+@pytest.fixture
+def modules(tmp_path: Path) -> Path:
+    """A folder with :data:`MODULES`, compiled by Python."""
+    for name, text in MODULES.items():
+        path = tmp_path / "pkg" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write(path, text, 1_000_000)
+        py_compile.compile(str(path), doraise=True)
+    return tmp_path / "pkg"
+
+
+def _imported(folder: Path, order: str, way: str, threads: str = "alone") -> list[str]:
+    """What a process sees that imports the modules so, and which the finder loaded itself."""
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", IMPORTED, ROOT, folder, way, threads, *order.split()],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_what_is_loaded_is_as_python_loads_it(modules: Path, order: str) -> None:
+    told, here = _imported(modules, order, "ours")
+    assert _imported(modules, order, "python") == [told, ""]
+    assert here or "none" in order
+
+
+def test_beside_another_thread_python_loads_with_its_locks(modules: Path) -> None:
+    told, here = _imported(modules, "flow.inner", "ours", "threads")
+    assert [told, here] == _imported(modules, "flow.inner", "python", "threads")
+    assert _imported(modules, "flow.inner", "ours")[1] == "flow.inner flow.inner.deep flow.one"
+
+
 def of_python(name: str, folder: str) -> tuple[object, ...]:
     """What Python's own search finds."""
     spec = PathFinder.find_spec(name, [folder])
