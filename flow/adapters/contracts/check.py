@@ -310,10 +310,12 @@ class _Compiler:
             if not required <= value.keys():
                 return False
             for key, item in value.items():
-                if key in properties and key not in tests:
+                test = tests.get(key)
+                if test is None and key in properties:
                     # Compiled when first met: most documents have few of the keys there are.
-                    tests[key] = self.test(properties[key])
-                test = tests.get(key, other)
+                    test = tests[key] = self.test(properties[key])
+                elif test is None:
+                    test = other
                 if test is not None:
                     if not test(item, unknown):
                         return False

@@ -57,7 +57,12 @@ def plain_types(value: Any, depth: int = 1) -> Any:
     if depth > DEPTH:
         raise InputError(f"nests deeper than {DEPTH} levels", remedy="make it flatter")
     if isinstance(value, Mapping):
-        return {_key_text(key): plain_types(item, depth + 1) for key, item in value.items()}
+        return {
+            _key_text(key): item
+            if item.__class__ is str and item.isprintable()  # most are: no call for them
+            else plain_types(item, depth + 1)
+            for key, item in value.items()
+        }
     if isinstance(value, (list, tuple)):
         return [plain_types(item, depth + 1) for item in value]
     raise InputError(
@@ -91,12 +96,16 @@ def block(value: dict[str, Any] | list[Any], indent: str, *, literals: bool = Tr
     if isinstance(value, dict):
         for key, item in value.items():
             if item.__class__ is str and len(item) <= _REMEMBERED and "\n" not in item:
-                lines.append(f"{indent}{scalar(key)}: {_short_text(item)}")
+                lines.append(_short_entry(indent, key, item))
+            elif item.__class__ is int:
+                lines.append(f"{indent}{scalar(key)}: {item}")
             else:
                 lines += _entry_lines(f"{indent}{scalar(key)}:", item, indent, literals)
         return lines
     for item in value:
-        if isinstance(item, (dict, list)) and item:
+        if item.__class__ is str and len(item) <= _REMEMBERED and "\n" not in item:
+            lines.append(f"{indent}- {_short_text(item)}")
+        elif isinstance(item, (dict, list)) and item:
             first, *rest = block(item, f"{indent}  ", literals=literals)
             lines += [f"{indent}- {first[len(indent) + 2 :]}", *rest]
         else:
@@ -173,6 +182,12 @@ def _text(value: str, inside: bool = False) -> str:
 
 
 _short_text = lru_cache(maxsize=1024)(_text)
+
+
+@lru_cache(maxsize=1024)
+def _short_entry(indent: str, key: str, text: str) -> str:
+    """The line of a key with a short text on one line."""
+    return f"{indent}{scalar(key)}: {_short_text(text)}"
 
 
 def _is_plain(text: str, inside: bool) -> bool:
