@@ -19,14 +19,15 @@ from flow.core import layout
 from flow.core.goal import ids
 from flow.errors import FlowError
 from flow.startup.contexts import contextmanager
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.functools import partial
+from flow.startup.typing import TYPE_CHECKING
 from flow.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flow.app.evaluation.values import BaseTools, JudgeCase, RecordedBaseline
-    from flow.app.ports import Check, Watch
+    from flow.app.ports import Check, CheckEvents, Watch
     from flow.app.transitions.named_contract import NamedContractPort
     from flow.core.decision.decide import NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict
@@ -188,6 +189,7 @@ class _Tools:
         self._listener = listener
         self._trust_digest = trust_digest
         self._tree = context.tree
+        self._ledger = context.ledger
         self._warnings: list[str] = []
 
     def evaluated(self, seconds_left: Callable[[], float] | None) -> Evaluated:
@@ -197,7 +199,7 @@ class _Tools:
         asks_judge = settings.judge.backend is not None or self._request.judge_backend is not None
         tools = EvaluationTools(
             records=context.records,
-            ledger=context.ledger,
+            ledger=self._ledger,
             trusted=self.trusted,
             baseline=self.baseline,
             snapshot=tree.snapshot,
@@ -223,7 +225,11 @@ class _Tools:
             proof=tree.proof,
             earlier=context.earlier,
         )
-        verdict, facts = evaluation.examine(self._request, tools)
+        self._ledger.put_off()
+        try:
+            verdict, facts = evaluation.examine(self._request, tools)
+        finally:
+            self._ledger.catch_up()
         more = (*context.run_record.troubles, *context.settings.overruled, *self._warnings)
         return Evaluated(verdict._replace(warnings=(*verdict.warnings, *more)), facts)
 
@@ -255,14 +261,21 @@ class _Tools:
     def _vouches(self, run_id: str, name: str, digest: str) -> bool:
         return self._context.heads.vouches(run_id, name, digest)
 
-    def run_checks(self, checks: Sequence[Check], **how: Any) -> None:
+    def run_checks(self, checks: Sequence[Check], *, jobs: int, events: CheckEvents) -> None:
         from flow.adapters.attribution.attribute import Attributor, attributed
         from flow.adapters.verification.runner import CommandRunner
 
         top, environ = self._context.top, self._context.environ
         limit = self._context.settings.settings.output_limit_bytes
         runner = CommandRunner(top, layout.WORK, environ=environ, output_limit=limit)
-        attributed(runner, Attributor(top, self._context.cache("parsed")))(checks, **how)
+        run = attributed(runner, Attributor(top, self._context.cache("parsed")))
+        run(checks, jobs=jobs, events=events._replace(tick=partial(self._ticked, events.tick)))
+
+    def _ticked(self, tick: Callable[[], object] | None) -> None:
+        """Commands run, and this process would wait: the time for what no result waits for."""
+        if tick is not None:
+            tick()
+        self._ledger.catch_up()
 
     def judge(self, case: JudgeCase) -> Opinion | NoOpinion:
         from flow.wiring.judging.goal import ask

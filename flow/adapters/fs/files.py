@@ -21,6 +21,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from _operator import attrgetter  # `operator` itself is a module more to find
 
 from flow.adapters.fs.folders import (
     DIR_MODE,
@@ -35,7 +36,6 @@ from flow.adapters.fs.folders import (
     sync_folder,
     unsafe,
 )
-from flow.adapters.fs.stamps import signature_of
 from flow.core import layout
 from flow.errors import ContractError, RefusedError, in_file
 from flow.startup.contexts import ExitStack, contextmanager
@@ -43,7 +43,7 @@ from flow.startup.sha import new
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from flow.adapters.fs.archives import EvidenceArchive
     from flow.core.secrets.redact import Redactor
@@ -185,6 +185,12 @@ SIZE_IN_STAMP = 3
 """The place of the size in a :func:`stamp`."""
 
 
+_values_of: Callable[[os.stat_result], tuple[int, ...]] = attrgetter(
+    "st_dev", "st_ctime_ns", "st_mtime_ns", "st_size", "st_ino", "st_mode"
+)
+"""What makes a :func:`stamp`, in C: it is asked of thousands of files."""
+
+
 def stamp(root: str, rel: str) -> tuple[int, ...]:
     """Which file is at this path, its size and times: another one, or a write, changes it.
 
@@ -194,12 +200,31 @@ def stamp(root: str, rel: str) -> tuple[int, ...]:
         st = os.lstat(f"{root}/{rel}")
     except OSError:
         return ()
-    # As `_stamp_of` has it: this is asked of thousands of files.
-    return st.st_dev, st.st_ctime_ns, st.st_mtime_ns, st.st_size, st.st_ino, st.st_mode
+    return _values_of(st)
 
 
-def _stamp_of(status: os.stat_result) -> tuple[int, ...]:
-    return (status.st_dev, *signature_of(status))
+def stamps(root: str, paths: Mapping[str, str]) -> dict[str, tuple[int, ...]]:
+    """The :func:`stamp` of each path below ``root``; ``paths`` names them by their last component.
+
+    All are in one folder, which is walked to once.
+    """
+    folder = os.path.dirname(next(iter(paths.values()), ""))
+    try:
+        fd = os.open(f"{root}/{folder}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return {path: stamp(root, path) for path in paths.values()}
+    looked: dict[str, tuple[int, ...]] = {}
+    try:
+        for name, path in paths.items():
+            try:
+                st = os.stat(name, dir_fd=fd, follow_symlinks=False)
+            except OSError:
+                looked[path] = ()
+                continue
+            looked[path] = _values_of(st)
+    finally:
+        os.close(fd)
+    return looked
 
 
 def exists(root: str, rel: str) -> bool:
@@ -436,7 +461,7 @@ def append_lines(
             os.close(fd)
         if before is None and sync:
             sync_folder(folder)
-    return _stamp_of(after)
+    return _values_of(after)
 
 
 def rename(root: str, rel: str, name: str) -> None:

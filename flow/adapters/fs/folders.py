@@ -103,13 +103,27 @@ def _held_folder(root: str, rel: str) -> int | None:
     return _held.get((os.getpid(), get_ident(), root, rel.rpartition("/")[0]))
 
 
+def _nearest(root: str, parts: Sequence[str]) -> tuple[int, int]:
+    """(a new descriptor of the deepest folder on the way that this thread holds; its depth).
+
+    The root's, with 0, where it holds none.
+    """
+    if _held:
+        here = (os.getpid(), get_ident(), root)
+        for depth in range(len(parts), 0, -1):
+            folder = _held.get((*here, "/".join(parts[:depth])))
+            if folder is not None:
+                return os.dup(folder), depth
+    return os.open(root, _DIR_FLAGS), 0
+
+
 def open_folder(root: str, parts: Sequence[str]) -> int | None:
     """A descriptor of ``root/parts``; None where a component is absent."""
     try:
-        fd = os.open(root, _DIR_FLAGS)
+        fd, walked = _nearest(root, parts)
     except FileNotFoundError:
         return None
-    for depth, part in enumerate(parts, 1):
+    for depth, part in enumerate(parts[walked:], walked + 1):
         try:
             below = os.open(part, _DIR_FLAGS | os.O_NOFOLLOW, dir_fd=fd)
         except FileNotFoundError:
@@ -126,8 +140,8 @@ def open_folder(root: str, parts: Sequence[str]) -> int | None:
 
 def make_folder(root: str, parts: Sequence[str], mode: int) -> int:
     """As :func:`open_folder`, with missing folders below ``root`` made and synced."""
-    fd = os.open(root, _DIR_FLAGS)
-    for depth, part in enumerate(parts, 1):
+    fd, walked = _nearest(root, parts)
+    for depth, part in enumerate(parts[walked:], walked + 1):
         try:
             try:
                 below = os.open(part, _DIR_FLAGS | os.O_NOFOLLOW, dir_fd=fd)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 
 from flow.adapters.chain import event_log, ledger_file
-from flow.adapters.contracts import cache as contracts_cache
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files, locks
 from flow.adapters.fs.folders import held
@@ -36,6 +35,9 @@ if TYPE_CHECKING:
     from flow.adapters.chain.session_writes import RunWrites
     from flow.app.ports import RawOutput
     from flow.core.chain.entries import LedgerEntry
+
+    KeepParsed = Callable[[bytes, dict[str, Any], Sequence[str]], None]
+    """Gets a sidecar's bytes, its document and the warnings about it, without the file's name."""
 
 SUFFIX_LIMIT = 1 << 30
 """How many records may want the same id."""
@@ -62,18 +64,22 @@ def record(
     *,
     suffix: bool,
     now: str,
-    cache_dir: str | None = None,
+    keep_parsed: KeepParsed | None = None,
 ) -> PublishedSidecar:
     """Record evidence that Flow itself measured; the raw output's file is consumed.
 
     With ``suffix`` a taken id gets ``-2``, ``-3`` ...; without, :class:`RefusedError` (``exists``).
-    ``cache_dir`` is where the next reader finds the parsed sidecar.
+    ``keep_parsed`` is told what was published, for the next process that reads it.
     """
     goal_id, run_id, wanted = names(document)
     created_by = document["metadata"].get("created_by")
     root, run = run_record.root, run_record.run(run_id)
     folders_of_run = (layout.run_dir(run_id), layout.evidence_dir(run_id))
-    with locks.exclusive(root, layout.run_lock(run_id), quick=True), held(root, *folders_of_run):
+    with (
+        held(root, layout.RUNS),  # the lock's folder and the run's are below it
+        locks.exclusive(root, layout.run_lock(run_id), quick=True),
+        held(root, *folders_of_run),
+    ):
         last = settle(run)  # first: what it publishes takes an id
         evidence_id = free_id(root, run_id, wanted, suffix=suffix)
 
@@ -93,7 +99,7 @@ def record(
             # event a power cut took is shown and not counted.
             after=lambda fields: _append_event(run, goal_id, fields, at=now, sync=False),
             by=BY.get(created_by, CALLER),
-            cache_dir=cache_dir,
+            keep_parsed=keep_parsed,
         )
     if raw is not None:
         with suppress(OSError):  # the published name holds the bytes
@@ -172,7 +178,7 @@ def publish(
     before: Callable[[dict[str, Any]], None] | None = None,
     after: Callable[[dict[str, Any]], None] | None = None,
     by: str,
-    cache_dir: str | None = None,
+    keep_parsed: KeepParsed | None = None,
 ) -> PublishedSidecar:
     """Publish output, entry and sidecar in this order; a failure takes back what is there.
 
@@ -208,9 +214,8 @@ def publish(
             after(fields)
     run.finished = entry.hash
     remember_sidecar(rel, entry.sidecar_sha256, evidence_from_document(document))
-    if cache_dir is not None:
-        bare = [text.removeprefix(f"{rel}: ") for text in warnings]
-        contracts_cache.store_checked(cache_dir, data, document, bare, "evidence")
+    if keep_parsed is not None:
+        keep_parsed(data, document, [text.removeprefix(f"{rel}: ") for text in warnings])
     return PublishedSidecar(evidence_id, rel, warnings)
 
 

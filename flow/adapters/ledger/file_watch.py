@@ -89,7 +89,11 @@ class FileWatch:
         self._repo = repo
         self._goal_id = goal_id
         self._run_id = run_id
-        self._referred = tuple(referred)
+        self._referred: dict[str, dict[str, str]] = {}
+        """The sidecars referred to: by their folders, their paths by their names."""
+        for reference in referred:
+            folder, _, name = reference.rpartition("/")
+            self._referred.setdefault(folder, {})[name] = reference
         self._vouches = vouches
         self._state: dict[str, object] | None = None
         """None before the first look."""
@@ -233,10 +237,10 @@ class FileWatch:
         """The stamp of the goals' folder, taken first, and those of the files."""
         top, goals = self._repo.top, self._goals_stamp()
         own = os.path.basename(layout.goal_file(self._goal_id))
-        folder = _folder(os.path.join(top, layout.GOALS))
+        folder = _folder(f"{top}/{layout.GOALS}")
         stamps = {f"{layout.GOALS}/{name}": stamp for name, stamp in folder if name != own}
-        for reference in self._referred:
-            stamps[reference] = files.stamp(top, reference)
+        for paths in self._referred.values():
+            stamps |= files.stamps(top, paths)
         return goals, stamps
 
     def _unaccounted(

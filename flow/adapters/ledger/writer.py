@@ -6,6 +6,7 @@ modules that change goals are loaded at the first change.
 
 from __future__ import annotations
 
+from flow.adapters.contracts import cache as contracts_cache
 from flow.adapters.fs import files, locks
 from flow.adapters.ledger import evidence_store
 from flow.adapters.ledger.reader import read_goal
@@ -39,6 +40,30 @@ class FileLedger:
         self._root = record.root
         self._record = record
         self._settings = settings
+        self._unkept: list[tuple[bytes, dict[str, Any], Sequence[str]]] = []
+        """Sidecars that were published, parsed, and the warnings about them."""
+        self._puts_off = False
+
+    def put_off(self) -> None:
+        """Leave to :meth:`catch_up`, from now on, what no result waits for."""
+        self._puts_off = True
+
+    def catch_up(self) -> None:
+        """Keep the published sidecars, parsed, in the user's cache for the next process.
+
+        Nothing of the checkout is read or written. What a kill keeps from coming here is parsed
+        again.
+        """
+        unkept, self._unkept = self._unkept, []
+        folder = self._settings.cache_dir
+        if folder is not None:
+            for data, document, warnings in unkept:
+                contracts_cache.store_checked(folder, data, document, [*warnings], "evidence")
+
+    def _keep_parsed(self, data: bytes, document: dict[str, Any], warnings: Sequence[str]) -> None:
+        self._unkept.append((data, document, warnings))
+        if not self._puts_off:
+            self.catch_up()
 
     # --- evidence ------------------------------------------------------------------------------
 
@@ -46,9 +71,13 @@ class FileLedger:
         self, document: Mapping[str, Any], raw: RawOutput | None = None, *, suffix: bool = False
     ) -> tuple[str, str]:
         """Publish a sidecar of Flow's own; returns (evidence id, path below the checkout)."""
-        now, cache_dir = self._settings.now(), self._settings.cache_dir
         published = evidence_store.record(
-            self._record, document, raw, suffix=suffix, now=now, cache_dir=cache_dir
+            self._record,
+            document,
+            raw,
+            suffix=suffix,
+            now=self._settings.now(),
+            keep_parsed=self._keep_parsed,
         )
         return published.id, published.path
 

@@ -506,3 +506,21 @@ def test_an_unreadable_file_is_an_error_never_absent(root):
     with pytest.raises(StorageError, match="Permission denied"):
         files.read_optional(root, "d/f")
     os.chmod(f"{root}/d", 0o755)
+
+
+@pytest.mark.parametrize("folder", ["a", "link", "gone", "closed"])
+def test_stamps_of_one_folder_are_those_of_each_file(tmp_path, folder):
+    root = str(tmp_path)
+    for name in ("a", "closed"):
+        os.mkdir(f"{root}/{name}")
+        for file in ("one", "two"):
+            files.publish_new(root, f"{name}/{file}", file.encode())
+        os.symlink("one", f"{root}/{name}/pointer")
+    os.symlink("a", f"{root}/link")
+    os.chmod(f"{root}/closed", 0o100)
+    names = ["two", "absent", "pointer", "one"]
+    paths = {name: f"{folder}/{name}" for name in names}
+    stamps = files.stamps(root, paths)
+    os.chmod(f"{root}/closed", 0o700)
+    assert stamps == {path: files.stamp(root, path) for path in paths.values()}
+    assert list(map(bool, stamps.values())) == [folder != "gone" and n != "absent" for n in names]

@@ -49,6 +49,31 @@ def test_what_is_written_within_stays_in_the_folder_that_was_there(root, to):
         assert files.read_optional(root, f"{FOLDER}/one") is None
 
 
+@pytest.mark.parametrize("to", ["link", "folder", "nothing"])
+def test_what_is_below_it_is_walked_to_from_there(root, to, monkeypatch):
+    os.makedirs(f"{root}/{FOLDER}/c")
+    with held(root, FOLDER):
+        swap(root, to)
+        opened = []
+        plain_open = os.open
+        monkeypatch.setattr(
+            os, "open", lambda path, *how, **at: opened.append(path) or plain_open(path, *how, **at)
+        )
+        files.publish_new(root, f"{FOLDER}/c/one", b"1")
+        assert files.read_bytes(root, f"{FOLDER}/c/one") == b"1"
+        with held(root, f"{FOLDER}/c", f"{FOLDER}/new"):
+            files.publish_new(root, f"{FOLDER}/new/two", b"2")
+        assert root not in opened
+        os.symlink("c", f"{root}/moved/link")
+        with pytest.raises(RefusedError, match="link: is a symbolic link"):
+            files.read_optional(root, f"{FOLDER}/link/one")
+    monkeypatch.undo()
+    assert sorted(os.listdir(f"{root}/moved")) == ["c", "link", "new"]
+    assert os.listdir(f"{root}/moved/c") + os.listdir(f"{root}/moved/new") == ["one", "two"]
+    if to == "link":
+        assert os.listdir(f"{root}/../outside") == []
+
+
 @pytest.mark.parametrize("name", ["one", "log", "gone"])
 def test_a_name_in_it_that_is_a_link_is_refused_as_ever(root, tmp_path, name):
     outside = tmp_path / "outside"

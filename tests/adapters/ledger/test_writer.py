@@ -10,9 +10,12 @@ import sys
 
 import pytest
 
+from flow.adapters.contracts import cache as contracts_cache
+from flow.adapters.contracts import formats
 from flow.adapters.fs import files
 from flow.adapters.ledger import transaction
 from flow.app.ports import CriterionUpdate, RawOutput
+from flow.core import layout
 from flow.core.evidence.model import APPROVER, EVALUATOR
 from flow.core.goal.lifecycle import STATUSES, TERMINAL, Lifecycle, allowed
 from flow.core.goal.loaded import Seen
@@ -489,6 +492,29 @@ def test_evidence_is_the_output_and_a_sidecar_that_names_it(root, ledger, record
     assert event["evidence_id"] == found.id
     assert event["sidecar_sha256"] == files.digest(root, SIDECAR)
     assert event["output_sha256"] == raw.sha256
+
+
+def test_a_parsed_sidecar_is_kept_at_once_or_when_there_is_time(root, tmp_path):
+    folder = str(tmp_path / "cache")
+
+    def kept() -> int:
+        return len(os.listdir(folder)) if os.path.isdir(folder) else 0
+
+    scene.ledger(root, cache_dir=folder).record_evidence(scene.document(), suffix=True)
+    assert kept() == 1
+    ledger = scene.ledger(root, cache_dir=folder)
+    ledger.put_off()
+    ids = [ledger.record_evidence(scene.document(), suffix=True)[0] for _ in range(2)]
+    assert kept() == 1
+    ledger.catch_up()
+    assert kept() == 3
+    ledger.catch_up()
+    assert kept() == 3, "each is kept once"
+    for evidence_id in ids:
+        path = layout.evidence_file(RUN, evidence_id)
+        data = files.read_bytes(root, path)
+        document, warnings = contracts_cache.load_checked(folder, data, "evidence")
+        assert (document, warnings) == (formats.parse_yaml(data, file=path), [])
 
 
 def test_a_taken_id_is_refused_or_gets_a_suffix(root, ledger):
