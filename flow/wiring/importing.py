@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from flow.adapters.baseline.committed_files import tree_of
 from flow.adapters.exchange import import_formats
 from flow.adapters.fs import clock, temporary
 from flow.adapters.git import names as git_names
@@ -13,7 +14,6 @@ from flow.app import goal_record
 from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
 from flow.version import __version__
-from flow.wiring.exporting import tree_of
 from flow.wiring.goals import Goals
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Importing:
         self.run_of = goals.run_of
         self.evidence_named = context.records.evidence_named
         self.freshness = partial(goal_record.freshness, goals)
-        self.tree_of = partial(tree_of, context)
+        self.tree_of = partial(tree_of, context.repo, context.tree)
 
     def masked(self, text: str) -> str:
         return redacted_text(text, self._context.environ)

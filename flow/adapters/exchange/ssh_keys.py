@@ -9,16 +9,16 @@ from __future__ import annotations
 import binascii
 import os
 
-from flow.adapters.fs import temporary
+from flow.adapters.fs import inputs, temporary
 from flow.adapters.process.tool import clean_environment, run_tool
 from flow.app.exchange.envelopes import Signature, SignatureCheck
 from flow.core.text.display import visible
-from flow.errors import OutsideError, in_file
+from flow.errors import OutsideError, at_key, in_file
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from flow.adapters.process.tool import ToolResult
 
@@ -30,6 +30,18 @@ _BEGIN = b"-----BEGIN SSH SIGNATURE-----"
 _END = b"-----END SSH SIGNATURE-----"
 _MAGIC = b"SSHSIG"
 _ASKING = ("SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "DISPLAY", "WAYLAND_DISPLAY")
+
+
+def signer(option: str, environ: Mapping[str, str]) -> Callable[[bytes], Signature]:
+    """The key that ``--sign`` names: ``ssh:KEYFILE``."""
+    kind, _, path = option.partition(":")
+    if kind != "ssh" or not path:
+        raise at_key("--sign", option).invalid(
+            f"{option!r:.80} is no way to sign",
+            "use --sign ssh:KEYFILE, or --key FILE for a key in PEM",
+        )
+    inputs.check_file(path, "--sign")
+    return lambda message: sign(path, message, environ)
 
 
 def sign(key_file: str, message: bytes, environ: Mapping[str, str]) -> Signature:

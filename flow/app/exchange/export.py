@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from flow.app.evaluation.goal_rules import deciding
 from flow.app.evaluation.observing import subject_of
+from flow.app.exchange.bundle_ledger import ledger_faults
+from flow.app.exchange.envelopes import Envelope
+from flow.app.open_goals import run_of
 from flow.core import layout
 from flow.core.chain import closing_record
 from flow.core.evidence import attestation
@@ -23,9 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.evaluation.values import ClosingContext
+    from flow.app.exchange.envelopes import Signature
     from flow.app.ports import Records
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal
+    from flow.errors import FlowError
 
 SIZE_LIMIT = 32 << 20
 """Bytes of all files that go along whole."""
@@ -35,9 +40,18 @@ CLOSED = ("achieved", "failed")
 """What a summary is made of. A cancelled goal was not verified."""
 
 
+class Exported(NamedTuple):
+    """An export: what it was made from, and its envelopes."""
+
+    record: Record
+    envelopes: tuple[Envelope, ...]
+
+
 class ExportSources(NamedTuple):
     """Where an export's parts are read from."""
 
+    finish: Callable[[str], object]
+    """Completes what a killed command had decided about a goal."""
     records: Records
     tree_now: Callable[[LoadedGoal, str], str | None]
     """The digest of the files as they are; None where git cannot say."""
@@ -49,8 +63,63 @@ class ExportSources(NamedTuple):
     """Whether Flow closed (goal, run, at) as it is now."""
     read: Callable[[str], bytes | None]
     """A file below the top level, whole; None where it is absent."""
+    read_error: Callable[[], FlowError | None]
+    """The error of a file that the disk gave no answer for."""
+    read_json: Callable[[bytes, str], Any]
+    """Reads strict JSON (bytes, name of the file)."""
     rubrics: Callable[[Goal], Mapping[str, str]]
     version: str
+
+
+def export(
+    sources: ExportSources,
+    goal_id: str,
+    run_id: str | None,
+    *,
+    with_outputs: bool,
+    resource_uri: str | None,
+    signers: Sequence[Callable[[bytes], Signature]],
+) -> Exported:
+    """A goal's evidence as in-toto Statements in envelopes, each signed by all ``signers``.
+
+    ``run_id`` None: the goal's own. Raises :class:`StateError` where there is nothing to vouch for.
+    """
+    sources.finish(ids.goal_id(goal_id))
+    loaded = sources.records.goal(goal_id)
+    run = run_of(loaded.goal) if run_id is None else ids.run_id(run_id)
+    try:
+        record = gather_record(
+            sources, loaded, run, with_outputs=with_outputs, resource_uri=resource_uri
+        )
+    except StateError:
+        _refuse_unread(sources)
+        raise
+    _refuse_unread(sources)
+    refusal = _ledger_refusal(record, ledger_faults(record, sources.read_json))
+    if refusal is not None:
+        raise refusal
+    kind = attestation.PAYLOAD_TYPE
+    bodies = map(attestation.payload, attestation.statements(record))
+    made = [
+        Envelope(
+            f"line {number}",
+            kind,
+            body,
+            tuple(sign(attestation.pae(kind, body)) for sign in signers),
+        )
+        for number, body in enumerate(bodies, 1)
+    ]
+    return Exported(record, tuple(made))
+
+
+def _refuse_unread(sources: ExportSources) -> None:
+    """Refuse where the disk gave no answer: what did not count may count.
+
+    Then neither an export without it is the record, nor is it true that there is none.
+    """
+    error = sources.read_error()
+    if error is not None:
+        raise error
 
 
 def gather_record(
@@ -134,7 +203,7 @@ def tree_now(context: ClosingContext, loaded: LoadedGoal, run_id: str) -> str | 
     return subject_of(loaded, now, baseline, context.version, as_recorded=True).tree
 
 
-def ledger_refusal(record: Record, faults: Sequence[str]) -> StateError | None:
+def _ledger_refusal(record: Record, faults: Sequence[str]) -> StateError | None:
     """Why a record is not exported: whoever checks the bundle would find a broken chain."""
     if not faults:
         return None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from flow.adapters.exchange.bundle_file import check_bundle
 from flow.core.evidence.attestation import RECORD, SUMMARY, TEST_RESULT
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring.exporting import check_bundle
 
 if TYPE_CHECKING:
     import argparse

@@ -6,19 +6,21 @@ import json
 import os
 import shlex
 
-from flow.adapters.exchange import dsse, key_files
+from flow.adapters.exchange import dsse, key_files, ssh_keys
 from flow.app import goal_views
+from flow.app.exchange.export import export
 from flow.cli.parsing import goal_argument, usage_error
 from flow.cli.written import off_limits, refuse_own, write_out
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.context import Context
-from flow.wiring.exporting import Exported, export, signer
+from flow.wiring.exporting import export_sources
 from flow.wiring.goals import Goals
 
 if TYPE_CHECKING:
     import argparse
 
+    from flow.app.exchange.export import Exported
     from flow.cli.output import Output
     from flow.render.screen import Screen
 
@@ -69,10 +71,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
         raise usage_error("--resource-uri is no URI, like git+https://example.org/repo", PROG)
     if args.output != "-":
         refuse_own(args.output, off_limits(context))
-    signers = [signer(name, context.environ) for name in args.sign]
+    signers = [ssh_keys.signer(name, context.environ) for name in args.sign]
     signers += [key_files.signer(path) for path in args.key]
     exported = export(
-        context,
+        export_sources(context),
         goal_views.choose(Goals(context), args.ID),
         args.run_id,
         with_outputs=args.with_outputs,

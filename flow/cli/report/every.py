@@ -204,7 +204,7 @@ def _bundle_reports(paths: Iterable[str]) -> Iterator[_Reported]:
 
 def _report_of(path: str, name: str) -> GoalReport:
     """What an exported bundle shows; raises :class:`InputError` for what is none."""
-    from flow.wiring.exporting import check_bundle
+    from flow.adapters.exchange.bundle_file import check_bundle
 
     checked = check_bundle(path, None, ())
     if checked.record is None:

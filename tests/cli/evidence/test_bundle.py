@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
+from flow.adapters.exchange.bundle_file import check_bundle
 from flow.app.exchange.bundle import BundleReport
 from flow.core.chain.entries import canonical, following
 from flow.errors import ContractError, InputError
-from flow.wiring.exporting import check_bundle
 from tests.support import GitRepo, bundles, scene
 
 pytestmark = pytest.mark.needs_tool("git", "bash", "ssh-keygen")
