@@ -12,6 +12,7 @@ person may confirm with :meth:`Checkout.confirm`.
 from __future__ import annotations
 
 from flow.app.evaluation.values import Listener, Request
+from flow.app.judging import labelling
 from flow.core.decision.verdict import Verdict
 from flow.core.evidence.model import Evidence
 from flow.core.goal.model import Goal
@@ -26,7 +27,7 @@ from flow.errors import (
     StateError,
 )
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring import closing, evaluating
+from flow.wiring import evaluating
 from flow.wiring.context import Context
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class Checkout:
 
         ``how`` is how they were asked. Raises :class:`StaleProposal` saying what moved.
         """
-        return closing.confirm(self._context, goal_id, proposal_id, reason, how)
+        return labelling.confirm(self._context, goal_id, proposal_id, reason, how)
 
 
 def load_goal(goal_id: str, cwd: str | None = None) -> Goal:

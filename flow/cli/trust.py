@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 
 from flow.app import goal_views
+from flow.app.transitions import trusting as contracts
 from flow.cli import defaults
 from flow.cli.parsing import CommandSpec, goal_argument, nothing, usage_error, yes_argument
 from flow.core.goal import ids
@@ -72,14 +73,16 @@ def _record_trust(args: argparse.Namespace, out: Output) -> int:
     trusting = Trusting(context)
     goal_id, goal_file = _named_contract(context, args, "flow trust record")
     name = goal_id or goal_file or ""
-    trusting.finish(goal_id)
+    if goal_id is not None:
+        context.finish(goal_id)
     context.note_use()
-    trusted, reason, digest = trusting.check(goal_id, goal_file)
-    difference = [] if trusted else trusting.difference(goal_id, goal_file)
-    changes = () if trusted else trusting.changes(goal_id, goal_file)
+    loaded = trusting.named(goal_id, goal_file)
+    trusted, reason = context.trusted(loaded)
+    difference = [] if trusted else contracts.difference(trusting, loaded)
+    changes = () if trusted else contracts.changes(trusting, loaded)
     document: dict[str, Any] = {
         "goal": name,
-        "digest": digest,
+        "digest": loaded.contract,
         "difference": difference,
         "changes": [change.to_document() for change in changes],
         "was_trusted": trusted,
@@ -97,11 +100,11 @@ def _record_trust(args: argparse.Namespace, out: Output) -> int:
         yes=args.yes,
         how=f"{_record_line(goal_id, goal_file)} --yes",
     )
-    recorded = trusting.record(goal_id, goal_file, how="flow trust record")
+    contracts.record_trust(trusting, loaded, "flow trust record")
     shown = display.visible(name)
     out.result(
-        {**document, "digest": recorded},
-        [f"{out.screen.mark('proved')} {shown} is trusted (contract {recorded[:12]})"],
+        document,
+        [f"{out.screen.mark('proved')} {shown} is trusted (contract {loaded.contract[:12]})"],
     )
     return 0
 
@@ -116,11 +119,11 @@ def _check_trust(args: argparse.Namespace, out: Output) -> int:
     if args.defaults:
         _refuse_both(args, "flow trust check")
         return defaults.check_defaults(context, out)
-    trusting = Trusting(context)
     goal_id, goal_file = _named_contract(context, args, "flow trust check")
-    trusted, reason, digest = trusting.check(goal_id, goal_file)
+    loaded = Trusting(context).named(goal_id, goal_file)
+    trusted, reason = context.trusted(loaded)
     name = goal_id or goal_file or ""
-    document = {"goal": name, "trusted": trusted, "why": reason, "digest": digest}
+    document = {"goal": name, "trusted": trusted, "why": reason, "digest": loaded.contract}
     out.result(
         document, records.trust_check(document, _record_line(goal_id, goal_file), out.screen)
     )
@@ -128,7 +131,7 @@ def _check_trust(args: argparse.Namespace, out: Output) -> int:
 
 
 def _list_trust(_args: argparse.Namespace, out: Output) -> int:
-    entries = Trusting(Context()).standing()
+    entries = [entry.in_short() for entry in Context().trust_ledger.standing()]
     out.result({"trusted": entries}, records.trust_list(entries, out.screen))
     if not entries:
         out.say("no goal of this repository is trusted")
@@ -142,7 +145,8 @@ def _revoke_trust(args: argparse.Namespace, out: Output) -> int:
     if args.ID is None:
         raise usage_error("name the goal, or --defaults", "flow trust revoke")
     goal_id = ids.goal_id(args.ID)
-    revoked = Trusting(Context()).revoke(goal_id, "flow trust revoke")
+    context = Context()
+    revoked = context.trust_ledger.revoke(goal_id, now=context.now(), how="flow trust revoke")
     state = "is not trusted any more" if revoked else "was not trusted"
     out.result(
         {"goal": goal_id, "revoked": revoked},

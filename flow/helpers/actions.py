@@ -172,6 +172,7 @@ def active_goal(options: Options, name: str) -> int:
 
 def trust(options: Options, name: str) -> int:
     """``flow-goal-trust.sh``."""
+    from flow.app.transitions import trusting as contracts
     from flow.wiring.trusting import Trusting
 
     file = options.get("--goal-file")
@@ -181,19 +182,21 @@ def trust(options: Options, name: str) -> int:
     if action == "list" and file is not None:
         raise wrong("list takes no --goal-file")
     context = Context()
-    trusting = Trusting(context)
     if action == "list":
-        for entry in trusting.standing():
-            answer(f"{entry['goal_id']} {entry['digest']} {entry['at']} {entry['how']}")
+        for entry in context.trust_ledger.standing():
+            answer(f"{entry.goal_id} {entry.digest} {entry.at} {entry.how}")
         return DONE
     goal_id = _goal_unless(file, context)
-    difference = trusting.difference(goal_id, file)
+    if goal_id is not None:
+        context.finish(goal_id)
+    trusting = Trusting(context)
+    loaded = trusting.named(goal_id, file)
+    difference = contracts.difference(trusting, loaded)
     say(f"the contract of {goal_id or file}, as far as it differs from what was trusted last:")
     for line in difference or ("nothing differs",):
         say(f"  {line}")
-    trusting.finish(goal_id)
-    digest = trusting.record(goal_id, file, how=f"{name}.sh record")
-    say(f"trusted: {goal_id or file} (contract {digest})")
+    contracts.record_trust(trusting, loaded, f"{name}.sh record")
+    say(f"trusted: {goal_id or file} (contract {loaded.contract})")
     return DONE
 
 
@@ -203,7 +206,7 @@ def _check_trust(file: str | None) -> int:
     trusted = False
     try:
         context = Context()
-        trusted, why, _ = Trusting(context).check(_goal_unless(file, context), file)
+        trusted, why = context.trusted(Trusting(context).named(_goal_unless(file, context), file))
     finally:
         answer("TRUSTED=yes" if trusted else "TRUSTED=no")
     if trusted:

@@ -56,6 +56,19 @@ def confirm_lines(
     return for_hook(asked, named, surely=surely)
 
 
+def diff(context: Context, goal_id: str) -> str:
+    """What changed since the base, for a pager: the files that the proof rests on first.
+
+    Foreign text in it is made visible.
+    """
+    from flow.adapters.attribution.proof_diff import proof_file_diffs  # few ask to see it
+
+    asked = question(context, goal_id)
+    first = [file.path for file in asked.proof.files] if asked is not None else []
+    baseline, snapshot = context.tree.shown(context.load(goal_id).goal)
+    return proof_file_diffs(context.repo, snapshot.changes, first, baseline.proof_states)
+
+
 class _Sources:
     """A checkout as :class:`~flow.app.transitions.confirming.ConfirmSources` sees it."""
 

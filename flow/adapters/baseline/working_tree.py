@@ -128,6 +128,14 @@ class WorkingTree:
         baseline = self.baseline(goal, goal.run_id or "").baseline
         return baseline, self.snapshot(baseline, self.denied(goal), None)
 
+    def anything_to_commit(self, goal: Goal) -> bool:
+        """Whether a file is not as in HEAD, ignored ones aside; False where git cannot say."""
+        try:
+            _, snapshot = self.shown(goal)
+        except FlowError:
+            return False
+        return not snapshot.problems and any(c.worktree != c.head for c in snapshot.changes)
+
     def marked(self, changes: list[PathChange] | Changes, baseline: Baseline) -> Changes:
         """The changes, with which of them only have a name that Flow gives its files."""
         record = self._context.own_record

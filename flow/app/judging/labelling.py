@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from flow.app.evaluation import proposals
 from flow.app.transitions import closing
+from flow.core.goal import ids
 from flow.core.judging.rubric.calibration import Label, believed
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import Records
+    from flow.app.transitions.closing import Closed
+    from flow.app.transitions.persons_word import PersonsWord
     from flow.core.goal.loaded import LoadedGoal
 
 LabelSource = Literal["calibrate", "confirm", "clear"]
@@ -69,6 +72,34 @@ class LabellingPort(Protocol):
 
     def now(self) -> str:
         """The time."""
+
+
+def confirm(
+    port: LabellingPort,
+    goal_id: str,
+    proposal_id: str,
+    reason: str | None,
+    how: str,
+    word: PersonsWord | None = None,
+) -> Closed:
+    """Write a proposed terminal status, and label the judges that the proposal rests on.
+
+    Raises :class:`StaleProposal` saying what moved.
+    """
+    judges = opinions_behind(port, ids.goal_id(goal_id))
+    closed = closing.confirm(port.closing_context(), goal_id, proposal_id, reason, how, word)
+    add_labels(port, judges, person=True, source="confirm")
+    return closed
+
+
+def cancel(
+    port: LabellingPort, goal_id: str, reason: str, how: str, word: PersonsWord | None = None
+) -> Closed:
+    """Cancel a goal; of judges whose proposal still holds, that is a label too."""
+    judges = opinions_behind(port, ids.goal_id(goal_id), holds=True)
+    closed = closing.cancel(port.closing_context(), goal_id, reason, how, word)
+    add_labels(port, judges, person=False, source="clear")
+    return closed
 
 
 class ProposalOpinions(NamedTuple):

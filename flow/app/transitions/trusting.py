@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from flow.core.amendment import changes as amendment
+from flow.core.amendment import trust_diff
 from flow.core.goal.lifecycle import NON_TERMINAL
-from flow.startup.typing import TYPE_CHECKING, Protocol
+from flow.core.goal.model import contract
+from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.core.amendment.changes import ContractChange
     from flow.core.boundary.changes import Baseline
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
@@ -19,6 +25,9 @@ class TrustPort(Protocol):
 
     def trusted_digest(self, goal_id: str) -> str | None:
         """The digest of the contract that was trusted last; None where none was."""
+
+    def recorded_contract(self, goal_id: str) -> Mapping[str, Any] | None:
+        """That contract itself, even where the trust was revoked since."""
 
     def pinned(self, run_id: str) -> Baseline | None:
         """The run's baseline, if it is as Flow left it."""
@@ -36,8 +45,20 @@ class TrustPort(Protocol):
         """Trust the contract of a goal as it was read."""
 
 
+def difference(port: TrustPort, loaded: LoadedGoal) -> list[str]:
+    """What changed since the contract was trusted last, for a person to read."""
+    before = port.recorded_contract(loaded.goal.id)
+    return trust_diff.difference(before, contract(loaded.goal.document))
+
+
+def changes(port: TrustPort, loaded: LoadedGoal) -> tuple[ContractChange, ...]:
+    """What changed since then, each with its class; nothing where nothing was trusted yet."""
+    before = port.recorded_contract(loaded.goal.id)
+    return () if before is None else amendment.changes(before, contract(loaded.goal.document))
+
+
 def record_trust(port: TrustPort, loaded: LoadedGoal, how: str) -> None:
-    """Trust the contract as it is now.
+    """Trust the contract of a goal as it was read.
 
     Where an open goal's file was changed by hand, that is an amendment, and goes on its record.
     Where nothing is recorded of an active goal's start (a fresh clone), its baseline is made here.

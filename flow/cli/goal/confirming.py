@@ -9,7 +9,7 @@ from flow.core.text.display import visible
 from flow.errors import StateError, at_key
 from flow.render.confirm_screen import closed_lines, question_lines
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring import closing, confirm_question
+from flow.wiring import confirm_question
 
 if TYPE_CHECKING:
     from flow.app.transitions.closing import Closed
@@ -39,7 +39,7 @@ def ask_person(
         answer = out.ask(">")
         if answer not in _DIFF:
             return answer, question
-        show_in_pager(closing.diff(context, goal_id), context.environ)
+        show_in_pager(confirm_question.diff(context, goal_id), context.environ)
 
 
 def closing_word(context: Context, by: str | None, note: str | None, out: Output) -> PersonsWord:
@@ -53,7 +53,8 @@ def closing_word(context: Context, by: str | None, note: str | None, out: Output
 
 def show_closed(context: Context, closed: Closed, out: Output) -> int:
     """Show a goal that was closed on a person's word, and what comes next."""
-    to_commit = closed.status == "achieved" and closing.anything_to_commit(context, closed.goal_id)
+    achieved = closed.status == "achieved"
+    to_commit = achieved and context.tree.anything_to_commit(context.load(closed.goal_id).goal)
     document = {**closed.to_document(), **said_from(context)}
     out.result(document, closed_lines(document, out.screen, to_commit=to_commit))
     return 0

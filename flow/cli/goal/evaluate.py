@@ -279,10 +279,10 @@ def _as_json(
     code = EXIT_CODES[verdict.verdict]
     proposed = verdict.proposed_transition
     if proposed is not None and args.confirm:
+        from flow.app.judging import labelling
         from flow.app.transitions.persons_word import persons_word
-        from flow.wiring import closing
 
-        closed = closing.confirm(
+        closed = labelling.confirm(
             context,
             verdict.goal_id,
             proposed.proposal_id,
@@ -299,12 +299,12 @@ def _as_json(
 def _close_proposed(
     context: Context, verdict: Verdict, proposed: ProposedTransition, how: str, out: Output
 ) -> int:
+    from flow.app.judging import labelling
     from flow.cli.goal.confirming import closing_word, show_closed
-    from flow.wiring import closing
 
     note = "" if how.endswith("--confirm") else None  # who types it is not asked anything more
     word = closing_word(context, None, note, out)
-    closed = closing.confirm(context, verdict.goal_id, proposed.proposal_id, None, how, word)
+    closed = labelling.confirm(context, verdict.goal_id, proposed.proposal_id, None, how, word)
     return show_closed(context, closed, out)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flow.adapters.baseline.pinning import Pinning
 from flow.app.evaluation.protected_files import PROTECTED, current_difference
+from flow.app.judging import labelling
 from flow.app.transitions import create, moves
 from flow.app.transitions.moves import GUARDS
 from flow.app.transitions.persons_word import persons_word
@@ -24,7 +25,7 @@ from flow.errors import FlowError, PersonNeeded
 from flow.render.confirm_screen import approved_lines
 from flow.render.moves import moved_lines
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring import closing, evaluating
+from flow.wiring import evaluating
 from flow.wiring.activating import activate
 from flow.wiring.context import Context
 
@@ -118,7 +119,7 @@ def _confirm(args: argparse.Namespace, out: Output) -> int:
     note = args.note if args.proposal is None else args.note or ""
     word = closing_word(context, args.by, note, out)
     how = "flow goal confirm"
-    closed = closing.confirm(context, goal_id, proposal, args.reason, how, word)
+    closed = labelling.confirm(context, goal_id, proposal, args.reason, how, word)
     return show_closed(context, closed, out)
 
 
@@ -157,7 +158,7 @@ def _cancel_goal(args: argparse.Namespace, out: Output) -> int:
     )
     reason = args.reason or "cleared by a person"
     word = persons_word(context, None)
-    closed = closing.clear(context, goal.id, reason, "flow goal clear", word)
+    closed = labelling.cancel(context, goal.id, reason, "flow goal clear", word)
     return show_closed(context, closed, out)
 
 

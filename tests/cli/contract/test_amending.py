@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from flow.adapters.ledger import transaction
 from flow.app.evaluation.protected_files import current_difference
-from flow.app.transitions import moves
+from flow.app.transitions import moves, trusting
+from flow.cli.output import Output
 from flow.core.boundary.rules import Baseline
 from flow.errors import InputError, StateError, StorageError
 from flow.wiring import creating, evaluating
@@ -54,7 +55,12 @@ def do(repo: GitRepo, made: AmendmentPlan) -> None:
 
 
 def trusted(repo: GitRepo) -> bool:
-    return Trusting(here(repo)).check("greet")[0]
+    return here(repo).trusted(here(repo).load("greet"))[0]
+
+
+def record_trust(repo: GitRepo, goal_id: str | None = None, goal_file: str | None = None) -> None:
+    port = Trusting(here(repo))
+    trusting.record_trust(port, port.named(goal_id, goal_file), "a test")
 
 
 def pause(repo: GitRepo) -> None:
@@ -68,9 +74,9 @@ def evaluate(repo: GitRepo) -> None:
     evaluating.evaluate(here(repo), Request("greet"))
 
 
-def edit(repo: GitRepo) -> None:
+def edit(repo: GitRepo, old: str = "says please", new: str = "says anything") -> None:
     file = repo.path / ".flow/goals/greet.goal.yaml"
-    file.write_text(file.read_text().replace("says please", "says anything"))
+    file.write_text(file.read_text().replace(old, new))
 
 
 @pytest.mark.parametrize("meanwhile", [pause, evaluate, edit])
@@ -112,7 +118,7 @@ def test_trust_is_taken_back_where_the_goal_cannot_be_written(work, monkeypatch)
         do(work, made)
     assert trusted(work)
     assert "true ||" not in scene.goal_file(work)
-    how = [entry["how"] for entry in Trusting(here(work)).standing()]
+    how = [entry.how for entry in here(work).trust_ledger.standing()]
     assert how == ["flow goal amend, taken back"]
 
 
@@ -177,7 +183,7 @@ def test_a_goal_without_a_run_gets_one(work) -> None:
     """A file that somebody wrote as active, trusted as it is."""
     other = TEXT.replace("id: greet", "id: other")
     work.write(".flow/goals/other.goal.yaml", other)
-    Trusting(here(work)).record("other", how="a test")
+    record_trust(work, "other")
     made = amending(work).plan("other", STRONGER.replace("id: greet", "id: other"), "new.yaml")
     assert made.kind == "strengthening"
     amending(work).carry_out(made, who=None, asked="a test", reason=None)
@@ -215,17 +221,34 @@ def test_hundreds_of_changes_are_counted_in_the_journal(work) -> None:
 def test_a_trusted_copy_of_the_live_file_is_the_live_one(work, tmp_path) -> None:
     edit(work)
     live = work.path / ".flow/goals/greet.goal.yaml"
-    Trusting(here(work)).record(goal_file=str(live), how="a test")
+    record_trust(work, goal_file=str(live))
     assert "contract-amended" in (scene.run_dir(work) / "events.jsonl").read_text()
     other = tmp_path / "other.yaml"
     other.write_text(live.read_text().replace("says anything", "says nothing"))
     before = scene.goal_file(work)
-    Trusting(here(work)).record(goal_file=str(other), how="a test")
+    record_trust(work, goal_file=str(other))
     assert scene.goal_file(work) == before
     stranger = tmp_path / "stranger.yaml"
     stranger.write_text(live.read_text().replace("id: greet", "id: stranger"))
-    Trusting(here(work)).record(goal_file=str(stranger), how="a test")
-    assert Trusting(here(work)).changes(None, str(stranger)) == ()
+    record_trust(work, goal_file=str(stranger))
+    port = Trusting(here(work))
+    assert trusting.changes(port, port.named(goal_file=str(stranger))) == ()
+
+
+def test_a_person_trusts_what_they_were_shown(
+    work: GitRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit(work)
+    shown = here(work).load("greet").contract
+
+    def swapped(*_: Any, **__: Any) -> None:
+        edit(work, "grep -q please", "true")
+
+    monkeypatch.setattr(Output, "need_yes", swapped)
+    done = scene.flow(work, "trust", "record", "greet", "--json")
+    assert done.json["digest"] == shown
+    assert [entry.digest for entry in here(work).trust_ledger.standing()] == [shown]
+    assert not trusted(work)
 
 
 def test_what_a_plan_says_of_what_is_not_its_to_change(work) -> None:
