@@ -110,6 +110,12 @@ class Attributor:
         if reading.masked_exit:
             return Attribution("masked", reading.masked_exit)
         data = self._output_end(result)
+        if b" pass " in data or ("make" in check.command and not data.strip()):
+            from flow.adapters.attribution.idle_runs import idle_run
+
+            idle = idle_run(self._top, check, reading.commands, data)
+            if idle is not None:
+                return idle
         by_words = reading.runners or reading.lists or reading.guarded
         asked = before or check.report or by_words or self.rules()
         if not data and not asked:

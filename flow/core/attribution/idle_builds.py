@@ -6,11 +6,12 @@ manual, as its plain console prints them behind a task's name.
 
 from __future__ import annotations
 
+import posixpath
 import re
 
 from flow.core.attribution.reading import Attribution
 from flow.core.masked_exit.shell import base_name
-from flow.startup.typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +44,62 @@ def idle_make(commands: Sequence[Sequence[str]], lines: Sequence[str]) -> Attrib
             why = f"make ran nothing ({line}): where it is no file, declare it .PHONY"
             return Attribution("vacuous", why, "make", 0, None, "output")
     return None
+
+
+class SilentMake(NamedTuple):
+    """Where a make that printed nothing looked for the tests that it was asked for."""
+
+    folder: str
+    """Relative to the command's own."""
+    makefiles: tuple[str, ...]
+    """The first that is there counts."""
+    goals: tuple[str, ...]
+
+
+def silent_makes(commands: Sequence[Sequence[str]]) -> list[SilentMake]:
+    """The makes that may have run nothing without a word (``-s``, also in a makefile).
+
+    ``cd`` leads to the folder of what follows it.
+    """
+    folder, makes = "", []
+    for words in commands:
+        if words[:1] == ("cd",) and len(words) == 2:
+            folder = posixpath.join(folder, words[1])
+        place = next((n for n, word in enumerate(words) if base_name(word) in _MAKES), None)
+        if place is None:
+            continue
+        given = words[place + 1 :]
+        inside = posixpath.join(folder, *_values(given, "-C", "--directory"))
+        named = (*_values(given, "-f", "--file"), *_values(given, "", "--makefile"))
+        goals = tuple(word for word in given if _CHECKING_GOAL.fullmatch(word))
+        if goals:
+            makes.append(SilentMake(inside, named[:1] or _MAKEFILES, goals))
+    return makes
+
+
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+
+
+def _values(words: Sequence[str], short: str, long: str) -> tuple[str, ...]:
+    """What an option of make is given, in each of its spellings."""
+    values = []
+    for word, after in zip(words, (*words[1:], ""), strict=True):
+        if word in (short, long):
+            values.append(after)
+        elif word.startswith(f"{long}="):
+            values.append(word.partition("=")[2])
+        elif short and word.startswith(short) and not word.startswith("--"):
+            values.append(word[len(short) :])
+    return tuple(dict.fromkeys(value for value in values if value))
+
+
+def may_be_phony(goal: str, makefile: str) -> bool:
+    """Whether ``goal`` runs also where a file is called like it, as far as this makefile tells."""
+    text = makefile.replace("\\\n", " ")
+    if re.search(r"^[ -]?s?include\s", text, re.MULTILINE):
+        return True
+    named = re.findall(r"^\.PHONY\s*:([^\n#]*)", text, re.MULTILINE)
+    return any("$" in line or goal in line.split() for line in named)
 
 
 def idle_gradle(commands: Sequence[Sequence[str]], lines: Sequence[str]) -> Attribution | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -105,6 +106,94 @@ def test_pytest_junit_file_speaks_where_the_output_is_thrown_away(tmp_path: Path
     assert results[0].attribution == {
         "kind": "vacuous", "runner": "JUnit XML", "tests": 0, "skipped": 1, "source": "r.xml"
     }  # fmt: skip
+
+
+NODE_TEST = "const test = require('node:test');\n"
+ADDS = NODE_TEST + "test('adds', () => {});\n"
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+@pytest.mark.parametrize("reporter", ["spec", "tap", "junit"])
+@pytest.mark.parametrize(
+    ("files", "outcome"),
+    [
+        ({"a": ""}, "inconclusive"),
+        ({"a": "'use strict'; // later\n/* none\n */"}, "inconclusive"),
+        ({"a": NODE_TEST}, "inconclusive"),
+        ({"a": NODE_TEST + "if (process.env.NOT_HERE) test('adds', () => {});"}, "inconclusive"),
+        ({"a": "", "b": NODE_TEST}, "inconclusive"),
+        ({"a": ADDS}, "passed"),
+        ({"a": "", "b": ADDS}, "passed"),
+        ({"a": "require('node:assert').equal(1, 1);"}, "passed"),
+        ({"a": "", "b": "require('node:assert').equal(1, 1);"}, "passed"),
+        ({"a": "const { mock } = require('node:test'); mock.fn()();"}, "passed"),
+    ],
+)
+def test_a_file_without_tests_that_node_counts_as_one(
+    tmp_path: Path, files: dict[str, str], outcome: str, reporter: str
+) -> None:
+    (tmp_path / "web/test").mkdir(parents=True)
+    for name, text in files.items():
+        (tmp_path / f"web/test/{name}.test.js").write_text(text)
+    (result,) = run(tmp_path, f"node --test --test-reporter={reporter} test", cwd="web")
+    assert result.outcome == outcome, result.reason
+    if outcome == "inconclusive":
+        assert "node counted a file as a test that tells of none: web/test/a" in result.reason
+
+
+MAKEFILE = """\
+.PHONY: lint \\
+  unit-test
+check:
+\t@false
+test: prepared
+\t@false
+lint unit-test:
+\t@test -d .
+prepared:
+\t@:
+"""
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+@pytest.mark.parametrize(
+    ("command", "outcome"),
+    [
+        ("make -s check", "inconclusive"),
+        ("make --silent --directory=. check", "inconclusive"),
+        ("make -sf Makefile check", "inconclusive"),
+        ("cd . && make -s lint check", "inconclusive"),
+        ("make -C sub check", "inconclusive"),
+        ("make -s test", "failed"),
+        ("make -s lint", "passed"),
+        ("make -s unit-test", "passed"),
+    ],
+)
+def test_a_silent_make_for_whose_target_a_folder_stands(
+    tmp_path: Path, command: str, outcome: str
+) -> None:
+    for place in (tmp_path, tmp_path / "sub"):
+        for goal in ("check", "test", "lint", "unit-test"):
+            (place / goal).mkdir(parents=True)
+    (tmp_path / "Makefile").write_text(MAKEFILE)
+    (tmp_path / "sub/GNUmakefile").write_text("MAKEFLAGS += -s\n" + MAKEFILE)
+    (result,) = run(tmp_path, command)
+    assert result.outcome == outcome, result.reason
+    if outcome == "inconclusive":
+        assert "make printed nothing, and check is also the name" in result.reason
+
+
+def test_an_older_node_prints_a_file_and_its_tests_below(tmp_path: Path) -> None:
+    (tmp_path / "a.test.js").write_text(ADDS)
+    counts = "# tests 1\n# pass 1\n# fail 0\n# cancelled 0\n# skipped 0\n# todo 0\n"
+    below = (
+        f"TAP version 13\n    ok 1 - adds\n    1..1\nok 1 - {tmp_path}/a.test.js\n1..1\n{counts}"
+    )
+    none = below.replace("    ok 1 - adds\n    1..1\n", "")
+    for name, text in (("below", below), ("none", none)):
+        (tmp_path / name).write_text(text)
+    results = run(tmp_path, "cat below", "cat none")
+    assert [result.outcome for result in results] == ["passed", "inconclusive"]
 
 
 # --- what counts, and what does not --------------------------------------------------------------

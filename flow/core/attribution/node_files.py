@@ -1,0 +1,53 @@
+"""Files that node's own runner counts as tests because no test is in them.
+
+``node --test`` starts each file and counts one that tells it of no test as one test by the file's
+name (recorded with node 20: spec, tap, junit). A script that ends with an error when it
+fails is honest; a file that was emptied, or that never comes to its tests, shows nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import takewhile
+
+from flow.startup.typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SUFFIX = r"\.[cm]?[jt]sx?"
+_FILE = re.compile(
+    rf"(?:✔|ok [0-9]{{1,9}} -) (\S.*{_SUFFIX})(?: \([0-9.]+ms\))?"
+    rf'|\t<testcase name="([^"]*{_SUFFIX})" time="[0-9.]+" classname="test"/>'
+)
+_PASSED = re.compile(r"(?:ℹ|#|\t<!--) pass ([0-9]{1,9})(?: -->)?")
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\A#![^\n]*", re.DOTALL)
+_DIRECTIVE = re.compile(r"""["']use strict["']|[\s;]""")
+_MODULE = "node:test"
+_ONLY_MOCK = re.compile(r"\{\s*mock\s*\}")
+
+
+def files_as_tests(lines: Sequence[str]) -> tuple[str, ...]:
+    """The files, by the names that node prints, where nothing else passed; empty: something did.
+
+    An older node counts files with their tests below them: then there are indented lines.
+    """
+    counts = [int(match[1]) for match in map(_PASSED.fullmatch, lines) if match is not None]
+    if not sum(counts):
+        return ()
+    names = [match[1] or match[2] for match in map(_FILE.fullmatch, lines) if match is not None]
+    nested = any(_is_nested(line) for line in lines)
+    return tuple(names) if len(names) == sum(counts) and not nested else ()
+
+
+def _is_nested(line: str) -> bool:
+    depth = sum(1 for _ in takewhile(str.isspace, line))
+    text = line[depth:]
+    return depth > 0 and text.startswith(("ok ", "not ok ", "✔", "✖", "﹣"))
+
+
+def holds_no_test(source: str) -> bool:
+    """Whether a file that told of no test shows nothing: it is blank, or was to tell of some."""
+    code = _COMMENT.sub(" ", source)
+    meant = _MODULE in code and _ONLY_MOCK.search(code) is None
+    return meant or not _DIRECTIVE.sub("", code)
