@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from flow.adapters.ledger.archiving import ArchivePlan
+from flow.adapters.fs import clock
+from flow.adapters.ledger.closed_runs import ClosedRuns
+from flow.app import closed_runs
+from flow.app.closed_runs import ArchivePlan
 from flow.cli.parsing import CommandSpec, whole, yes_argument
 from flow.render import chain
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring import collecting
 from flow.wiring.context import Context
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
-    from flow.adapters.ledger.gc import RemovalPlan
+    from flow.app.closed_runs import RemovalPlan
     from flow.cli.output import Output
 
 OLDER_THAN = 30
@@ -48,13 +50,13 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_gc(args: argparse.Namespace, out: Output) -> int:
-    context = Context()
+    runs, oldest = ClosedRuns(Context()), clock.days_ago(args.older_than)
     command = "flow gc --archive" if args.archive else "flow gc"
     plan: RemovalPlan | ArchivePlan
     if args.archive:
-        plan, screen = collecting.plan_archives(context, args.older_than, args.keep), chain.archived
+        plan, screen = closed_runs.plan_archives(runs, oldest, args.keep), chain.archived
     else:
-        plan, screen = collecting.plan_gc(context, args.older_than, args.keep), chain.collected
+        plan, screen = closed_runs.plan_removals(runs, oldest, args.keep), chain.collected
     document = plan.to_document(dry_run=args.dry_run)
     if args.dry_run or not plan.runs:
         again = f"{command} --older-than {args.older_than} --keep {args.keep}"
@@ -64,9 +66,9 @@ def _run_gc(args: argparse.Namespace, out: Output) -> int:
     out.warn(plan.warnings)
     out.need_yes(_question(plan, document), yes=args.yes, how=f"{command} --yes")
     if isinstance(plan, ArchivePlan):
-        plan = collecting.do_archives(context, plan)
+        plan = closed_runs.archive(runs, plan)
     else:
-        plan = collecting.do_gc(context, plan)
+        plan = closed_runs.remove(runs, plan)
     done = plan.to_document(dry_run=False)
     out.result(done, screen(done, out.screen, ""))
     out.warn(plan.warnings)

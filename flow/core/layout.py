@@ -66,6 +66,8 @@ TEMP_DIGITS = 18
 
 OUTPUT_LIMIT = 1 << 30
 """Bytes: the largest output that Flow records."""
+ARCHIVE_LIMIT = 16 << 30
+"""Bytes: the largest archive."""
 GOAL_TEXT_LIMIT = 1 << 20
 """Bytes: the largest goal file, what Flow itself writes into it not counted."""
 RESULTS_LIMIT = 2 << 10

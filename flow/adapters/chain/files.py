@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 FINDINGS_LIMIT = 200
 """Findings of one run that are named; the others are counted."""
 NAMES_LIMIT = 3_000_000
-ARCHIVE_LIMIT = 16 << 30
-"""Bytes: the largest archive."""
 OUTPUT = ".txt"
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -139,7 +137,7 @@ class _Archive:
         """What an altered one has not any more as it was."""
         try:
             self._archive = files.evidence_archive(root, rel)
-            self._digest = files.digest(root, rel, limit=ARCHIVE_LIMIT)
+            self._digest = files.digest(root, rel, limit=layout.ARCHIVE_LIMIT)
         except FlowError as error:
             self._archive, self._unreadable = None, True
             findings.error(error, rel)

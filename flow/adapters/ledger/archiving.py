@@ -13,50 +13,23 @@ import zipfile
 from hashlib import sha256
 
 from flow.adapters.chain import event_log
-from flow.adapters.chain.files import ARCHIVE_LIMIT
 from flow.adapters.fs import archives, files, locks
 from flow.adapters.fs.folders import reported
 from flow.adapters.ledger import evidence_store, gc
 from flow.core import layout
 from flow.core.chain.entries import ARCHIVED, DROPPED
 from flow.errors import ContractError, FlowError, in_file
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flow.adapters.chain.session_writes import RunWrites
     from flow.adapters.fs.archives import EvidenceArchive
-    from flow.adapters.ledger.gc import RunFiles
+    from flow.app.closed_runs import RunFiles
 
-MEMBERS_LIMIT = 400_000
-"""Files that are put into one archive at most: their list stays below the limit of readers."""
 _FIRST_MOMENT = (1980, 1, 1, 0, 0, 0)
 """The time of every file in an archive: the same files make the same bytes."""
-
-
-class RunArchival(NamedTuple):
-    """One run whose evidence goes into an archive."""
-
-    run_id: str
-    goals: tuple[str, ...]
-    """The goals its evidence is about."""
-    files: int
-    bytes: int
-    """Of the files, before they were packed."""
-    why: str
-    """The reason, for the user."""
-
-
-class ArchivePlan(NamedTuple):
-    """What is archived; the warnings name what stays although it might have been meant."""
-
-    runs: tuple[RunArchival, ...]
-    warnings: tuple[str, ...] = ()
-
-    def to_document(self, *, dry_run: bool) -> dict[str, Any]:
-        """As ``--json`` prints it."""
-        return gc.plan_document(self.runs, "files", self.warnings, dry_run=dry_run)
 
 
 def files_to_archive(root: str, run_id: str) -> RunFiles:
@@ -155,7 +128,7 @@ def _check_recorded(root: str, run_id: str) -> None:
     """Raise where the archive is not the one on record."""
     rel = layout.archive_file(run_id)
     event = event_log.archived(root, run_id) or {}
-    if files.digest(root, rel, limit=ARCHIVE_LIMIT) != event.get("archive_sha256"):
+    if files.digest(root, rel, limit=layout.ARCHIVE_LIMIT) != event.get("archive_sha256"):
         raise _not_archived(run_id, rel, "no event speaks of it as it is")
 
 

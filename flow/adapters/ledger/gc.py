@@ -9,75 +9,26 @@ from __future__ import annotations
 
 import os
 
-from flow.adapters.chain import check as chain_check
 from flow.adapters.chain import ledger_file
 from flow.adapters.chain.files import OUTPUT
 from flow.adapters.chain.lines import lines
 from flow.adapters.fs import files, locks
 from flow.adapters.fs.folders import scanned
 from flow.adapters.ledger import evidence_store
+from flow.app.closed_runs import RunFiles
 from flow.core import layout
 from flow.core.chain.entries import DROPPED, EVIDENCE, following
-from flow.core.goal.lifecycle import TERMINAL
-from flow.errors import FlowError, StorageError, in_file
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.errors import FlowError, in_file
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from flow.adapters.chain.session_writes import RunWrites
     from flow.core.chain.entries import LedgerEntry
-    from flow.core.goal.model import Goal
 
 BATCH = 1000
 """Entries that are appended, and outputs that are removed, at once."""
-
-
-class RunFiles(NamedTuple):
-    """The files of a run that could be dropped, or archived."""
-
-    run_id: str
-    newest: str
-    """The time of its newest entry."""
-    goals: frozenset[str]
-    """The goals its evidence is about."""
-    files: int
-    bytes: int
-
-
-class RunRemoval(NamedTuple):
-    """One run whose outputs are dropped."""
-
-    run_id: str
-    outputs: int
-    bytes: int
-    why: str
-    """The reason, for the user."""
-
-
-class RemovalPlan(NamedTuple):
-    """What is dropped; the warnings name what stays although it might have been meant."""
-
-    runs: tuple[RunRemoval, ...]
-    warnings: tuple[str, ...] = ()
-
-    def to_document(self, *, dry_run: bool) -> dict[str, Any]:
-        """As ``--json`` prints it."""
-        return plan_document(self.runs, "outputs", self.warnings, dry_run=dry_run)
-
-
-def plan_document(
-    runs: Sequence[NamedTuple], counted: str, warnings: Sequence[str], *, dry_run: bool
-) -> dict[str, Any]:
-    """The runs of a plan as ``--json`` prints them, with the sums of ``counted`` and of bytes."""
-    rows = [run._asdict() for run in runs]
-    return {
-        "dry_run": dry_run,
-        "runs": rows,
-        counted: sum(row[counted] for row in rows),
-        "bytes": sum(row["bytes"] for row in rows),
-        "warnings": list(warnings),
-    }
 
 
 def outputs_of(root: str, run_id: str) -> RunFiles:
@@ -209,73 +160,3 @@ def sizes_in(root: str, run_id: str) -> dict[str, int]:
             if entry.is_file(follow_symlinks=False):
                 sizes[entry.name] = entry.stat(follow_symlinks=False).st_size
     return sizes
-
-
-def choose(
-    runs: Sequence[RunFiles],
-    closed: Mapping[str, str],
-    pinned: frozenset[str],
-    oldest: str,
-    keep: int,
-) -> list[RunFiles]:
-    """The runs to clear: of closed goals only, newest first, those after the first ``keep``.
-
-    ``closed`` maps the goals that are closed to their status; ``pinned`` are runs of goals that are
-    not. ``oldest`` is the time that a run's newest evidence must not be younger than.
-    """
-    closed_runs = [
-        run for run in runs if run.goals and run.goals <= closed.keys() and run.run_id not in pinned
-    ]
-    closed_runs.sort(key=lambda run: (run.newest, run.run_id), reverse=True)
-    return [run for run in closed_runs[keep:] if run.files and run.newest <= oldest]
-
-
-def plan(root: str, goals: Iterable[Goal], oldest: str, keep: int) -> RemovalPlan:
-    """The outputs that may go, where these are all the goals that there are.
-
-    ``oldest`` and ``keep`` are as for :func:`choose`.
-    """
-    chosen, warnings = chosen_runs(root, goals, oldest, keep, outputs_of)
-    removals = (RunRemoval(run.run_id, run.files, run.bytes, why) for run, why in chosen)
-    return RemovalPlan(tuple(removals), tuple(warnings))
-
-
-def chosen_runs(
-    root: str,
-    goals: Iterable[Goal],
-    oldest: str,
-    keep: int,
-    files_of: Callable[[str, str], RunFiles],
-) -> tuple[list[tuple[RunFiles, str]], list[str]]:
-    """The runs that may be cleared, each with the reason for the user; and warnings.
-
-    These are all the goals that there are; ``oldest`` and ``keep`` are as for :func:`choose`.
-    """
-    goals = tuple(goals)
-    closed = {goal.id: goal.status for goal in goals if goal.status in TERMINAL}
-    live = frozenset(_runs_of(goal for goal in goals if goal.status not in TERMINAL))
-    runs, warnings = [], []
-    for run_id in chain_check.run_ids(root):
-        try:
-            runs.append(files_of(root, run_id))
-        except StorageError:
-            raise  # what cannot be read now is not for that reason empty
-        except FlowError as error:
-            warnings += [str(fault) for fault in error.faults]
-    chosen = choose(runs, closed, live, oldest, keep)
-    return [(run, _why(sorted(run.goals), closed)) for run in chosen], warnings
-
-
-def _runs_of(goals: Iterable[Goal]) -> Iterator[str]:
-    """The runs that these goals write to, or whose evidence they name."""
-    for goal in goals:
-        if goal.run_id:
-            yield goal.run_id
-        for criterion in goal.criteria:
-            ref = criterion.evidence_ref or ""
-            if ref.startswith(f"{layout.RUNS}/"):
-                yield ref.split("/")[2]
-
-
-def _why(goals: Sequence[str], closed: Mapping[str, str]) -> str:
-    return ", ".join(f"goal {goal} is {closed[goal]}" for goal in goals)

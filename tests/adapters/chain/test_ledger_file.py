@@ -447,34 +447,6 @@ def test_nothing_is_dropped_of_a_run_that_is_not_as_recorded(root, what):
     assert gc.outputs_of(root, RUN).files == 2
 
 
-def run(run_id, newest, goals, outputs=1):
-    return gc.RunFiles(run_id, newest, frozenset(goals), outputs, 10)
-
-
-def test_which_runs_may_go():
-    found = [
-        run("a", "2026-01-01", ["done"]),
-        run("b", "2026-01-02", ["done"]),
-        run("c", "2026-01-03", ["done"]),
-        run("d", "2026-02-03", ["done"]),
-        run("live", "2026-01-01", ["open"]),
-        run("mixed", "2026-01-01", ["done", "open"]),
-        run("pinned", "2026-01-01", ["done"]),
-        run("elsewhere", "2026-01-01", ["other-branch"]),
-        run("empty", "2026-01-01", ["done"], 0),
-        run("none", "", []),
-    ]
-
-    def chosen(keep):
-        rows = gc.choose(found, {"done": "achieved"}, frozenset(["pinned"]), "2026-01-31", keep)
-        return [row.run_id for row in rows]
-
-    assert chosen(0) == ["c", "b", "a"]
-    assert chosen(1) == ["c", "b", "a"]  # the newest one is too young anyway
-    assert chosen(3) == ["a"]
-    assert chosen(9) == []
-
-
 def test_a_ledger_that_cannot_be_read_is_told(root):
     record(root, "one")
     os.rename(path(root, "ledger.jsonl"), path(root, "x"))
