@@ -408,7 +408,7 @@ def test_a_judges_words_stand_below_their_own_line() -> None:
 
 def test_each_reason_stands_there_once() -> None:
     rows = [row("AC1", "failed", reason="no such file"), row("AC2")]
-    remark = "nothing is proposed: --only leaves criteria out"
+    remark = "nothing is proposed: --only was given"
     shown = document(*rows, reason=f"{remark}; failed: AC1 (no such file)")
     lines = verdict(shown, AT_80)
     assert sum("no such file" in line for line in lines) == 1

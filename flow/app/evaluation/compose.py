@@ -193,7 +193,7 @@ def _why_no_proposal(request: Request) -> str:
     if request.dry_run:
         return "--dry-run"
     if request.only:
-        return "--only leaves criteria out"
+        return "--only was given"
     if request.no_proposal:
         return request.no_proposal
     return f"the range from {display.visible(request.base or '')} does not contain the pinned base"

@@ -32,9 +32,16 @@ def reason(
     ]
     if decision.verdict == "achieved":
         parts += _achieved_parts(needed)
-    return clip("; ".join(parts) or f"candidate {candidate}", REASON_LIMIT)
+    return clip("; ".join(parts) or _left_out(needed) or f"candidate {candidate}", REASON_LIMIT)
 
 
+def _left_out(needed: Sequence[CriterionResult]) -> str:
+    """That criteria did not run this time; what they came to earlier decides nothing."""
+    left = [r.criterion_id for r in needed if r.outcome == "not_run" and not r.reason]
+    return f"{_NOT_NOW}{names(left)}" if left else ""
+
+
+_NOT_NOW = "not run this time: "
 _MOST_ROWS = 8
 """Criteria that a reason names with why, of each kind."""
 _BY_COMMANDS = "required criteria passed by their commands"
@@ -77,7 +84,9 @@ def beside_rows(
     outside = f"{_VIOLATION}{names(violations)}{_OUTSIDE}"
     for part in (*_criterion_parts(needed), *_achieved_parts(needed), outside):
         reason = f"; {reason}; ".replace(f"; {part}; ", "; ", 1)[2:-2]
-    return "" if reason.startswith("candidate ") and " " not in reason[10:] else reason
+    if reason == _left_out(needed) or (reason.startswith("candidate ") and " " not in reason[10:]):
+        return ""
+    return reason
 
 
 def _boundary_parts(decision: Decision, boundary: BoundaryReport) -> list[str]:

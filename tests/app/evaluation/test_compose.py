@@ -258,7 +258,7 @@ def test_a_dry_run_of_an_approved_goal_says_why_nothing_is_proposed() -> None:
 
 def test_only_says_why_nothing_is_proposed() -> None:
     said = run(World(goal_document()), only=("AC1",))
-    assert said.reason.startswith("nothing is proposed: --only leaves criteria out; ")
+    assert said.reason.startswith("nothing is proposed: --only was given; ")
 
 
 def test_a_range_without_the_pinned_base_says_so() -> None:
@@ -556,9 +556,9 @@ def test_the_defaults_of_a_request_and_of_limits() -> None:
     assert EvaluationLimits(1, 2.0, ()).denied_paths == ()
 
 
-def test_where_there_is_nothing_to_say_the_candidate_is_named() -> None:
+def test_what_passed_earlier_and_did_not_run_now_is_named() -> None:
     world = World(goal_document(criterion("AC1", status="pass", evidence_ref="x")))
-    assert run(world, dry_run=True).reason == "candidate incomplete"
+    assert run(world, dry_run=True).reason == "not run this time: AC1"
 
 
 @pytest.mark.parametrize(("kind", "judged"), [("deterministic", False), ("hybrid", True)])
