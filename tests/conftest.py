@@ -21,7 +21,8 @@ from flow.adapters.verification.variables import VARIABLES
 from flow.core.tool_calls.speaker import AGENT_VARIABLES, SESSION_VARIABLES
 from tests.support import GitRepo, effort, heap
 from tests.support.guard import Guard
-from tests.support.stage import Stage
+from tests.support.made_once import replay
+from tests.support.made_once.stage import Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,6 +73,8 @@ GIT_CONFIG = b"""\
 [maintenance]
 \tauto = false
 """
+REPLAYED = ("api", "cli", "helpers", "hook", "plugin")
+"""Where tests ask Flow as its callers do, with nothing that an earlier test left in the process."""
 IN_CI = os.environ.get("CI") == "true"
 
 hypothesis_settings.register_profile(
@@ -208,12 +211,26 @@ def _homes(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for this test alone. pytest's own looks through all before it for its number."""
+def tmp_path(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """A folder for this test alone. pytest's own looks through all before it for its number.
+
+    Where steps are put back it has the same name for each test, and another one afterwards.
+    """
     name = re.sub(r"\W", "_", request.node.name)[:30]
-    folder = tmp_path_factory.getbasetemp() / f"{name}-{next(_numbers)}"
+    base = tmp_path_factory.getbasetemp()
+    kept = base / f"{name}-{next(_numbers)}"
+    folder = base / "now" if replays(request) else kept
     folder.mkdir(0o700)
-    return folder
+    yield folder
+    if folder != kept:
+        folder.rename(kept)
+
+
+def replays(request: pytest.FixtureRequest) -> bool:
+    """Whether steps that lead to its scene may be put back: see ``support/made_once/replay.py``."""
+    return request.path.parts[TESTS_DEPTH] in REPLAYED
 
 
 @pytest.fixture(autouse=True)
@@ -227,12 +244,18 @@ def _watched() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def home(_watched: None, _homes: str, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home for this test alone, beside ``tmp_path``.
+def home(
+    _watched: None,
+    _homes: str,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Path]:
+    """A home for this test alone, beside ``tmp_path``; its name changes as that one's does.
 
     git's identity is in its ``.gitconfig``, not in ``GIT_*`` variables, which Flow removes.
     """
-    folder = f"{_homes}/{next(_numbers)}"
+    kept = f"{_homes}/{next(_numbers)}"
+    folder = f"{_homes}/now" if replays(request) else kept
     os.mkdir(folder)
     file = os.open(f"{folder}/.gitconfig", os.O_WRONLY | os.O_CREAT, 0o666)
     os.write(file, GIT_CONFIG)  # each test has one: four calls are as few as will do
@@ -241,7 +264,13 @@ def home(_watched: None, _homes: str, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FLOW_STATE_DIR", f"{folder}/flow-state")
     # A criterion's pytest needs none of the plugins here; to load them takes longer than it does.
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    return Path(folder)
+    if folder == kept:
+        yield Path(folder)
+        return
+    beside = request.getfixturevalue("tmp_path")
+    with replay.places(beside, Path(folder), monkeypatch=monkeypatch):
+        yield Path(folder)
+    os.rename(folder, kept)
 
 
 @pytest.fixture

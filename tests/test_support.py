@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -9,10 +10,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests import conftest
+from tests.support import here, scene
 from tests.support.gitrepo import GitRepo, head_of, refresh_index
+from tests.support.made_once import replay
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from tests.support.start import Ran
 
 
 @pytest.mark.parametrize(("form", "id_bytes"), [("sha1", 20), ("sha256", 32)])
@@ -60,6 +66,105 @@ def test_the_head_is_the_one_that_git_says(repo: GitRepo) -> None:
     beside = GitRepo(repo.path.parent / "beside")
     assert head_of(beside.path) is None
     assert beside.head == second
+
+
+@pytest.fixture
+def replaying(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[list[tuple[str, ...]]]:
+    """The commands that are run in earnest while steps are put back."""
+    commands: list[tuple[str, ...]] = []
+
+    def run_flow(*words: str, **more: Any) -> Ran:
+        commands.append(words)
+        return here.run_flow(*words, **more)
+
+    with monkeypatch.context() as patched, replay.places(tmp_path, home, monkeypatch=monkeypatch):
+        patched.setattr(replay, "run_flow", run_flow)
+        patched.setattr(replay, "_steps", {})
+        yield commands
+
+
+def everything_in(*folders: Path) -> dict[str, tuple[int, bytes]]:
+    return {
+        str(path): (path.lstat().st_mode, path.read_bytes() if path.is_file() else b"")
+        for folder in folders
+        for path in folder.rglob("*")
+        if path.name != "index"  # of git: it has the files' stamps
+    }
+
+
+def begin_again(repo: GitRepo, home: Path, **files: str) -> None:
+    """The same repository at the same place, which no Flow has seen."""
+    shutil.rmtree(repo.path, ignore_errors=True)
+    shutil.rmtree(home / "flow-state", ignore_errors=True)
+    GitRepo.init(repo.path).commit("start", **{"src/greet.txt": "give me that\n"})
+    for name, text in files.items():
+        repo.write(name, text)
+
+
+def test_a_step_that_is_put_back_leaves_what_the_command_left(
+    tmp_path: Path, home: Path, replaying: list[tuple[str, ...]]
+) -> None:
+    repo = GitRepo(tmp_path / "repo")
+    begin_again(repo, home)
+    scene.create(repo)
+    created = everything_in(tmp_path, home)
+    scene.meet(repo)
+    proposal = scene.propose(repo)
+    proposed = everything_in(tmp_path, home)
+    assert len(replaying) == 2
+    begin_again(repo, home)
+    scene.create(repo)
+    assert everything_in(tmp_path, home) == created
+    scene.meet(repo)
+    assert scene.propose(repo) == proposal
+    assert everything_in(tmp_path, home) == proposed != created
+    assert len(replaying) == 2
+    done = scene.flow(repo, "goal", "confirm", "greet", "--proposal", proposal)
+    assert done.status == 0, done.stderr
+    assert repo.status()[0] == " M src/greet.txt"
+
+
+def test_a_step_is_done_in_earnest_where_anything_is_another(
+    tmp_path: Path,
+    home: Path,
+    replaying: list[tuple[str, ...]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    repo = GitRepo(tmp_path / "repo")
+
+    def earnest(*more: str, **files: str) -> bool:
+        replaying.clear()
+        begin_again(repo, home, **files)
+        scene.create(repo, "greet", *more)
+        return bool(replaying)
+
+    assert earnest()
+    assert not earnest()
+    assert earnest("--draft")
+    assert earnest(more="a file")
+    assert earnest(more="another")
+    (home / "noted").touch()
+    assert earnest()
+    (home / "noted").chmod(0o600)
+    assert earnest()
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert earnest()
+    assert not earnest()
+    os.link(home / "noted", home / "also")  # which the one who puts it back would not know
+    assert earnest()
+    assert earnest()
+    (home / "also").unlink()
+    assert not earnest()
+    shutil.copytree(home, tmp_path.parent / f"{tmp_path.name}-home")
+    with pytest.MonkeyPatch.context() as outside:
+        outside.setenv("HOME", str(tmp_path.parent / f"{tmp_path.name}-home"))
+        assert earnest()
+        assert earnest()
+    assert not earnest()
+    monkeypatch.setattr(scene, "PASSES", scene.PASSES)
+    assert earnest()
 
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"

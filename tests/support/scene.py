@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pexpect
 
 from tests.support import ROOT, GitRepo, Ran, run_flow, start_flow
+from tests.support.made_once.replay import replay_flow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,14 +40,14 @@ def create(repo: GitRepo, goal: str = "greet", *more: str, criterion: str = PASS
     """An active goal with one criterion, which the first commit does not meet yet."""
     words = ("goal", "create", goal, "--outcome", "the greeting is polite")
     paths = ("--allow", "src/**", "--issue", "7")
-    done = run_flow(*words, "--criterion", criterion, *paths, *more, cwd=repo.path)
+    done = replay_flow(*words, "--criterion", criterion, *paths, *more, cwd=repo.path)
     assert done.status == 0, done.stderr
     return repo
 
 
 def create_from(repo: GitRepo, file: str = "goal.yaml") -> Ran:
     """A goal from a file in the checkout, or beside it."""
-    done = run_flow("goal", "create", "--file", file, cwd=repo.path)
+    done = replay_flow("goal", "create", "--file", file, cwd=repo.path)
     assert done.status == 0, done.stderr
     return done
 
@@ -58,7 +59,7 @@ def edit(repo: GitRepo, *edits: tuple[str, str], goal: str = "greet") -> None:
         assert old in text
         text = text.replace(old, new, 1)
     repo.write(f".flow/goals/{goal}.goal.yaml", text)
-    done = run_flow("trust", "record", goal, "--yes", cwd=repo.path)
+    done = replay_flow("trust", "record", goal, "--yes", cwd=repo.path)
     assert done.status == 0, done.stderr
 
 
@@ -89,7 +90,7 @@ def run_dir(repo: GitRepo, goal: str = "greet") -> Path:
 def propose(repo: GitRepo, goal: str = "greet") -> str:
     """Meet the goal, evaluate it, and return the proposal's id."""
     meet(repo)
-    done = flow(repo, "goal", "evaluate", goal, "--json")
+    done = replay_flow("goal", "evaluate", goal, "--json", cwd=repo.path)
     assert done.status == 0, done
     return str(done.json["proposed_transition"]["proposal_id"])
 

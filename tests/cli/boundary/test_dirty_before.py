@@ -13,7 +13,7 @@ from tests.support.scene import flow
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.support.stage import Stage
+    from tests.support.made_once.stage import Stage
 
 DIRTY = ("edited.txt", "new.txt", "run.sh", "gone.txt", "link", "moved to.txt", "conf/my.secret")
 """Outside the paths, and each dirty in its own way before the goal begins."""

@@ -13,7 +13,7 @@ from tests.support.scene import flow
 
 if TYPE_CHECKING:
     from tests.support import Ran
-    from tests.support.stage import Stage
+    from tests.support.made_once.stage import Stage
 
 pytestmark = pytest.mark.needs_tool("git", "bash")
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.support.stage import Stage
+    from tests.support.made_once.stage import Stage
 
 FIRST, SECOND = ".decisions/issue-7.md", ".decisions/issue-7.2.md"
 

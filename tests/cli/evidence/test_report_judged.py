@@ -17,7 +17,7 @@ from tests.support import GitRepo, bundles, run_flow
 from tests.support.debate_judge import DebateJudges, reply
 
 if TYPE_CHECKING:
-    from tests.support.stage import Stage
+    from tests.support.made_once.stage import Stage
 
 pytestmark = pytest.mark.needs_tool("git", "bash")
 SCORES = ".flow/scores"

@@ -21,7 +21,7 @@ from tests.support.scene import flow
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.support.stage import Stage
+    from tests.support.made_once.stage import Stage
 
 
 @pytest.fixture(autouse=True)

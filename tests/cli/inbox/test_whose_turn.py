@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from tests.support.stage import Stage
+    from tests.support.made_once.stage import Stage
 
 STEPS: dict[str, Any] = {}
 """What may happen to a goal, by name."""
