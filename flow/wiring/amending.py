@@ -11,7 +11,6 @@ from flow.adapters.ledger.reader import (
     AMENDED,
     parse_goal,
     read_goal,
-    rubric_digests,
     rubrics_named,
 )
 from flow.adapters.setup.completed import read_handed_in
@@ -46,7 +45,7 @@ class Amending:
         self._tools = amend.AmendmentTools(
             read=lambda text, name: parse_goal(text.encode("utf-8", "surrogateescape"), name),
             carry=lambda live, text, name: goal_edits.carried(live, text, name)[1],
-            digest=lambda goal: goal.digest(rubric_digests(context.top, goal)),
+            digest=context.records.contract_digest,
             basis=self._basis,
             trust=context.record_trust,
             relock=pinning.with_protected,

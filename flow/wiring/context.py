@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from flow.adapters.user_state.written_files import OwnRecord
     from flow.app.evaluation.values import ClosingContext
     from flow.app.open_goals import EarlierGoals
+    from flow.app.transitions.persons_word import PersonsWord
     from flow.app.transitions.remembered import RememberedGoals
     from flow.core.boundary.changes import Baseline
     from flow.core.evidence.red_first import BaseRun
@@ -251,9 +252,7 @@ class Context:
 
     def persons_context(self) -> ClosingContext:
         """The same for a person's move: its record has their name as an approval's has it."""
-        from flow.app.transitions.persons_word import persons_word
-
-        by = persons_word(self, None).by
+        by = self.own_word().by
         return self.closing_context()._replace(account=lambda: by)
 
     def elsewhere(self, run_id: str) -> bool:
@@ -302,11 +301,8 @@ class Context:
 
     def record_trust(self, goal: Goal, how: str) -> None:
         """Trust the contract of a goal as it is; ``how`` is the command."""
-        from flow.adapters.ledger.reader import rubric_digests
-        from flow.core.goal.model import contract
-
-        digest = goal.digest(rubric_digests(self.top, goal))
-        self.trust_ledger.record(goal.id, digest, contract(goal.document), now=self.now(), how=how)
+        digest, document = self.records.contract_digest(goal), goal.contract_document
+        self.trust_ledger.record(goal.id, digest, document, now=self.now(), how=how)
 
     def knows_defaults(self, digest: str) -> bool:
         """Whether the user trusts the repository's file of defaults as it is."""
@@ -385,10 +381,14 @@ class Context:
             return speaker.fields()
         if speaker.said_from == "pipe":
             return {"by": self.who, "by_from": "account", **speaker.fields()}
+        word = self.own_word()
+        return {"by": word.by, **word.name_fields, **speaker.fields()}
+
+    def own_word(self) -> PersonsWord:
+        """The word of the person who runs this: by git's name, else the account's."""
         from flow.app.transitions.persons_word import persons_word
 
-        word = persons_word(self, None)
-        return {"by": word.by, **word.name_fields, **speaker.fields()}
+        return persons_word(self, None)
 
     def configured_name(self) -> str:
         """Git's ``user.name``; empty where there is none, or git cannot tell."""

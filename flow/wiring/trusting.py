@@ -5,7 +5,6 @@ from __future__ import annotations
 from flow.adapters.fs import clock, inputs
 from flow.adapters.ledger import reader
 from flow.core.goal.loaded import LoadedGoal
-from flow.core.goal.model import contract
 from flow.core.layout import GOAL_LIMIT
 from flow.errors import InputError, at_key
 from flow.startup.typing import TYPE_CHECKING
@@ -31,7 +30,7 @@ class Trusting:
         if goal_file is not None:
             data = inputs.read(goal_file, "--goal-file", limit=GOAL_LIMIT)
             goal, warnings = reader.parse_goal(data, goal_file)
-            digest = goal.digest(reader.rubric_digests(self._context.top, goal))
+            digest = self._context.records.contract_digest(goal)
             return LoadedGoal(goal, digest, warnings, goal_file)
         if goal_id is None:
             raise at_key("ID").invalid("no goal is named", "name a goal, or --goal-file F")
@@ -56,5 +55,5 @@ class Trusting:
         Amending(self._context).amend_by_hand(goal_id, how)
 
     def trust(self, loaded: LoadedGoal, how: str) -> None:
-        document = contract(loaded.goal.document)
+        document = loaded.goal.contract_document
         self._ledger.record(loaded.goal.id, loaded.contract, document, now=clock.now(), how=how)

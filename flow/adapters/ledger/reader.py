@@ -82,6 +82,10 @@ class FileRecords:
         """
         return read_goal(self._root, goal_id, self._cache_dir)[1]
 
+    def contract_digest(self, goal: Goal) -> str:
+        """The digest of a goal's contract, with the project's rubrics as they are now."""
+        return goal.digest(rubric_digests(self._root, goal))
+
     def goal_ids(self) -> tuple[str, ...]:
         """The ids of all goal files, sorted; names that are no goal id are left out."""
         return goal_ids(self._root)

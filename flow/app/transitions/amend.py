@@ -13,7 +13,6 @@ from flow.core.amendment import changes as amendment
 from flow.core.amendment.changes import ContractChange
 from flow.core.amendment.rules import NEED_PERSON, Class
 from flow.core.amendment.trust_diff import difference
-from flow.core.goal.model import Goal, contract
 from flow.core.text.display import clip
 from flow.errors import FlowError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from flow.app.evaluation.values import ClosingContext
     from flow.core.boundary.rules import Baseline
     from flow.core.goal.loaded import LoadedGoal
+    from flow.core.goal.model import Goal
 
 MOST_CHANGES = 200
 """Changes that the journal names one by one."""
@@ -75,13 +75,13 @@ def basis_of(
     """
     if newest is None or recorded is None or recorded.contract is None:
         if all_trusted:
-            return Basis(contract(loaded.goal.document), holds=True)
+            return Basis(loaded.goal.contract_document, holds=True)
         return Basis(None, "nobody here has trusted this goal yet")
     why = ""
     if newest.action == "revoke":
         why = "trust in this goal was revoked"
     elif newest.digest == loaded.contract:
-        return Basis(contract(loaded.goal.document), holds=True)
+        return Basis(loaded.goal.contract_document, holds=True)
     elif digest_now(recorded.contract) != recorded.digest:
         why = "a rubric that it names was changed since it was trusted"
     return Basis(recorded.contract, why, digest=recorded.digest)
@@ -170,7 +170,7 @@ def plan_amendment(
         )
     goal = tools.carry(live, text, name)
     digest = tools.digest(goal)
-    now, new = contract(live.document), contract(goal.document)
+    now, new = live.contract_document, goal.contract_document
     basis = Basis(now, holds=True) if live.status == "draft" else tools.basis(loaded)
     contract_changes = _against(basis, new)
     shown = contract_changes or amendment.changes(now, new)

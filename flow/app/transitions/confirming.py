@@ -18,7 +18,6 @@ from flow.core.decision.confirming import (
 from flow.core.decision.details import judged_figures
 from flow.core.evidence.model import GENERAL_LIMITATIONS, Evidence
 from flow.core.evidence.proof import ProofChange, ProofFile
-from flow.core.goal.model import Criterion, Goal, contract
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from flow.core.boundary.rules import Baseline, Snapshot
     from flow.core.goal.loaded import LoadedGoal
+    from flow.core.goal.model import Criterion, Goal
 
 STARTS = ("flow goal create", "flow goal activate")
 """The commands whose trust is in the contract that a goal began with."""
@@ -197,7 +197,7 @@ def contract_steps(
             steps.append(step)
     known = {entry.digest for entry in since}
     steps += [_told_step(event) for digest, event in by_digest.items() if digest not in known]
-    now = contract(loaded.goal.document)
+    now = loaded.goal.contract_document
     if since and since[-1].digest != loaded.contract:
         event = by_digest.get(loaded.contract, {})
         if not event:

@@ -8,7 +8,6 @@ proposed until a person has trusted it.
 from __future__ import annotations
 
 from flow.core.goal.lifecycle import NON_TERMINAL
-from flow.core.goal.model import contract
 from flow.core.tool_calls.speaker import Speaker, is_agent
 from flow.errors import FlowError, PersonNeeded, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
@@ -144,7 +143,7 @@ def _known(port: NamedContractPort, loaded: LoadedGoal) -> Mapping[str, Any] | N
 
 def _remember(port: NamedContractPort, loaded: LoadedGoal) -> None:
     goal = loaded.goal
-    note = {"run_id": goal.run_id, "digest": loaded.contract, "contract": contract(goal.document)}
+    note = {"run_id": goal.run_id, "digest": loaded.contract, "contract": goal.contract_document}
     try:
         port.contracts.write(goal.id, note)
     except FlowError:

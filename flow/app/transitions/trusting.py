@@ -5,7 +5,6 @@ from __future__ import annotations
 from flow.core.amendment import changes as amendment
 from flow.core.amendment import trust_diff
 from flow.core.goal.lifecycle import NON_TERMINAL
-from flow.core.goal.model import contract
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -48,13 +47,13 @@ class TrustPort(Protocol):
 def difference(port: TrustPort, loaded: LoadedGoal) -> list[str]:
     """What changed since the contract was trusted last, for a person to read."""
     before = port.recorded_contract(loaded.goal.id)
-    return trust_diff.difference(before, contract(loaded.goal.document))
+    return trust_diff.difference(before, loaded.goal.contract_document)
 
 
 def changes(port: TrustPort, loaded: LoadedGoal) -> tuple[ContractChange, ...]:
     """What changed since then, each with its class; nothing where nothing was trusted yet."""
     before = port.recorded_contract(loaded.goal.id)
-    return () if before is None else amendment.changes(before, contract(loaded.goal.document))
+    return () if before is None else amendment.changes(before, loaded.goal.contract_document)
 
 
 def record_trust(port: TrustPort, loaded: LoadedGoal, how: str) -> None:

@@ -280,7 +280,6 @@ def _as_json(
     proposed = verdict.proposed_transition
     if proposed is not None and args.confirm:
         from flow.app.judging import labelling
-        from flow.app.transitions.persons_word import persons_word
 
         closed = labelling.confirm(
             context,
@@ -288,7 +287,7 @@ def _as_json(
             proposed.proposal_id,
             None,
             "flow goal evaluate --confirm",
-            persons_word(context, None),
+            context.own_word(),
         )
         document.update(confirmed=closed.to_document(), do="done")
         code = 0

@@ -157,7 +157,7 @@ def _cancel_goal(args: argparse.Namespace, out: Output) -> int:
         how=f"flow goal clear {goal.id} --yes",
     )
     reason = args.reason or "cleared by a person"
-    word = persons_word(context, None)
+    word = context.own_word()
     closed = labelling.cancel(context, goal.id, reason, "flow goal clear", word)
     return show_closed(context, closed, out)
 

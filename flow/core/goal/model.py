@@ -182,6 +182,11 @@ class Goal(NamedTuple):
         reason = (self.last_evaluation or {}).get("reason") or ""
         return self.status == "waiting_for_user" and "protected files changed" in reason
 
+    @property
+    def contract_document(self) -> dict[str, Any]:
+        """What of its document is the contract; see :func:`contract`."""
+        return contract(self.document)
+
     def digest(self, rubric_digests: Mapping[str, str] | None = None) -> str:
         """The contract's digest: what trust, proposals and evidence refer to.
 
