@@ -200,6 +200,13 @@ class Context:
         """Read a goal. Raises :class:`InputError` where there is none, or for an unsafe id."""
         return self.records.goal(goal_id)
 
+    def run_of(self, goal_id: str) -> str | None:
+        """The goal's run; None where it has none or cannot be read, which is told elsewhere."""
+        try:
+            return self.load(goal_id).goal.run_id
+        except FlowError:
+            return None
+
     def pinned(self, run_id: str) -> Baseline | None:
         """The run's baseline, if it is as Flow left it; None where nobody can vouch for it.
 

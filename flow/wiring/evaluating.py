@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 from flow.adapters.fs import clock, locks
-from flow.adapters.ledger import measuring
+from flow.adapters.ledger import loop_counters, measuring
 from flow.app.evaluation import baselines
 from flow.app.evaluation import evaluate as evaluation
 from flow.app.evaluation.values import (
@@ -24,7 +22,7 @@ from flow.startup.typing import TYPE_CHECKING
 from flow.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from flow.app.evaluation.values import BaseTools, JudgeCase, RecordedBaseline
     from flow.app.ports import Check, CheckEvents, Watch
@@ -82,14 +80,14 @@ def examine(
         from flow.app.transitions import named_contract
 
         request = named_contract.named(_naming(context), request, trust_digest)
-    context.take_settings_of(_run_of(context, goal_id))
+    context.take_settings_of(context.run_of(goal_id))
     if request.run_id is not None:
         ids.run_id(request.run_id)
     tools = _Tools(context, request, listener or Listener(), trust_digest)
     if request.dry_run:
         return tools.evaluated(seconds_left)
     with alone(context, goal_id, seconds_left):
-        _sweep(context)
+        context.tree.sweep()
         context.run_record.begin(goal_id)  # measured here, vouched for once it is known what moved
         try:
             evaluated = tools.evaluated(seconds_left)
@@ -99,32 +97,22 @@ def examine(
         return evaluated
 
 
-def newest_evidence(context: Context, goal_id: str) -> Mapping[str, str]:
-    """Criterion id → path of its newest sidecar, as the Stop hook's counters have it.
-
-    Only what to try first: whether it counts is decided where it is reused.
-    """
-    from flow.adapters.ledger import loop_counters
-
-    run_id = _run_of(context, ids.goal_id(goal_id))
-    return loop_counters.read(context.top, run_id, goal_id).evidence if run_id else {}
-
-
 def propose_from_fresh(context: Context, goal_id: str) -> tuple[Evaluated, tuple[str, ...]]:
     """Evaluate a goal by fresh evidence alone: nothing runs, no judge is asked.
 
     Where it is achieved so, that is a turn like any other, with its proposal; else nothing is
     written. Returns warnings, too.
     """
+    goal_id = ids.goal_id(goal_id)
     request = Request(
         goal_id,
         trigger="command",
         no_judge=True,
-        reuse=newest_evidence(context, goal_id),
+        reuse=loop_counters.newest_evidence(context.top, context.run_of(goal_id), goal_id),
         quiet=True,
         only_fresh=True,
     )
-    with alone(context, ids.goal_id(goal_id)):
+    with alone(context, goal_id):
         evaluated = examine(context, request)
         verdict = evaluated.verdict
         if verdict.proposed_transition is None:
@@ -156,26 +144,6 @@ def alone(
         context.run_record.pinned_once(),
     ):
         yield
-
-
-def _run_of(context: Context, goal_id: str) -> str | None:
-    """The goal's run; None where it has none or cannot be read, which is told elsewhere."""
-    try:
-        return context.load(goal_id).goal.run_id
-    except FlowError:
-        return None
-
-
-def _sweep(context: Context) -> None:
-    """Remove the base checkouts of calls that were killed."""
-    try:
-        has_left_any = os.path.isdir(os.path.join(context.state_dir, "work"))
-    except FlowError:
-        return
-    if has_left_any:
-        from flow.wiring import baselining
-
-        baselining.sweep(context)
 
 
 class _Tools:
@@ -291,13 +259,6 @@ class _Tools:
         from flow.wiring import baselining
 
         return baselining.base_tools(self._context, self._listener)
-
-
-def refuse_agent_naming_trust(context: Context, goal_id: str) -> None:
-    """Raise :class:`PersonNeeded` where an agent's shell may name no contract."""
-    from flow.app.transitions import named_contract
-
-    named_contract.refuse_agent_naming_trust(_naming(context), goal_id)
 
 
 def _naming(context: Context) -> NamedContractPort:

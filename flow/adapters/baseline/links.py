@@ -20,6 +20,8 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from flow.core.boundary.changes import Baseline
+
 KEY = "evaluator.baseline_link"
 CACHES = frozenset(
     (
@@ -37,6 +39,18 @@ class BaseLinks(NamedTuple):
     paths: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     """Those that are not as they were when the goal began."""
+
+
+def base_links(
+    top: str, paths: tuple[str, ...], baseline: Baseline, scratch: str | None
+) -> BaseLinks:
+    """The folders to copy, and which are not as ``baseline`` has them.
+
+    Raises :class:`InputError` for one that cannot be.
+    """
+    refuse_unusable(top, paths, baseline.ignore_rules, scratch)
+    now = digests(top, [path for path in paths if path in baseline.linked])
+    return BaseLinks(paths, tuple(path for path in now if now[path] != baseline.linked[path]))
 
 
 def refuse_unusable(

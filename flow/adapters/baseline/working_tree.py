@@ -10,11 +10,13 @@ from flow.adapters.worktree import change_set
 from flow.app.evaluation.baselines import recorded_baseline
 from flow.core.layout import PLUGIN_SCORES, SCORES
 from flow.errors import FlowError
+from flow.startup.contexts import suppress
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from flow.adapters.baseline.links import BaseLinks
     from flow.adapters.git.find import Repo
     from flow.adapters.user_state.written_files import OwnRecord
     from flow.app.evaluation.values import RecordedBaseline
@@ -43,6 +45,10 @@ class TreeContext(Protocol):
     @property
     def home(self) -> str | None:
         """The user's home folder."""
+
+    @property
+    def state_dir(self) -> str:
+        """The user's state folder; :class:`FlowError` where none can be used."""
 
     @property
     def settings(self) -> LoadedSettings:
@@ -127,6 +133,26 @@ class WorkingTree:
         """The goal's baseline and the change set, to show them and never to decide."""
         baseline = self.baseline(goal, goal.run_id or "").baseline
         return baseline, self.snapshot(baseline, self.denied(goal), None)
+
+    def sweep(self) -> None:
+        """Remove the base checkouts of killed calls; what cannot be is left to ``flow doctor``."""
+        with suppress(FlowError):
+            state = self._context.state_dir
+            if os.path.isdir(os.path.join(state, "work")):
+                from flow.adapters.baseline import work_folder  # most calls end by themselves
+
+                work_folder.remove_abandoned(state)
+
+    def linked(self, goal: Goal) -> BaseLinks:
+        """What is copied into each base checkout; :class:`InputError` for what cannot be."""
+        from flow.adapters.baseline.links import BaseLinks, base_links
+
+        if not goal.baseline_link:
+            return BaseLinks()
+        baseline = self.baseline(goal, goal.run_id or "").baseline
+        return base_links(
+            self._context.top, goal.baseline_link, baseline, self._context.cache("worktree")
+        )
 
     def anything_to_commit(self, goal: Goal) -> bool:
         """Whether a file is not as in HEAD, ignored ones aside; False where git cannot say."""

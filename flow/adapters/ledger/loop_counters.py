@@ -9,6 +9,8 @@ from flow.startup import json
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from flow.adapters.chain.session_writes import RunWrites
 
 
@@ -18,6 +20,14 @@ def read(root: str, run_id: str, goal_id: str) -> LoopCounters:
     document = lenient_json.mapping(data)
     counters = loop_from_document(document, goal_id) if document is not None else None
     return counters or LoopCounters(goal_id)
+
+
+def newest_evidence(root: str, run_id: str | None, goal_id: str) -> Mapping[str, str]:
+    """Criterion id → path of its newest sidecar, as the counters have it.
+
+    Only what to try first: whether it counts is decided where it is reused.
+    """
+    return read(root, run_id, goal_id).evidence if run_id else {}
 
 
 def write(run: RunWrites, counters: LoopCounters, *, now: str) -> None:

@@ -70,7 +70,7 @@ class StopRecord:
 
     def note(self, run_id: str, goal_id: str, event: Mapping[str, Any]) -> None:
         """Append an event to a run."""
-        _append(self._context, run_id, goal_id, event)
+        append_event(self._context, run_id, goal_id, event)
 
     def redacted(self, message: str) -> str:
         """The agent's message as it may be kept: without secrets, and cut."""
@@ -104,11 +104,14 @@ def note_spoken(
     """Append what somebody said to the run's events, where there are any."""
     if run_id is not None and event_log.last_seq(context.top, run_id):
         spoken = context.speaker.fields() if context.speaker is not None else {}
-        _append(context, run_id, goal_id, {**event, **spoken})
+        append_event(context, run_id, goal_id, {**event, **spoken})
 
 
-def _append(context: LoopContext, run_id: str, goal_id: str, event: Mapping[str, Any]) -> None:
+def append_event(
+    context: LoopContext, run_id: str, goal_id: str, event: Mapping[str, Any], *, sync: bool = False
+) -> None:
+    """Append an event and commit the run; without ``sync`` the disk has it with a later one."""
     fields = dict(event)
     kind = fields.pop("type")
-    event_log.append(context.top, run_id, goal_id, kind, fields, at=clock.now(), sync=False)
+    event_log.append(context.top, run_id, goal_id, kind, fields, at=clock.now(), sync=sync)
     context.run_record.commit(run_id)  # a stop writes nothing after this

@@ -35,8 +35,8 @@ class RecordedTrust(Protocol):
         """The contract."""
 
 
-class NamedContractPort(Protocol):
-    """What naming a contract needs of the checkout."""
+class SpeakingPort(Protocol):
+    """Who speaks, and what the user's settings let them do."""
 
     @property
     def settings(self) -> LoadedSettings:
@@ -45,6 +45,10 @@ class NamedContractPort(Protocol):
     @property
     def speaker(self) -> Speaker | None:
         """From where the commands of this process come; None at the stop of an agent."""
+
+
+class NamedContractPort(SpeakingPort, Protocol):
+    """What naming a contract needs of the checkout."""
 
     @property
     def contracts(self) -> GoalNotes:
@@ -78,7 +82,7 @@ def refuse_other(loaded: LoadedGoal, digest: str | None) -> None:
         )
 
 
-def refuse_agent_naming_trust(port: NamedContractPort, goal_id: str) -> None:
+def refuse_agent_naming_trust(port: SpeakingPort, goal_id: str) -> None:
     """Raise :class:`PersonNeeded` there, unless the user's own settings allow it.
 
     Who edited the contract would only have to name its digest.

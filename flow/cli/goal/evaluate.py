@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from flow.adapters.fs import clock
+from flow.adapters.ledger import loop_counters
 from flow.adapters.ledger.verdicts import record_verdict
 from flow.adapters.setup.beside_goals import keep_runs_out
 from flow.app import goal_views
@@ -142,7 +143,8 @@ def _evaluate_goal(context: Context, args: argparse.Namespace, out: Output, goal
         dry_run=args.dry_run,
     )
     if args.reuse:
-        newest = evaluating.newest_evidence(context, request.goal_id)
+        goal_id = request.goal_id
+        newest = loop_counters.newest_evidence(context.top, context.run_of(goal_id), goal_id)
         request = request._replace(reuse=newest, use_recorded_opinion=True)
     if args.confirm:
         _need_terminal(context, request.goal_id)
@@ -201,7 +203,9 @@ def _say_resumed(
     if pause is None:
         return None
     if args.trust_digest:
-        evaluating.refuse_agent_naming_trust(context, goal_id)
+        from flow.app.transitions import named_contract  # a pipeline's
+
+        named_contract.refuse_agent_naming_trust(context, goal_id)
     elif not context.trusted(loaded)[0]:
         return None
     if not out.json:
