@@ -4,35 +4,25 @@ from __future__ import annotations
 
 from flow.adapters.attribution.command_checks import syntax_faults
 from flow.adapters.baseline.pinning import Pinning
-from flow.adapters.chain import event_log
-from flow.adapters.contracts import formats
 from flow.adapters.ledger import goal_edits
-from flow.adapters.ledger.reader import (
-    AMENDED,
-    parse_goal,
-    read_goal,
-    rubrics_named,
-)
+from flow.adapters.ledger.reader import parse_goal, read_goal, rubrics_named
 from flow.adapters.setup.completed import read_handed_in
 from flow.adapters.setup.project import about_commands
 from flow.app.transitions import amend
 from flow.app.transitions.create import lint_goal
 from flow.app.transitions.persons_word import persons_word
-from flow.core.amendment.requested import RequestedChanges, requested_edits
 from flow.core.drafting.completing import LiveFields, live_fields
 from flow.core.goal import ids
-from flow.core.goal.model import contract_digest, scorecard_rubrics
+from flow.core.goal.model import contract_digest, rubrics_of
 from flow.errors import ContractError
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.adapters.user_state.goal_notes import Notes
-    from flow.adapters.user_state.trust import TrustEntry
     from flow.app.transitions.amend import AmendmentPlan
+    from flow.app.transitions.persons_word import PersonsWord
     from flow.core.goal.loaded import LoadedGoal
-    from flow.core.settings import LoadedSettings
     from flow.wiring.context import Context
 
 
@@ -51,6 +41,7 @@ class Amending:
             relock=pinning.with_protected,
             rename=pinning.with_named,
             lint=lambda goal: lint_goal(goal, about_commands(context, goal)),
+            live=self._live,
         )
 
     def plan(self, goal_id: str, text: str, name: str) -> AmendmentPlan:
@@ -59,7 +50,8 @@ class Amending:
         Raises :class:`ContractError` for commands that bash cannot read, too.
         """
         text, warnings = self.completed(goal_id, text, name)
-        plan = self._plan(self._tools, ids.goal_id(goal_id), text, name)
+        closing = self._context.closing_context()
+        plan = amend.plan_amendment(closing, self._tools, ids.goal_id(goal_id), text, name)
         plan = plan._replace(warnings=(*dict.fromkeys((*warnings, *plan.warnings)),))
         faults = syntax_faults(plan.goal, name, self._context.environ, self._context.top)
         if faults:
@@ -77,113 +69,39 @@ class Amending:
 
     def live_text(self, goal_id: str) -> str:
         """The goal's file as it is now, after what a killed call had decided."""
-        self._context.ledger.finish(ids.goal_id(goal_id))
-        return read_goal(self._context.top, goal_id)[0].decode("utf-8")
-
-    @staticmethod
-    def with_changes(text: str, name: str, changes: RequestedChanges) -> str:
-        """A goal's ``text`` with changes that were named one by one; nothing is written."""
-        if not any(changes):
-            return text
-        goal, _ = parse_goal(text.encode("utf-8", "surrogateescape"), name)
-        for edits in requested_edits(goal.document, changes):
-            text = formats.edit(text, edits, file=name)
-        return text
-
-    def _plan(
-        self, tools: amend.AmendmentTools, goal_id: str, text: str, name: str
-    ) -> AmendmentPlan:
-        return amend.plan_amendment(self._context.closing_context(), tools, goal_id, text, name)
+        self._context.finish(ids.goal_id(goal_id))
+        return self._live(goal_id)[0]
 
     def carry_out(
-        self,
-        plan: AmendmentPlan,
-        *,
-        who: str | None,
-        asked: str,
-        reason: str | None,
-        how: str = "flow goal amend",
-        tools: amend.AmendmentTools | None = None,
+        self, plan: AmendmentPlan, *, word: PersonsWord, asked: str, reason: str | None
     ) -> None:
-        """Write an amendment that was agreed to; ``asked`` says how, ``who`` by whom."""
-        word = persons_word(self._context, who)
-        amend.carry_out(
-            self._context.closing_context(),
-            tools or self._tools,
-            plan,
-            who=word.by,
-            how=how,
-            asked=asked,
-            reason=reason,
-            by_from=word.by_from,
-        )
+        """Write an amendment that was agreed to; ``asked`` says how, ``word`` by whom."""
+        closing, how = self._context.closing_context(), "flow goal amend"
+        amend.carry_out(closing, self._tools, plan, word=word, how=how, asked=asked, reason=reason)
 
     def amend_by_hand(self, goal_id: str, how: str) -> None:
-        """Put on the record what somebody changed in a goal file, and a person has now trusted."""
-        data, loaded = read_goal(self._context.top, goal_id)
-        plan = self._plan(self._tools, goal_id, data.decode("utf-8"), loaded.file)
-        reason = "the goal file was changed by hand"
-        self.carry_out(plan, who=None, asked=how, reason=reason, how=how)
+        """See :func:`flow.app.transitions.amend.amend_by_hand`."""
+        closing, word = self._context.closing_context(), persons_word(self._context, None)
+        amend.amend_by_hand(closing, self._tools, goal_id, how, word)
 
     def amend_untrusted(
         self, goal_id: str, how: str, before: Mapping[str, Any], digest: str
     ) -> None:
+        """See :func:`flow.app.transitions.amend.amend_untrusted`."""
+        closing, word = self._context.closing_context(), persons_word(self._context, None)
+        known = amend.Basis(before, digest=digest)
+        amend.amend_untrusted(closing, self._tools, goal_id, how, known, word)
+
+    def _live(self, goal_id: str) -> tuple[str, str]:
         data, loaded = read_goal(self._context.top, goal_id)
-        tools = self._tools._replace(
-            basis=lambda _loaded: amend.Basis(before, digest=digest),
-            trust=lambda _goal, _how: None,
-        )
-        self.carry_out(
-            self._plan(tools, goal_id, data.decode("utf-8"), loaded.file),
-            who=None,
-            asked="nobody: a pipeline names the contract",
-            reason="the contract was changed without flow goal amend",
-            how=f"flow goal evaluate {how}",
-            tools=tools,
-        )
+        return data.decode("utf-8"), loaded.file
 
     def _basis(self, loaded: LoadedGoal) -> amend.Basis:
-        ledger = self._context.trust_ledger
+        ledger, top = self._context.trust_ledger, self._context.top
         return amend.basis_of(
             loaded,
             ledger.newest(loaded.goal.id),
             ledger.recorded(loaded.goal.id),
-            self._digest_now,
+            lambda document: contract_digest(document, rubrics_named(top, *rubrics_of(document))),
             all_trusted=self._context.settings.settings.execute_verification_commands,
-        )
-
-    def _digest_now(self, document: Mapping[str, Any]) -> str:
-        """The digest of a contract with the rubrics as they are now."""
-        criteria = document["objective"]["acceptance_criteria"]
-        names = sorted({c["rubric"] for c in criteria if c.get("rubric")})
-        rubrics = rubrics_named(self._context.top, names, scorecard_rubrics(criteria))
-        return contract_digest(document, rubrics)
-
-
-class Naming:
-    """A checkout as :class:`~flow.app.transitions.named_contract.NamedContractPort` sees it."""
-
-    def __init__(self, context: Context) -> None:
-        self._context = context
-        self.load = context.load
-        self.speaker = context.speaker
-        self.amend_untrusted = Amending(context).amend_untrusted
-
-    @property
-    def settings(self) -> LoadedSettings:
-        return self._context.settings
-
-    @property
-    def contracts(self) -> Notes:
-        return self._context.notes("contracts")
-
-    def take_contract(self, digest: str | None) -> None:
-        self._context.named_contract = digest
-
-    def recorded_trust(self, goal_id: str) -> TrustEntry | None:
-        return self._context.trust_ledger.recorded(goal_id)
-
-    def newest_amendment(self, run_id: str) -> Mapping[str, Any] | None:
-        return event_log.newest(
-            self._context.top, run_id, "type", AMENDED, lambda event: event.get("type") == AMENDED
         )

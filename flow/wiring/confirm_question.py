@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from flow.adapters.chain import event_log
-from flow.adapters.ledger.reader import AMENDED
 from flow.app.evaluation import proposals
 from flow.app.transitions import confirming
 from flow.app.transitions.beside import others_open
@@ -11,10 +9,10 @@ from flow.app.transitions.confirming import TrustedContract
 from flow.core.goal import ids
 from flow.errors import FlowError
 from flow.render.confirming import for_hook
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from flow.core.boundary.changes import Snapshot
     from flow.core.decision.confirming import ConfirmQuestion
@@ -75,6 +73,7 @@ class _Sources:
     def __init__(self, context: Context) -> None:
         self._context = context
         self.trusted = context.trusted
+        self.amendments = context.amendments
 
     def history(self, goal_id: str) -> Sequence[TrustedContract]:
         try:
@@ -93,9 +92,6 @@ class _Sources:
             for entry in entries
             if entry.contract is not None
         ]
-
-    def amendments(self, run_id: str) -> Sequence[Mapping[str, Any]]:
-        return event_log.of_type(self._context.top, run_id, AMENDED)
 
     def others_open(self, goal_id: str) -> Sequence[str]:
         return others_open(self._context, goal_id)

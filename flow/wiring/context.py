@@ -16,7 +16,7 @@ from flow.startup.typing import TYPE_CHECKING, Any
 from flow.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from flow.adapters.baseline.working_tree import WorkingTree
     from flow.adapters.chain.pinned_heads import PinnedHeads
@@ -68,8 +68,7 @@ class Context:
             )
         self.repo: Repo = repo
         self.top: str = repo.top
-        self.named_contract: str | None = None
-        """The contract that the caller names as the one it means (``--trust-digest``)."""
+        self._named_contract: str | None = None  # by --trust-digest
         self._lenient = False
         self._pins: Mapping[str, str] = {}
 
@@ -298,11 +297,22 @@ class Context:
 
         return EarlierGoals(self.load, lambda: self.run_record, lambda: self.trust_ledger)
 
+    def take_contract(self, digest: str | None) -> None:
+        """Trust this contract from here on: the caller names it as the one that it means."""
+        self._named_contract = digest
+
+    def amendments(self, run_id: str) -> Sequence[Mapping[str, Any]]:
+        """The run's events about its contract, oldest first."""
+        from flow.adapters.chain import event_log
+        from flow.adapters.ledger.reader import AMENDED
+
+        return event_log.of_type(self.top, run_id, AMENDED)
+
     def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
         """Whether the goal's commands may run here, and why or why not."""
         from flow.adapters.user_state.trust import trusted
 
-        if self.named_contract == loaded.contract:
+        if self._named_contract == loaded.contract:
             return True, "--trust-digest names this contract"
         return trusted(self.settings.settings, self.trust_ledger, loaded.goal.id, loaded.contract)
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.values import BaseTools, JudgeCase, RecordedBaseline
     from flow.app.ports import Check, CheckEvents, Watch
-    from flow.app.transitions.named_contract import NamedContractPort
     from flow.core.decision.decide import NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.loaded import LoadedGoal
@@ -78,8 +77,10 @@ def examine(
     goal_id = ids.goal_id(request.goal_id)
     if trust_digest is not None:
         from flow.app.transitions import named_contract
+        from flow.wiring.amending import Amending  # few name one
 
-        request = named_contract.named(_naming(context), request, trust_digest)
+        amend = Amending(context).amend_untrusted
+        request = named_contract.named(context, request, trust_digest, amend)
     context.take_settings_of(context.run_of(goal_id))
     if request.run_id is not None:
         ids.run_id(request.run_id)
@@ -259,9 +260,3 @@ class _Tools:
         from flow.wiring import baselining
 
         return baselining.base_tools(self._context, self._listener)
-
-
-def _naming(context: Context) -> NamedContractPort:
-    from flow.wiring.amending import Naming  # few name one
-
-    return Naming(context)

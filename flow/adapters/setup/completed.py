@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flow.adapters.contracts import formats
 from flow.adapters.setup.defaults_file import with_defaults
+from flow.core.amendment.requested import requested_edits
 from flow.core.drafting.completing import HEAD, completion
 from flow.errors import ContractError, FlowError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -11,6 +12,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from flow.core.amendment.requested import RequestedChanges
     from flow.core.drafting.completing import Completion, OwnFields
     from flow.core.drafting.defaults import GoalDefaults
     from flow.core.goal.model import Goal
@@ -74,3 +76,13 @@ def _with_head(text: str, added: Completion, file: str) -> str:
 def _read_whole(text: str, file: str) -> HandedIn:
     goal, warnings = formats.read_goal(text.encode("utf-8", "surrogateescape"), file=file)
     return HandedIn(text, goal, warnings)
+
+
+def with_requested(text: str, name: str, changes: RequestedChanges) -> str:
+    """A goal's ``text`` with changes that were named one by one; nothing is written."""
+    if not any(changes):
+        return text
+    goal = _read_whole(text, name).goal
+    for edits in requested_edits(goal.document, changes):
+        text = formats.edit(text, edits, file=name)
+    return text

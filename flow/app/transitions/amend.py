@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.evaluation.values import ClosingContext
+    from flow.app.transitions.persons_word import PersonsWord
     from flow.core.boundary.rules import Baseline
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
@@ -103,6 +104,8 @@ class AmendmentTools(NamedTuple):
     rename: Callable[[Goal, Baseline], Baseline]
     """The baseline with what (goal)'s commands rest on."""
     lint: Callable[[Goal], Sequence[str]]
+    live: Callable[[str], tuple[str, str]]
+    """(text, file) of the goal (id) as it lies there."""
 
 
 class AmendmentPlan(NamedTuple):
@@ -215,16 +218,14 @@ def carry_out(
     tools: AmendmentTools,
     made: AmendmentPlan,
     *,
-    who: str,
+    word: PersonsWord,
     how: str,
     asked: str,
     reason: str | None,
-    by_from: str | None = None,
 ) -> None:
     """Trust the new contract and write it, all or nothing.
 
-    ``how`` is the command, ``asked`` how a person was asked, ``who`` who says so, and ``by_from``
-    where that name comes from, unless the caller gave it. Trust comes
+    ``how`` is the command, ``asked`` how a person was asked, ``word`` who says so. Trust comes
     first, as in creating a goal, and is taken back where the goal cannot be written. Where the file
     says it already (a change by hand) trust comes last: what a kill leaves in between is untrusted,
     and told by whoever trusts it.
@@ -232,7 +233,7 @@ def carry_out(
     live, goal = made.loaded.goal, made.goal
     draft = live.status == "draft"
     by_hand = made.contract == made.loaded.contract
-    told = _told(who=who, how=how, reason=reason, by_from=by_from)
+    told = _told(word, how, reason)
     change = Amendment(
         made.text,
         made.contract,
@@ -251,6 +252,36 @@ def carry_out(
         raise
     if not draft and by_hand:
         tools.trust(goal, how)
+
+
+def amend_by_hand(
+    context: ClosingContext, tools: AmendmentTools, goal_id: str, how: str, word: PersonsWord
+) -> None:
+    """Put on the record what somebody changed in a goal file, and a person has now trusted."""
+    made = plan_amendment(context, tools, goal_id, *tools.live(goal_id))
+    reason = "the goal file was changed by hand"
+    carry_out(context, tools, made, word=word, how=how, asked=how, reason=reason)
+
+
+def amend_untrusted(
+    context: ClosingContext,
+    tools: AmendmentTools,
+    goal_id: str,
+    how: str,
+    known: Basis,
+    word: PersonsWord,
+) -> None:
+    """Put on the record what was changed since ``known``, and trust nothing."""
+    tools = tools._replace(basis=lambda _loaded: known, trust=lambda _goal, _how: None)
+    carry_out(
+        context,
+        tools,
+        plan_amendment(context, tools, goal_id, *tools.live(goal_id)),
+        word=word,
+        how=f"flow goal evaluate {how}",
+        asked="nobody: a pipeline names the contract",
+        reason="the contract was changed without flow goal amend",
+    )
 
 
 def _take_back(
@@ -300,9 +331,9 @@ def _difference_lines(made: AmendmentPlan) -> list[str]:
     return [*said, f"and {more} more lines"] if more > 0 else said
 
 
-def _told(*, who: str, how: str, reason: str | None, by_from: str | None) -> dict[str, Any]:
+def _told(word: PersonsWord, how: str, reason: str | None) -> dict[str, Any]:
     """Who amended the contract, how and why, as every record of it says."""
-    told = {"reason": reason, "by": who, "by_from": by_from, "how": how}
+    told = {"reason": reason, "by": word.by, "by_from": word.by_from, "how": how}
     return {key: value for key, value in told.items() if value or key in ("by", "how")}
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from flow.core.goal.lifecycle import NON_TERMINAL
 from flow.core.tool_calls.speaker import Speaker, is_agent
 from flow.errors import FlowError, PersonNeeded, at_key
-from flow.startup.typing import TYPE_CHECKING, Any, Protocol
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from flow.app.evaluation.values import Request
     from flow.app.ports import GoalNotes
@@ -47,11 +47,24 @@ class SpeakingPort(Protocol):
         """From where the commands of this process come; None at the stop of an agent."""
 
 
+class TrustedContracts(Protocol):
+    """The contracts that a user trusted."""
+
+    def recorded(self, goal_id: str) -> RecordedTrust | None:
+        """The newest record of trust in the goal, even where that was revoked since."""
+
+
+class AmendUntrusted(Protocol):
+    """Puts on the record what was changed since a contract, and trusts nothing."""
+
+    def __call__(self, goal_id: str, how: str, before: Mapping[str, Any], digest: str) -> None:
+        """``before`` is that contract, ``digest`` its own; ``how`` the option that names one."""
+
+
 class NamedContractPort(SpeakingPort, Protocol):
     """What naming a contract needs of the checkout."""
 
-    @property
-    def contracts(self) -> GoalNotes:
+    def notes(self, kind: Literal["contracts"]) -> GoalNotes:
         """The contracts that were named first; :class:`FlowError` without a state folder."""
 
     def load(self, goal_id: str) -> LoadedGoal:
@@ -60,16 +73,12 @@ class NamedContractPort(SpeakingPort, Protocol):
     def take_contract(self, digest: str | None) -> None:
         """Trust this contract for as long as the process runs."""
 
-    def recorded_trust(self, goal_id: str) -> RecordedTrust | None:
-        """The newest record of trust in the goal, even where that was revoked since."""
+    @property
+    def trust_ledger(self) -> TrustedContracts:
+        """The contracts that this user trusted; :class:`FlowError` where it cannot be used."""
 
-    def newest_amendment(self, run_id: str) -> Mapping[str, Any] | None:
-        """The event of the run's newest amendment; None where there is none."""
-
-    def amend_untrusted(
-        self, goal_id: str, how: str, before: Mapping[str, Any], digest: str
-    ) -> None:
-        """Put on the record what was changed since the contract ``before``, and trust nothing."""
+    def amendments(self, run_id: str) -> Sequence[Mapping[str, Any]]:
+        """The run's events about its contract, oldest first."""
 
 
 def refuse_other(loaded: LoadedGoal, digest: str | None) -> None:
@@ -98,7 +107,7 @@ def refuse_agent_naming_trust(port: SpeakingPort, goal_id: str) -> None:
         )
 
 
-def named(port: NamedContractPort, request: Request, digest: str) -> Request:
+def named(port: NamedContractPort, request: Request, digest: str, amend: AmendUntrusted) -> Request:
     """Take the contract as the one that is meant; the request, without a proposal where need be.
 
     Raises :class:`PersonNeeded` in an agent's shell.
@@ -120,7 +129,7 @@ def named(port: NamedContractPort, request: Request, digest: str) -> Request:
     if known["digest"] == loaded.contract:
         return request
     if not request.dry_run:
-        _record(port, loaded, known)
+        _record(port, loaded, known, amend)
     return request._replace(
         no_proposal=f"this user knows another contract of the goal ({str(known['digest'])[:12]}); "
         f"a person reads what changed: flow trust record {loaded.goal.id}"
@@ -134,10 +143,10 @@ def _known(port: NamedContractPort, loaded: LoadedGoal) -> Mapping[str, Any] | N
     """
     goal = loaded.goal
     try:
-        recorded = port.recorded_trust(goal.id)
+        recorded = port.trust_ledger.recorded(goal.id)
         if recorded is not None:
             return {"digest": recorded.digest, "contract": recorded.contract}
-        note = port.contracts.read(goal.id)
+        note = port.notes("contracts").read(goal.id)
     except FlowError:
         return None
     if note is None or note.get("run_id") != goal.run_id or not isinstance(note.get("digest"), str):
@@ -149,17 +158,19 @@ def _remember(port: NamedContractPort, loaded: LoadedGoal) -> None:
     goal = loaded.goal
     note = {"run_id": goal.run_id, "digest": loaded.contract, "contract": goal.contract_document}
     try:
-        port.contracts.write(goal.id, note)
+        port.notes("contracts").write(goal.id, note)
     except FlowError:
         return  # then nothing is known of it later, as on a fresh machine
 
 
-def _record(port: NamedContractPort, loaded: LoadedGoal, known: Mapping[str, Any]) -> None:
+def _record(
+    port: NamedContractPort, loaded: LoadedGoal, known: Mapping[str, Any], amend: AmendUntrusted
+) -> None:
     """Put the change of the contract on the goal's record, once."""
     goal = loaded.goal
     if goal.run_id is None or goal.status not in NON_TERMINAL or goal.status == "draft":
         return
-    told = port.newest_amendment(goal.run_id)
-    if told is not None and told.get("contract_sha256") == loaded.contract:
+    told = port.amendments(goal.run_id)
+    if told and told[-1].get("contract_sha256") == loaded.contract:
         return
-    port.amend_untrusted(goal.id, OPTION, known["contract"], str(known["digest"]))
+    amend(goal.id, OPTION, known["contract"], str(known["digest"]))

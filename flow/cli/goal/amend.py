@@ -6,6 +6,7 @@ import shlex
 from itertools import count
 
 from flow.adapters.fs import inputs
+from flow.adapters.setup.completed import with_requested
 from flow.app.transitions.persons_word import persons_word
 from flow.cli.goal.which import goal_to_act_on
 from flow.cli.parsing import CommandSpec, goal_argument, usage_error, yes_argument
@@ -67,7 +68,7 @@ def _amend_goal(args: argparse.Namespace, out: Output) -> int:
         )
     context = Context()
     goal_id = goal_to_act_on(context, args)
-    persons_word(context, args.by)  # refused before anything is shown
+    word = persons_word(context, args.by)  # refused before anything is shown
     plan = _plan(context, goal_id, changes, args, out)
     if plan is None:
         out.result({"goal_id": goal_id, "amended": False}, ["the file is empty: nothing changed"])
@@ -88,7 +89,7 @@ def _amend_goal(args: argparse.Namespace, out: Output) -> int:
             how=_typed_line(goal_id, args),
         )
         asked = "--yes" if args.yes else "at a terminal"
-    Amending(context).carry_out(plan, who=args.by, asked=asked, reason=args.reason)
+    Amending(context).carry_out(plan, word=word, asked=asked, reason=args.reason)
     _show_amended(plan, document, out)
     return 0
 
@@ -108,7 +109,7 @@ def _plan(
         text = with_schema_line(text)
     else:
         text, name = amending.live_text(goal_id), _AMENDED
-    text = amending.with_changes(text, name, changes)
+    text = with_requested(text, name, changes)
     plan = (
         _edited(context, amending, goal_id, text, out)
         if args.edit

@@ -200,6 +200,12 @@ def is_of_branch(goal_branch: str, branch: str | None) -> bool:
     return branch is None or goal_branch in (branch, NO_BRANCH)
 
 
+def rubrics_of(document: Mapping[str, Any]) -> tuple[list[str], tuple[str, ...]]:
+    """The rubrics that a contract's criteria name: (for ballots, for scorecards)."""
+    criteria = document["objective"]["acceptance_criteria"]
+    return sorted({c["rubric"] for c in criteria if c.get("rubric")}), scorecard_rubrics(criteria)
+
+
 def scorecard_rubrics(criteria: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     """The rubrics of scorecards that ``criteria``, as a contract holds them, name; sorted."""
     cards = (criterion.get("scorecard") for criterion in criteria)

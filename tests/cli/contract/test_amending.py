@@ -10,6 +10,7 @@ import pytest
 from flow.adapters.ledger import transaction
 from flow.app.evaluation.protected_files import current_difference
 from flow.app.transitions import moves, trusting
+from flow.app.transitions.persons_word import PersonsWord
 from flow.cli.output import Output
 from flow.core.boundary.rules import Baseline
 from flow.errors import InputError, StateError, StorageError
@@ -51,7 +52,7 @@ def plan(repo: GitRepo, text: str) -> AmendmentPlan:
 
 
 def do(repo: GitRepo, made: AmendmentPlan) -> None:
-    amending(repo).carry_out(made, who=None, asked="a test", reason=None)
+    amending(repo).carry_out(made, word=PersonsWord("a person"), asked="a test", reason=None)
 
 
 def trusted(repo: GitRepo) -> bool:
@@ -186,7 +187,7 @@ def test_a_goal_without_a_run_gets_one(work) -> None:
     record_trust(work, "other")
     made = amending(work).plan("other", STRONGER.replace("id: greet", "id: other"), "new.yaml")
     assert made.kind == "strengthening"
-    amending(work).carry_out(made, who=None, asked="a test", reason=None)
+    amending(work).carry_out(made, word=PersonsWord("a person"), asked="a test", reason=None)
     assert here(work).load("other").goal.run_id is not None
 
 
