@@ -35,7 +35,7 @@ class RecordedTrust(Protocol):
         """The contract."""
 
 
-class SpeakingPort(Protocol):
+class SpeakerPort(Protocol):
     """Who speaks, and what the user's settings let them do."""
 
     @property
@@ -61,7 +61,7 @@ class AmendUntrusted(Protocol):
         """``before`` is that contract, ``digest`` its own; ``how`` the option that names one."""
 
 
-class NamedContractPort(SpeakingPort, Protocol):
+class NamedContractPort(SpeakerPort, Protocol):
     """What naming a contract needs of the checkout."""
 
     def notes(self, kind: Literal["contracts"]) -> GoalNotes:
@@ -91,7 +91,7 @@ def refuse_other(loaded: LoadedGoal, digest: str | None) -> None:
         )
 
 
-def refuse_agent_naming_trust(port: SpeakingPort, goal_id: str) -> None:
+def refuse_agent_naming_trust(port: SpeakerPort, goal_id: str) -> None:
     """Raise :class:`PersonNeeded` there, unless the user's own settings allow it.
 
     Who edited the contract would only have to name its digest.
