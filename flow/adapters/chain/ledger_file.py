@@ -29,13 +29,13 @@ _END = 1 << 13
 """Bytes of the end of the ledger that are read first; an entry has about 600."""
 
 
-def parse(line: bytes) -> LedgerEntry:
-    """The entry of a line; ValueError names the fault."""
+def parse(line: bytes, *, hashed: bool = False) -> LedgerEntry:
+    """The entry of a line; ValueError names the fault. ``hashed`` as for :func:`entries.read`."""
     try:
         document = lenient_json.loads(line)
     except ValueError:
         raise ValueError("is no entry") from None
-    return chain_entries.read(document, line)
+    return chain_entries.read(document, line, hashed=hashed)
 
 
 def token(sidecar_sha256: str) -> str:
@@ -163,7 +163,7 @@ class AnchoredChain:
             return None
         entry = self._parsed.get(line)
         if entry is None:
-            entry = self._parsed[line] = parse(line)
+            entry = self._parsed[line] = parse(line, hashed=True)  # by ``_step``
         return entry
 
     def ids(self, beginning: str) -> Iterator[tuple[str, int]]:

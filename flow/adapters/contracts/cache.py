@@ -30,8 +30,8 @@ LISTING_SHARE = 64
 LIMIT = 4 << 20
 """Bytes an entry may have; JSON escapes make it longer than the goal file."""
 _SUFFIX = ".json"
-_schemas: dict[str, bytes] = {}
-"""The digests of the schemas, read once per process."""
+_readings: dict[tuple[str, str], _Hash] = {}
+"""What :func:`reading` copies for each kind and version, made once per process."""
 
 
 def load_checked(
@@ -42,7 +42,7 @@ def load_checked(
         return None
     name = _entry_name(data, kind)
     try:
-        fd = os.open(os.path.join(cache_dir, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        fd = os.open(f"{cache_dir}/{name}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             status = os.fstat(fd)
             if not stat.S_ISREG(status.st_mode) or status.st_size > LIMIT:
@@ -74,7 +74,7 @@ def store_checked(
     try:
         entry = {"document": document, "warnings": warnings}
         body = json.dumps(entry, separators=(",", ":")).encode("ascii")
-        replace_own(os.path.join(cache_dir, name), _entry_header(name, body) + b"\n" + body)
+        replace_own(f"{cache_dir}/{name}", _entry_header(name, body) + b"\n" + body)
         if int(name[:8], 16) % LISTING_SHARE == 0:
             _drop_older_half(cache_dir)
     except (OSError, ValueError):
@@ -101,12 +101,12 @@ def _entry_header(name: str, body: bytes) -> bytes:
 
 def reading(kind: str) -> _Hash:
     """A new SHA-256 over what decides how a text of this kind is read and checked."""
-    if kind not in _schemas:
+    begun = _readings.get((kind, __version__))
+    if begun is None:
         text = schemas.text(kind) if kind in schemas.NAMES else ""
-        _schemas[kind] = sha256(text.encode()).digest()
-    digest = sha256(f"{REVISION} {__version__}\n".encode())
-    digest.update(_schemas[kind])
-    return digest
+        begun = _readings[kind, __version__] = sha256(f"{REVISION} {__version__}\n".encode())
+        begun.update(sha256(text.encode()).digest())
+    return begun.copy()
 
 
 def _entry_name(data: bytes, kind: str) -> str:

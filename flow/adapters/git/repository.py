@@ -103,7 +103,7 @@ def read_ref(repo: Repo, name: str) -> str | None:
     for _ in range(5):
         if not _safe_ref(name):
             return commit_of(repo, name)
-        text = read_regular(os.path.join(repo.common_dir, name))
+        text = read_regular(f"{repo.common_dir}/{name}")
         if text is None:
             return _packed(repo.common_dir, name)
         value = text.decode("utf-8", "surrogateescape").strip()
@@ -251,7 +251,7 @@ def _not_started(arguments: tuple[str, ...], error: Exception) -> GitError:
 
 def _head(repo: Repo) -> str | None:
     """HEAD's text: ``ref: NAME`` or an id; None where only git can tell."""
-    path = os.path.join(repo.git_dir or "", "HEAD")
+    path = f"{repo.git_dir}/HEAD"
     if os.path.islink(path) or _has_reftable(repo):
         return None
     text = (read_regular(path) or b"").decode("utf-8", "surrogateescape").strip()
@@ -261,7 +261,7 @@ def _head(repo: Repo) -> str | None:
 
 
 def _has_reftable(repo: Repo) -> bool:
-    return os.path.isdir(os.path.join(repo.common_dir or "", "reftable"))
+    return os.path.isdir(f"{repo.common_dir}/reftable")
 
 
 def _safe_ref(name: str) -> bool:

@@ -164,6 +164,7 @@ class FileRecords:
             if mentioning not in data:
                 return None
             evidence, digest = self._parsed_sidecar(run_id, evidence_id, data)
+            was_dropped = not self._has_output(run_id, evidence_id, evidence)
         except FlowError as error:
             if isinstance(error, StorageError) and error.code != "not_found":
                 self._record.read_error = self._record.read_error or error
@@ -174,8 +175,7 @@ class FileRecords:
         output = evidence.document["evidence"].get("output_sha256")
         if entry.output_sha256 != output or self._is_discounted(run_id, evidence_id):
             return None
-        name = layout.output_file(run_id, evidence_id)
-        if evidence.output_ref is not None and not files.exists(self._root, name):
+        if was_dropped:
             dropped = self._record.entry(run_id, evidence_id, DROPPED)
             return evidence if dropped is not None else None
         return evidence
@@ -337,7 +337,10 @@ class FileRecords:
 
     def _sidecar(self, run_id: str, evidence_id: str) -> tuple[Evidence, str]:
         """A sidecar and its file's SHA-256; raises :class:`FlowError` where it is unusable."""
-        return self._parsed_sidecar(run_id, evidence_id, self._sidecar_bytes(run_id, evidence_id))
+        data = self._sidecar_bytes(run_id, evidence_id)
+        evidence, digest = self._parsed_sidecar(run_id, evidence_id, data)
+        self._has_output(run_id, evidence_id, evidence)
+        return evidence, digest
 
     def _sidecar_bytes(self, run_id: str, evidence_id: str) -> bytes:
         rel = layout.evidence_file(run_id, ids.evidence_id(evidence_id))
@@ -359,24 +362,28 @@ class FileRecords:
             remember_sidecar(*key, evidence)
         if evidence.run_id != run_id:
             raise _corrupt(rel, f"is of run {evidence.run_id}, not {run_id}", "metadata.run_id")
-        self._check_output(rel, evidence)
         return evidence, key[1]
 
-    def _check_output(self, rel: str, evidence: Evidence) -> None:
-        name = evidence.output_ref
+    def _has_output(self, run_id: str, evidence_id: str, evidence: Evidence) -> bool:
+        """Whether the output it names is there, or it names none; False where that was dropped.
+
+        Raises :class:`ContractError` where the output is missing or is not the one recorded.
+        """
+        rel, name = layout.evidence_file(run_id, evidence_id), evidence.output_ref
         if name is None:
-            return
+            return True
         if "/" in name:
             raise _corrupt(rel, "names an output outside its own folder", "evidence.output_ref")
         output = f"{layout.evidence_dir(evidence.run_id)}/{name}"
         digest = files.digest(self._root, output, limit=layout.OUTPUT_LIMIT)
         if digest is None:
             if self._was_dropped(evidence):
-                return  # flow gc dropped it, on the record
+                return False  # by flow gc, as an entry says
             raise _corrupt(rel, f"its output {name} is missing", "evidence.output_ref")
         recorded = evidence.document["evidence"].get("output_sha256")
         if recorded is not None and digest != recorded:
             raise _corrupt(rel, f"its output {name} was altered", "evidence.output_sha256")
+        return True
 
     def _was_dropped(self, evidence: Evidence) -> bool:
         if self._dropped is None or self._dropped[0] != evidence.run_id:

@@ -466,7 +466,7 @@ def test_another_version_or_schema_reads_every_goal(
     if what == "version":
         monkeypatch.setattr(contracts_cache, "__version__", "999")
     else:
-        monkeypatch.setattr(contracts_cache, "_schemas", {})
+        monkeypatch.setattr(contracts_cache, "_readings", {})
         text = schemas.text
         monkeypatch.setattr(schemas, "text", lambda name: text(name) + " ")
     reads.clear()
