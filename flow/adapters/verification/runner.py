@@ -166,14 +166,17 @@ class _RunnerCall:
                 self._close()
 
     def _start_waiting(self, interrupts: Interrupts) -> None:
-        """Start as many as may run now."""
+        """Start as many as may run now, by one order, which wakes the watchdog once."""
+        indexes = []
         while (check := self._next) and self._may_start(check):
             interrupts.check()
             index = self.upcoming
             self.upcoming += 1
             self.running.add(index)
             self.events.started(check)
-            self._start(index, interrupts.fd)
+            indexes.append(index)
+        if indexes:
+            self._start(indexes, interrupts.fd)
 
     def _hand_over(self, report: Mapping[str, Any], interrupts: Interrupts) -> None:
         """Hand over a result; where several run at once, the next ones run while it is recorded.
@@ -201,7 +204,7 @@ class _RunnerCall:
         alone = check.serial or any(self.checks[index].serial for index in self.running)
         return not alone and len(self.running) < self.jobs
 
-    def _start(self, index: int, wake: int) -> None:
+    def _start(self, indexes: Sequence[int], wake: int) -> None:
         if self.watchdog is None:
             try:
                 self.watchdog = Watchdog(self.plans, wake=wake, follow=self.follow)
@@ -211,7 +214,7 @@ class _RunnerCall:
                     code="no_process",
                     remedy="too many processes or open files; close some, then run it again",
                 ) from error
-        self.watchdog.start(index)
+        self.watchdog.start(indexes)
 
     def _reports(self, seconds: float) -> list[dict[str, Any]]:
         assert self.watchdog is not None  # noqa: S101  # something runs

@@ -16,6 +16,7 @@ import gc
 import os
 import time
 
+from flow.adapters.fs.files import write_all
 from flow.adapters.process.child import fork_to
 from flow.adapters.process.ending import FORCE, SETTLE
 from flow.adapters.process.loop import CHUNK, LONG, Child, Loop
@@ -90,12 +91,15 @@ class Watchdog:
         loop.read(report_r, self._hear, at_end=self._end)
         loop.on(wake, lambda: None)
 
-    def start(self, index: int) -> None:
-        """Let the command of plan ``index`` begin. Nothing happens where the watchdog is gone."""
-        self._running.add(index)
-        after = self._free.pop() if self._free else _NONE
+    def start(self, indexes: Sequence[int]) -> None:
+        """Let the commands of these plans begin. Nothing happens where the watchdog is gone."""
+        orders = b""
+        for index in indexes:
+            self._running.add(index)
+            after = self._free.pop() if self._free else _NONE
+            orders += b"%d %d\n" % (index, after)
         with suppress(ConnectionError):  # ``reports`` will find out
-            os.write(self._control, b"%d %d\n" % (index, after))
+            write_all(self._control, orders)
 
     def reports(self, seconds: float) -> list[dict[str, Any]] | None:
         """What came within ``seconds``; None once the watchdog is gone and nothing is to come."""

@@ -27,7 +27,7 @@ from flow.errors import Interrupted, RefusedError, StorageError
 from tests.support.patience import LONG, NAMED_SLEEP, eventually, long_enough
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 pytestmark = pytest.mark.slow
 
@@ -836,7 +836,10 @@ def test_each_free_place_is_taken_before_a_result_is_recorded(
 
         def __init__(self, *_: object, **_more: object) -> None:
             self.running: list[int] = []
-            self.start = self.running.append
+
+        def start(self, indexes: Sequence[int]) -> None:
+            orders.append(list(indexes))
+            self.running += indexes
 
         def reports(self, _seconds: float) -> list[dict[str, Any]]:
             ended, self.running[:] = self.running[:], []
@@ -846,6 +849,7 @@ def test_each_free_place_is_taken_before_a_result_is_recorded(
             pass
 
     monkeypatch.setattr(runner_module, "Watchdog", Together)
+    orders: list[list[int]] = []
     checks = [scene.check("true")._replace(criterion_id=f"AC{n}") for n in range(1, 6)]
 
     def look(check: Check, _: CheckResult) -> Callable[[], None]:
@@ -854,6 +858,7 @@ def test_each_free_place_is_taken_before_a_result_is_recorded(
     scene.run(checks, jobs=2, ended=look)
     told = "+AC1 +AC2 -AC1 +AC3 +AC4 =AC1 -AC2 =AC2 -AC3 +AC5 =AC3 -AC4 =AC4 -AC5 =AC5"
     assert " ".join(scene.events) == told
+    assert orders == [[0, 1], [2, 3], [4]], "what may start at once is one order"
 
 
 def test_results_come_as_they_end(scene: Scene) -> None:
