@@ -138,6 +138,7 @@ class _Checkout:
     def __init__(self, top: str, environ: Mapping[str, str]) -> None:
         self._top = os.path.realpath(top)
         self._path = environ.get("PATH")
+        self._module_path = environ.get("PYTHONPATH", "")
         self._scripts: dict[str, Mapping[str, Any]] = {}
 
     def kind(self, path: str) -> Literal["file", "folder", ""]:
@@ -162,6 +163,10 @@ class _Checkout:
             self._scripts[folder] = self._read_scripts(folder)
         text = self._scripts[folder].get(name)
         return text if isinstance(text, str) else None
+
+    def module_path(self) -> str:
+        """The user's own ``PYTHONPATH``."""
+        return self._module_path
 
     def inside(self, path: str) -> str | None:
         """An absolute path as one below the top level."""

@@ -129,6 +129,18 @@ TEST_FOLDERS = frozenset(
 TOOL_FOLDERS = (".venv/bin", "venv/bin", "env/bin", ".tox", "node_modules/.bin", "vendor/bin")
 """Where a project's own copies of programs lie; most are ignored by git."""
 
+RUNNER_MODULES = (
+    "pytest",
+    "_pytest",
+    "pluggy",
+    "unittest",
+    "coverage",
+    "sitecustomize",
+    "usercustomize",
+)
+"""Modules of Python's runners, and those that it imports by itself at its start: one of these
+names in a folder that is searched first takes their place."""
+
 SITE = ("*.pth", "sitecustomize.py", "usercustomize.py")
 """Files that Python runs at its start, in the ``site-packages`` of an environment."""
 

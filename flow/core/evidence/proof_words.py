@@ -5,6 +5,7 @@ The words come from the shell's grammar; ``Disk`` tells what lies at a path.
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 
@@ -13,6 +14,7 @@ from flow.core.evidence.proof_tables import (
     ECOSYSTEMS,
     EXAMINERS,
     PROJECT_RUNNERS,
+    RUNNER_MODULES,
     SITE,
     TEST_FOLDERS,
     TOOL_FOLDERS,
@@ -46,6 +48,8 @@ _ARRAY = re.compile(r"(?<![\w$])([A-Za-z_]\w*)=\(([^()]*)\)")
 _USED = re.compile(
     r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?:\[[^\]{}]{0,20}\])?(?::?[-=][^{}]{0,400})?\})"
 )
+_SEARCHED = re.compile(r"\bPYTHONPATH=[\"']?([^\s\"';&|]{1,1000})")
+_HERE = re.compile(r"^(?:\$PWD|\$\{PWD\}|\$\(pwd\))(?:/|$)")
 _OUTSIDE = ".."
 """The folder of commands that run outside of the checkout."""
 _SINGLE = Globs(
@@ -65,6 +69,9 @@ class Disk(Protocol):
 
     def script(self, folder: str, name: str) -> str | None:
         """The text of a script that the folder's ``package.json`` has by this name."""
+
+    def module_path(self) -> str:
+        """The user's own ``PYTHONPATH``."""
 
     def inside(self, path: str) -> str | None:
         """An absolute path as one below the top level; None where it is none."""
@@ -121,6 +128,8 @@ class _ProofFinder:
     def _command(self, text: str, folder: str, depth: int) -> None:
         here = folder
         computed = False
+        values = (self._disk.module_path(), *_SEARCHED.findall(text))
+        searched = [_HERE.sub("", path) for value in values for path in value.split(":")]
         for words in self._words_of(text):
             plain = plain_words(words)
             if not plain:
@@ -134,6 +143,8 @@ class _ProofFinder:
             if depth < _DEEPEST:
                 self._inner(name, plain, place, depth)
             self._simple(plain, name, place)
+            if "python" in self._ecosystems(plain, name):
+                self._modules(plain, place, searched)
         # Lists of loops and texts in texts: only tests by their name count, unless the shell
         # computes its program.
         others = tuple(
@@ -284,6 +295,23 @@ class _ProofFinder:
         if len(parts) > 1 and parts[-1].startswith("test"):
             return [posixpath.normpath(posixpath.join(folder, *parts) + ".py")]
         return []
+
+    def _modules(self, words: tuple[str | None, ...], folder: str, searched: Iterable[str]) -> None:
+        """Add the files that would take the place of a runner's own modules, there or not.
+
+        Python looks for them where ``-m`` is given, beside a script, and in ``PYTHONPATH``.
+        """
+        given = [word for word in words[1:] if word is not None]
+        named = [after for word, after in itertools.pairwise(given) if word == "-m"]
+        scripts = [posixpath.dirname(word) for word in given if word.endswith(".py")]
+        places = [self._place(folder, path or ".") for path in ("", *scripts, *searched)]
+        for place in dict.fromkeys(places):
+            if place is None or place == _OUTSIDE:
+                continue
+            start = "" if place == "." else f"{literal_pattern(place)}/"
+            for module in (*RUNNER_MODULES, *named):
+                if module.isidentifier():
+                    self.patterns += (f"{start}{module}.py", f"{start}{module}/__init__.py")
 
     def _tool(self, word: str, folder: str) -> None:
         """Add a program that a launcher starts, where the project has a copy of its own."""

@@ -34,6 +34,9 @@ class Tree:
     def script(self, folder: str, name: str) -> str | None:
         return "jest src" if (folder, name) == ("web", "test") else None
 
+    def module_path(self) -> str:
+        return "/top/lib:/elsewhere"
+
     def inside(self, path: str) -> str | None:
         return path.removeprefix("/top/") if path.startswith("/top/") else None
 
@@ -125,6 +128,17 @@ def covers(command: str, path: str, cwd: str = "") -> bool:
         ("sh run.sh; env -C", "run.sh"),
         ('"$PWD/ci/test.sh"', "ci/test.sh"),
         ("sh $(pwd)/ci/test.sh", "ci/test.sh"),
+        ("python3 -m pytest tests", "pytest.py"),
+        ("python3 -m pytest tests", "pytest/__init__.py"),
+        ("python3 -m pytest tests", "_pytest/__init__.py"),
+        ("python3 -m green tests", "green.py"),
+        ("cd src && python3 -m unittest", "src/unittest.py"),
+        ("python3 tools/gen.py", "tools/unittest/__init__.py"),
+        ("PYTHONPATH=src pytest tests", "src/sitecustomize.py"),
+        ("PYTHONPATH=src:pkg python3 -m pytest", "pkg/pytest.py"),
+        ("export PYTHONPATH=$PWD/src; pytest tests", "src/usercustomize.py"),
+        ("env PYTHONPATH=./src python3 -m unittest", "src/unittest.py"),
+        ("pytest tests", "lib/sitecustomize.py"),
         ("X=top; $X/go", "top/go"),
         ("X=pkg; Y=$X/bin; sh \"$Y/go.sh\"", "pkg/bin/go.sh"),
         ("export X=pkg; sh ${X}/go.sh", "pkg/go.sh"),
@@ -163,6 +177,9 @@ def test_a_command_names(command: str, path: str) -> None:
         ("cd /elsewhere && pytest", "tests/test_x.py"),
         ("cd ~ && sh", "pyproject.toml"),
         ("cd // && pytest", "conftest.py"),
+        ("python3 -m pytest tests", "src/pytest.py"),
+        ("PYTHONPATH=.. pytest tests", "src/pytest.py"),
+        ("PYTHONPATH=src jest", "src/pytest.py"),
         ("X=src/app.py; grep -q x $X", "src/app.py"),
         ("X=src; pytest tests/test_x.py $Y", "src/app.py"),
     ],
