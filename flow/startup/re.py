@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     )
 else:
 
+    def escape(pattern):
+        """``re.escape``."""
+        special = {code: f"\\{chr(code)}" for code in b"()[]{}?*+-|^$\\.&~# \t\n\r\v\f"}
+        if isinstance(pattern, str):
+            return pattern.translate(special)
+        return str(pattern, "latin1").translate(special).encode("latin1")
+
     def __getattr__(name):
         import re
 

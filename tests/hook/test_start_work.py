@@ -147,7 +147,8 @@ def _loaded(repo: GitRepo, start: str) -> set[str]:
     """The modules that a start of its own has loaded at its end."""
     packages = os.path.dirname(os.path.dirname(yaml.__file__))
     code = f"import sys; sys.path[:0] = [sys.argv[1], {packages!r}]; {start}; print(*sys.modules)"
-    event = json.dumps(hooks.event(repo, last_assistant_message="It is done. " * 40))
+    words = "It is done: src/paths/greet.py, https://example.com/x?y=1, tokens by default. " * 40
+    event = json.dumps(hooks.event(repo, last_assistant_message=words))
     *lines, modules = _printed(repo, "-I", "-S", "-X", "utf8", "-c", code, ROOT, event)
     assert "greet" in "".join(lines)
     return set(modules.split())

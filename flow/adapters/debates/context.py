@@ -8,7 +8,8 @@ from flow.adapters.fs import clock
 from flow.adapters.judges.asking import BackendJudge
 from flow.adapters.judges.choice import random_nonce
 from flow.adapters.process.in_threads import run_in_threads
-from flow.adapters.process.redaction import redacted_text, secret_values
+from flow.adapters.process.redaction import redacted_text
+from flow.adapters.process.secret_values import secret_values
 from flow.core.secrets.redact import redact
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 

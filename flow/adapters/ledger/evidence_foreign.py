@@ -16,7 +16,8 @@ from flow.adapters.ledger.evidence_store import (
     renamed,
     settle,
 )
-from flow.adapters.process.redaction import redacted_text, redactor, secret_values
+from flow.adapters.process.redaction import redacted_text, redactor
+from flow.adapters.process.secret_values import secret_values
 from flow.core import layout
 from flow.core.goal import ids
 from flow.core.text.display import visible

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flow.adapters.chain import event_log
 from flow.adapters.fs import clock, files
 from flow.adapters.ledger import loop_counters, verdicts
+from flow.adapters.process.secret_values import has_no_secret
 from flow.app.stop.turn import seconds_of_last_result
 from flow.core import layout
 from flow.core.stop.policy import LoopCounters
@@ -74,9 +75,11 @@ class StopRecord:
 
     def redacted(self, message: str) -> str:
         """The agent's message as it may be kept: without secrets, and cut."""
-        from flow.adapters.process.redaction import redacted_text  # a stop may have no message
+        if not has_no_secret(message, self._context.environ):
+            from flow.adapters.process.redaction import redacted_text  # it loads `re`
 
-        return clip(redacted_text(message, self._context.environ), MESSAGE_KEPT)
+            message = redacted_text(message, self._context.environ)
+        return clip(message, MESSAGE_KEPT)
 
     def output_end(self, evidence_ref: str) -> str:
         """The end of the output behind a sidecar's path."""

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from _collections_abc import Mapping  # collections itself loads much
 
 from flow.adapters.process.many_strings import make_finder
+from flow.adapters.process.secret_values import secret_values
+from flow.core.secrets.plain import is_plain
 from flow.core.secrets.redact import Redactor, redact
-from flow.core.secrets.values import values
+from flow.core.secrets.variants import may_hold
 from flow.startup import json
 from flow.startup.typing import Any
-
-
-def secret_values(environ: Mapping[str, str]) -> tuple[bytes, ...]:
-    """The values of secret-looking variables; a path that is there is none."""
-    return values(environ, os.path.exists)
 
 
 def redactor(environ: Mapping[str, str]) -> Redactor:
@@ -45,7 +41,10 @@ def redacted_text(text: str, environ: Mapping[str, str]) -> str:
 
 
 def _redacted(text: str, secret: tuple[bytes, ...]) -> str:
-    data = redact(text.encode("utf-8", "surrogatepass"), secret).data
+    data = text.encode("utf-8", "surrogatepass")
+    if is_plain(data) and not may_hold(data, secret):
+        return text
+    data = redact(data, secret).data
     try:
         return data.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:  # a redaction has cut a character

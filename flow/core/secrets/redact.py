@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from flow.core.secrets.anchors import SHORT, AnchorRow, AnchorSearch, AnchorTable
 from flow.core.secrets.shapes import BEHIND, CLASSES, REACH, SecretShape, shapes, shapes_in
-from flow.core.secrets.values import variants
+from flow.core.secrets.variants import variants
 from flow.startup import re
 from flow.startup.functools import cache
 from flow.startup.typing import TYPE_CHECKING, NamedTuple

@@ -16,7 +16,7 @@ from flow.core.secrets import anchors as secrets_anchors
 from flow.core.secrets.anchors import AnchorRow, AnchorSearch, AnchorTable
 from flow.core.secrets.redact import Redactor, _anchors_of
 from flow.core.secrets.shapes import _word_edge, shapes
-from flow.core.secrets.values import variants
+from flow.core.secrets.variants import variants
 from tests.support import secret_samples as samples
 from tests.support.effort import sizes
 
