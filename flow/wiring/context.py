@@ -6,7 +6,7 @@ import os
 import time
 
 from flow.adapters.fs import files
-from flow.adapters.fs.state_folder import ensure_state_dir, state_dir
+from flow.adapters.fs.state_folder import ensure_below, state_dir
 from flow.adapters.git.find import find_repo
 from flow.core import layout
 from flow.errors import FlowError, InputError
@@ -99,14 +99,11 @@ class Context:
 
     def cache(self, name: str) -> str | None:
         """A folder in the user's state folder; None where that cannot be used."""
-        path = ""
         try:
-            for part in (self.state_dir, "cache", name):
-                path = os.path.join(path, part)
-                ensure_state_dir(path)  # each one with mode 0700, and nobody else's
-            return path
+            ensure_below(self.state_dir, f"cache/{name}")
         except FlowError:
             return None
+        return os.path.join(self.state_dir, "cache", name)
 
     # --- the settings in force -----------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.adapters.fs import clock, locks
-from flow.adapters.ledger import loop_counters, measuring
+from flow.adapters.ledger import measuring
 from flow.app.evaluation import baselines
 from flow.app.evaluation import evaluate as evaluation
 from flow.app.evaluation.values import (
@@ -15,7 +15,6 @@ from flow.app.evaluation.values import (
 )
 from flow.core import layout
 from flow.core.goal import ids
-from flow.errors import FlowError
 from flow.startup.contexts import contextmanager
 from flow.startup.functools import partial
 from flow.startup.typing import TYPE_CHECKING
@@ -96,37 +95,6 @@ def examine(
         finally:
             context.run_record.abort(goal_id)
         return evaluated
-
-
-def propose_from_fresh(context: Context, goal_id: str) -> tuple[Evaluated, tuple[str, ...]]:
-    """Evaluate a goal by fresh evidence alone: nothing runs, no judge is asked.
-
-    Where it is achieved so, that is a turn like any other, with its proposal; else nothing is
-    written. Returns warnings, too.
-    """
-    goal_id = ids.goal_id(goal_id)
-    request = Request(
-        goal_id,
-        trigger="command",
-        no_judge=True,
-        reuse=loop_counters.newest_evidence(context.top, context.run_of(goal_id), goal_id),
-        quiet=True,
-        only_fresh=True,
-    )
-    with alone(context, goal_id):
-        evaluated = examine(context, request)
-        verdict = evaluated.verdict
-        if verdict.proposed_transition is None:
-            return evaluated, ()
-        from flow.adapters.ledger.verdicts import record_verdict
-
-        try:
-            recorded = record_verdict(
-                context.run_record, verdict.to_document(), verdict.run_id, "command"
-            )
-        except FlowError as error:
-            return evaluated, (f"the proposal stands, but its verdict could not be kept: {error}",)
-    return evaluated, recorded[1]
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 from flow.adapters.fs import files
 from flow.app import open_goals
 from flow.core import layout
-from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal, GoalSummary
     from flow.core.report import RecordChain
+    from flow.errors import FlowError
     from flow.wiring.context import Context
 
 PENDING_LIMIT = 1000
@@ -35,7 +35,7 @@ class Goals:
     """
 
     def __init__(self, context: Context) -> None:
-        self._context = context
+        self.context = context
         self.top = context.top
         self.repo = context.repo
         self.in_git = context.repo.git_dir is not None
@@ -47,23 +47,23 @@ class Goals:
 
     @property
     def records(self) -> FileRecords:
-        return self._context.records
+        return self.context.records
 
     @property
     def remembered(self) -> RememberedGoals:
-        return self._context.remembered
+        return self.context.remembered
 
     @property
     def checkout_notes(self) -> CheckoutNotes:
         """The notes behind them; :class:`FlowError` without a state folder that can be used."""
-        return self._context.checkout_notes
+        return self.context.checkout_notes
 
     @property
     def troubles(self) -> Sequence[str]:
-        return tuple(self._context.run_record.troubles)
+        return tuple(self.context.run_record.troubles)
 
     def closing_context(self) -> ClosingContext:
-        return self._context.closing_context()
+        return self.context.closing_context()
 
     def goals(self) -> tuple[list[Goal], list[FlowError]]:
         goals, broken = open_goals.read_all(self.records.goal_ids(), self.records.parsed_goal)
@@ -104,8 +104,8 @@ class Goals:
         """See :func:`flow.adapters.ledger.branch_goals.branch_goals`."""
         from flow.adapters.ledger.branch_goals import branch_goals
 
-        cache_dir = self._context.cache("parsed")
-        return branch_goals(self._context.repo, cache_dir, with_trees=with_trees)
+        cache_dir = self.context.cache("parsed")
+        return branch_goals(self.context.repo, cache_dir, with_trees=with_trees)
 
     def written_since(self, paths: Sequence[str], at: str) -> Sequence[str]:
         from flow.adapters.worktree.written import written_since
@@ -113,51 +113,29 @@ class Goals:
         return written_since(self.top, paths, at)
 
     def closing_on_record(self, loaded: LoadedGoal, run_id: str) -> bool:
-        return self._context.run_record.has_closing(run_id, loaded.goal, loaded.contract)
+        return self.context.run_record.has_closing(run_id, loaded.goal, loaded.contract)
 
     def is_run_known(self, run_id: str) -> bool:
-        return self._context.run_record.knows(run_id)
+        return self.context.run_record.knows(run_id)
 
     def output_end(self, path: str) -> bytes:
         return files.read_end(self.top, path, limit=OUTPUT_END)
 
     def previous_verdict(self, run_id: str) -> Mapping[str, Any] | None:
-        """``last-verdict.json`` of a run; None where it is missing or not one Flow would write."""
-        from flow.adapters.contracts.check import accepts
-
-        verdict = self.records.previous_verdict(run_id)
-        return verdict if verdict is not None and accepts("verdict", verdict)[0] else None
+        return self.records.accepted_verdict(run_id)
 
     def chain(self, run_id: str) -> RecordChain:
-        from flow.core.report import RecordChain
-
-        try:
-            document = self._context.verification.verify(run_id, None)
-        except FlowError:
-            return RecordChain()
-        row = document["runs"][0]
-        faults = [f"{f['file']}: {f['message']}" for f in row["findings"]]
-        return RecordChain(row["head"] or "", row["entries"], tuple(faults))
+        return self.context.verification.record_chain(run_id)
 
     def card(self, path: str, skill: str) -> Mapping[str, Any]:
-        """A scorecard; empty where it is not there, or is none of the skill."""
-        from flow.adapters.rubrics import score_files
+        from flow.adapters.rubrics import shown_cards
 
-        try:
-            folder = score_files.folder(self.top, self._context.settings)
-            return score_files.stored_card(self.top, folder, skill, path)[0]
-        except FlowError:
-            return {}
+        return shown_cards.card(self.top, self.context.settings, path, skill)
 
     def composites(self, skill: str) -> Sequence[tuple[str, float]]:
-        from flow.adapters.rubrics import score_files
+        from flow.adapters.rubrics import shown_cards
 
-        try:
-            folder = score_files.folder(self.top, self._context.settings)
-            cards = score_files.history(self.top, folder, skill, latest="9", most=20).cards
-        except FlowError:
-            return ()
-        return [(card.timestamp[:10], float(card.composite)) for card in reversed(cards)]
+        return shown_cards.composites(self.top, self.context.settings, skill)
 
     def is_pending(self, goal_id: str) -> bool:
         return files.exists(self.top, layout.pending_file(goal_id))

@@ -71,7 +71,7 @@ class InboxGoals(Goals):
         self._trust = trust
 
     def doubt(self, goal_id: str, contract: str) -> Doubt:
-        context = self._context
+        context = self.context
         if self._trust.trusts(context.repository, goal_id, contract):
             return ""
         return doubt(context.settings.settings, context.trust_ledger, goal_id, contract)[0]
@@ -84,7 +84,7 @@ class InboxGoals(Goals):
 
     @once
     def _branch(self) -> str | None:
-        return self._context.branch()
+        return self.context.branch()
 
     @once
     def _closing(self) -> ClosingContext:

@@ -12,6 +12,8 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from flow.wiring.goals import Goals
+
 _PATHS = ("file_path", "notebook_path", "path")
 """Where tools that write a file name it."""
 
@@ -42,25 +44,13 @@ class _CallFolder:
         self._folder = folder
 
     def is_own(self, program: str) -> bool:
-        """Whether ``program`` is what ``flow`` is on the PATH, or the plugin's."""
-        import shutil
+        from flow.adapters.process.called_program import is_own
 
-        import flow
-
-        tops = (
-            os.path.dirname(os.path.dirname(flow.__file__)),
-            os.environ.get("CLAUDE_PLUGIN_ROOT"),
-        )
-        own = (*(os.path.join(top, "bin", "flow") for top in tops if top), shutil.which("flow"))
-        path = os.path.realpath(os.path.join(self._folder, program))
-        return path in {os.path.realpath(each) for each in own if each}
+        return is_own(os.path.join(self._folder, program))
 
     def has_active_goal(self) -> bool:
-        from flow.wiring.context import Context
-        from flow.wiring.goals import Goals
-
         try:
-            goals, unreadable = Goals(Context(self._folder)).active(any_open=True)
+            goals, unreadable = self._goals().active(any_open=True)
         except FlowError:
             return True
         return bool(unreadable) or any(goal.status != "draft" for goal in goals)
@@ -69,12 +59,16 @@ class _CallFolder:
         from flow.app.open_goals import only_open
         from flow.core.tool_calls.confirm_line import confirm_call
         from flow.wiring.confirm_question import confirm_lines
+
+        goals, call = self._goals(), confirm_call(words)
+        goal_id = call.goal_id or only_open(goals.active(any_open=True)[0]).id
+        return confirm_lines(goals.context, goal_id, call.proposal, surely=surely)
+
+    def _goals(self) -> Goals:
         from flow.wiring.context import Context
         from flow.wiring.goals import Goals
 
-        context, call = Context(self._folder), confirm_call(words)
-        goal_id = call.goal_id or only_open(Goals(context).active(any_open=True)[0]).id
-        return confirm_lines(context, goal_id, call.proposal, surely=surely)
+        return Goals(Context(self._folder))
 
 
 def input_with_question(event: Mapping[str, Any], asked: str) -> dict[str, Any] | None:

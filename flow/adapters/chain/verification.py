@@ -11,6 +11,7 @@ from flow.adapters.git import repository
 from flow.core import layout
 from flow.core.chain.walk import ChainFinding
 from flow.core.goal import ids
+from flow.core.report import RecordChain
 from flow.core.text.display import visible
 from flow.core.text.near import did_you_mean
 from flow.errors import FlowError, at_key
@@ -88,6 +89,15 @@ class RunVerification:
                 if name not in known
             ]
         return _document(rows, findings, warnings, against)
+
+    def record_chain(self, run_id: str) -> RecordChain:
+        """How a run's record stands to its chain, for a report; empty where it cannot be told."""
+        try:
+            row = self.verify(run_id, None)["runs"][0]
+        except FlowError:
+            return RecordChain()
+        faults = tuple(f"{found['file']}: {found['message']}" for found in row["findings"])
+        return RecordChain(row["head"] or "", row["entries"], faults)
 
     def _all_pinned(self, warnings: list[str]) -> dict[str, PinnedRun | None]:
         """The pinned heads of every run; a state folder that cannot be used becomes a warning."""

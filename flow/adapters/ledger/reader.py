@@ -291,6 +291,13 @@ class FileRecords:
                 return None
         return verdict
 
+    def accepted_verdict(self, run_id: str) -> Mapping[str, Any] | None:
+        """The same; None also where it is not one that Flow would write."""
+        from flow.adapters.contracts.check import accepts
+
+        verdict = self.previous_verdict(run_id)
+        return verdict if verdict is not None and accepts("verdict", verdict)[0] else None
+
     def proposal(self, run_id: str) -> Mapping[str, Any] | None:
         """The live proposal; None where there is none, or none that Flow left there.
 
