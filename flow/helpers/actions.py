@@ -114,17 +114,16 @@ def record_verdict(options: Options, name: str) -> int:
 
 def record_journal(options: Options, _name: str) -> int:
     """``journal-record.sh``."""
-    from flow.adapters.journal.journals import record_entry
-    from flow.adapters.journal.store import metadata_from_pairs
+    from flow.adapters.journal import journals, store
 
     issue, type = need(options, "--issue", "--type")
     if not (issue.isascii() and issue.isdigit() and len(issue) < 17 and 1 <= int(issue) <= 2**53):
         raise at_key("--issue", issue).invalid(
             f"{issue!r:.60} is not an issue's number", "a whole number from 1 on"
         )
-    metadata = metadata_from_pairs(options.get("--metadata", ()))
+    metadata = store.metadata_from_pairs(options.get("--metadata", ()))
     context = Context()
-    _wrote(context, record_entry(context, int(issue), type, metadata))
+    _wrote(context, journals.record_entry(context, int(issue), type, metadata))
     return DONE
 
 

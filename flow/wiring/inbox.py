@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import time
-
 from flow.adapters.chain import event_log
 from flow.adapters.inbox.checkout import InboxCheckout
-from flow.adapters.inbox.finder import InboxFinder, InboxQuery, own_state_folder
+from flow.adapters.inbox.finder import InboxFinder, InboxLook, InboxQuery, own_state_folder
 from flow.adapters.inbox.index import InboxIndex
 from flow.adapters.user_state.trust import TrustNow, doubt
 from flow.app.inbox.goal_facts import is_no_evidence
-from flow.app.inbox.repository import items_of
-from flow.core.standing.items import InboxItem, is_told, ordered, told_apart
 from flow.startup.once import once
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
 
@@ -23,15 +19,6 @@ if TYPE_CHECKING:
     from flow.adapters.git.find import Repo
     from flow.app.evaluation.values import ClosingContext
     from flow.core.standing.table import Doubt
-
-
-class InboxLook(NamedTuple):
-    """What one look at the inbox shows."""
-
-    rows: list[InboxItem]
-    """By section and age."""
-    checkouts: list[tuple[str, InboxCheckout]]
-    """Every checkout that was looked at, by path, with its repository's top level."""
 
 
 def look(query: InboxQuery) -> InboxLook:
@@ -47,19 +34,7 @@ def look(query: InboxQuery) -> InboxLook:
         context = Context(repo.top, repo=repo)
         return InboxCheckout(InboxGoals(context, trust), context, index)
 
-    finder = InboxFinder(query, folder, index, look_at)
-    rows: list[InboxItem] = []
-    checkouts: list[tuple[str, InboxCheckout]] = []
-    for repository in finder.repositories():
-        rows += items_of(repository)
-        for checkout in repository.checkouts:
-            checkout.keep()
-            checkouts.append((repository.top, checkout))
-    finder.save()
-    oldest = time.time() - query.since
-    told = [row for row in (*finder.broken, *rows) if is_told(row, oldest)]
-    checkouts.sort(key=lambda pair: pair[1].top)
-    return InboxLook(ordered(told_apart(told)), checkouts)
+    return InboxFinder(query, folder, index, look_at).look()
 
 
 class InboxGoals(Goals):

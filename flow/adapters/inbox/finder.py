@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from fnmatch import fnmatchcase
 
 from flow.adapters.fs.combined_stamp import CombinedStamp
@@ -14,7 +15,8 @@ from flow.adapters.git.trees import shared_dir
 from flow.adapters.git.worktrees import lost_tree, main_tree, working_trees
 from flow.adapters.inbox.repository import InboxRepository
 from flow.adapters.user_state import noted_checkouts
-from flow.core.standing.items import WEEK, InboxItem
+from flow.app.inbox.repository import items_of
+from flow.core.standing.items import WEEK, InboxItem, is_told, ordered, told_apart
 from flow.core.text.shell_quote import shell_argument
 from flow.errors import FlowError, GitError, at_key
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -35,6 +37,15 @@ class InboxQuery(NamedTuple):
     """Glob patterns of checkouts, by path or by the name of their folder."""
     since: float = WEEK
     """Seconds that a closed goal is told."""
+
+
+class InboxLook(NamedTuple):
+    """What one look at the inbox shows."""
+
+    rows: list[InboxItem]
+    """By section and age."""
+    checkouts: list[tuple[str, InboxCheckout]]
+    """Every checkout that was looked at, by path, with its repository's top level."""
 
 
 def forget(path: str) -> str | None:
@@ -85,7 +96,22 @@ class InboxFinder:
         self._seen: set[str] = set()
         self.broken: list[InboxItem] = []
 
-    def save(self) -> None:
+    def look(self) -> InboxLook:
+        """Every row and checkout that the query means; what was found out is kept."""
+        rows: list[InboxItem] = []
+        checkouts: list[tuple[str, InboxCheckout]] = []
+        for repository in self.repositories():
+            rows += items_of(repository)
+            for checkout in repository.checkouts:
+                checkout.keep()
+                checkouts.append((repository.top, checkout))
+        self._save()
+        oldest = time.time() - self._query.since
+        told = [row for row in (*self.broken, *rows) if is_told(row, oldest)]
+        checkouts.sort(key=lambda pair: pair[1].top)
+        return InboxLook(ordered(told_apart(told)), checkouts)
+
+    def _save(self) -> None:
         """Keep what was found out; what is no longer there is dropped."""
         whole = not self._query.repos and not self._query.exclude
         self._index.save(self._seen if whole else None)

@@ -12,6 +12,7 @@ from flow.adapters.attribution.attribute import Attributor
 from flow.adapters.attribution.failures import RecordedOutputs
 from flow.adapters.fs import files
 from flow.adapters.fs.state_folder import ensure_state_dir, state_dir
+from flow.adapters.inbox.finder import InboxLook
 from flow.app.report.bundle import bundle_report
 from flow.app.report.gather import goal_report
 from flow.cli.written import (
@@ -34,6 +35,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 from flow.version import __version__
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
+from flow.wiring.inbox import look
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -77,8 +79,6 @@ def write_all(folder: str | None, bundles: Sequence[str], query: InboxQuery | No
     query wrote and this one did not is removed. Raises :class:`FlowError`, and writes no page,
     where there is nothing but bundles that cannot be read.
     """
-    from flow.wiring.inbox import InboxLook, look
-
     limits = _limits()
     if folder is None:
         folder, limits = _own_folder(), ()
