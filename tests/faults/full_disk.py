@@ -9,6 +9,7 @@ and the same command does its work.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
 import subprocess
 import sys
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from tests.faults.commands import Trial
 
 PAGE = 4096
-SIZE, INODES = "48m", 8_000
+ROOMY = "size=48m,nr_inodes=8000"
+REMOUNT = 32
+"""``MS_REMOUNT`` of Linux's ``mount.h``."""
 UNABLE = 77
 """Exit status where this system lets nobody mount a file system."""
 SPARSE = (0, 1, 2, 3, 5, 8, 12, 17, 23, 30, 40, 60, 90)
@@ -44,23 +47,28 @@ ENOUGH = {"pages": writer.SPACE // PAGE, "files": files.FILES_NEEDED}
 
 @contextmanager
 def filled(folder: str, kind: str, room: int) -> Iterator[None]:
-    """Leave room for ``room`` pages or files on the disk of ``folder``."""
-    ballast = os.path.join(folder, "ballast")
-    os.mkdir(ballast)
-    free = os.statvfs(folder)
+    """Leave room for ``room`` pages or files on the disk that is mounted at ``folder``."""
+    disk = os.statvfs(folder)
+    used = (disk.f_blocks - disk.f_bavail) * disk.f_frsize
+    files_used = disk.f_files - disk.f_favail
+    pages = kind == "pages"
+    _resize(folder, f"size={used + room * PAGE}" if pages else f"nr_inodes={files_used + room}")
+    disk = os.statvfs(folder)
+    too_much = disk.f_bavail * disk.f_frsize - room * PAGE if pages else disk.f_favail - room
+    if not 0 <= too_much < (disk.f_frsize if pages else 1):
+        raise AssertionError(f"the disk has not room for {room} {kind}: {disk}")
     try:
-        if kind == "pages":
-            with open(os.path.join(ballast, "file"), "wb") as file:
-                length = free.f_bavail * free.f_frsize - room * PAGE
-                os.posix_fallocate(file.fileno(), 0, length)
-        else:
-            for number in range(free.f_favail - room):
-                os.mknod(os.path.join(ballast, str(number)))
         yield
     finally:
-        for name in os.listdir(ballast):
-            os.unlink(os.path.join(ballast, name))
-        os.rmdir(ballast)
+        _resize(folder, ROOMY)
+
+
+def _resize(folder: str, options: str) -> None:
+    """Make the disk at ``folder`` as large as ``options`` say, without a byte written to it."""
+    mount = ctypes.CDLL(None, use_errno=True).mount
+    if mount(b"none", folder.encode(), None, REMOUNT, options.encode()) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), folder)
 
 
 def attempt(bench: crash.Bench, trial: Trial, kind: str, room: int) -> tuple[bool, crash.Outcome]:
@@ -68,7 +76,7 @@ def attempt(bench: crash.Bench, trial: Trial, kind: str, room: int) -> tuple[boo
     scene = bench.scene(trial)
     words = bench.words(trial, scene)
     job = crash.Job(trial.name, tracer.Call(kind, room, ""), "FULL")
-    with filled(bench.folder, kind, room):
+    with filled(os.path.dirname(bench.folder), kind, room):
         ran = forked(lambda: _unwarned(words), cwd=scene.repo, env=scene.env)
     sufficed = ran.status == trial.success
     if trial.hook:  # which always ends with 0
@@ -95,7 +103,7 @@ def warned(bench: crash.Bench, trial: Trial, kind: str, room: int) -> crash.Outc
     """Run an evaluation with so much room; what is wrong where that is too little to begin."""
     scene = bench.scene(trial)
     before = look(scene)
-    with filled(bench.folder, kind, room):
+    with filled(os.path.dirname(bench.folder), kind, room):
         ran = scene.call(bench.words(trial, scene))
     after, problems = look(scene), []
     began = after.evidence != before.evidence
@@ -133,7 +141,7 @@ def all_outcomes(
 def mounted(argv: list[str]) -> int:
     """Start again with a small disk of one's own at the end of the command line."""
     with tempfile.TemporaryDirectory(prefix="flow-full-") as folder:
-        mount = f"mount -t tmpfs -o size={SIZE},nr_inodes={INODES} none {folder} || exit {UNABLE}"
+        mount = f"mount -t tmpfs -o {ROOMY} none {folder} || exit {UNABLE}"
         words = [sys.executable, "-m", "tests.faults.full_disk", *argv, "--on", folder]
         alone = ["unshare", "--user", "--map-root-user", "--mount"]
         allowed = subprocess.run([*alone, "sh", "-c", mount], check=False, capture_output=True)
