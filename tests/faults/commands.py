@@ -256,7 +256,7 @@ case $prompt in
 esac
 """
 IN_TURN = """
-from flow.adapters.process import in_threads as at_once
+from flow.adapters.debates import context
 def in_turn(calls):
     results, raised = [], []
     for call in calls:
@@ -267,7 +267,7 @@ def in_turn(calls):
     if raised:
         raise raised[0]
     return results
-at_once.run_in_threads = in_turn
+context.run_in_threads = in_turn
 """
 """The judges one after the other: strace follows one thread, and each run is to be as the last."""
 

@@ -84,23 +84,25 @@ class Bench:
     A scene always lies in the same place, since trust knows a repository by its path.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, *, traces: bool = True) -> None:
+        """``traces``: whether calls are to be broken one by one, for which they must be known."""
         preload()
-        self.folder = folder
+        self.folder, self.traces = folder, traces
+        self.calls: dict[str, list[tracer.Call]] = {}
         self.given: dict[str, str] = {}
         self.before: dict[str, View] = {}
         self.files: dict[str, set[str]] = {}
 
     def scene(self, trial: Trial) -> Scene:
         """The command's scene, as it was before the command."""
-        scene = Scene(os.path.join(self.folder, "scene"))
+        scene = Scene(os.path.join(self.folder, "scene"), os.path.join(self.folder, "begun"))
         template = os.path.join(self.folder, "templates", trial.name)
         if trial.name not in self.given:
             shutil.rmtree(scene.folder, ignore_errors=True)
             self.given[trial.name] = trial.prepare(scene)
             self.before[trial.name] = look(scene)
             scene.copy_to(template)
-            ran = scene.call(self.words(trial, scene))
+            ran = self._unharmed(trial, scene)
             if ran.status != trial.success:
                 raise AssertionError(f"{trial.name} does not work unharmed: {ran}")
             scene.call(self.words(trial, scene))
@@ -108,18 +110,22 @@ class Bench:
         scene.restore(template)
         return scene
 
+    def _unharmed(self, trial: Trial, scene: Scene) -> Ran:
+        words = self.words(trial, scene)
+        if not self.traces:
+            return scene.call(words)
+        ran, self.calls[trial.name] = tracer.calls(scene, words, trial.first)
+        return ran
+
     def words(self, trial: Trial, scene: Scene) -> tuple[str, ...]:
         """The command line."""
         return trial.words(scene, self.given[trial.name])
 
     def plan(self, trial: Trial, *, reads: bool) -> list[Job]:
         """Every call of an unharmed run, with every fault that fits it."""
-        scene = self.scene(trial)
-        ran, calls = tracer.calls(scene, self.words(trial, scene), trial.first)
-        if ran.status != trial.success:
-            raise AssertionError(f"{trial.name} does not work under strace: {ran}")
+        self.scene(trial)
         jobs = []
-        for place, call in enumerate(calls):
+        for place, call in enumerate(self.calls[trial.name]):
             if call.name in tracer.READING:
                 faults: tuple[str, ...] = READ_ERRORS if reads else ()
             else:

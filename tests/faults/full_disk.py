@@ -121,7 +121,7 @@ def all_outcomes(
     """Each command with more and more room, until it twice had enough of it."""
     outcomes = []
     for name in names:
-        bench, trial = crash.Bench(tempfile.mkdtemp(dir=folder)), BY_NAME[name]
+        bench, trial = crash.Bench(tempfile.mkdtemp(dir=folder), traces=False), BY_NAME[name]
         for kind in kinds:
             if name.startswith(("evaluate", "hook-first")):
                 rooms = (0, ENOUGH[kind] - 1, ENOUGH[kind] + 8)  # locks take some

@@ -1,12 +1,13 @@
 """A repository with a home and a state folder of its own, and Flow called in it.
 
 Flow is called in a forked child that has its modules already, which takes a few milliseconds, or
-started isolated as a process of its own (:func:`command`), as ``strace`` needs it.
+started isolated as a process of its own (:func:`command`).
 """
 
 from __future__ import annotations
 
 import gc
+import hashlib
 import importlib
 import json
 import os
@@ -94,8 +95,10 @@ class Ran(NamedTuple):
 class Scene:
     """``folder`` holds ``repo``, ``home``, ``state``, ``tmp``, and ``files`` that commands read."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, kept: str = "") -> None:
+        """``kept`` is where each beginning is kept that was made once, to be put back."""
         self.folder = folder
+        self.kept = kept
         self.repo = os.path.join(folder, "repo")
         self.home = os.path.join(folder, "home")
         self.state = os.path.join(folder, "state")
@@ -145,6 +148,11 @@ class Scene:
 
     def start(self, *, goal: str | None = TEXT, draft: bool = False) -> Scene:
         """Make the repository with a first commit, and the goal unless ``goal`` is None."""
+        name = hashlib.sha256(f"{draft} {goal}".encode()).hexdigest()
+        kept = os.path.join(self.kept, name) if self.kept else ""
+        if kept and os.path.exists(kept):
+            self.restore(kept)
+            return self
         for folder in (self.repo, self.home, self.files, self.temporary):
             os.makedirs(folder)
         with open(os.path.join(self.home, ".gitconfig"), "w", encoding="utf-8") as file:
@@ -159,6 +167,8 @@ class Scene:
         if goal is not None:
             given = self.hand("goal.yaml", goal)
             must(self.flow("goal", "create", "--file", given, *(["--draft"] if draft else [])))
+        if kept:
+            self.copy_to(kept)
         return self
 
     def meet(self) -> None:
@@ -209,14 +219,17 @@ def entry(argv: Sequence[str]) -> int:
     return run(words)
 
 
+USED = ("ctypes", "email.parser", "jsonschema", "mmap", "tree_sitter", "tree_sitter_bash", "yaml")
+"""What Flow imports once it needs it."""
+
+
 def preload() -> None:
-    """Import all of Flow, so that a forked child imports nothing."""
-    for module in pkgutil.walk_packages(flow.__path__, "flow."):
-        if not module.name.endswith(("__main__", "pytest_plugin")):
-            try:
-                importlib.import_module(module.name)
-            except ImportError:
-                continue  # an extra that is not installed
+    """Import all of Flow and what it uses, so that a forked child imports nothing."""
+    modules = [module.name for module in pkgutil.walk_packages(flow.__path__, "flow.")]
+    for name in (*modules, *USED):
+        if not name.endswith(("__main__", "pytest_plugin")):
+            with suppress(ImportError):  # an extra that is not installed
+                importlib.import_module(name)
 
 
 def command(argv: Sequence[str], first: str = "") -> list[str]:
@@ -232,11 +245,17 @@ def command(argv: Sequence[str], first: str = "") -> list[str]:
 
 
 def forked(
-    work: Callable[[], int], *, cwd: str, env: Mapping[str, str], timeout: float = CALL_TIMEOUT
+    work: Callable[[], int],
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    timeout: float = CALL_TIMEOUT,
+    begun: Callable[[int], None] = lambda _: None,
 ) -> Ran:
     """Run ``work`` in a forked child with standard streams of its own; its status and output.
 
-    ``timeout`` (seconds) only ends a hang, which is status -9.
+    ``timeout`` (seconds) only ends a hang, which is status -9. ``begun`` is called with the number
+    of the child.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -246,6 +265,7 @@ def forked(
         _become(work, cwd, env, out_w, err_w)
     os.close(out_w)
     os.close(err_w)
+    begun(child)
     texts: dict[int, bytes] = {out_r: b"", err_r: b""}
     deadline = time.monotonic() + timeout
     with selectors.DefaultSelector() as selector:

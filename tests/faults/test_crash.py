@@ -10,6 +10,7 @@ import pytest
 
 from tests.faults import crash
 from tests.faults.commands import TRIALS
+from tests.faults.scenes import Ran
 from tests.support.effort import sizes
 
 SEED = 20261121
@@ -54,7 +55,7 @@ def test_a_file_that_the_command_line_names_is_the_callers(tmp_path):
     job = crash.Job("scorecard", crash.tracer.Call("openat", 1, ""), "EMFILE")
     for path, own in (("repo/run.md", True), ("files/judge.sh", True), ("repo/.flow", False)):
         hit = f'openat(AT_FDCWD, "{scene.folder}/{path}", O_RDONLY) = -1 EMFILE (INJECTED)'
-        found = crash.tracer.Broken(crash.tracer.Ran(2, "", ""), hit, True)
+        found = crash.tracer.Broken(Ran(2, "", ""), hit, True)
         asked = crash._Questions(bench, crash.BY_NAME["scorecard"], scene, job, found)
         assert asked._of_the_caller() is own
 

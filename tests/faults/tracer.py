@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import os
+import ctypes
 import re
 import signal
+import socket
 import subprocess
+import sys
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from tests.faults.scenes import Ran, command
+from flow.startup import ctrl_c
+from tests.faults.scenes import entry, forked
+from tests.support.here import forget
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tests.faults.scenes import Scene
+    from tests.faults.scenes import Ran, Scene
 
 CHANGING = (
     *("write", "pwrite64", "writev", "link", "linkat", "symlink", "symlinkat", "mkdir", "mkdirat"),
@@ -26,6 +31,8 @@ READING = ("read", "pread64", "getdents64")
 SIGNALS = ("KILL", "INT")
 LIMIT = 300.0
 """Seconds; only ends a hang."""
+PR_SET_PTRACER = 0x59616D61
+"""From Linux's ``prctl.h``."""
 
 _LINE = re.compile(r"(\w+)\(")
 _ABSOLUTE = re.compile(r'AT_FDCWD<[^>]*>(?=, "/)')
@@ -51,9 +58,9 @@ class Broken(NamedTuple):
 def calls(scene: Scene, argv: Sequence[str], first: str = "") -> tuple[Ran, list[Call]]:
     """Run ``argv`` unharmed; every call that is about a file of the scene or a standard stream.
 
-    ``first``: see :func:`tests.faults.scenes.command`.
+    ``first`` is code that runs before it.
     """
-    ran, lines = _run(scene, command(argv, first), (*CHANGING, *OPENING, *READING), [])
+    ran, lines = _run(scene, argv, first, (*CHANGING, *OPENING, *READING), [])
     counts: dict[str, int] = {}
     found = []
     for line in lines:
@@ -71,7 +78,7 @@ def broken(scene: Scene, argv: Sequence[str], call: Call, fault: str, first: str
     """Run ``argv`` with one call broken; ``fault`` is the name of a signal, or of an error."""
     what = f"{'signal' if fault in SIGNALS else 'error'}={fault}"
     rule = f"inject={call.name}:{what}:when={call.number}"
-    ran, lines = _run(scene, command(argv, first), (call.name,), ["-e", rule])
+    ran, lines = _run(scene, argv, first, (call.name,), ["-e", rule])
     if fault == "KILL":
         made = [line for line in lines if not line.startswith("+++")]
         hit = made[-1] if ran.status == -signal.SIGKILL and made else None
@@ -91,26 +98,49 @@ def _about(line: str, scene: Scene) -> bool:
 
 
 def _run(
-    scene: Scene, argv: Sequence[str], names: Sequence[str], more: Sequence[str]
+    scene: Scene, argv: Sequence[str], first: str, names: Sequence[str], more: Sequence[str]
 ) -> tuple[Ran, list[str]]:
+    """What a forked child came to that waited for strace to follow it, and what strace saw.
+
+    A start of Python, and the imports, would cost many times what is traced.
+    """
     log = f"{scene.folder}.strace"
-    words = ["strace", "-qq", "-y", "-s", "64", "-o", log, "-e", f"trace={','.join(names)}", *more]
-    with subprocess.Popen(
-        [*words, "--", *argv],
-        cwd=scene.repo,
-        env=scene.env,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:
-        try:
-            out, err = process.communicate(timeout=LIMIT)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            out, err = process.communicate()
-            err += b"\nit hung"
+    words = ["strace", "-y", "-s", "64", "-o", log, "-e", f"trace={','.join(names)}", *more]
+    here, there = socket.socketpair()
+    tracers = []
+
+    def follow(child: int) -> None:
+        here.recv(1)
+        strace = subprocess.Popen([*words, "-p", str(child)], stderr=subprocess.PIPE)
+        tracers.append(strace)
+        assert strace.stderr is not None
+        told = strace.stderr.readline()
+        if not told.endswith(b"attached\n"):
+            raise AssertionError(f"strace cannot follow: {told + strace.communicate()[1]!r}")
+        here.send(b"go")
+
+    with here, there:
+        work = partial(_traced, argv, first, here, there)
+        ran = forked(work, cwd=scene.repo, env=scene.env, timeout=LIMIT, begun=follow)
+    tracers[0].communicate()
     with open(log, encoding="utf-8", errors="replace") as file:
         lines = file.read().splitlines()
-    texts = (text.decode("utf-8", "replace") for text in (out, err))
-    return Ran(process.returncode, *texts), lines
+    return ran, lines
+
+
+def _traced(argv: Sequence[str], first: str, theirs: socket.socket, own: socket.socket) -> int:
+    """What the child does: it knows nothing but Flow's modules, and has its signals as a start."""
+    theirs.close()
+    with own:
+        # Linux may allow a process's parents alone to follow it.
+        ctypes.CDLL(None).prctl(PR_SET_PTRACER, ctypes.c_ulong(-1))
+        own.send(b"r")
+        if not own.recv(2):
+            return 1
+    forget()
+    exec(first)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    ctrl_c.own()
+    status = entry(argv)
+    sys.stdout.flush()
+    return status
