@@ -178,7 +178,7 @@ def modules_in(text: str) -> list[str]:
 
 
 MAINTAINERS = [page for page in PAGES if {"maintainers", "adr"} & set(page.parts)]
-OTHERS = {"yaml.py", "sitecustomize.py", "conftest.py"}
+OTHERS = {"argparse.py", "yaml.py", "sitecustomize.py", "conftest.py"}
 """Names of files that others bring along."""
 
 
