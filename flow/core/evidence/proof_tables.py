@@ -3,10 +3,12 @@
 Sources: each program's own pages on configuration and test discovery, as read in November 2026
 (docs.pytest.org "Configuration" and "Good Integration Practices", docs.python.org "site" and
 "unittest", jestjs.io "Configuring Jest", vitest.dev/config, mochajs.org, npm
-"package.json", pkg.go.dev/cmd/go "Test packages", doc.rust-lang.org/cargo "Package Layout",
+"package.json", yarnpkg.com "yarnrc", turbo.build, nx.dev, pkg.go.dev/cmd/go "Test packages",
+doc.rust-lang.org/cargo "Package Layout",
 rspec.info, docs.phpunit.de "XML Configuration", maven.apache.org "Standard Directory Layout",
 docs.gradle.org "Testing", learn.microsoft.com "dotnet test", cmake.org "ctest", hexdocs.pm/mix,
-swift.org/package-manager, bats-core.readthedocs.io, gnu.org "Makefile Names").
+swift.org/package-manager, bats-core.readthedocs.io, gnu.org "Makefile Names"; of linters and type
+checkers each one's page on its configuration file).
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
             "package.json", "jest.config.*", "jest.setup.*", "vitest.config.*", "vite.config.*",
             ".mocharc*", "ava.config.*", ".taprc", "karma.conf.*", "playwright.config.*",
             "cypress.config.*", "babel.config.*", ".babelrc*", ".npmrc", "deno.json*",
-            "bunfig.toml", "jasmine.json",
+            "bunfig.toml", "jasmine.json", ".yarnrc*", "turbo.json", "nx.json", "lerna.json",
         ),
         ("*.test.*", "*.spec.*", "__tests__/", "__mocks__/", "tests/", "test/", "e2e/"),
     ),
@@ -60,7 +62,10 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
     ),
     "ruby": Ecosystem(
         ("ruby", "rspec", "rake", "bundle", "rails", "minitest", "cucumber"),
-        (".rspec", "Rakefile", "Gemfile", "spec_helper.rb", "rails_helper.rb", "test_helper.rb"),
+        (
+            ".rspec", ".bundle/", "[Rr]akefile*", "Gemfile", "spec_helper.rb", "rails_helper.rb",
+            "test_helper.rb",
+        ),
         ("*_spec.rb", "*_test.rb", "test_*.rb", "spec/", "test/"),
     ),
     "php": Ecosystem(
@@ -72,12 +77,12 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
         ("mvn", "mvnw", "gradle", "gradlew", "sbt", "bazel"),
         (
             "pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle",
-            "settings.gradle.kts", "gradle.properties", "build.sbt",
+            "settings.gradle.kts", "gradle.properties", "gradle/", ".mvn/", "build.sbt",
         ),
         ("*Test.java", "*Tests.java", "*Test.kt", "*Spec.scala", "test/"),
     ),
     "dotnet": Ecosystem(
-        ("dotnet",), ("*.csproj", "*.fsproj", "*.runsettings", "Directory.Build.*"),
+        ("dotnet",), ("global.json", "*.csproj", "*.fsproj", "*.runsettings", "Directory.Build.*"),
         ("*Test.cs", "*Tests.cs", "*.Tests/"),
     ),
     "c": Ecosystem(
@@ -87,7 +92,10 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
     ),
     "make": Ecosystem(
         ("make", "gmake", "just", "task", "invoke"),
-        ("Makefile", "makefile", "GNUmakefile", "*.mk", "justfile", "Taskfile.y*ml", "tasks.py"),
+        (
+            "Makefile", "makefile", "GNUmakefile", "*.mk", "[Jj]ustfile", ".justfile",
+            "[Tt]askfile.*", "tasks.py",
+        ),
         (),
     ),
     "elixir": Ecosystem(("mix",), ("mix.exs", ".formatter.exs"), ("*_test.exs", "test/")),
@@ -96,6 +104,60 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
         ("bats", "shellspec", "bash", "sh", "dash", "zsh", "ksh"),
         (".shellspec",),
         ("*.bats", "*_spec.sh", "test_*.sh", "tests/", "test/"),
+    ),
+    "mypy": Ecosystem(
+        ("mypy", "dmypy"), ("mypy.ini", ".mypy.ini", "setup.cfg", "pyproject.toml"), ()
+    ),
+    "pyright": Ecosystem(
+        ("pyright", "basedpyright", "ty", "pyrefly"),
+        ("pyrightconfig.json", "ty.toml", "pyrefly.toml", "pyproject.toml"), (),
+    ),
+    "python linters": Ecosystem(
+        ("ruff", "flake8", "pylint", "black", "isort", "bandit", "pydocstyle", "lint-imports"),
+        (
+            "ruff.toml", ".ruff.toml", ".flake8", ".pylintrc", "pylintrc", "pylintrc.toml",
+            ".pylintrc.toml", ".isort.cfg", ".bandit", ".pydocstyle*", ".importlinter", "tox.ini",
+            "setup.cfg", "pyproject.toml",
+        ), (),
+    ),
+    "javascript linters": Ecosystem(
+        ("eslint", "prettier", "tsc", "vue-tsc", "biome", "stylelint", "oxlint", "xo", "standard"),
+        (
+            ".eslintrc*", "eslint.config.*", ".eslintignore", ".prettierrc*", "prettier.config.*",
+            ".prettierignore", "tsconfig*.json", "biome.json*", ".stylelintrc*",
+            "stylelint.config.*", ".stylelintignore", ".oxlintrc.json", ".editorconfig",
+            "package.json",
+        ), (),
+    ),
+    "go linters": Ecosystem(
+        ("golangci-lint", "staticcheck", "revive"),
+        (".golangci.*", "staticcheck.conf", "revive.toml", "go.mod"), (),
+    ),
+    "rust linters": Ecosystem(
+        ("cargo", "rustfmt", "clippy-driver"),
+        ("clippy.toml", ".clippy.toml", "rustfmt.toml", ".rustfmt.toml", "deny.toml"), (),
+    ),
+    "ruby linters": Ecosystem(
+        ("rubocop", "standardrb", "srb"), (".rubocop*", ".standard.yml", "sorbet/config"), ()
+    ),
+    "php linters": Ecosystem(
+        ("phpstan", "psalm", "phpcs", "php-cs-fixer"),
+        ("phpstan*.neon*", "psalm.xml*", "phpcs.xml*", ".phpcs.xml*", ".php-cs-fixer*"), (),
+    ),
+    "c linters": Ecosystem(
+        ("clang-tidy", "clang-format", "cppcheck"), (".clang-tidy", ".clang-format"), ()
+    ),
+    "text linters": Ecosystem(
+        (
+            "shellcheck", "hadolint", "markdownlint", "markdownlint-cli2", "yamllint", "codespell",
+            "actionlint", "vale", "tflint", "sqlfluff", "buf", "typos", "pre-commit",
+        ),
+        (
+            ".shellcheckrc", ".hadolint.y*ml", ".markdownlint*", ".yamllint*", ".codespellrc",
+            ".github/actionlint.y*ml", ".vale.ini", ".tflint.hcl", ".sqlfluff*", "buf.yaml",
+            "typos.toml", "_typos.toml", ".typos.toml", ".pre-commit-config.yaml", "setup.cfg",
+            "pyproject.toml",
+        ), (),
     ),
 }  # fmt: skip
 
@@ -117,6 +179,17 @@ EXAMINERS = frozenset(
     )
 )  # fmt: skip
 """Programs that examine their operands, which are the work itself; a test among them counts."""
+
+RULE_OPTIONS = frozenset(
+    (
+        "--config", "--config-file", "--config-path", "--rcfile", "--file", "--ignore-path",
+        "--ignore-file", "--exclude-from", "--project", "--settings-path", "--settings",
+    )
+)  # fmt: skip
+"""Options of examiners whose value is a file of rules, and not of the work."""
+
+SEARCHERS = frozenset(("grep", "egrep", "fgrep", "zgrep", "rg", "ag"))
+"""Examiners whose ``-f`` names a file of patterns."""
 
 TEST_FOLDERS = frozenset(
     (

@@ -14,7 +14,9 @@ from flow.core.evidence.proof_tables import (
     ECOSYSTEMS,
     EXAMINERS,
     PROJECT_RUNNERS,
+    RULE_OPTIONS,
     RUNNER_MODULES,
+    SEARCHERS,
     SITE,
     TEST_FOLDERS,
     TOOL_FOLDERS,
@@ -242,12 +244,14 @@ class _ProofFinder:
             dotted = runner and "." in word and re.fullmatch(r"[\w.]+", word) is not None
             if dotted or (previous == "-m" and _PYTHON.match(name)):
                 files += self._module(word, folder)
+            rules = word.partition("=")[0] in RULE_OPTIONS or previous in RULE_OPTIONS
+            rules = rules or (name in SEARCHERS and previous == "-f")
             previous = word
             for path in self._candidates(word, folder):
                 kind = self._disk.kind(path)
                 if kind == "folder":
                     folders.append(path)
-                elif examines and not _test_like(path):
+                elif examines and not rules and not _test_like(path):
                     continue
                 elif kind == "file" or _named_anew(path, runner=runner):
                     files.append(path)

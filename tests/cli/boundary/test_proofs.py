@@ -317,11 +317,10 @@ def test_a_goal_that_began_before_is_not_missed_and_that_is_said_once(repo: GitR
         ("python3 -m pytest tests", "pytest.py"),
         ("PYTHONPATH=src python3 tests/test_add.py", "src/sitecustomize.py"),
         ("X=tools; $X/check", "tools/check"),
+        ("mypy src", "mypy.ini"),
     ],
 )
-def test_a_new_file_that_takes_a_runners_place_is_told(
-    repo: GitRepo, command: str, path: str
-) -> None:
+def test_a_new_file_that_steers_the_command_is_told(repo: GitRepo, command: str, path: str) -> None:
     begin(repo, command)
     repo.write(path, "print('1 passed in 0.01s')\nraise SystemExit\n")
     assert changed(evaluate(repo)) == {path: "new"}
