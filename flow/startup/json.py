@@ -103,6 +103,10 @@ else:
 
     def _lines(value, text, line, begin, indent):
         """``value`` over several lines, each of which begins with ``begin``."""
+        if value.__class__ is str:  # most are, and an encoder takes longer to make than to ask
+            return text(value)
+        if value is None:
+            return "null"
         if value and isinstance(value, dict):
             if not all(type(key) is str for key in value):
                 raise TypeError

@@ -185,7 +185,7 @@ def publish(
     ``last`` is the run's newest entry, complete. ``digested``: SHA-256 and size of output, where
     known. ``before`` the entry and ``after`` the sidecar get its event's fields.
     """
-    _, run_id, evidence_id = names(document)
+    goal_id, run_id, evidence_id = names(document)
     root, rel = run.root, layout.evidence_file(run_id, evidence_id)
     output = layout.output_file(run_id, evidence_id)
     if digested is not None:
@@ -206,7 +206,7 @@ def publish(
             before(fields)
         with files.prepared(root, rel, data, ledger_file.token(fields["sidecar_sha256"])) as put:
             undo.begun = rel
-            undo.entry = entry = _entry(last, document, fields, now)
+            undo.entry = entry = _entry(last, run_id, goal_id, fields, now)
             ledger_file.append(run, entry)
             put()
         undo.files.append(rel)
@@ -220,12 +220,12 @@ def publish(
 
 
 def _entry(
-    last: LedgerEntry | None, document: Mapping[str, Any], event: Mapping[str, Any], now: str
+    last: LedgerEntry | None, run_id: str, goal_id: str, event: Mapping[str, Any], now: str
 ) -> LedgerEntry:
-    """The ledger's entry of a sidecar, after ``last``."""
-    goal_id, run_id, evidence_id = names(document)
-    fields = {"at": now, "kind": EVIDENCE, "evidence_id": evidence_id, "goal_id": goal_id}
-    fields |= {key: event[key] for key in ("by", "sidecar_sha256", "output_sha256")}
+    """The ledger's entry of the sidecar that ``event`` records, after ``last``."""
+    fields = {"at": now, "kind": EVIDENCE, "goal_id": goal_id}
+    told = ("evidence_id", "by", "sidecar_sha256", "output_sha256")
+    fields |= {key: event[key] for key in told}
     return following(last.head if last else None, run_id, fields)
 
 

@@ -240,7 +240,7 @@ class _RunnerCall:
         if report["kind"] == "storage":
             raise _cannot_record(check, plan, report)
         exited = _exit(report, plan.timeout)
-        path = os.path.join(plan.top, plan.work_file)
+        path = f"{plan.top}/{plan.work_file}"
         confined = plan.confined
         return CheckResult(
             outcome=exited.outcome,
