@@ -78,8 +78,8 @@ else:
             except KeyError:
                 missing = [key for key in rest if key not in others]
                 raise TypeError(f"{cls.__name__} lacks {', '.join(missing)}") from None
-            wrong = [key for key in named if key not in rest] if named else ()
-            if wrong:
+            if not named.keys() <= set(rest):
+                wrong = [key for key in named if key not in rest]
                 raise TypeError(f"{cls.__name__} does not take {', '.join(wrong)}")
             return completed
 

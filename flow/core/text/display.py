@@ -27,6 +27,8 @@ def visible(text: str) -> str:
 
     What joins two emoji to one, or shapes the letters of a script that needs it, stays.
     """
+    if text.isascii() and text.isprintable():  # most are
+        return text
     if _JOINER in text or _NON_JOINER in text:
         places = enumerate(text)
         return "".join(c if _plain(c) or _joins(text, at) else _escape(c) for at, c in places)
