@@ -23,7 +23,6 @@ DONE, BAD_INPUT, SEVERAL = 0, 1, 3
 def record_evidence(options: Options, name: str) -> int:
     """``flow-record-evidence.sh``."""
     from flow.adapters.fs import inputs
-    from flow.wiring.recording import record_evidence
 
     run_id, file = need(options, "--run-id", "--evidence-file")
     ids.run_id(run_id)
@@ -32,7 +31,9 @@ def record_evidence(options: Options, name: str) -> int:
     if raw_output is not None:
         inputs.check_file(raw_output, "--raw-output")
     context = Context()
-    path, warnings = record_evidence(context, run_id, data, file, raw_output)
+    path, warnings = context.ledger.record_handed_in(
+        run_id, data, raw_output, file=file, environ=context.environ
+    )
     _wrote(context, path, name, warnings)
     return DONE
 
@@ -48,14 +49,14 @@ def record_goal(options: Options, name: str) -> int:
 
 def _create_goal(options: Options, name: str) -> int:
     from flow.adapters.fs import inputs
-    from flow.wiring.recording import create_goal_file
+    from flow.wiring.creating import create_goal
 
     (file,) = need(options, "--goal-file")
     _refuse_others(options, "--create", "--goal-file")
     text = inputs.read_text(file, "--goal-file")
     context = Context()
-    path, warnings = create_goal_file(context, text, file)
-    _wrote(context, path, name, warnings)
+    made = create_goal(context, text, file, as_draft=None, base=None, source="flow-goal-record.sh")
+    _wrote(context, made.file, name, made.warnings)
     return DONE
 
 

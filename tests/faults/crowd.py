@@ -81,8 +81,9 @@ def _evidence(context: Context, token: str, given: dict[str, Any]) -> None:
             "limitations": ["One of many."],
         },
     }
-    recording.record_evidence(
-        context, RUN, json.dumps(document).encode(), "evidence", given.get("raw")
+    data = json.dumps(document).encode()
+    context.ledger.record_handed_in(
+        RUN, data, given.get("raw"), file="evidence", environ=context.environ
     )
 
 

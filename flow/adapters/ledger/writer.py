@@ -101,6 +101,23 @@ class FileLedger:
             run_id, document, raw_path, file=file, environ=environ
         )
 
+    def record_handed_in(
+        self,
+        run_id: str,
+        data: bytes,
+        raw_path: str | None,
+        *,
+        file: str,
+        environ: Mapping[str, str],
+    ) -> tuple[str, tuple[str, ...]]:
+        """:meth:`record_foreign` of a file's bytes; returns the sidecar's path and warnings."""
+        from flow.adapters.contracts.formats import parse_yaml
+
+        _, path, warnings = self.record_foreign(
+            run_id, parse_yaml(data, file=file), raw_path, file=file, environ=environ
+        )
+        return path, warnings
+
     def repropose(self, goal_id: str, run_id: str, seen: Seen, proposal: Mapping[str, Any]) -> None:
         """Replace the live proposal; the goal stays as it is.
 

@@ -6,7 +6,7 @@ from flow.core import layout
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from flow.app.evaluation.values import ClosingContext
     from flow.core.goal.loaded import LoadedGoal
@@ -35,6 +35,16 @@ class LifecycleChange(NamedTuple):
         )
 
 
+class LifecycleLedger(Protocol):
+    """The writing side of the ledger, as far as blocks are handed in."""
+
+    def update_lifecycle(self, goal_id: str, lifecycle: Mapping[str, Any], **how: Any) -> object:
+        """Write the block, if the table of moves allows it.
+
+        ``how`` are the fields of :class:`LifecycleChange` beside the block.
+        """
+
+
 class LifecyclePort(Protocol):
     """What writing a lifecycle block needs of the checkout."""
 
@@ -44,27 +54,19 @@ class LifecyclePort(Protocol):
     def closing_context(self) -> ClosingContext:
         """What a person's command is decided with."""
 
-    def activate(self, goal_id: str) -> None:
-        """Start a draft: pin its base, record trust."""
-
-    def write(
-        self,
-        goal_id: str,
-        lifecycle: Mapping[str, Any],
-        *,
-        from_status: str | None,
-        merge: bool,
-        increment_turns: bool,
-        file: str,
-    ) -> None:
-        """Write the block, if the table of moves allows it."""
+    @property
+    def ledger(self) -> LifecycleLedger:
+        """What writes the block."""
 
 
-def update_lifecycle(port: LifecyclePort, goal_id: str, change: LifecycleChange) -> str:
+def update_lifecycle(
+    port: LifecyclePort, goal_id: str, change: LifecycleChange, activate: Callable[[str], object]
+) -> str:
     """Write a goal's lifecycle block; returns the goal's path.
 
-    ``achieved`` needs a live proposal and an unbroken record; a draft that becomes active is
-    activated. Raises :class:`StaleProposal`, :class:`StateError`.
+    ``activate`` starts a draft: pins its base, records trust. ``achieved`` needs a live proposal
+    and an unbroken record; a draft that becomes active is activated. Raises
+    :class:`StaleProposal`, :class:`StateError`.
     """
     block, from_status = change.block, change.from_status
     if block.get("status") == "achieved":
@@ -76,9 +78,9 @@ def update_lifecycle(port: LifecyclePort, goal_id: str, change: LifecycleChange)
         closing.refuse_broken(context, goal_id)
     starts = block.get("status") == "active" and from_status in (None, "draft")
     if starts and port.load(goal_id).goal.status == "draft":
-        port.activate(goal_id)  # pins the base and records trust, as `active` has to
+        activate(goal_id)  # pins the base and records trust, as `active` has to
         from_status = None
-    port.write(
+    port.ledger.update_lifecycle(
         goal_id,
         block,
         from_status=from_status,

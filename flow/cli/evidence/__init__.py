@@ -21,7 +21,6 @@ from flow.render.evidence import evidence_show
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
-from flow.wiring.recording import record_evidence
 
 if TYPE_CHECKING:
     import argparse
@@ -46,7 +45,10 @@ def _record_evidence(args: argparse.Namespace, out: Output) -> int:
     data = inputs.read(args.evidence_file, "--evidence-file")
     if args.raw_output is not None:
         inputs.check_file(args.raw_output, "--raw-output")
-    path, warnings = record_evidence(Context(), run_id, data, args.evidence_file, args.raw_output)
+    context = Context()
+    path, warnings = context.ledger.record_handed_in(
+        run_id, data, args.raw_output, file=args.evidence_file, environ=context.environ
+    )
     out.result(
         {"run_id": run_id, "path": path, "warnings": list(warnings)},
         [f"{out.screen.mark('proved')} recorded {display.visible(path)}"],

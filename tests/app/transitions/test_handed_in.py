@@ -30,13 +30,19 @@ class Port:
     def activate(self, goal_id: str) -> None:
         self.calls.append(f"activate {goal_id}")
 
-    def write(self, goal_id: str, lifecycle: Any, **how: Any) -> None:
+    @property
+    def ledger(self) -> Port:
+        return self
+
+    def update_lifecycle(self, goal_id: str, lifecycle: Any, **how: Any) -> None:
         self.calls.append((goal_id, dict(lifecycle), how["from_status"]))
 
 
 def handed_in(port: Port, block: dict[str, Any], from_status: str | None = None) -> list[Any]:
     change = LifecycleChange(block, "file", from_status, True, False)
-    assert update_lifecycle(port, "issue-4", change) == ".flow/goals/issue-4.goal.yaml"
+    assert (
+        update_lifecycle(port, "issue-4", change, port.activate) == ".flow/goals/issue-4.goal.yaml"
+    )
     return port.calls
 
 
