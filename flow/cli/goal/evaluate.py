@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from flow.adapters.fs import clock
-from flow.adapters.ledger import loop_counters
 from flow.adapters.ledger.verdicts import record_verdict
 from flow.adapters.setup.beside_goals import keep_runs_out
 from flow.app import goal_views
@@ -143,6 +142,8 @@ def _evaluate_goal(context: Context, args: argparse.Namespace, out: Output, goal
         dry_run=args.dry_run,
     )
     if args.reuse:
+        from flow.adapters.ledger import loop_counters
+
         goal_id = request.goal_id
         newest = loop_counters.newest_evidence(context.top, context.run_of(goal_id), goal_id)
         request = request._replace(reuse=newest, use_recorded_opinion=True)
