@@ -47,18 +47,12 @@ def evaluate(
     ``trust_digest`` is a pipeline's way to say which contract it means: it counts as trusted if
     its digest is this one, and :class:`StateError` names both if not.
     """
-    verdict, facts = examine(context, request, listener, trust_digest=trust_digest)
-    proposed = verdict.proposed_transition
-    if proposed is None:
-        return verdict
-    from flow.wiring import confirm_question
+    evaluated = examine(context, request, listener, trust_digest=trust_digest)
+    if evaluated.verdict.proposed_transition is None:
+        return evaluated.verdict
+    from flow.app.transitions.confirming import with_question
 
-    seen = (facts.last_snapshot, facts.counted) if facts is not None else (None, None)
-    question = confirm_question.question(context, request.goal_id, *seen)
-    if question is None or question.proposal_id != proposed.proposal_id:
-        return verdict
-    confirm = question.to_document()
-    return verdict._replace(proposed_transition=proposed._replace(confirm=confirm))
+    return with_question(context, evaluated)
 
 
 def examine(

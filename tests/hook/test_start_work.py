@@ -16,9 +16,9 @@ from flow.adapters.fs import stamps
 from flow.adapters.ledger import reader, transaction
 from flow.adapters.verification import variables as verification_variables
 from flow.adapters.worktree import change_set
+from flow.app.transitions.confirming import live_question
 from flow.app.transitions.moves import pause_goal
 from flow.core.attribution.rules import matches_whole
-from flow.wiring import confirm_question
 from flow.wiring.context import Context
 from tests.support import ROOT, scene
 from tests.support import stops as hooks
@@ -220,7 +220,7 @@ def test_a_stop_with_nothing_changed_looks_once(
 
 
 def ask(repo: GitRepo) -> Any:
-    return confirm_question.question(Context(str(repo.path)), "greet")
+    return live_question(Context(str(repo.path)), "greet")
 
 
 FORMS = sorted(

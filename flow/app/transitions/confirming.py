@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from flow.app.evaluation import proofs, protected_files
 from flow.app.evaluation.goal_rules import deciding, difference, own_files
-from flow.app.evaluation.proposals import counted_once
+from flow.app.evaluation.proposals import counted_once, live_proposal
 from flow.app.evaluation.values import ClosingContext, ProofObservation
 from flow.app.transitions import closing as transitions_closing
+from flow.app.transitions.beside import OpenGoalsPort, others_open
 from flow.core.boundary import rules as bounds
 from flow.core.decision.confirming import (
     ConfirmQuestion,
@@ -18,12 +19,16 @@ from flow.core.decision.confirming import (
 from flow.core.decision.details import judged_figures
 from flow.core.evidence.model import GENERAL_LIMITATIONS, Evidence
 from flow.core.evidence.proof import ProofChange, ProofFile
+from flow.core.goal import ids
+from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from flow.app.evaluation.values import Evaluated
     from flow.core.boundary.rules import Baseline, Snapshot
+    from flow.core.decision.verdict import Verdict
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal
 
@@ -42,27 +47,99 @@ class TrustedContract(NamedTuple):
     contract: Mapping[str, Any]
 
 
-class ConfirmSources(Protocol):
-    """Where the question's facts come from, beside the desk."""
+class TrustGiven(Protocol):
+    """A line of the trust ledger that records trust."""
+
+    @property
+    def at(self) -> str:
+        """When."""
+
+    @property
+    def how(self) -> str:
+        """By which command."""
+
+    @property
+    def said_from(self) -> str | None:
+        """From where it was said; None where nothing is on record of it."""
+
+    @property
+    def agent(self) -> str | None:
+        """The agent whose shell it was."""
+
+    @property
+    def digest(self) -> str:
+        """The digest of the contract."""
+
+    @property
+    def contract(self) -> Mapping[str, Any] | None:
+        """The contract."""
+
+
+class TrustHistory(Protocol):
+    """The contracts that this user trusted."""
+
+    def history(self, goal_id: str) -> Sequence[TrustGiven]:
+        """Every line that records trust in the goal, newest first."""
+
+
+class ConfirmPort(OpenGoalsPort, Protocol):
+    """What the question needs of the checkout."""
+
+    @property
+    def trust_ledger(self) -> TrustHistory:
+        """The contracts that this user trusted; :class:`FlowError` where it cannot be used."""
+
+    def load(self, goal_id: str) -> LoadedGoal:
+        """A goal; :class:`InputError` where there is none."""
+
+    def closing_context(self) -> ClosingContext:
+        """What a terminal transition of the goal would look at."""
 
     def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
         """Whether the contract may run here, and why or why not."""
 
-    def history(self, goal_id: str) -> Sequence[TrustedContract]:
-        """Every contract of the goal that this user trusted, newest first."""
-
     def amendments(self, run_id: str) -> Sequence[Mapping[str, Any]]:
         """The run's events about its contract, oldest first."""
 
-    def others_open(self, goal_id: str) -> Sequence[str]:
-        """The branch's other goals that are not done, a line each."""
+
+def live_question(
+    port: ConfirmPort,
+    goal_id: str,
+    look: Snapshot | None = None,
+    counted: Callable[[str], Evidence | None] | None = None,
+) -> ConfirmQuestion | None:
+    """What a person must know before the live proposal is confirmed; None where none is live.
+
+    Gathered from what Flow has on record: no words of an agent are in it. ``look`` and ``counted``
+    are as for :func:`question`.
+    """
+    loaded, context = port.load(ids.goal_id(goal_id)), port.closing_context()
+    proposal = live_proposal(context.records, loaded.goal)
+    if proposal is None:
+        return None
+    with context.records.together(str(proposal["run_id"])):
+        return question(context, loaded, proposal, port, look, counted)
+
+
+def with_question(port: ConfirmPort, evaluated: Evaluated) -> Verdict:
+    """The verdict, its proposal with what a person must know before they confirm it."""
+    verdict, facts = evaluated
+    proposed = verdict.proposed_transition
+    if proposed is None:
+        return verdict
+    seen = (facts.last_snapshot, facts.counted) if facts is not None else (None, None)
+    asked = live_question(port, verdict.goal_id, *seen)
+    if asked is None or asked.proposal_id != proposed.proposal_id:
+        return verdict
+    confirm = asked.to_document()
+    return verdict._replace(proposed_transition=proposed._replace(confirm=confirm))
 
 
 def question(
     context: ClosingContext,
     loaded: LoadedGoal,
     proposal: Mapping[str, Any],
-    sources: ConfirmSources,
+    port: ConfirmPort,
     look: Snapshot | None = None,
     counted: Callable[[str], Evidence | None] | None = None,
 ) -> ConfirmQuestion:
@@ -81,8 +158,8 @@ def question(
         snapshot, baseline, allowed=goal.allowed_paths, denied=denied, own_files=own, inside=False
     )
     unknown = [f"the files cannot be looked at: {problem}" for problem in snapshot.problems]
-    history = sources.history(goal.id)
-    steps, gaps = contract_steps(loaded, history, sources.amendments(run_id))
+    history = _trusted_contracts(port, goal.id)
+    steps, gaps = contract_steps(loaded, history, port.amendments(run_id))
     proof = _proof_change(context, goal, baseline, snapshot)
     changed, beside_proof = _changed(snapshot, baseline, report.by_products, own, proof.files)
     counted = counted or counted_once(context.records.counted)
@@ -102,11 +179,11 @@ def question(
         proof=proof,
         approved=_approved(context, goal, run_id, snapshot, baseline),
         changed_files=changed,
-        others=tuple(sources.others_open(goal.id)),
+        others=tuple(others_open(port, goal.id)),
         only_proof=bool(changed) and not beside_proof,
         outside=tuple(violation.path for violation in report.violations),
         left_behind=report.by_products,
-        trust=_trust_ground(loaded, sources, history),
+        trust=_trust_ground(loaded, port, history),
         unknown=(*unknown, *gaps, *proof.unknown),
         moved=moved,
     )
@@ -300,10 +377,25 @@ def _changed(
     return number, beside
 
 
+def _trusted_contracts(port: ConfirmPort, goal_id: str) -> list[TrustedContract]:
+    """Every contract of the goal that this user trusted, newest first."""
+    try:
+        given = port.trust_ledger.history(goal_id)
+    except FlowError:  # it cannot be used: then nothing is trusted, and that is said
+        return []
+    return [
+        TrustedContract(
+            each.at, each.how, each.said_from or "", each.agent or "", each.digest, each.contract
+        )
+        for each in given
+        if each.contract is not None
+    ]
+
+
 def _trust_ground(
-    loaded: LoadedGoal, sources: ConfirmSources, history: Sequence[TrustedContract]
+    loaded: LoadedGoal, port: ConfirmPort, history: Sequence[TrustedContract]
 ) -> TrustGround:
-    trusted, why = sources.trusted(loaded)
+    trusted, why = port.trusted(loaded)
     entry = next((one for one in history if one.digest == loaded.contract), None)
     if entry is None:
         return TrustGround(trusted, why)

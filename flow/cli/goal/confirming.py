@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.adapters.process.editor import show_in_pager
+from flow.app.transitions.confirming import live_question
 from flow.app.transitions.persons_word import persons_word
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.text.display import visible
@@ -31,7 +32,7 @@ def ask_person(
     ``told``: an evaluation's rows stand above. Raises :class:`StateError` without a proposal.
     """
     while True:
-        question = confirm_question.question(context, goal_id)
+        question = live_question(context, goal_id)
         if question is None:
             raise _nothing_proposed(context, goal_id)
         out.forget_typed()
@@ -67,7 +68,7 @@ def said_from(context: Context) -> dict[str, str]:
 
 def unnamed_proposal(context: Context, goal_id: str) -> StateError:
     """What to type where nobody can be asked."""
-    question = confirm_question.question(context, goal_id)
+    question = live_question(context, goal_id)
     if question is None:
         return _nothing_proposed(context, goal_id)
     if question.moved:

@@ -289,7 +289,7 @@ def test_a_protected_file_has_its_own_line_alone(repo: GitRepo) -> None:
 
 def test_a_goal_that_began_before_is_not_missed_and_that_is_said_once(repo: GitRepo) -> None:
     from flow.app.evaluation.proofs import UNRECORDED
-    from flow.wiring import confirm_question
+    from flow.app.transitions.confirming import live_question
     from flow.wiring.context import Context
 
     begin(repo, "pytest tests; true")
@@ -307,7 +307,7 @@ def test_a_goal_that_began_before_is_not_missed_and_that_is_said_once(repo: GitR
     assert not changed(first)
     assert UNRECORDED in first.json["warnings"]
     assert UNRECORDED not in second.json["warnings"]
-    question = confirm_question.question(Context(str(repo.path)), "adds")
+    question = live_question(Context(str(repo.path)), "adds")
     assert question is None or UNRECORDED in question.unknown
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pexpect
 import pytest
 
+from flow.app.transitions.confirming import live_question
 from flow.wiring import confirm_question
 from flow.wiring.context import Context
 from tests.support import ROOT, scene
@@ -371,7 +372,7 @@ def test_a_start_that_is_not_on_record_is_said(work: GitRepo, tmp_path: Any) -> 
         rest = file.readlines()[1:]
     with open(ledger, "w") as file:
         file.writelines(rest)
-    question = confirm_question.question(Context(str(work.path)), "strict")
+    question = live_question(Context(str(work.path)), "strict")
     assert question is not None
     assert any("the contract that the goal began with" in text for text in question.unknown)
 
