@@ -34,7 +34,7 @@ def question_lines(question: Question, screen: Screen) -> tuple[list[str], str]:
         case said.AskCriterion(first, offers):
             return (_criteria_head(offers, screen) if first else []), PROMPT
         case said.AskRubric(criterion_id):
-            who = "no command: a person or a judge says so. r rubric, Enter a person"
+            who = "no command. c it is one, r rubric, Enter: a person or a judge says so"
             return [f"{_IN}{screen.mark('unasked')} {criterion_id}  {who}"], _IN + PROMPT
         case said.AskPaths(suggested):
             default = ", ".join(map(visible, suggested)) or "everywhere"

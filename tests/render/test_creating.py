@@ -84,7 +84,7 @@ def test_the_questions() -> None:
     assert question_lines(said.AskName("a-b"), SCREEN) == (["Name [a-b]"], "> ")
     assert question_lines(said.AskPaths(()), SCREEN)[0][-1].endswith("[everywhere]")
     assert question_lines(said.AskRubric("AC4", "x"), SCREEN) == (
-        ["  ○ AC4  no command: a person or a judge says so. r rubric, Enter a person"],
+        ["  ○ AC4  no command. c it is one, r rubric, Enter: a person or a judge says so"],
         "  > ",
     )
 

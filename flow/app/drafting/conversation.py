@@ -187,8 +187,12 @@ class _Criteria:
         while answer := self._person.ask(AskRubric(criterion["id"], criterion["text"])):
             letter, _, name = answer.partition(" ")
             try:
+                if answer == "c":
+                    self._prove({**criterion, "verification_command": criterion["text"]})
+                    criterion["verification_command"] = criterion["text"]
+                    return
                 if letter != "r" or not name.strip():
-                    raise InputError("that is no answer here", remedy="r RUBRIC, or Enter")
+                    raise InputError("that is no answer here", remedy="c, r RUBRIC, or Enter")
                 self._project.check_rubric(name.strip())
             except InputError as error:
                 self._person.tell(_refusal(error))

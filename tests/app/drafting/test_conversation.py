@@ -205,6 +205,9 @@ REFUSED = {
     "a small id": (("o", "n", "ac1: x :: y", "c", "", "", "", ""), "ac1 is no criterion id"),
     "an id that is taken": (("o", "n", "AC2: x", "c", "", "", "", ""), "AC2 is there already"),
     "a rubric": (("o", "n", "c", "r no", "", "", "", ""), "there is no such rubric"),
+    "a text that is no command": (
+        ("o", "n", "if", "c", "", "", "", ""), "bash -n refuses it",
+    ),
     "an answer of another kind": (("o", "n", "c", "what", "", "", "", ""), "that is no answer"),
     "a rubric without a name": (("o", "n", "c", "r", "", "", "", ""), "that is no answer"),
     "a pattern": (("o", "n", "c", "", "", "[", "", ""), "no pattern"),
@@ -218,7 +221,17 @@ def test_what_cannot_be_taken_is_asked_for_again(answers: tuple[str, ...], why: 
     (refusal,) = [one for one in person.said if isinstance(one, Refused)]
     assert why in refusal.why
     assert checkout.tried == []
-    assert [row["text"] for row in held(checkout)[1].more] == ["c"]
+    (row,) = held(checkout)[1].more
+    assert row["text"] in ("c", "if")
+    assert "verification_command" not in row
+
+
+def test_a_command_that_was_typed_alone_is_one_on_a_word() -> None:
+    _, person, checkout = talk("o", "n", "pytest -q tests", "c", "", "", "y")
+    assert checkout.tried == ["pytest -q tests"]
+    assert person.asked().count("AskRubric") == 1
+    (row,) = held(checkout)[1].more
+    assert (row["text"], row["verification_command"]) == ("pytest -q tests",) * 2
 
 
 def test_a_masked_command_is_taken_with_a_note() -> None:

@@ -75,7 +75,9 @@ def test_the_conversation_as_it_is_drawn(work: GitRepo) -> None:
     assert "◐ AC4  exit 0: it can show no failure" in shown[7]
     assert "AC4: masked: " in shown[7]
     assert "this can: make test" in " ".join(shown[7].split())
-    assert "○ AC5  no command: a person or a judge says so. r rubric, Enter a person" in shown[8]
+    assert (
+        "○ AC5  no command. c it is one, r rubric, Enter: a person or a judge says so" in shown[8]
+    )
     assert "Where may the change be?  Globs, Enter ends.  [src/**, tests/**]" in shown[10]
     assert "Changed there already: src/new.txt." in shown[11]
     assert f" {GOAL}, new" in shown[11]
