@@ -117,8 +117,8 @@ class Stopping:
         return handle_stop(event, host, tools)
 
     def _ready(self, goal: Goal, seconds: float) -> tuple[bool, str]:
+        from flow.adapters.verification.waiting import Waiting
         from flow.app.stop import waiting
-        from flow.wiring.running import Waiting
 
         return waiting.ask_again(Waiting(self._context), goal, seconds)
 
@@ -146,8 +146,8 @@ class StopMoves:
         self._context = context
 
     def resume(self, goal_id: str, reason: str) -> None:
+        from flow.adapters.verification.waiting import Waiting
         from flow.app.stop import waiting
-        from flow.wiring.running import Waiting
 
         waiting.go_on(Waiting(self._context), goal_id, reason)
 

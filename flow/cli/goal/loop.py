@@ -8,6 +8,7 @@ from time import monotonic, sleep
 
 from flow.adapters.attribution.command_checks import REMEDY, syntax_fault
 from flow.adapters.ledger.loop_record import note_spoken
+from flow.adapters.verification.waiting import Waiting
 from flow.app.stop import claims, waiting
 from flow.cli.goal.which import goal_to_act_on
 from flow.cli.parsing import CommandSpec, goal_argument, seconds
@@ -15,7 +16,6 @@ from flow.errors import PersonNeeded, at_key
 from flow.render.moves import moved_lines
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.context import Context
-from flow.wiring.running import Waiting
 from flow.wiring.stopping import context_of
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from flow.adapters.verification.waiting import Waiting
 from flow.wiring.context import Context
-from flow.wiring.running import Waiting
 from tests.support import GitRepo
 
 
