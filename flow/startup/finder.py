@@ -24,11 +24,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from importlib.machinery import ModuleSpec, SourceFileLoader
-    from types import CodeType, ModuleType
+    from types import CodeType
+    from types import ModuleType as Module
 
     from flow.startup.typing import Any
 
-    Module: type[ModuleType]
+    ModuleType = Module
     MAGIC_NUMBER: bytes
     fix_filename: Callable[[CodeType, str], None]
     read_code: Callable[[memoryview], CodeType]
@@ -42,7 +43,16 @@ else:  # what importlib.machinery offers, and uses, without importing it
     from _imp import _fix_co_filename as fix_filename
     from marshal import loads as read_code
 
-    Module = type(sys)
+    ModuleType = type(sys)
+
+    class Module(ModuleType):
+        """A module that makes no message for an attribute that it has not.
+
+        Each ``from a import b`` asks ``a`` for its ``__path__``, and drops that message.
+        """
+
+        __getattribute__ = object.__getattribute__
+
 
 _BY_TIME_AND_SIZE = MAGIC_NUMBER + bytes(4)
 """How a compiled file begins that is checked by its source's time and size."""
@@ -56,6 +66,7 @@ def install() -> None:
     """From here on this process finds and loads Flow's modules so."""
     if sys.flags.optimize == 0 and OwnModules not in sys.meta_path:
         sys.meta_path.insert(0, OwnModules)
+        sys.modules["__future__"].__class__ = Module  # every module asks it
         _frozen_importlib._find_and_load = _find_and_load  # what `import` calls
 
 
@@ -109,6 +120,8 @@ def _load(name: str, parent: str, found: _Found) -> ModuleType:
         raise
     finally:
         spec._initializing = False  # type: ignore[attr-defined]
+    if "__getattr__" in names:
+        module.__class__ = ModuleType  # which calls it
     return loaded[name]
 
 
@@ -128,7 +141,7 @@ class _Loader(SourceFileLoader):
 
         Each such question costs as much as finding the file.
         """
-        module = Module(spec.name)
+        module = ModuleType(spec.name)
         names = module.__dict__
         names["__file__"], names["__cached__"] = spec.origin, spec.cached
         return module

@@ -77,11 +77,15 @@ MODULES = {
     "first.py": "import flow.second\nVALUE = 1\n",
     "second.py": "from flow.first import VALUE\n",
     "other.py": "import sys, flow.one\nsys.modules[__name__] = flow.one\n",
+    "lazy.py": "def __getattr__(name):\n    return {'made': 1}.get(name) or name.no\n",
+    "asks.py": "from flow.lazy import made\nfrom flow import lazy\n"
+    "GOOD = lazy.made, getattr(lazy, 'other', None)\nfrom flow.one import NOTHING\n",
     "gone.py": "import sys\ndel sys.modules[__name__]\n",
 }
 ORDERS = [
     *("flow.one", "flow.inner", "flow.inner.deep", "flow.inner.none", "flow.one.none"),
     *("flow.broken", "flow.nested", "flow.first", "flow.second", "flow.other", "flow.gone"),
+    *("flow.lazy", "flow.asks"),
     *("flow.none", "flow.one flow.inner.deep flow.one", "flow.broken flow.broken"),
 ]
 
