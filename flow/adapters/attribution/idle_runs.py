@@ -7,7 +7,12 @@ import os
 from flow.adapters.attribution.report_files import LIMIT
 from flow.adapters.fs import files
 from flow.core.attribution.attribute import lines_of
-from flow.core.attribution.idle_builds import may_be_phony, silent_makes
+from flow.core.attribution.idle_builds import (
+    first_target,
+    is_no_product,
+    may_be_phony,
+    silent_makes,
+)
 from flow.core.attribution.node_files import files_as_tests, holds_no_test
 from flow.core.attribution.reading import Attribution
 from flow.core.text.display import visible
@@ -42,7 +47,7 @@ def _silent_make(top: str, check: Check, commands: Sequence[Sequence[str]]) -> A
         folder = os.path.join(check.cwd, make.folder)
         texts = (_source(top, folder, name, unread="") for name in make.makefiles)
         makefile = next(filter(None, texts), "")
-        for goal in make.goals:
+        for goal in make.goals or filter(is_no_product, (first_target(makefile),)):
             there = os.path.lexists(os.path.join(top, folder, goal))
             if makefile and there and not may_be_phony(goal, makefile):
                 why = f"make printed nothing, and {visible(goal)} is also the name of a file or"

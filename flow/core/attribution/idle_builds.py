@@ -23,6 +23,8 @@ _CHECKING_GOAL = re.compile(
 _IDLE_MAKE = re.compile(
     r"g?make: (?:['`](.*)' is up to date|Nothing to be done for ['`](.*)')\.", re.ASCII
 )
+_TASKS = {"all", "ci", "qa", "e2e", "validate", "default"}
+_TARGET = re.compile(r"^([A-Za-z0-9][\w-]*) *:(?![:=])", re.MULTILINE | re.ASCII)
 _GRADLES = {"gradle", "gradlew"}
 _TEST_TASK = re.compile(r"(?:.*:)?\w*[tT]est", re.ASCII)
 _GRADLE_OUTCOME = re.compile(r"> Task :(?:[^ ]+:)?\w*[tT]est(?: ([A-Z-]+))?", re.ASCII)
@@ -54,6 +56,18 @@ class SilentMake(NamedTuple):
     makefiles: tuple[str, ...]
     """The first that is there counts."""
     goals: tuple[str, ...]
+    """Empty: the makefile's first target."""
+
+
+def is_no_product(goal: str) -> bool:
+    """Whether a target of this name is a task by what it is called, and no file that is made."""
+    return goal in _TASKS or _CHECKING_GOAL.fullmatch(goal) is not None
+
+
+def first_target(makefile: str) -> str:
+    """The target that make takes where none is named, as far as its makefile says so plainly."""
+    match = _TARGET.search(makefile)
+    return match[1] if match is not None else ""
 
 
 def silent_makes(commands: Sequence[Sequence[str]]) -> list[SilentMake]:
@@ -71,8 +85,8 @@ def silent_makes(commands: Sequence[Sequence[str]]) -> list[SilentMake]:
         given = words[place + 1 :]
         inside = posixpath.join(folder, *_values(given, "-C", "--directory"))
         named = (*_values(given, "-f", "--file"), *_values(given, "", "--makefile"))
-        goals = tuple(word for word in given if _CHECKING_GOAL.fullmatch(word))
-        if goals:
+        goals = tuple(word for word in given if is_no_product(word))
+        if goals or all(word.startswith("-") or "=" in word for word in given):
             makes.append(SilentMake(inside, named[:1] or _MAKEFILES, goals))
     return makes
 

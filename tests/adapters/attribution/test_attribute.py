@@ -152,6 +152,8 @@ lint unit-test:
 \t@test -d .
 prepared:
 \t@:
+app:
+\t@touch app
 """
 
 
@@ -164,6 +166,9 @@ prepared:
         ("make -sf Makefile check", "inconclusive"),
         ("cd . && make -s lint check", "inconclusive"),
         ("make -C sub check", "inconclusive"),
+        ("make -s", "inconclusive"),
+        ("make -s V=1 -j2", "inconclusive"),
+        ("make -s app", "passed"),
         ("make -s test", "failed"),
         ("make -s lint", "passed"),
         ("make -s unit-test", "passed"),
