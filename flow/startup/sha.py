@@ -29,7 +29,7 @@ else:
         return getattr(modules.get("_hashlib"), "openssl_sha256", _own_sha256)(data)
 
 
-__all__ = ["Algorithm", "is_digest", "new", "sha256"]
+__all__ = ["Algorithm", "is_digest", "new", "sha1", "sha256"]
 
 Algorithm = Literal["sha1", "sha256"]
 _DIGITS = frozenset("0123456789abcdef")
