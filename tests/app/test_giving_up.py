@@ -43,6 +43,8 @@ def test_giving_up_writes_failed_and_says_who_how_and_why() -> None:
     assert (fields["from"], fields["to"], fields["result"]) == ("active", "failed", "fail")
     assert (fields["how"], fields["reason"]) == ("Stop hook", REASON)
     assert "proposal_id" not in fields
+    assert closing.event["by"] == "the Stop hook"
+    assert "confirmed_by" not in fields  # nobody was asked
 
 
 def test_a_long_reason_is_cut_in_the_goal() -> None:

@@ -55,11 +55,17 @@ class Closed(NamedTuple):
         return dict(self._asdict())
 
 
+STOP_HOOK = "the Stop hook"
+"""Who closed a goal whose loop was stuck: nobody was asked."""
+
+
 class _Closer(NamedTuple):
     """Who closes a goal, and by which command."""
 
     word: PersonsWord
     how: str
+    asked: bool = True
+    """Whether a person was asked; a stuck loop is closed by the Stop hook alone."""
 
 
 def confirm(
@@ -197,7 +203,7 @@ def give_up(
     if loaded.goal.status != "active":
         loaded = _reactivate(context, loaded, verdict.run_id)
     last = LastEvaluation("fail", clip(reason, REASON_LIMIT), now)
-    closer = _Closer(PersonsWord(context.who), how)
+    closer = _Closer(PersonsWord(STOP_HOOK), how, asked=False)
     _close_goal(context, loaded, verdict.run_id, "failed", reason, closer, None, last)
     return Closed(verdict.goal_id, verdict.run_id, "failed", reason, None)
 
@@ -361,8 +367,9 @@ def _close_goal(
     goal = loaded.goal
     check_move(goal.status, to, goal=goal.id)  # the ledger makes the move, under its lock
     artifact = goal_evaluation(goal, run_id, to=to, reason=reason, result=RESULT_OF.get(to))
-    word, how = closer
-    fields = {**artifact.fields, "confirmed_by": word.by, **word.fields, "how": how}
+    word, how, asked = closer
+    confirmed = {"confirmed_by": word.by} if asked else {}
+    fields = {**artifact.fields, **confirmed, **word.fields, "how": how}
     if proposal_id:
         fields["proposal_id"] = proposal_id
     context.ledger.close(
