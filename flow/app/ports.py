@@ -120,7 +120,9 @@ class Closing(NamedTuple):
     last_evaluation: LastEvaluation | None = None
     """What to write there; None leaves it as it is."""
     criteria: tuple[CriterionUpdate, ...] = ()
-    """The evidence that the proposal counted, where the goal still names older one."""
+    """The evidence that the closing rests on, where the goal still names older one."""
+    turns_evaluated: int | None = None
+    """The turn that it rests on; None leaves the number as it is."""
 
 
 class Approval(NamedTuple):

@@ -35,7 +35,9 @@ def test_giving_up_writes_failed_and_says_who_how_and_why() -> None:
     last = closing.last_evaluation
     assert last is not None
     assert (last.result, last.reason, last.at) == ("fail", REASON, NOW)
-    assert closing.criteria == ()
+    assert closing.turns_evaluated == evaluated.verdict.turns_evaluated == 1
+    assert [(row.id, row.status) for row in closing.criteria] == [("AC1", "fail"), ("AC2", "pass")]
+    assert all("eval-1" in str(row.evidence_ref) for row in closing.criteria)
     assert closing.event["type"] == "transition"
     assert (closing.event["from"], closing.event["to"]) == ("active", "failed")
     assert (closing.event["how"], closing.event["reason"]) == ("Stop hook", REASON)

@@ -63,11 +63,14 @@ def test_the_fourth_equal_stop_is_stuck(looping: GitRepo, capfd: Capture) -> Non
     assert [a["decision"] for a in answers] == ["block", "block", "block", "approve"]
     assert "It is marked failed: " in answers[3]["systemMessage"]
     assert scene.status(looping) == "failed"
-    assert "stuck_no_progress" in scene.goal_file(looping)
+    goal = scene.goal_file(looping)
+    assert "stuck_no_progress" in goal
+    assert "turns_evaluated: 4" in goal
     text = journal(looping)
     assert "to: failed" in text
     assert "stuck_no_progress" in text
     assert "Stop hook" in text
+    assert "confirmed_by" not in text  # nobody was asked
     found = verdict(looping)
     assert found["lifecycle"]["to"] == "failed"
     assert found["reason"].startswith("stuck_no_progress")

@@ -84,6 +84,8 @@ class StatusChanges(GoalChange):
             if closing.last_evaluation is not None:
                 last = closing.last_evaluation._asdict()
                 edits.append((("lifecycle", "last_evaluation"), last))
+            if closing.turns_evaluated is not None:
+                edits.append((("lifecycle", "turns_evaluated"), closing.turns_evaluated))
             edits += goal_edits.criterion_edits(loaded.goal, closing.criteria)
             drop = self.withdrawal(goal_id, run_id or loaded.goal.run_id or "")
             return Plan(closing.to, edits, closing.artifact, event, proposal_change=drop)

@@ -8,7 +8,7 @@ not hold the :class:`~flow.app.ports.ClosingLedger` these take.
 
 from __future__ import annotations
 
-from flow.app.evaluation import proposals
+from flow.app.evaluation import proposals, recording
 from flow.app.evaluation.goal_rules import deciding, own_files
 from flow.app.evaluation.observing import refuse_other_branch
 from flow.app.evaluation.values import ClosingContext, Evaluated, ProofObservation
@@ -204,7 +204,14 @@ def give_up(
         loaded = _reactivate(context, loaded, verdict.run_id)
     last = LastEvaluation("fail", clip(reason, REASON_LIMIT), now)
     closer = _Closer(PersonsWord(STOP_HOOK), how, asked=False)
-    _close_goal(context, loaded, verdict.run_id, "failed", reason, closer, None, last)
+    criteria: tuple[CriterionUpdate, ...] = ()
+    if evaluated.evaluation is not None:
+        facts, measurement = evaluated.evaluation.facts, evaluated.evaluation.measurement
+        criteria = recording.updates(facts.loaded.goal, measurement, verdict.criterion_results, now)
+    turns = verdict.turns_evaluated
+    _close_goal(
+        context, loaded, verdict.run_id, "failed", reason, closer, None, last, criteria, turns
+    )
     return Closed(verdict.goal_id, verdict.run_id, "failed", reason, None)
 
 
@@ -363,6 +370,7 @@ def _close_goal(
     proposal_id: str | None,
     last_evaluation: LastEvaluation | None = None,
     criteria: tuple[CriterionUpdate, ...] = (),
+    turns_evaluated: int | None = None,
 ) -> None:
     goal = loaded.goal
     check_move(goal.status, to, goal=goal.id)  # the ledger makes the move, under its lock
@@ -393,6 +401,7 @@ def _close_goal(
             proposal_id=proposal_id,
             last_evaluation=last_evaluation,
             criteria=criteria,
+            turns_evaluated=turns_evaluated,
         ),
     )
 
