@@ -98,11 +98,14 @@ def test_a_machine_that_knows_nothing_remembers_what_was_named_first(
 ) -> None:
     scene.meet(work)
     (home / "flow-state/goal-trust.jsonl").unlink()
+    first = contract(work)
     assert named(work).json["proposed_transition"] is not None
     weaken(work)
     done = named(work)
     assert done.json["proposed_transition"] is None
-    assert len(amended(work)) == 1
+    (event,) = amended(work)
+    assert event["from_sha256"] == first
+    assert any(WEAKER[1] in line for line in event["difference"])
 
 
 def test_what_was_revoked_runs_for_a_pipeline_and_nobody_can_confirm_it(work: GitRepo) -> None:
