@@ -193,7 +193,8 @@ def _find(last: str, path: Sequence[str] | None) -> _Found | None:
 def _spec(name: str, found: _Found) -> ModuleSpec:
     _, source, compiled, inner = found
     spec = ModuleSpec(name, _Loader(name, source), origin=source, is_package=inner is not None)
-    spec.has_location, spec.cached = True, compiled
+    facts = spec.__dict__  # as the properties `has_location` and `cached` set them, for a sixth
+    facts["_set_fileattr"], facts["_cached"] = True, compiled
     if inner is not None:
         spec.submodule_search_locations = [inner]
     return spec

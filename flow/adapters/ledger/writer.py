@@ -1,14 +1,13 @@
 """Writing a checkout's ledger: :class:`~flow.app.ports.ClosingLedger` over real files.
 
-An evaluation gets this object as a ``TurnLedger``. Many of them change nothing but evidence, so the
-modules that change goals are loaded at the first change.
+An evaluation gets this object as a ``TurnLedger``. Many of them change nothing but evidence, or not
+even that, so what changes goals and what records evidence are modules that are loaded then.
 """
 
 from __future__ import annotations
 
 from flow.adapters.contracts import cache as contracts_cache
 from flow.adapters.fs import files, locks
-from flow.adapters.ledger import evidence_store
 from flow.adapters.ledger.reader import read_goal
 from flow.core import layout
 from flow.core.goal import ids
@@ -71,7 +70,9 @@ class FileLedger:
         self, document: Mapping[str, Any], raw: RawOutput | None = None, *, suffix: bool = False
     ) -> tuple[str, str]:
         """Publish a sidecar of Flow's own; returns (evidence id, path below the checkout)."""
-        published = evidence_store.record(
+        from flow.adapters.ledger.evidence_store import record
+
+        published = record(
             self._record,
             document,
             raw,
@@ -83,8 +84,10 @@ class FileLedger:
 
     def discount(self, goal_id: str, run_id: str, evidence_id: str, moved: Sequence[str]) -> None:
         """Put on record that files changed while this was measured."""
+        from flow.adapters.ledger.evidence_store import discount
+
         run, now = self._record.run(run_id), self._settings.now()
-        evidence_store.discount(run, goal_id, evidence_id, moved, now=now)
+        discount(run, goal_id, evidence_id, moved, now=now)
         self._record.commit(run_id)
 
     def record_foreign(
