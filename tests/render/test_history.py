@@ -106,7 +106,11 @@ def test_a_line_for_each_turn_and_each_act_with_peoples_words() -> None:
         (event("transition", to="active", by="sam", **{"from": "draft"}), "   sam activated it"),
         (event("transition", to="cancelled", by="sam"), "○  sam cancelled it"),
         (event("transition", to="failed", by="sam"), "✗  sam closed it as failed"),
-        (event("transition", to="failed", proposal_id="p", reason="r"), "   failed is proposed: r"),
+        (
+            event("transition", to="waiting_for_user", proposal_id="p", reason="r"),
+            "   failed is proposed: r",
+        ),
+        (event("transition", to="active", proposal_id="p", reason="r"), "   failed is proposed: r"),
         (event("transition", to="blocked", how="a.sh"), "⊘  a.sh moved it to blocked"),
         (event("confirmed", to="failed", by="sam"), "✗  sam confirmed: failed"),
         (event("guards-approved", by="sam"), "✓  sam approved the changed git settings"),

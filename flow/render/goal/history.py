@@ -171,8 +171,8 @@ def _moved(event: Event) -> Entry:
     pause = pause_of(event)
     if pause is not None:
         return _entry(event, "", f"{pause.who} paused it", pause.reason)
-    if event.get("proposal_id"):
-        return _entry(event, "", f"{visible(to)} is proposed: {show(reason)}")
+    if event.get("proposal_id"):  # by a limit of the loop, and ``to`` is the status meanwhile
+        return _entry(event, "", f"failed is proposed: {show(reason)}")
     if to == "active" and event.get("from") != "draft":
         return _entry(event, "", f"{_actor(event)} resumed it", reason)
     words = {"cancelled": "cancelled it", "active": "activated it", "failed": "closed it as failed"}
