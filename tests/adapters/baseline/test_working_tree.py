@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from flow.adapters.baseline import work_folder
-from flow.errors import GitError
+from flow.errors import FlowError, GitError
 from flow.wiring.context import Context
 from tests.support import GitRepo, scene
 
@@ -69,8 +69,8 @@ def test_what_killed_calls_left_is_removed(work: GitRepo) -> None:
         assert (dead.exists(), os.path.exists(at_work)) == (False, True)
 
 
-def test_a_state_folder_that_cannot_be_used_stops_no_call(
-    work: GitRepo, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FLOW_STATE_DIR", str(work.path / "state"))  # inside the checkout
-    Context(str(work.path)).tree.sweep()
+def test_without_a_state_folder_that_can_be_used_no_call_is_stopped(work: GitRepo) -> None:
+    context = Context(str(work.path), {"PATH": os.defpath})  # no home
+    with pytest.raises(FlowError):
+        _ = context.state_dir
+    context.tree.sweep()
