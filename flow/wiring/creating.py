@@ -16,15 +16,14 @@ from flow.adapters.setup.project import about_commands
 from flow.adapters.verification.trial import run_alone
 from flow.app.transitions import create
 from flow.app.transitions.beside import refuse_beside_active
-from flow.core.drafting.completing import Surroundings
+from flow.core.drafting.completing import surroundings_of
 from flow.core.drafting.draft import NO_DEFAULTS, new_document
 from flow.core.goal import ids
-from flow.core.text.display import is_utf8, visible
-from flow.errors import StateError
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from flow.app.transitions.create import Created
+    from flow.core.drafting.completing import Surroundings
     from flow.core.drafting.draft import Words
     from flow.wiring.context import Context
 
@@ -44,21 +43,8 @@ def draft_document(
 
 
 def surroundings(context: Context) -> Surroundings:
-    """What is known here of a goal before anybody has said a word of it.
-
-    Raises :class:`StateError` for a branch whose name no goal file can hold.
-    """
-    repo = visible(os.path.basename(context.top)) or "repository"
-    branch = context.branch()
-    if branch is not None and not is_utf8(branch):
-        raise StateError(
-            f"the branch that is checked out, {visible(branch)}, has a name that is not UTF-8,"
-            " and a goal file names its branch",
-            key="scope.branch",
-            value=visible(branch),
-            remedy="git branch -m NAME gives it one",
-        )
-    return Surroundings(repo, branch, clock.now())
+    """What is known here of a goal before anybody has said a word of it."""
+    return surroundings_of(os.path.basename(context.top), context.branch(), clock.now())
 
 
 def create_goal(

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from flow.core.drafting.criteria import free_ids
 from flow.core.goal.model import API_VERSION, NO_BRANCH
+from flow.core.text.display import is_utf8, visible
+from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -39,6 +41,20 @@ class OwnFields(Protocol):
     @property
     def ids(self) -> Mapping[str, str]:
         """Ids of criteria by their texts."""
+
+
+def surroundings_of(folder: str, branch: str | None, now: str) -> Surroundings:
+    """What is known of a goal that is created in ``folder``, on ``branch``.
+
+    Raises :class:`StateError` for a branch whose name no goal file can hold.
+    """
+    if branch is not None and not is_utf8(branch):
+        raise at_key("scope.branch", visible(branch)).wrong_state(
+            f"the branch that is checked out, {visible(branch)}, has a name that is not UTF-8,"
+            " and a goal file names its branch",
+            "git branch -m NAME gives it one",
+        )
+    return Surroundings(visible(folder) or "repository", branch, now)
 
 
 class Surroundings(NamedTuple):
