@@ -9,9 +9,10 @@ from flow.startup import re
 
 _EXAMPLES = frozenset(
     b"password passwd passw0rd pass pwd secret token pw test example changeme changeit user "
-    b"username mypassword my-password your-password yourpassword your_password password123".split()
+    b"username mypassword my-password your-password yourpassword your_password password123 "
+    b"option options flag flags switch argument parameter".split()
 )
-"""Passwords of examples and documentation."""
+"""Passwords of examples and documentation, and what a sentence calls an option."""
 
 _EXPRESSION = rb"[(){}<>\[\]]|^[A-Za-z_]+\.[A-Za-z_.]+$|^[A-Z_]{3,}$"
 

@@ -887,3 +887,11 @@ def test_an_edge_in_a_table_is_found_without_its_expression() -> None:
         assert secrets_shapes._has_edge(text) == (
             re.search(secrets_shapes._EDGE, text) is not None
         ), text
+
+
+@pytest.mark.parametrize("program", ["sshpass -p", "redis-cli -a", "docker login -p"])
+def test_a_sentence_about_an_option_is_kept(program: str) -> None:
+    prose = f"the {program} flag or the {program} option is unsafe".encode()
+    typed = f"{program} hunter22 host".encode()
+    assert secrets_redact.redact(prose)[0] == prose
+    assert b"hunter22" not in secrets_redact.redact(typed)[0]
