@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.support.stage import Stage
+
 NOW = "2026-03-01T10:15:00Z"
 RUN = ".flow/runs/r1"
 LINE = 400
@@ -159,11 +161,21 @@ def test_killed_or_refused_at_every_call_of_a_roll_over(
 
 
 @pytest.fixture
-def run(repo: GitRepo) -> Path:
-    """The folder of a run with several files of events."""
-    scene.create(scene.start(repo))
+def repo(stage: Stage) -> GitRepo:
+    """A repository with a goal whose run has several files of events."""
+    stage.begin(lambda: many_turns(stage), "many turns")
+    return stage.repo
+
+
+def many_turns(stage: Stage) -> None:
+    repo = scene.create(scene.start(GitRepo.init(stage.repo.path)))
     for _ in range(12):
         assert flow(repo, "goal", "evaluate", "greet").status == 1
+
+
+@pytest.fixture
+def run(repo: GitRepo) -> Path:
+    """The folder of the run."""
     folder = scene.run_dir(repo)
     files = sorted(name for name in os.listdir(folder) if name.startswith("events"))
     assert len(files) > 3, files
