@@ -140,8 +140,8 @@ def symlinks(here: Place, size: int) -> str:
     folder = os.path.join(repository, "links")
     os.mkdir(folder)
     for number in range(size):
-        target = f"../many/{number // 50}" + (f"/{number}.txt" if number % 2 else "")
-        os.symlink(target, os.path.join(folder, f"link-{number}"))
+        target = f"../many/{number // 50:03}" + (f"/{number:05}.txt" if number % 2 else "")
+        os.symlink(target, os.path.join(folder, f"link-{number:05}"))
     here.flow(repository, "goal", "evaluate", "bench", "--no-input")
     return repository
 
@@ -248,7 +248,7 @@ CHECKOUTS = {
 AXES: dict[str, Axis] = {
     "goals": Axis((100, 400, 1600), (40, 160, 640), goals, GOALS),
     "criteria": Axis(
-        (25, 100, 400),
+        (40, 120, 360),
         (4, 12, 36),
         criteria,
         {**RECORD, "evaluate": Command(EVALUATE)},
@@ -261,13 +261,13 @@ AXES: dict[str, Axis] = {
         {**RECORD, "evaluate": Command(EVALUATE, status=1)},
         RECORDED,
     ),
-    "changed files": Axis((1000, 4000, 16000), (25, 100, 400), changed_files, FILES),
-    "tracked files": Axis((3000, 12000, 48000), (25, 100, 400), tracked_files, FILES),
-    "untracked files": Axis((1000, 4000, 16000), (25, 100, 400), untracked_files, FILES),
-    "symlinks": Axis((250, 1000, 4000), (25, 100, 400), symlinks, FILES),
-    "output": Axis((4096, 16384, 65536), (8192, 16384, 32768), output, OUTPUT),
+    "changed files": Axis((1000, 4000, 16000), (40, 120, 360), changed_files, FILES),
+    "tracked files": Axis((3000, 12000, 48000), (40, 120, 360), tracked_files, FILES),
+    "untracked files": Axis((1000, 4000, 16000), (40, 120, 360), untracked_files, FILES),
+    "symlinks": Axis((250, 1000, 4000), (40, 120, 360), symlinks, FILES),
+    "output": Axis((4096, 16384, 65536), (2048, 4096, 8192), output, OUTPUT),
     "transcripts": Axis((2000, 8000, 32000), (250, 1000, 4000), transcripts, TRANSCRIPTS),
-    "cards": Axis((100, 400, 1600), (20, 80, 320), cards, CARDS),
+    "cards": Axis((100, 400, 1600), (10, 40, 160), cards, CARDS),
     "checkouts": Axis((10, 40, 160), (2, 8, 32), checkouts, CHECKOUTS),
 }
 
@@ -364,11 +364,12 @@ def _already(folder: str) -> int:
 
 def _files(repository: str, size: int, text: str) -> None:
     for number in range(size):
-        folder = os.path.join(repository, "many", str(number // 50))
+        # All names are as long: more digits are no growth of the work.
+        folder = os.path.join(repository, "many", f"{number // 50:03}")
         if number % 50 == 0:
             os.makedirs(folder, exist_ok=True)
-        with open(os.path.join(folder, f"{number}.txt"), "w", encoding="ascii") as file:
-            file.write(f"{number} {text}")
+        with open(os.path.join(folder, f"{number:05}.txt"), "w", encoding="ascii") as file:
+            file.write(f"{number:05} {text}")
 
 
 def _judge(here: Place, reply: str) -> None:
