@@ -1,15 +1,22 @@
 """SHA digests of small values without OpenSSL: loading that takes as long as half an interpreter.
 
 On much data OpenSSL is many times faster, so :func:`new` asks how much there is. On 400 bytes, a
-line of the ledger, it is five times faster: once something has loaded it, :func:`sha256` takes it.
+line of the ledger, it is five times faster: once something has loaded it, :func:`sha256` takes it,
+and after :data:`MUCH` bytes of small values it is loaded, since by then as much time is lost.
 """
 
 from __future__ import annotations
 
 from flow.startup.typing import TYPE_CHECKING, Literal
 
+MUCH = 128 << 10
+"""Bytes that take as long without OpenSSL as loading it does."""
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from hashlib import _Hash, sha1, sha256
+
+    _maker: Callable[[int], Callable[[], _Hash]]
 else:
     from sys import modules
 
@@ -24,9 +31,29 @@ else:
         from hashlib import sha1
         from hashlib import sha256 as _own_sha256
 
+    _digested = [0]
+    """How many bytes were digested without OpenSSL; below 0 where there is none."""
+
     def sha256(data=b""):
         """A SHA-256 over ``data`` and what it is updated with."""
-        return getattr(modules.get("_hashlib"), "openssl_sha256", _own_sha256)(data)
+        return _maker(len(data))(data)
+
+    def _maker(size):
+        """What makes a SHA-256 over ``size`` bytes more."""
+        library = modules.get("_hashlib")
+        if library is None:
+            _digested[0] += size
+            if _digested[0] > MUCH:
+                library = _load_openssl()
+        return getattr(library, "openssl_sha256", _own_sha256)
+
+    def _load_openssl():
+        try:
+            import _hashlib
+        except ImportError:  # an interpreter that was built without it
+            _digested[0] = float("-inf")
+            return None
+        return _hashlib
 
 
 __all__ = ["Algorithm", "is_digest", "new", "sha1", "sha256"]
@@ -48,4 +75,4 @@ def new(algorithm: Algorithm, size: int) -> _Hash:
         import hashlib
 
         return hashlib.sha256() if algorithm == "sha256" else hashlib.sha1()  # noqa: S324
-    return sha256() if algorithm == "sha256" else sha1()  # noqa: S324
+    return _maker(size)() if algorithm == "sha256" else sha1()  # noqa: S324

@@ -30,8 +30,8 @@ LISTING_SHARE = 64
 LIMIT = 4 << 20
 """Bytes an entry may have; JSON escapes make it longer than the goal file."""
 _SUFFIX = ".json"
-_readings: dict[tuple[str, str], _Hash] = {}
-"""What :func:`reading` copies for each kind and version, made once per process."""
+_readings: dict[tuple[str, str], bytes] = {}
+"""What :func:`reading` digests for each kind and version, made once per process."""
 
 
 def load_checked(
@@ -101,18 +101,21 @@ def _entry_header(name: str, body: bytes) -> bytes:
 
 def reading(kind: str) -> _Hash:
     """A new SHA-256 over what decides how a text of this kind is read and checked."""
-    begun = _readings.get((kind, __version__))
-    if begun is None:
+    return sha256(_read_by(kind))
+
+
+def _read_by(kind: str) -> bytes:
+    key = kind, __version__
+    if key not in _readings:
         text = schemas.text(kind) if kind in schemas.NAMES else ""
-        begun = _readings[kind, __version__] = sha256(f"{REVISION} {__version__}\n".encode())
         # Flow's own file, told from that of another Flow: SHA-1 does, in half the time.
-        begun.update(sha1(text.encode()).digest())
-    return begun.copy()
+        schema = sha1(text.encode()).digest()
+        _readings[key] = f"{REVISION} {__version__}\n".encode() + schema
+    return _readings[key]
 
 
 def _entry_name(data: bytes, kind: str) -> str:
-    digest = reading(kind)
-    digest.update(data)
+    digest = sha256(_read_by(kind) + data)
     return f"{digest.hexdigest()}.{kind}{_SUFFIX}"
 
 
