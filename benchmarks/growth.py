@@ -248,7 +248,7 @@ CHECKOUTS = {
 AXES: dict[str, Axis] = {
     "goals": Axis((100, 400, 1600), (40, 160, 640), goals, GOALS),
     "criteria": Axis(
-        (40, 120, 360),
+        (25, 100, 400),
         (4, 12, 36),
         criteria,
         {**RECORD, "evaluate": Command(EVALUATE)},
