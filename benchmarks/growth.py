@@ -267,7 +267,7 @@ AXES: dict[str, Axis] = {
     "symlinks": Axis((250, 1000, 4000), (40, 120, 360), symlinks, FILES),
     "output": Axis((4096, 16384, 65536), (2048, 4096, 8192), output, OUTPUT),
     "transcripts": Axis((2000, 8000, 32000), (250, 1000, 4000), transcripts, TRANSCRIPTS),
-    "cards": Axis((100, 400, 1600), (10, 40, 160), cards, CARDS),
+    "cards": Axis((100, 400, 1600), (20, 80, 320), cards, CARDS),
     "checkouts": Axis((10, 40, 160), (2, 8, 32), checkouts, CHECKOUTS),
 }
 
