@@ -67,11 +67,13 @@ def install() -> None:
     if sys.flags.optimize == 0 and OwnModules not in sys.meta_path:
         sys.meta_path.insert(0, OwnModules)
         sys.modules["__future__"].__class__ = Module  # every module asks it
-        _frozen_importlib._find_and_load = _find_and_load  # what `import` calls
+        if _load_as_python is not None:
+            _frozen_importlib._find_and_load = _find_and_load  # what `import` calls
 
 
 _load_as_python: Callable[[str, Callable[[str], object]], ModuleType]
-_load_as_python = _frozen_importlib._find_and_load
+_load_as_python = getattr(_frozen_importlib, "_find_and_load", None)  # type: ignore[assignment]
+"""Python's own way; None in a Python that has another one, where only the finder is Flow's."""
 
 
 def _find_and_load(name: str, import_: Callable[[str], object]) -> ModuleType:

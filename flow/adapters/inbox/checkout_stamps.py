@@ -1,9 +1,10 @@
 """The stamps of what a goal's standing rests on, beside its own file.
 
-- A closed goal's rests on what the state folder remembers of the checkout;
-- an open goal's also on its run's folder, on HEAD, settings, rubrics and changes under way;
-- and where the files were looked at, on every file of the checkout, the run's evidence, git's
-  index, hooks and settings.
+- Every goal's rests on the branch, on settings, rubrics and changes under way, and on what the
+  state folder remembers of the checkout;
+- an open goal's also on its run's folder and head;
+- and where the files were looked at, on HEAD's commit, every file of the checkout, the run's
+  evidence, git's index, hooks and settings.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class CheckoutStamps:
 
     @once
     def _around(self) -> CombinedStamp:
-        """What every open goal of the checkout rests on."""
+        """What every goal of the checkout rests on."""
         checkout, top = self._checkout, self._top
         home, branch = checkout.home or "", self._branch() or ""
         stamps = CombinedStamp(home, branch, str(self._repo.git_dir is not None))

@@ -1,4 +1,4 @@
-"""The checkouts that a look at the inbox means: those that the state folder knows, or the named."""
+"""The checkouts that a look at the inbox means: the named, or those known and the one here."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class InboxLook(NamedTuple):
 def forget(path: str) -> str | None:
     """Leave the checkout at ``path``, which may be gone, out of the inbox.
 
-    Returns its top level; None where the inbox does not know it.
+    Returns its top level; None where there is none and the inbox knows none there.
     """
     folder = own_state_folder()
     if not path:  # an empty variable is no wish to leave out what is here
@@ -77,7 +77,7 @@ def own_state_folder() -> str:
 
 
 class InboxFinder:
-    """Finds the repositories that a query means; ``broken`` are rows of what is none any more.
+    """Finds the repositories that a query means; ``broken`` are rows of what cannot be looked at.
 
     ``folder`` is the state folder, ``look_at`` looks at the checkout that was found.
     """
@@ -167,7 +167,7 @@ class InboxFinder:
     def _repo_at(self, top: str) -> Repo | None:
         """The checkout at ``top``; None, and a row, where it is gone or must not be looked at.
 
-        For a linked working tree that is gone, its repository's main checkout.
+        In place of a linked working tree that is gone: its repository's main checkout.
         """
         place = top
         try:

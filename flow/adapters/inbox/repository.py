@@ -34,7 +34,7 @@ class InboxRepository:
         self.key = f"branches {top}"
 
     def branch_copies(self) -> BranchCopies:
-        """The goals of the branches that are not checked out, as far as git can tell."""
+        """The goals that its branches have committed; none where all branches are checked out."""
         if not self.checkouts or not self.checkouts[0].in_git:
             return BranchCopies()
         first = self.checkouts[0]

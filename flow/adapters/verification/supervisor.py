@@ -173,7 +173,7 @@ class Supervisor:
 
 
 def _redaction() -> ModuleType:
-    """Loaded only where something was printed."""
+    """Loaded only where something was printed, or a reason quotes the command."""
     from flow.adapters.process import redaction
 
     return redaction

@@ -1,9 +1,10 @@
 """Proposals and approvals: their grounds, and whether those still hold (SPEC 2).
 
 A proposal's id is a SHA-256 over the contract, the digest of the files, git's hooks and settings,
-the verdict, the target status, and each criterion's result with the path of its sidecar. The bytes
-of sidecars are the ledger's part. Lifecycle fields and the journal are not in it, so a pause does
-not spoil a proposal; a changed file, contract or sidecar does.
+the verdict, the target status, each criterion's result with the path of its sidecar, and the path
+of a judge's. Its reason, head and ``proof`` are not in it, nor are lifecycle fields and the
+journal, so a pause does not spoil a proposal; a changed file, contract or sidecar does. The bytes
+of sidecars are the ledger's part.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def _digest(**grounds: object) -> str:
 def is_intact(proposal: Mapping[str, Any]) -> bool:
     """Whether ``proposal`` is whole, and its id is the digest of its grounds.
 
-    A proposal that was changed since is none; nor is one of an older Flow without ``guards``.
+    One whose grounds were changed since is none; nor is one of an older Flow without ``guards``.
     """
     texts = ("proposal_id", "goal_id", "run_id", "to", "verdict", "reason", "contract", "tree")
     results, evidence = proposal.get("results"), proposal.get("evidence")

@@ -1,1 +1,1 @@
-"""The inbox: every goal of every checkout that a user works in, and whose turn it is."""
+"""The inbox: every goal of every checkout and branch that a user works in, and whose turn it is."""

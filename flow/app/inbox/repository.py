@@ -38,7 +38,7 @@ class CheckoutPort(Protocol):
 
 
 class BranchCopy(NamedTuple):
-    """A goal as a branch that is not checked out has it, committed."""
+    """A goal as a branch has it, committed. A checkout of the branch speaks for it first."""
 
     on_branch: str
     summary: GoalSummary
@@ -46,7 +46,7 @@ class BranchCopy(NamedTuple):
 
 
 class BranchCopies(NamedTuple):
-    """What the branches that are not checked out have committed."""
+    """What the branches have committed, where one of them is not checked out."""
 
     goals: Sequence[BranchCopy] = ()
     unreadable: Sequence[UnreadableOnBranch] = ()
@@ -74,20 +74,21 @@ class RepositoryPort(Protocol):
         """The branches that are checked out where the user wants nothing to be told of."""
 
     def branch_copies(self) -> BranchCopies:
-        """The goals of the branches that are not checked out, as far as git can tell."""
+        """The goals that its branches have committed; none where all branches are checked out."""
 
 
 class _Rank(NamedTuple):
     """How well a place speaks for a goal; the greater one does."""
 
     place: int
-    """2: its branch is checked out; 1: its branch has it committed, or HEAD is detached."""
+    """2: its branch is checked out; 1: its branch has it committed, or HEAD is detached; 0: another
+    branch has it."""
     touched: str = ""
     closed: bool = False
     """Of two copies that were touched last together, the closed one is the later."""
     used: int = 1
-    """Of a detached HEAD: 2 where Flow left the goal open there, else 0, for what is no more than
-    some commit that was looked up."""
+    """1 but for a detached HEAD: there 2 where Flow left the goal open, else 0, for what is no more
+    than some commit that was looked up."""
 
 
 class _Copy(NamedTuple):

@@ -1,9 +1,9 @@
 """What the Stop hook does when an agent stops (SPEC 6), as one list of steps.
 
-*what is there → what is lost → whose it is → what waits → evaluate each (stuck, budget, throttle,
-host's cap) → remember → one answer.*
+*what is there → what is lost → whose it is → what waits → evaluate each (stuck, budget, time,
+cost, throttle, host's cap) → remember → one answer.*
 
-It asks nobody, so a goal that is proved is let go with a hint.
+It asks no person, so a goal that is proved is let go with a hint.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class Sight(NamedTuple):
     goals: Sequence[Goal]
     """The branch's goals that are not closed."""
     broken: Mapping[str, FlowError] = {}
-    """What is wrong with those that cannot be read, by id."""
+    """What is wrong with those that cannot be read, by id, and with changes, by their files."""
     known: Mapping[str, OpenGoal] = {}
     """The goals that Flow left open in this checkout, by id."""
     losses: Sequence[Loss] = ()

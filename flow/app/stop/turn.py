@@ -57,7 +57,7 @@ class JudgedGoal(NamedTuple):
     line: str = ""
     """How the goal stands and what comes next, for the user's eyes."""
     loss: Loss | None = None
-    """It could not be judged, since somebody changed its contract by hand."""
+    """Why it could not be judged; None where it was."""
 
 
 def judge_stop(

@@ -3,7 +3,7 @@
 Nothing here tests whether a person speaks. The command line asks at a terminal, and Claude Code
 asks before ``flow goal confirm`` runs (:func:`flow.app.tool_calls.question_before`). The Stop hook
 has one way, :func:`give_up`, to ``failed`` alone. An evaluation cannot come through here: it does
-not hold the :class:`~flow.app.ports.ClosingLedger` these take.
+not hold the :class:`~flow.app.ports.ClosingLedger` these open.
 """
 
 from __future__ import annotations
@@ -343,7 +343,7 @@ def cancel(
 
 
 def _reactivate(context: ClosingContext, loaded: LoadedGoal, run_id: str) -> LoadedGoal:
-    """``blocked → achieved`` is two recorded steps."""
+    """From ``blocked`` or a waiting status to a terminal one is two recorded steps."""
     goal = loaded.goal
     reason = "resumed to be closed"
     context.ledger.move(

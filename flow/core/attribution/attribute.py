@@ -1,8 +1,9 @@
 """Whether an exit 0 can be attributed to tests that ran (SPEC 10, *attributable*).
 
-``vacuous``: no runner reports a test that ran. ``masked``, a masked exit: the exit status cannot
-show a failure, or a runner reports one in spite of it. Both make a pass inconclusive; nothing here
-makes anything pass, and a command that failed stays failed.
+``vacuous``: a known runner was started or reports, and no report shows a test that ran.
+``masked``, a masked exit: the exit status cannot show a failure, or a runner reports one in spite
+of it. Both make a pass inconclusive; nothing here makes anything pass, and a command that failed
+stays failed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Whether evidence is about the files as they are now (SPEC 10, Subject; HAZARD H95).
 
 Fresh evidence was measured on this state of the files, this contract and with this version of Flow.
-HEAD alone makes nothing stale: a commit of Flow's own files moves it too. This module serves
-display. Where evidence would decide, one that is not fresh is refused:
-``app/evaluation/reuse`` and ``proposals``, ``app/judging/bundle``, ``app/transitions/closing``.
+HEAD alone makes nothing stale: a commit of Flow's own files moves it too. :func:`freshness` is
+for display, ``differences`` decides what judges see. Where evidence would decide, one that is not
+fresh is refused: ``app/evaluation/reuse`` and ``proposals``, ``app/transitions/closing``, and
+``bundle``, ``records`` and ``reviewing`` of ``app/judging``.
 """
 
 from __future__ import annotations

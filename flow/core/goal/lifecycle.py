@@ -1,6 +1,7 @@
 """The states of a goal and the moves between them (SPEC 2).
 
-``TABLE`` is the only place that says which move is allowed. :func:`check_move` reads it directly;
+``TABLE`` is the only place that says which status may follow which; :func:`allowed` adds that one
+that is not terminal may be repeated. :func:`check_move` reads it directly;
 :class:`Lifecycle` is the same table as a ``transitions`` machine: the ledger takes every change of
 a status through it, and the diagram in the docs is drawn from the table. A test holds the two equal
 in every cell.
