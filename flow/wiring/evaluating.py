@@ -21,7 +21,7 @@ from flow.startup.typing import TYPE_CHECKING
 from flow.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flow.app.evaluation.values import BaseTools, JudgeCase, RecordedBaseline
     from flow.app.ports import Check, CheckEvents, Watch
@@ -89,6 +89,27 @@ def examine(
         finally:
             context.run_record.abort(goal_id)
         return evaluated
+
+
+def newest_evidence(context: Context, goal_id: str) -> Mapping[str, str]:
+    """See :func:`flow.adapters.ledger.loop_counters.newest_evidence`."""
+    from flow.adapters.ledger import loop_counters  # few evaluations reuse anything
+
+    return loop_counters.newest_evidence(context.top, context.run_of(goal_id), goal_id)
+
+
+def propose_from_fresh(context: Context, goal_id: str) -> tuple[Evaluated, tuple[str, ...]]:
+    """See :func:`flow.app.transitions.from_fresh.propose_from_fresh`."""
+    from flow.adapters.ledger.verdicts import record_verdict  # only an approval does this
+    from flow.app.transitions import from_fresh
+
+    def record(verdict: Verdict) -> tuple[str, ...]:
+        document = verdict.to_document()
+        return record_verdict(context.run_record, document, verdict.run_id, "command")[1]
+
+    newest = newest_evidence(context, goal_id)
+    with alone(context, goal_id):
+        return from_fresh.propose_from_fresh(goal_id, newest, partial(examine, context), record)
 
 
 @contextmanager

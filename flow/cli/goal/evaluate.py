@@ -142,10 +142,7 @@ def _evaluate_goal(context: Context, args: argparse.Namespace, out: Output, goal
         dry_run=args.dry_run,
     )
     if args.reuse:
-        from flow.adapters.ledger import loop_counters
-
-        goal_id = request.goal_id
-        newest = loop_counters.newest_evidence(context.top, context.run_of(goal_id), goal_id)
+        newest = evaluating.newest_evidence(context, request.goal_id)
         request = request._replace(reuse=newest, use_recorded_opinion=True)
     if args.confirm:
         _need_terminal(context, request.goal_id)

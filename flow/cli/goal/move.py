@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from flow.adapters.baseline.pinning import Pinning
-from flow.adapters.ledger import loop_counters
-from flow.adapters.ledger.verdicts import record_verdict
 from flow.app.evaluation.protected_files import PROTECTED, current_difference
 from flow.app.judging import labelling
 from flow.app.transitions import create, moves
-from flow.app.transitions.from_fresh import propose_from_fresh
 from flow.app.transitions.moves import GUARDS
 from flow.app.transitions.persons_word import persons_word
 from flow.cli.goal.confirming import (
@@ -238,16 +233,7 @@ def _proposed_after_approval(
     That is a proposal, or why there is none, and what comes next.
     """
     try:
-        newest = loop_counters.newest_evidence(context.top, context.run_of(goal_id), goal_id)
-        with evaluating.alone(context, goal_id):
-            (verdict, facts), warnings = propose_from_fresh(
-                goal_id,
-                newest,
-                partial(evaluating.examine, context),
-                lambda verdict: record_verdict(
-                    context.run_record, verdict.to_document(), verdict.run_id, "command"
-                )[1],
-            )
+        (verdict, facts), warnings = evaluating.propose_from_fresh(context, goal_id)
     except FlowError as error:
         next_step = f"flow goal evaluate {goal_id} --reuse"
         return {"proposal": None, "not_proposed": str(error), "next": next_step}, ()
