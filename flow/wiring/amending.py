@@ -10,7 +10,6 @@ from flow.adapters.setup.completed import read_handed_in
 from flow.adapters.setup.project import about_commands
 from flow.app.transitions import amend
 from flow.app.transitions.create import lint_goal
-from flow.app.transitions.persons_word import persons_word
 from flow.core.drafting.completing import LiveFields, live_fields
 from flow.core.goal import ids
 from flow.core.goal.model import contract_digest, rubrics_of
@@ -81,14 +80,14 @@ class Amending:
 
     def amend_by_hand(self, goal_id: str, how: str) -> None:
         """See :func:`flow.app.transitions.amend.amend_by_hand`."""
-        closing, word = self._context.closing_context(), persons_word(self._context, None)
+        closing, word = self._context.closing_context(), self._context.own_word()
         amend.amend_by_hand(closing, self._tools, goal_id, how, word)
 
     def amend_untrusted(
         self, goal_id: str, how: str, before: Mapping[str, Any], digest: str
     ) -> None:
         """See :func:`flow.app.transitions.amend.amend_untrusted`."""
-        closing, word = self._context.closing_context(), persons_word(self._context, None)
+        closing, word = self._context.closing_context(), self._context.own_word()
         known = amend.Basis(before, digest=digest)
         amend.amend_untrusted(closing, self._tools, goal_id, how, known, word)
 
