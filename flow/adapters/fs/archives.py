@@ -16,7 +16,7 @@ import zlib
 from hashlib import sha256
 
 from flow.adapters.fs.folders import refusal, reported
-from flow.adapters.fs.stamps import is_settled, signature_of
+from flow.adapters.fs.stamps import is_settled, stamp_of
 from flow.core import layout
 from flow.errors import ContractError, in_file
 from flow.startup.typing import TYPE_CHECKING
@@ -125,7 +125,7 @@ def opened(root: str, rel: str, fd: int) -> EvidenceArchive:
     for as long as the same file is there and nobody wrote to it.
     """
     status = os.fstat(fd)
-    stamps = (status.st_dev, *signature_of(status))
+    stamps = stamp_of(status)
     before = _newest.get((root, rel))
     if before is not None and before[0] == stamps:
         os.close(fd)

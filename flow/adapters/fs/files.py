@@ -21,7 +21,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from _operator import attrgetter  # `operator` itself is a module more to find
 
 from flow.adapters.fs.folders import (
     DIR_MODE,
@@ -36,6 +35,7 @@ from flow.adapters.fs.folders import (
     sync_folder,
     unsafe,
 )
+from flow.adapters.fs.stamps import stamp_of
 from flow.core import layout
 from flow.errors import ContractError, RefusedError, in_file
 from flow.startup.contexts import ExitStack, contextmanager
@@ -185,12 +185,6 @@ SIZE_IN_STAMP = 3
 """The place of the size in a :func:`stamp`."""
 
 
-_values_of: Callable[[os.stat_result], tuple[int, ...]] = attrgetter(
-    "st_dev", "st_ctime_ns", "st_mtime_ns", "st_size", "st_ino", "st_mode"
-)
-"""What makes a :func:`stamp`, in C: it is asked of thousands of files."""
-
-
 def stamp(root: str, rel: str) -> tuple[int, ...]:
     """Which file is at this path, its size and times: another one, or a write, changes it.
 
@@ -200,7 +194,7 @@ def stamp(root: str, rel: str) -> tuple[int, ...]:
         st = os.lstat(f"{root}/{rel}")
     except OSError:
         return ()
-    return _values_of(st)
+    return stamp_of(st)
 
 
 def stamps(root: str, paths: Mapping[str, str]) -> dict[str, tuple[int, ...]]:
@@ -221,7 +215,7 @@ def stamps(root: str, paths: Mapping[str, str]) -> dict[str, tuple[int, ...]]:
             except OSError:
                 looked[path] = ()
                 continue
-            looked[path] = _values_of(st)
+            looked[path] = stamp_of(st)
     finally:
         os.close(fd)
     return looked
@@ -461,7 +455,7 @@ def append_lines(
             os.close(fd)
         if before is None and sync:
             sync_folder(folder)
-    return _values_of(after)
+    return stamp_of(after)
 
 
 def rename(root: str, rel: str, name: str) -> None:

@@ -16,8 +16,12 @@ from __future__ import annotations
 
 import os
 import time
+from _operator import attrgetter  # `operator` itself is a module more to find
 
-from flow.startup.typing import NamedTuple
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 RACY_NS = 2_000_000_000
 """Two seconds: the coarsest time stamps of a file system in use (FAT)."""
@@ -30,6 +34,12 @@ def signature_of(status: os.stat_result) -> Signature:
     """The stamps that differ between two states of a file."""
     st = status
     return st.st_ctime_ns, st.st_mtime_ns, st.st_size, st.st_ino, st.st_mode
+
+
+stamp_of: Callable[[os.stat_result], tuple[int, ...]] = attrgetter(
+    "st_dev", "st_ctime_ns", "st_mtime_ns", "st_size", "st_ino", "st_mode"
+)
+"""The file system and the :data:`Signature` of a file, in C: it is asked of thousands of files."""
 
 
 class Flush(NamedTuple):

@@ -106,7 +106,7 @@ def _status(entry: os.DirEntry[str]) -> os.stat_result | None:
 
 
 def _stamps(status: os.stat_result) -> Row:
-    return [status.st_dev, *stamps.signature_of(status)]
+    return [*stamps.stamp_of(status)]
 
 
 def _flushed(root: str, statuses: Collection[os.stat_result | None]) -> stamps.Flush | None:
