@@ -208,9 +208,17 @@ def give_up(
     if evaluated.evaluation is not None:
         facts, measurement = evaluated.evaluation.facts, evaluated.evaluation.measurement
         criteria = recording.updates(facts.loaded.goal, measurement, verdict.criterion_results, now)
-    turns = verdict.turns_evaluated
     _close_goal(
-        context, loaded, verdict.run_id, "failed", reason, closer, None, last, criteria, turns
+        context,
+        loaded,
+        verdict.run_id,
+        "failed",
+        reason,
+        closer,
+        None,
+        last_evaluation=last,
+        criteria=criteria,
+        turns_evaluated=verdict.turns_evaluated,
     )
     return Closed(verdict.goal_id, verdict.run_id, "failed", reason, None)
 
