@@ -453,7 +453,7 @@ def test_an_archive_that_is_replaced_is_read_anew(root, tmp_path):
 def test_stamps_of_a_moment_ago_are_not_believed(root, tmp_path, monkeypatch):
     """Two writes within a tick of the clock leave the same ones."""
     archive(root)
-    monkeypatch.setattr(archives, "signature_of", lambda status: (0, 0, 0, 0, 0))
+    monkeypatch.setattr(archives, "stamp_of", lambda status: (0, 0, 0, 0, 0, 0))
     one = layout.output_file(RUN, "one")
     assert files.read_optional(root, one) == b"output\n"
     with zipfile.ZipFile(f"{root}/{ARCHIVE}", "w") as packed:
