@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from flow.core.attribution.reading import Summary
     from flow.core.attribution.rules import Rule
 
-REVISION = 16
+REVISION = 17
 """To be raised when a command's classing changes without a change of Flow's version."""
 RULES_LIMIT = 1 << 18
 
@@ -110,10 +110,10 @@ class Attributor:
         if reading.masked_exit:
             return Attribution("masked", reading.masked_exit)
         data = self._output_end(result)
-        if b" pass " in data or ("make" in check.command and not data.strip()):
+        if b" pass " in data or "make" in check.command or reading.only_checkers:
             from flow.adapters.attribution.idle_runs import idle_run
 
-            idle = idle_run(self._top, check, reading.commands, data)
+            idle = idle_run(self._top, check, reading, data)
             if idle is not None:
                 return idle
         by_words = reading.runners or reading.lists or reading.guarded

@@ -11,8 +11,11 @@ from flow.core.attribution.idle_builds import (
     first_target,
     is_no_product,
     may_be_phony,
+    only_makes,
+    prerequisites,
     silent_makes,
 )
+from flow.core.attribution.idle_checkers import checkers, is_checked, nothing_left
 from flow.core.attribution.node_files import files_as_tests, holds_no_test
 from flow.core.attribution.reading import Attribution
 from flow.core.text.display import visible
@@ -23,37 +26,92 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.app.ports import Check
+    from flow.core.attribution.idle_checkers import SearchedFolders
+    from flow.core.attribution.reading import CommandReading
+
+MOST_SEARCHED = 20_000
+"""Files and folders that are looked through for one that a checker checks."""
+_NOT_SEARCHED = ("node_modules", "__pycache__", "venv", "site-packages")
+"""Folders that checkers leave out, beside hidden ones."""
 
 
-def idle_run(
-    top: str, check: Check, commands: Sequence[Sequence[str]], output: bytes
-) -> Attribution | None:
+def idle_run(top: str, check: Check, reading: CommandReading, output: bytes) -> Attribution | None:
     """Why a run that ended with 0 is vacuous; None where nothing tells that it is.
 
-    ``commands`` are the words of the check's simple commands, ``output`` the end of what it
-    printed.
+    ``reading`` is the check's command, ``output`` the end of what it printed.
     """
-    if not output.strip():
-        return _silent_make(top, check, commands)
-    return _empty_node_files(top, check, lines_of(output))
+    if reading.only_checkers:
+        return _nothing_to_check(top, check, reading.commands)
+    silent = not output.strip()
+    if silent or only_makes(reading.commands):
+        idle = _idle_make(top, check, reading.commands, silent=silent)
+        if idle is not None:
+            return idle
+    return _empty_node_files(top, check, lines_of(output)) if b" pass " in output else None
 
 
-def _silent_make(top: str, check: Check, commands: Sequence[Sequence[str]]) -> Attribution | None:
-    """That a make which printed nothing has run nothing: a file is called like its target.
+def _nothing_to_check(
+    top: str, check: Check, commands: Sequence[Sequence[str]]
+) -> Attribution | None:
+    """That no file is left for any of the checkers; most of them say nothing of it."""
+    searched = checkers(commands)
+    if not searched or any(_finds_a_file(top, check.cwd, each) for each in searched):
+        return None
+    return nothing_left(searched)
+
+
+def _finds_a_file(top: str, cwd: str, searched: SearchedFolders) -> bool:
+    """Whether a file is there for a checker, or there is too much to know that there is none."""
+    left = MOST_SEARCHED
+    for path in searched.paths:
+        start = os.path.join(top, cwd, path)
+        if os.path.isfile(start):  # one that is named is checked whatever its name is
+            return True
+        for _, folders, names in os.walk(start):
+            if any(is_checked(searched, name) for name in names):
+                return True
+            folders[:] = [n for n in folders if n[0] != "." and n not in _NOT_SEARCHED]
+            left -= len(names) + len(folders)
+            if left < 0:
+                return True
+    return False
+
+
+def _idle_make(
+    top: str, check: Check, commands: Sequence[Sequence[str]], *, silent: bool
+) -> Attribution | None:
+    """That a make has run nothing without a word: a file is called like its target.
 
     An empty folder suffices, and is no change of the checkout. None where it ran, or may have.
+    Where nothing was printed (``silent``), the file alone is the sign; beside other output the
+    target must have no rule, or one that the file is not older than anything of.
     """
     for make in silent_makes(commands):
         folder = os.path.join(check.cwd, make.folder)
         texts = (_source(top, folder, name, unread="") for name in make.makefiles)
         makefile = next(filter(None, texts), "")
         for goal in make.goals or filter(is_no_product, (first_target(makefile),)):
-            there = os.path.lexists(os.path.join(top, folder, goal))
-            if makefile and there and not may_be_phony(goal, makefile):
-                why = f"make printed nothing, and {visible(goal)} is also the name of a file or"
+            path = os.path.join(top, folder, goal)
+            if not makefile or not os.path.lexists(path) or may_be_phony(goal, makefile):
+                continue
+            if silent or _is_up_to_date(path, os.path.join(top, folder), goal, makefile):
+                printed = "printed nothing" if silent else "ran nothing"
+                why = f"make {printed}, and {visible(goal)} is also the name of a file or"
                 why += " folder there, for which make runs nothing: declare it .PHONY"
                 return Attribution("vacuous", why, "make", 0, None, "output")
     return None
+
+
+def _is_up_to_date(path: str, folder: str, goal: str, makefile: str) -> bool:
+    """Whether make surely runs nothing for a file that is there."""
+    before = prerequisites(goal, makefile)
+    if before is None:
+        return False
+    try:
+        moment = os.stat(path).st_mtime_ns
+        return all(os.stat(os.path.join(folder, n)).st_mtime_ns <= moment for n in before)
+    except (OSError, ValueError):
+        return False
 
 
 def _empty_node_files(top: str, check: Check, lines: Sequence[str]) -> Attribution | None:

@@ -9,6 +9,7 @@ stays failed.
 from __future__ import annotations
 
 from flow.core.attribution.idle_builds import idle_gradle, idle_make
+from flow.core.attribution.idle_checkers import checkers, idle_checker
 from flow.core.attribution.reading import WINDOW, Attribution, CommandReading, Summary
 from flow.core.attribution.rules import Rule, applies, says_nothing_ran
 from flow.core.attribution.runners import ONE_REPORT, READERS
@@ -55,6 +56,8 @@ def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> Command
         exit_analysis.inverted,
         _piped_programs(node),
         exit_analysis.guarded or perhaps,
+        not any(None in words for words in (*programs, *inner))
+        and bool(checkers([words for words in known if words])),
     )
 
 
@@ -227,7 +230,9 @@ def vacuous(
     if any(summary.ran for _, summary in by_source):
         return None
     programs = [words for words in reading.commands if words[0] not in _ASIDE]
-    idle = idle_make(programs, lines) or (idle_gradle(programs, lines) if whole else None)
+    idle = idle_make(programs, lines)
+    if idle is None and whole:
+        idle = idle_gradle(programs, lines) or idle_checker(lines)
     if idle is not None:
         return idle
     if by_source and not whole and reading.single not in ONE_REPORT:

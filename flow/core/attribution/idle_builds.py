@@ -10,6 +10,7 @@ import posixpath
 import re
 
 from flow.core.attribution.reading import Attribution
+from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS
 from flow.core.masked_exit.shell import base_name
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _MAKES = {"make", "gmake"}
+_BESIDE = CANNOT_FAIL | FILTERS | {"cd", "test", "[", "[["}
 _CHECKING_GOAL = re.compile(
     r"(?:\w+[-_])?(?:tests?|checks?|specs?|lint|verify|typecheck)(?:[-_:].*)?", re.ASCII
 )
@@ -114,6 +116,34 @@ def may_be_phony(goal: str, makefile: str) -> bool:
         return True
     named = re.findall(r"^\.PHONY\s*:([^\n#]*)", text, re.MULTILINE)
     return any("$" in line or goal in line.split() for line in named)
+
+
+_RULE = re.compile(r"^(?!\t)([^\n:=#]*):(?![:=])([^\n#;]*)", re.MULTILINE)
+_NEVER_SURE = re.compile(r"^\s*-?s?include\s|^define\s|\$\(eval\b|%|^\.DEFAULT\b", re.MULTILINE)
+"""What may bring rules that a makefile's own lines do not show."""
+
+
+def only_makes(commands: Sequence[Sequence[str]]) -> bool:
+    """Whether nothing but make decides how a command ends."""
+    programs = [words for words in commands if base_name(words[0]) not in _BESIDE]
+    return bool(programs) and all(any(base_name(w) in _MAKES for w in words) for words in programs)
+
+
+def prerequisites(goal: str, makefile: str) -> tuple[str, ...] | None:
+    """The files that a target is made of, as far as a makefile's own lines tell; None: not sure.
+
+    Empty where it has no rule. A rule for one of these files may make it anew.
+    """
+    text = makefile.replace("\\\n", " ")
+    if _NEVER_SURE.search(text):
+        return None
+    rules = [(left.split(), right) for left, right in _RULE.findall(text)]
+    if any("$" in word for left, _ in rules for word in left):
+        return None
+    named = tuple(word for left, right in rules if goal in left for word in right.split())
+    targets = {word for left, _ in rules for word in left}
+    unsure = any(word == "|" or "$" in word or "*" in word or word in targets for word in named)
+    return None if unsure else named
 
 
 def idle_gradle(commands: Sequence[Sequence[str]], lines: Sequence[str]) -> Attribution | None:

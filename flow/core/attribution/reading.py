@@ -44,6 +44,8 @@ class CommandReading(NamedTuple):
     """The programs that stand in pipes."""
     guarded: str = ""
     """A runner in it, where it can end with 0 without any."""
+    only_checkers: bool = False
+    """It starts nothing but linters and type checkers, whose words all stand in it."""
 
     def to_document(self) -> dict[str, Any]:
         """As a cache holds it."""
@@ -64,6 +66,7 @@ class CommandReading(NamedTuple):
             bool(document["inverted"]),
             tuple(map(str, document["piped"])),
             str(document["guarded"]),
+            bool(document["only_checkers"]),
         )
 
 

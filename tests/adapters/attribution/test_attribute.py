@@ -188,6 +188,58 @@ def test_a_silent_make_for_whose_target_a_folder_stands(
         assert "make printed nothing, and check is also the name" in result.reason
 
 
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+@pytest.mark.parametrize(
+    ("command", "outcome"),
+    [
+        ("echo begins && make -s check", "inconclusive"),
+        ("make -s lint && make -s gone-test", "inconclusive"),
+        ("make -s lint && make -s old-test", "inconclusive"),
+        ("make -s lint && make -s new-test", "passed"),
+        ("make -s lint && make -s late-test", "passed"),
+        ("make -s lint", "passed"),
+        ("sh build.sh && make -s check", "passed"),
+    ],
+)
+def test_a_make_beside_other_output_that_surely_ran_nothing(
+    tmp_path: Path, command: str, outcome: str
+) -> None:
+    text = ".PHONY: lint\nlint:\n\t@echo linted\ncheck:\n\t@:\n"
+    text += "old-test: src\n\t@:\nnew-test: src\n\t@:\nlate-test: made\n\t@:\n"
+    (tmp_path / "Makefile").write_text(f"{text}made: src\n\t@touch made\n")
+    (tmp_path / "build.sh").write_text("echo built\n")
+    for moment, name in enumerate(("new-test", "made", "src", "late-test", "old-test")):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (moment, moment))
+    for name in ("check", "gone-test", "lint"):
+        (tmp_path / name).mkdir()
+    (result,) = run(tmp_path, command)
+    assert result.outcome == outcome, result.reason
+    if outcome == "inconclusive":
+        assert "make ran nothing, and " in result.reason
+
+
+def test_a_checker_whose_files_are_gone(tmp_path: Path) -> None:
+    """Linters that print nothing, and pass on nothing."""
+    for name in ("flake8", "ruff"):
+        program = tmp_path / f"bin/{name}"
+        program.parent.mkdir(exist_ok=True)
+        program.write_text("#!/bin/sh\nexit 0\n")
+        program.chmod(0o755)
+    (tmp_path / "src/deep").mkdir(parents=True)
+    (tmp_path / "src/notes.txt").touch()
+    (tmp_path / "src/node_modules").mkdir()
+    (tmp_path / "src/node_modules/a.py").touch()
+    commands = ("bin/flake8 src", "bin/ruff check -q src", "bin/flake8 src/notes.txt")
+    results = [said(result) for result in run(tmp_path, *commands)]
+    why = "vacuous: {} had nothing to check: no file like *.py, *.pyi, *.pyw, *.ipynb is in src"
+    assert results[0] == ("inconclusive", why.format("flake8"))
+    assert results[1] == ("inconclusive", why.format("ruff"))
+    assert results[2] == ("passed", ""), "a file that is named is checked"
+    (tmp_path / "src/deep/a.py").touch()
+    assert [said(result) for result in run(tmp_path, *commands)] == [("passed", "")] * 3
+
+
 def test_an_older_node_prints_a_file_and_its_tests_below(tmp_path: Path) -> None:
     (tmp_path / "a.test.js").write_text(ADDS)
     counts = "# tests 1\n# pass 1\n# fail 0\n# cancelled 0\n# skipped 0\n# todo 0\n"

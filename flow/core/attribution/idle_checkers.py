@@ -1,0 +1,191 @@
+# ruff: noqa: E501  (a row a line)
+"""Linters and type checkers that ended with 0 because no file was left for them to check.
+
+Each row of ``IDLE_LINES`` is one line of one program, from a recorded run, its source or an issue
+of its own, as of November 2026. Of those that say nothing at all ``CHECKED_FILES`` has the names of
+the files that they look for.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from fnmatch import fnmatchcase
+
+from flow.core.attribution.reading import Attribution
+from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS
+from flow.core.masked_exit.runner_tables import LAUNCHERS
+from flow.core.masked_exit.shell import base_name
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class IdleLine(NamedTuple):
+    """The line with which a checker says that it had nothing to check."""
+
+    program: str
+    literal: str
+    pattern: str
+    passes: str
+    """The line with which it passes; one stands beside each ``pattern`` where ``always`` is True,
+    else it shows that files were checked."""
+    always: bool
+    source: str
+
+
+_PASSED = r"All checks passed!"
+_CLEAN = r"0 errors, 0 warnings, 0 (?:informations|notes)\s*"
+IDLE_LINES = tuple(
+    IdleLine(*row)
+    for row in (
+        ("ruff", "No Python files found", r"warning: No Python files found under the given path\(s\)", _PASSED, True, "recorded, ruff 0.17"),
+        ("ty", "o python files found", r"WARN No python files found under the given path\(s\)", _PASSED, True, "ty: check command"),
+        ("black", "No Python files are present", r"No Python files are present to be formatted\. Nothing to do.*", r"\d+ files? (?:would be )?left unchanged\.", False, "black: main, 2026"),
+        ("mypy", " in 0 source files", r"Success: no issues found in 0 source files", r"Success: no issues found in [1-9]\d* source files?", False, "mypy: util.py"),
+        ("pyright", "No source files found", r"(?:error: )?No source files found\.?", _CLEAN, True, "pyright issues 4723, 6443"),
+        ("bandit", "Total lines of code: 0", r"\s*Total lines of code: 0", r"\s*Total lines of code: [1-9]\d*", False, "bandit: text formatter"),
+        ("djlint", "inted 0 files", r"(?:Linted|Checked) 0 files.*", r"(?:Linted|Checked) [1-9]\d* files?.*", False, "djlint: output"),
+        ("import-linter", "Analyzed 0 files", r"Analyzed 0 files, 0 dependencies\.", r"Analyzed [1-9].*", False, "recorded, import-linter 2"),
+        ("rubocop", "0 files inspected", r"0 files inspected, no offenses detected", r"[1-9]\d* files? inspected, .*", False, "rubocop: progress formatter"),
+        ("swiftlint", " in 0 files", r"Done linting! Found 0 violations, 0 serious in 0 files\.", r"Done linting! .* in [1-9]\d* files?\.", False, "swiftlint: lint command"),
+        ("markdownlint", "Linting: 0 file", r"Linting: 0 file\(s\)", r"Linting: [1-9]\d* file\(s\)", False, "markdownlint-cli2"),
+        ("biome", "Checked 0 files", r"Checked 0 files.*", r"Checked [1-9]\d* files?.*", False, "biome: console reporter"),
+        ("oxlint", " on 0 files", r"Finished in \S+ on 0 files.*", r"Finished in \S+ on [1-9]\d* files?.*", False, "oxlint: default reporter"),
+        ("go", "matched no packages", r"(?:go: )?warning: \".*\" matched no packages", "", False, "staticcheck issue 1173; cmd/go: search"),
+        ("vale", " in 0 files", r".* 0 errors, 0 warnings and 0 suggestions in 0 files\.", r".* suggestions? in [1-9]\d* files?\.", False, "vale: CLI output"),
+        ("phpstan", "No files found to analyse", r".*\[(?:NOTE|WARNING|ERROR)\] No files found to analyse\.\s*", r" *\[OK\] No errors\s*", True, "phpstan issue 9410"),
+        ("phpcs", "No files were checked", r"ERROR: No files were checked\.", "", False, "PHP_CodeSniffer 3.13"),
+        ("php-cs-fixer", "Found 0 of 0 files", r"Found 0 of 0 files .*", r"Found \d+ of [1-9]\d* files? .*", False, "php-cs-fixer: text reporter"),
+        ("credo", "found no issues", r"0 mods/funs, found no issues\.", r"[1-9]\d* mods/funs, .*", False, "credo: summary"),
+        ("ansible-lint", " on 0 files", r"Passed: 0 failure\(s\), 0 warning\(s\) on 0 files.*", r"Passed: .* on [1-9]\d* files?.*", False, "ansible-lint: app"),
+        ("pre-commit", "no files to check", r".+\.\(no files to check\)Skipped", r".+\.(?:Passed|Failed)", False, "pre-commit: commands/run"),
+    )
+)  # fmt: skip
+
+
+def idle_checker(lines: Sequence[str]) -> Attribution | None:
+    """That a checker says it had nothing to check, and none says that it had; None otherwise.
+
+    ``lines`` are all the output: one that is out of sight may say otherwise.
+    """
+    for row in IDLE_LINES:
+        idle = [ln for ln in lines if row.literal in ln and re.fullmatch(row.pattern, ln)]
+        if not idle:
+            continue
+        passed = sum(1 for line in lines if row.passes and re.fullmatch(row.passes, line))
+        if passed <= (len(idle) if row.always else 0):
+            return _nothing_to_check(
+                row.program, f"had nothing to check ({idle[-1].strip()[:100]})"
+            )
+    return None
+
+
+def _nothing_to_check(program: str, why: str) -> Attribution:
+    return Attribution("vacuous", f"{program} {why}", program, None, None, "output")
+
+
+_PYTHON = ("*.py", "*.pyi", "*.pyw", "*.ipynb")
+_SCRIPTS = (
+    "*.js",
+    "*.mjs",
+    "*.cjs",
+    "*.jsx",
+    "*.ts",
+    "*.mts",
+    "*.cts",
+    "*.tsx",
+    "*.vue",
+    "*.svelte",
+    "*.astro",
+)
+_STYLES = ("*.css", "*.scss", "*.sass", "*.less", "*.sss", "*.vue", "*.svelte", "*.astro", "*.html")
+CHECKED_FILES: Mapping[str, tuple[str, ...]] = {
+    "flake8": _PYTHON, "pycodestyle": _PYTHON, "pydocstyle": _PYTHON, "pyflakes": _PYTHON,
+    "pylint": _PYTHON, "ruff": _PYTHON, "black": _PYTHON, "isort": _PYTHON, "bandit": _PYTHON,
+    "vulture": _PYTHON, "pyright": _PYTHON, "basedpyright": _PYTHON, "mypy": _PYTHON,
+    "eslint": _SCRIPTS, "oxlint": _SCRIPTS, "standard": _SCRIPTS, "xo": _SCRIPTS, "jshint": _SCRIPTS,
+    "stylelint": _STYLES, "gofmt": ("*.go",), "gofumpt": ("*.go",), "goimports": ("*.go",),
+    "staticcheck": ("*.go",), "revive": ("*.go",), "yamllint": ("*.yml", "*.yaml", ".yamllint"),
+    "ktlint": ("*.kt", "*.kts"), "swiftlint": ("*.swift",), "dart": ("*.dart",),
+    "phpcs": ("*.php", "*.inc", "*.js", "*.css"), "phpstan": ("*.php",),
+    "rubocop": ("*.rb", "*.rake", "*.gemspec", "*.ru", "[A-Z]*file"),
+    "terraform": ("*.tf", "*.tfvars", "*.hcl"), "tflint": ("*.tf",),
+}  # fmt: skip
+"""Checkers that search folders for files, and the names of those that they check."""
+_WORDS = {
+    "ruff": ("check", "format"), "dart": ("analyze",), "terraform": ("fmt",), "phpstan": ("analyse", "analyze"),
+}  # fmt: skip
+"""Of those that do several things the word with which they check, which is no path."""
+_ASIDE = CANNOT_FAIL | FILTERS | {"cd"}
+_GLOB = re.compile(r"[*?\[{]")
+
+
+class SearchedFolders(NamedTuple):
+    """Where a checker searched for its files, relative to the command's own folder."""
+
+    program: str
+    paths: tuple[str, ...]
+    """Files and folders, some of which need not be there."""
+    names: tuple[str, ...]
+    """Patterns of the names of the files that it checks."""
+
+
+def checkers(commands: Sequence[Sequence[str]]) -> tuple[SearchedFolders, ...]:
+    """The checkers that a command consists of; empty where it starts anything else.
+
+    ``commands`` are the words of its simple commands, up to the first that the shell computes: what
+    a word behind that one names is not known, so that there must be none.
+    """
+    folder, searched = "", []
+    for words in commands:
+        if words[:1] == ("cd",) and len(words) == 2:
+            folder = posixpath.join(folder, words[1])
+        if base_name(words[0]) in _ASIDE:
+            continue
+        program, given = checker_of(words)
+        if not program:
+            return ()
+        paths = tuple(_GLOB.split(word)[0] for word in given if not word.startswith("-")) or (".",)
+        searched.append(
+            SearchedFolders(
+                program,
+                tuple(posixpath.normpath(posixpath.join(folder, path)) for path in paths),
+                CHECKED_FILES[program],
+            )
+        )
+    return tuple(searched)
+
+
+def checker_of(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """The checker that a command starts, and the words behind it; empty where it is none."""
+    name, rest = base_name(words[0]), tuple(words[1:])
+    if name.startswith("python") and rest[:1] == ("-m",) and len(rest) > 1:
+        name, rest = rest[1], rest[2:]
+    elif name in LAUNCHERS and name not in CHECKED_FILES:
+        needed = LAUNCHERS[name]
+        behind = (
+            rest[1:] if needed and rest[:1] and rest[0] in needed else rest if not needed else ()
+        )
+        return checker_of(behind) if behind and not behind[0].startswith("-") else ("", ())
+    if name not in CHECKED_FILES:
+        return "", ()
+    if name in _WORDS:
+        return (name, rest[1:]) if rest[:1] and rest[0] in _WORDS[name] else ("", ())
+    return name, rest
+
+
+def is_checked(searched: SearchedFolders, name: str) -> bool:
+    """Whether a file of this name is one that the checker checks."""
+    return any(fnmatchcase(name, pattern) for pattern in searched.names)
+
+
+def nothing_left(searched: Sequence[SearchedFolders]) -> Attribution:
+    """That there is no file that these checkers check where they searched."""
+    first = searched[0]
+    where = ", ".join(first.paths[:4])
+    kinds = ", ".join(first.names[:4])
+    return _nothing_to_check(
+        first.program, f"had nothing to check: no file like {kinds} is in {where}"
+    )
