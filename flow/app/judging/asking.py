@@ -91,9 +91,9 @@ class Poll(Generic[Reply]):
 
 
 def masked(value: Any, mask: Callable[[str], str], depth: int = REPLY_DEPTH) -> Any:
-    """``value`` with every text masked: a judge may quote what nobody should keep.
+    """``value`` with secrets redacted in every text, since a judge may quote one.
 
-    What is nested deeper than a reply becomes None.
+    A part nested deeper than ``depth`` becomes None.
     """
     if isinstance(value, str):
         return mask(value)
@@ -113,7 +113,7 @@ def total(values: Iterable[Any]) -> Any:
 
 
 def summed(usages: Sequence[Usage]) -> Usage:
-    """What several calls used together; backend and model are those of the first."""
+    """Total usage of several calls; backend and model are those of the first."""
     return usages[0]._replace(
         input_tokens=total(usage.input_tokens for usage in usages),
         output_tokens=total(usage.output_tokens for usage in usages),

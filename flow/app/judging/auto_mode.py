@@ -1,8 +1,8 @@
-"""Auto mode: at a stop the skills' runs that ended are scored, in a detached process (SPEC 9.3).
+"""Auto mode: score the skill runs that ended before a stop, in a detached process (SPEC 9.3).
 
-The stop is not held up: the card is told at the next one. Which judge is asked is the user's own
-choice (``flow.goals.judge.backend`` counts from no checkout), so a checkout that turns auto mode on
-can cause a question to that judge, and nothing else (ADR 21).
+The stop does not wait: the next one reports the card. The judge is the user's own choice
+(``flow.goals.judge.backend`` counts from no checkout), so a checkout that turns auto mode on can
+cause a question to that judge, and nothing else (ADR 21).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flow.core.transcript.model import Transcript
 
 WAIT_SECONDS = 1800.0
-"""How long it waits for another one that scores in the same checkout."""
+"""Seconds to wait for another process that scores in the same checkout."""
 MOST_SCORED = 5
 """Runs that one stop scores; the others are named."""
 MOST_NAMED = 20
@@ -38,9 +38,9 @@ class Stop(NamedTuple):
 
 
 class EndedRuns(NamedTuple):
-    """The runs of one session that have come to their end, the oldest first.
+    """The ended runs of one session, oldest first.
 
-    ``settled`` is the number of the first run of the session that has not, or of the one to come.
+    ``settled`` is the number of the session's first run that has not ended, or of its next run.
     """
 
     path: str
@@ -49,7 +49,7 @@ class EndedRuns(NamedTuple):
 
 
 class AutoModeMemory(Protocol):
-    """What is remembered of a checkout: what was tried, and what is to be told."""
+    """Memory of a checkout: executions that were tried, and news for the user."""
 
     def working(self, seconds: float) -> AbstractContextManager[None]:
         """Hold the lock of the one that scores; :class:`LockTimeout` after ``seconds``."""
@@ -58,7 +58,7 @@ class AutoModeMemory(Protocol):
         """Whether this execution was scored, or tried in vain, before."""
 
     def settled(self, session: str) -> int | None:
-        """How many runs of a session are done with, from its first on; None: it is not known."""
+        """Number of finished runs of a session, counted from its first; None if unknown."""
 
     def settle(self, session: str, number: int) -> None:
         """The first so many runs of the session are done with."""
@@ -70,26 +70,26 @@ class AutoModeMemory(Protocol):
         """It was scored, or cannot be; ``news`` is for the user, a fault named ``once``."""
 
     def tell(self, news: str, *, once: str) -> None:
-        """Something to be told at the next stop, unless ``once`` was told before."""
+        """Keep news for the next stop, unless news with the same ``once`` was kept before."""
 
     def take(self) -> list[str]:
-        """What is to be told now; it will not be told again."""
+        """Return the news for the user, and forget it."""
 
     def given_up(self) -> list[str]:
-        """The skills of executions that somebody began to score and never ended."""
+        """The skills of executions whose scoring began and never ended."""
 
 
 class AutoModePort(Protocol):
-    """What auto mode needs of the checkout."""
+    """Interface of auto mode to the checkout."""
 
     def faults(self) -> tuple[str, ...]:
-        """What is wrong with a file that could turn auto mode on or off."""
+        """Faults of the files that could turn auto mode on or off."""
 
     def setting(self) -> bool:
         """Whether the readable files turn it on."""
 
     def memory(self) -> AutoModeMemory:
-        """What is remembered of this checkout."""
+        """The memory of this checkout."""
 
     def unique(self) -> str:
         """A name that was never used."""
@@ -108,9 +108,9 @@ class AutoModePort(Protocol):
 
 
 def on_stop(port: AutoModePort, stop: Stop) -> str:
-    """What the user is to be told, "" for nothing; scoring goes on in a process of its own.
+    """Start scoring in a process of its own; return the news for the user, "" for none.
 
-    Raises :class:`FlowError` where the state folder is unusable.
+    Raises :class:`FlowError` if the state folder is unusable.
     """
     faults = port.faults()
     on = port.setting() and not faults  # a file that cannot be read might have said no

@@ -1,7 +1,7 @@
-"""Gathering what a judge sees: contract, report, fresh evidence, files (SPEC 9.1).
+"""Gathers a judge's context: contract, report, fresh evidence, files (SPEC 9.1).
 
 Left out on purpose: the diff, transcripts, the decision journal, earlier judges' reports, and
-whatever ``denied_context`` names.
+everything that ``denied_context`` names.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MOST_OF_OTHERS = 5
 
 
 class ContextSources(NamedTuple):
-    """Where a bundle's parts are read from."""
+    """The sources of a bundle's parts."""
 
     records: Records
     output: Callable[[Evidence], Raw]
@@ -52,15 +52,16 @@ class ContextSources(NamedTuple):
     journals: tuple[str, ...]
     """Patterns of the decision journal."""
     now: str
-    """What is dated later than this is not shown."""
+    """Time of the evaluation (RFC 3339); anything dated later is left out."""
     changed: Callable[[Sequence[str], Sequence[str]], EvidenceFiles] | None = None
     """The content of (changed paths), less what (denied patterns) cover; None: none is sent."""
 
 
 def sought_criteria(goal: Goal, approved: Iterable[str]) -> tuple[Sought, ...]:
-    """What the judge is asked about: what nothing else proves.
+    """The criteria that the judge decides: those that nothing else proves.
 
-    For ``flow_verdict_judge``, what commands have proved too: a second look, which can only lower.
+    For ``flow_verdict_judge`` also those that commands have proved: a second look, which can only
+    lower.
     """
     done = frozenset(approved)
     second_look = goal.evaluator_type == "flow_verdict_judge"
@@ -155,8 +156,8 @@ class _Gathering:
 def denied_context(goal: Goal) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """``evaluator.denied_context`` as (path patterns, texts for the judge).
 
-    Whatever can be a pattern is one. An entry is told as text too, unless it can be nothing but a
-    path: it has no blanks, and a slash, a dot or a wildcard.
+    Every entry that can be a pattern is one. An entry is also shown to the judge as text, unless it
+    can only be a path: it has no blanks, and a slash, a dot or a wildcard.
     """
     entries: list[str] = list(goal.document["evaluator"].get("denied_context") or ())
     patterns = tuple(entry for entry in entries if why_not(entry) is None)
@@ -224,7 +225,7 @@ class _Ledger:
         return [item for item in gathered if item.part.text or (proved and item.counts)]
 
     def missing(self, criterion: Criterion, gathered: Sequence[ContextItem]) -> list[Missing]:
-        """What is not there for a criterion that the judge is asked about."""
+        """The evidence that is missing for a criterion that the judge decides."""
         reasons = []
         if criterion.evidence_command and not any(
             item.counts and item.kind != "file" for item in gathered
@@ -343,7 +344,7 @@ def _boundary_text(case: JudgeCase) -> str:
 
 
 def _previous(verdict: Mapping[str, Any] | None, goal: Goal) -> Previous | None:
-    """What of ``last-verdict.json`` is one of Flow's words, and what is anybody's text."""
+    """The previous verdict, split into Flow's own words and foreign text; None without one."""
     if verdict is None or verdict.get("verdict") not in Verdicts:
         return None
     rows = verdict.get("criterion_results")

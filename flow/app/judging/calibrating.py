@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CalibrationPort(RubricPort, Protocol):
-    """What calibrating needs, beside a judgement by a rubric."""
+    """Interface of calibrating to the checkout, beside that of a judgement by a rubric."""
 
     def label_log(self) -> LabelRecord:
         """The user's own record of labels."""
@@ -86,7 +86,7 @@ def try_cases(
 
 
 def label_history(port: CalibrationPort) -> dict[str, Any]:
-    """How far each judge agreed with people so far, and every label."""
+    """The agreement of each judge with people so far, and every label."""
     book = port.label_log()
     lines = book.lines()
     judges = []

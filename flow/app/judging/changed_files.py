@@ -1,7 +1,7 @@
-"""What a fuzzy criterion rests on that names no evidence of its own.
+"""The evidence of a fuzzy criterion that names none.
 
-The files that were changed inside the goal's paths, and what the other criteria's commands printed.
-Each piece stands in the prompt once, however many criteria it is evidence of.
+The files that were changed inside the goal's paths, and the output of the other criteria's
+commands. Each piece is in the prompt once, however many criteria it is evidence of.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class EvidenceFiles(NamedTuple):
     files: tuple[tuple[str, Raw], ...]
     """(path, content), in the order of their names."""
     left_out: tuple[str, ...] = ()
-    """What was found and not read, as counts with the reason; no names."""
+    """Files that were left unread, as counts with the reason; no names."""
 
 
 CHANGED = "changed file"

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from flow.core.judging.debate.model import Agreement
 
 TRIES = 2
-"""How often one question is put; what the backend tries again by itself is not counted."""
+"""Most attempts at one question, not counting the backend's own retries."""
 AGAIN = frozenset({"wrong_shape", "not_json", "empty", "cut_off", "error"})
 """Answers after which the same question may get a usable one."""
 
@@ -48,10 +48,10 @@ class ReportFiles(Protocol):
     """The report files of one debate, by the judge's number."""
 
     def path(self, judge: int) -> str:
-        """Where it lies, below the top level."""
+        """Path of the judge's report file, below the top level."""
 
     def load(self, judge: int) -> Written | None:
-        """What is there now, None where nothing is; :class:`Altered` where it is no report."""
+        """The report on disk now; None without a file, :class:`Altered` if it is no report."""
 
     def append(self, judge: int, text: str) -> None:
         """Add to the file; :class:`Altered` where it is not as it was left."""
@@ -61,7 +61,7 @@ class ReportFiles(Protocol):
 
 
 class DebateRoom(Protocol):
-    """What asking in a debate needs from outside."""
+    """Interface of a debate's calls to the outside: nonces, threads, redaction."""
 
     def nonce(self, content: str) -> str:
         """A nonce for a text that is going to be fenced."""
@@ -103,7 +103,7 @@ class DebateRequest(NamedTuple):
 
 
 class DebateTools(NamedTuple):
-    """What a debate needs from outside."""
+    """The interfaces of a debate to the outside."""
 
     files: ReportFiles
     room: DebateRoom
@@ -186,7 +186,7 @@ class _Debate:
                 self._altered.setdefault(self._tools.files.path(turn.number), turn.altered)
 
     def _reports(self, round: int) -> list[ReportFile]:
-        """The files as they were before this debate: nobody reads what is said in it meanwhile."""
+        """Every judge's report of the rounds before ``round``, for the prompts of this one."""
         return [
             ReportFile(
                 number,

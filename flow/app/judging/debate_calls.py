@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class Spent(NamedTuple):
-    """What the answers of a debate cost so far, in US dollars; ``untold``: of some it is unknown.
+    """Cost of a debate's answers so far, in US dollars; ``untold``: the cost of some is unknown.
 
-    Whatever in the record is not as Flow writes it makes it unknown, never less.
+    A part of the record that Flow would not write makes the cost unknown, never lower.
     """
 
     usd: float = 0.0
@@ -35,10 +35,10 @@ class Spent(NamedTuple):
 
 
 class ClaimedReports(ReportFiles, Protocol):
-    """The report files of a debate that nobody else holds meanwhile."""
+    """The report files of a debate, locked against other debates."""
 
     def spent(self) -> Spent:
-        """What earlier runs of the debate cost."""
+        """The cost of earlier runs of the debate."""
 
     def end(self) -> None:
         """Record that nothing is left to be asked."""
@@ -71,7 +71,7 @@ class DebateCaller(Protocol):
 
     @property
     def place(self) -> DebatePlace:
-        """Where its reports go."""
+        """The place of the debate's reports."""
 
     def read_solution(self, solution: Any) -> tuple[tuple[FencedPart, ...], str, tuple[str, ...]]:
         """The solution's parts, the name for reports on it, and what was left out."""

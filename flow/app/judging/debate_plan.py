@@ -1,4 +1,4 @@
-"""What is to be debated, checked: judges, rounds, task, criteria (SPEC 9.4)."""
+"""The plan of a debate, checked: judges, rounds, task, criteria (SPEC 9.4)."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ MOST_ROUNDS = 10
 DEFAULT_JUDGES = 3
 DEFAULT_ROUNDS = 3
 TASK_MOST = 100_000
-"""Characters that are looked at; a prompt takes less, and says so."""
+"""Most characters of a task that are read; a prompt takes fewer, and says so."""
 
 
 class DebatePlan(NamedTuple):
-    """What is debated. ``name`` is what the reports are called."""
+    """Everything that a debate is asked to do. ``name`` is the name of its reports."""
 
     task: str
     solution: tuple[FencedPart, ...]
@@ -56,7 +56,7 @@ class Unwatched:
 
 
 def digest_of(question: Any, plan: DebatePlan, judges: Sequence[AskJudge | NoAnswer]) -> str:
-    """What makes two debates the same: everything that a judge is asked, and who is asked."""
+    """Identity of a debate: a digest of everything a judge is asked, and of the judges."""
     words = debate_prompt.assess(question, 1, "0" * 32)
     parts = [[p.name, p.source, sha256(p.text).hexdigest()] for p in question.solution]
     whole = {
@@ -74,7 +74,10 @@ def digest_of(question: Any, plan: DebatePlan, judges: Sequence[AskJudge | NoAns
 
 
 def how_many(judges: int | None, backends: Sequence[Any], mode: str) -> tuple[int, list[Any]]:
-    """How many judges, and the backend of each, or one for all; :class:`InputError` otherwise."""
+    """The number of judges, and the backend of each or one for all.
+
+    Raises :class:`InputError` for numbers that do not fit together.
+    """
     if mode not in MODES:
         raise at_key("mode", mode).invalid(f"{mode!r:.60} is no mode", f"one of {', '.join(MODES)}")
     chosen = list(backends) or [None]

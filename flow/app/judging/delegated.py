@@ -29,7 +29,7 @@ REMARKS = 20
 
 
 class DelegationPort(ScorecardPort, DebatePort, Protocol):
-    """What a delegated judgement needs of the checkout."""
+    """Interface of a delegated judgement to the checkout."""
 
     def monotonic(self) -> float:
         """Seconds on a clock that is never set back."""
@@ -51,9 +51,9 @@ class Delegate:
     def __call__(
         self, case: JudgeCase, criterion: Criterion, request: Delegated, seconds: float
     ) -> DelegatedOpinion:
-        """What the criterion's scorecard or debate comes to, within so many seconds.
+        """The opinion of the criterion's scorecard or debate, formed within ``seconds``.
 
-        Whatever keeps it from coming to anything is told, and leaves the criterion to a person.
+        Any fault on the way is reported, and leaves the criterion to a person.
         """
         refusal = self._refusal(case)
         if refusal:
@@ -78,7 +78,7 @@ class Delegate:
         return judge_by_debate(self._port, self._judges, case, criterion, request, seconds)
 
     def _refusal(self, case: JudgeCase) -> str:
-        """Why nobody is asked here; empty where somebody is."""
+        """The reason that no judge may be called; empty if judges may be called."""
         later = f"flow goal evaluate {case.facts.loaded.goal.id} has it judged"
         if case.request.trigger == HOOK:
             return f"not in the Stop hook; {later}"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class DebatePort(Protocol):
-    """What judging a criterion by a debate needs of the checkout."""
+    """Interface of a judgement by a debate to the checkout."""
 
     @property
     def journal_dir(self) -> str:
@@ -37,7 +37,7 @@ class DebatePort(Protocol):
         """The name for reports on a solution of these files, below the top level."""
 
     def debate_place(self, reports_dir: str, seconds: float) -> DebatePlace:
-        """Where a debate's reports go; ``seconds`` bound one call."""
+        """The place of a debate's reports; ``seconds`` bounds one call."""
 
 
 def judge_by_debate(
@@ -48,7 +48,7 @@ def judge_by_debate(
     request: DelegatedDebate,
     seconds: float,
 ) -> DelegatedOpinion:
-    """What the debate comes to for the criterion; its reports are left behind."""
+    """The debate's opinion of the criterion; its reports stay on disk."""
     if request.mode == "debate" and request.judges < 2:
         return undecided(
             criterion, request, "one judge holds no debate; more judges, or mode: vote"
@@ -130,9 +130,10 @@ def _decided(
 
 
 def _agreeing(document: Mapping[str, Any], judges: int, unfounded: Sequence[int]) -> float:
-    """The share of all judges that recommend the result, and did not just give in.
+    """The share of all judges that recommend the result by their own conviction.
 
-    Whoever changed a score without new evidence (conformity) is not counted, nor are ``unfounded``.
+    A judge that changed a score without new evidence (conformity) does not count, nor do
+    ``unfounded`` ones.
     """
     revised = document["debate_summary"]["revisions"]
     gave_in = {row["judge"] for row in revised if row["conformity"]} | set(unfounded)

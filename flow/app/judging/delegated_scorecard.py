@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 class ScorecardPort(Protocol):
-    """What judging a criterion by a scorecard needs of the checkout."""
+    """Interface of a judgement by a scorecard to the checkout."""
 
     @property
     def journal_dir(self) -> str:
         """The folder of the decision journal, by the settings."""
 
     def rubric_source(self, name: str) -> str:
-        """Whose rubric the name means: ``project``, ``flow`` or ``file``."""
+        """Origin of the rubric of this name: ``project``, ``flow`` or ``file``."""
 
     def newest_execution(self, skill: str | None) -> Transcript:
         """The newest run of the skill in this folder's sessions."""
@@ -53,7 +53,7 @@ def judge_by_scorecard(
     criterion: Criterion,
     order: DelegatedScorecard,
 ) -> DelegatedOpinion:
-    """What the card of the execution comes to for the criterion; its card is stored."""
+    """The opinion that the card of the execution gives of the criterion; the card is stored."""
     if isinstance(judge, NoAnswer):
         why = f"{judge.usage.backend} cannot be asked: {judge.reason}"
         return undecided(criterion, order, why)

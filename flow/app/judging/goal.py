@@ -42,7 +42,7 @@ WARNED = 12
 
 
 class JudgeLimits(NamedTuple):
-    """What the settings say about asking."""
+    """Limits on calls of judges, from the settings."""
 
     seconds: float
     """For one call, retries included."""
@@ -50,7 +50,7 @@ class JudgeLimits(NamedTuple):
 
 
 class JudgeTools(NamedTuple):
-    """What asking needs from outside."""
+    """The interfaces of judging a goal to the outside."""
 
     panel: tuple[AskJudge | NoAnswer, ...]
     """One entry for each ballot, in order; one that cannot be asked is an answer already."""
@@ -58,7 +58,7 @@ class JudgeTools(NamedTuple):
     keep: Keep | None
     """Records what was said; None where nothing is to be recorded."""
     nonce: Callable[[], str]
-    """Letters and digits that nobody can know beforehand, new at each call."""
+    """Makes unpredictable letters and digits, new at each call."""
     monotonic: Callable[[], float]
     trusted: Callable[[str], tuple[bool, str]]
     """Whether the judge of this name may propose ``achieved``, and why not (``minKappa``)."""
@@ -74,7 +74,7 @@ class JudgeTools(NamedTuple):
 
 
 def judge_goal(case: JudgeCase, tools: JudgeTools) -> Opinion | NoOpinion:
-    """Ask every judge of the panel; what their answers come to."""
+    """Ask every judge of the panel; return their opinion, or the reason for having none."""
     bundle = judging_bundle.gather_context(case, tools.sources)
     refusal = _refusal(case, tools, bundle)
     if refusal:
@@ -116,7 +116,7 @@ def _usable(cast: Sequence[AskedBallot]) -> list[reply.Ballot]:
 
 
 def _refusal(case: JudgeCase, tools: JudgeTools, bundle: JudgeContext) -> str:
-    """Why nobody is asked at all; empty where somebody is."""
+    """The reason that no judge is called; empty if judges are called."""
     if len(tools.panel) > MOST_BALLOTS:
         return f"{len(tools.panel)} ballots are asked for, more than {MOST_BALLOTS}"
     if len(bundle.sought) > MOST_SOUGHT:
@@ -140,7 +140,7 @@ class _Session:
         self.sought = self._bundle.sought
 
     def judge_delegated(self) -> list[delegated.DelegatedOpinion]:
-        """What becomes of the criteria that no ballot is about, each judged in its way."""
+        """The opinions on the criteria that are delegated, each judged in its own way."""
         return [
             *(
                 self._trusted(self._delegate(criterion, request))
@@ -319,7 +319,7 @@ def _why_no_answer(cast: AskedBallot) -> str:
 def _warnings(
     cast: Sequence[AskedBallot], judged: Sequence[delegated.DelegatedOpinion]
 ) -> tuple[str, ...]:
-    """What people should know of what was given and said, each once."""
+    """The warnings about prompts and answers, each once."""
     lines = [f"{row.id}, {row.way}: {remark}" for row in judged for remark in row.remarks]
     for row in cast:
         lines += [f"given to the judge: {report}" for report in row.question.reports]

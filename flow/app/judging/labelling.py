@@ -1,7 +1,7 @@
-"""What a person's word about a proposal says of the judges behind it (SPEC 9.1, ``minKappa``).
+"""Labels that a person's answer to a proposal gives its judges (SPEC 9.1, ``minKappa``).
 
 A confirmation is a label ``pass``, clearing the goal while the proposal is live a label ``fail``;
-only where a judge's opinion was part of the proposal.
+only if a judge's opinion was part of the proposal.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class LabelRecord(Protocol):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What could not be read so far."""
+        """Warnings about records that could not be read so far."""
 
     def add(self, lines: Iterable[LabelLine]) -> None:
         """Append labels."""
@@ -55,17 +55,17 @@ class LabelRecord(Protocol):
 
 
 class LabellingPort(Protocol):
-    """What labelling needs of the checkout. Every method may raise :class:`FlowError`."""
+    """Interface of labelling to the checkout. Every method may raise :class:`FlowError`."""
 
     @property
     def records(self) -> Records:
-        """What is recorded of goals."""
+        """The records of goals."""
 
     def load(self, goal_id: str) -> LoadedGoal:
         """The goal as it is now."""
 
     def closing_context(self) -> ClosingContext:
-        """What a terminal transition of the goal would look at."""
+        """The context in which a terminal transition of the goal would be decided."""
 
     def label_log(self) -> LabelRecord:
         """The user's own record of labels."""
@@ -158,9 +158,9 @@ def may_propose(port: LabellingPort, judge: str, least: float | None) -> tuple[b
 
 
 def opinions(records: Records, proposal: Mapping[str, Any]) -> dict[str, bool]:
-    """What each judge behind an intact proposal said: True is ``achieved``.
+    """The opinion of each judge behind an intact proposal: True for ``achieved``.
 
-    Of several ballots of one judge more than half decide. Sidecars that are missing or altered say
+    With several ballots of one judge, more than half decide. Missing or altered sidecars count for
     nothing.
     """
     reference = proposal.get("judge")

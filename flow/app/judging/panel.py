@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def backends(goal: Goal, backend: str | None) -> list[str | None]:
-    """The judges that are asked, as words like ``openai:llama3``; None is the configured one.
+    """The backends of the panel, as words like ``openai:llama3``; None is the configured one.
 
     A caller's ``backend`` goes before ``evaluator.judges``; ``evaluator.judge_model`` is the model
-    of whichever judge names none of its own.
+    of each judge that names none of its own.
     """
     evaluator = goal.document["evaluator"]
     model, judges = evaluator.get("judge_model"), evaluator.get("judges")
@@ -27,9 +27,9 @@ def backends(goal: Goal, backend: str | None) -> list[str | None]:
 
 
 def ballots_each(goal: Goal, backend: str | None, setting: int) -> int:
-    """How often each judge is asked: ``evaluator.judges`` as a number, else the setting.
+    """Ballots of each judge: ``evaluator.judges`` as a number, else the setting.
 
-    A caller's ``backend`` stands in place of ``evaluator.judges``.
+    A caller's ``backend`` replaces ``evaluator.judges``.
     """
     judges = goal.document["evaluator"].get("judges")
     return judges if isinstance(judges, int) and backend is None else setting

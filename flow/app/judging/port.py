@@ -1,6 +1,6 @@
-"""A judge as the sequences see it: one question in, one answer or none out (SPEC 9.1).
+"""A judge as the sequences see it: one question in, at most one answer out (SPEC 9.1).
 
-No backend is known here. What a judge says is data: whoever asks checks it.
+No backend is known here. An answer is data: the caller checks it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Usage(NamedTuple):
-    """What asking came to. Tokens and cost (US dollars) are None where the backend is silent."""
+    """Resources used by a call. Tokens and cost (US dollars) are None if the backend gives none."""
 
     backend: str
     model: str | None = None
@@ -58,11 +58,11 @@ def name_of(judge: AskJudge | NoAnswer) -> str:
 
 
 MOST_SAMPLES = 25
-"""As for ``flow.goals.judge.samples``."""
+"""Most ballots of one judge, as in ``flow.goals.judge.samples``."""
 
 
 def sample_count(samples: object) -> int:
-    """How often a judge is to be asked; :class:`InputError` for what is no such number."""
+    """Number of ballots of a judge; raises :class:`InputError` for anything else."""
     if type(samples) is int and 1 <= samples <= MOST_SAMPLES:
         return samples
     raise at_key("samples", samples).invalid(

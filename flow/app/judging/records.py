@@ -1,4 +1,4 @@
-"""What judges said, as evidence (SPEC 3, step 5): every ballot, and what they came to."""
+"""Judges' answers as evidence (SPEC 3, step 5): every ballot, and the tally."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class AskedBallot(NamedTuple):
     value: Mapping[str, Any] | None = None
     """The reply as it came, usable or not."""
     rubrics: tuple[Mapping[str, Any], ...] = ()
-    """What the rubrics of its criteria came to."""
+    """The judgements by the rubrics of its criteria."""
 
 
 class Canary(NamedTuple):
-    """What a judge said to the question without evidence. ``why`` is empty where it passed."""
+    """A judge's answer to the question without evidence. ``why`` is empty if it passed."""
 
     judge: str
     why: str
@@ -51,7 +51,7 @@ class Canary(NamedTuple):
 
 
 class Keep(NamedTuple):
-    """Where a judge's words are recorded."""
+    """The recorder of judges' answers."""
 
     ledger: TurnLedger
     stash: Callable[[bytes], RawOutput]
@@ -67,14 +67,14 @@ class KeptSidecar(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """What the judges of one evaluation said, and what it came to."""
+    """The ballots of one evaluation, and their result."""
 
     ballots: Sequence[AskedBallot]
     tally: Tally | None
-    """None where the ballots come to nothing."""
+    """None if the ballots give no result."""
     delegated: Sequence[DelegatedOpinion]
     judges: Sequence[str]
-    """Who was to be asked, also where there was no ballot to cast."""
+    """The names of the panel's judges, including those without a ballot to cast."""
     canaries: Sequence[Canary]
 
 
@@ -191,7 +191,7 @@ def opinion(
 
 
 def _ballot_document(cast: AskedBallot) -> dict[str, Any]:
-    """What one ballot was, and was made of."""
+    """One ballot, with the question's digests and the reply."""
     question, ballot = cast.question, cast.ballot
     body: dict[str, Any] = {
         "judge": cast.judge,
@@ -219,7 +219,7 @@ def _ballot_document(cast: AskedBallot) -> dict[str, Any]:
 
 
 def _sent_documents(ballots: Sequence[AskedBallot]) -> list[dict[str, Any]]:
-    """What the first judge that was reached was given; each one gets the same."""
+    """The context that was sent to the first judge reached; every judge gets the same."""
     reached = (row.question for row in ballots if row.usage.attempts)
     return next(([_given_document(piece) for piece in each.sources] for each in reached), [])
 

@@ -70,7 +70,7 @@ def review_case(
 
 
 class FirstBallot(NamedTuple):
-    """What the first ballot about a goal would be given."""
+    """The prompt of the first ballot about a goal."""
 
     bundle: JudgeContext
     prompt: Question | None
@@ -82,7 +82,7 @@ class FirstBallot(NamedTuple):
 def first_ballot(
     case: JudgeCase, sources: ContextSources, nonce: str, mask: Callable[[str], str]
 ) -> FirstBallot:
-    """What the first ballot would be given; nobody is asked."""
+    """The prompt of the first ballot; no judge is called."""
     goal = case.facts.loaded.goal
     whole = judging_bundle.gather_context(case, sources)
     ways = tuple(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class RubricRequest(NamedTuple):
-    """What is to be judged, and by what."""
+    """The content to judge, and the rubric."""
 
     rubric: Rubric
     subject: tuple[FencedPart, ...]

@@ -70,7 +70,7 @@ class ResultForm(Protocol):
 
     @property
     def schema(self) -> dict[str, Any]:
-        """Its JSON Schema."""
+        """The rubric's JSON Schema."""
 
     def result(self, value: object, *, score: float, passed: bool) -> Any:
         """The judge's ``value`` in this form; :class:`NoUsableAnswer` where it does not fit."""
@@ -150,7 +150,7 @@ def carry_out(port: RubricPort, prepared: PreparedJudgement) -> tuple[JudgeResul
 
 
 def judge(port: RubricPort, call: RubricCall) -> Any:
-    """What :func:`flow.judge` returns; :class:`NotPassed` as ``throw_on_fail`` says."""
+    """The value of :func:`flow.judge`; raises :class:`NotPassed` as ``throw_on_fail`` says."""
     result, answer = carry_out(port, prepare(port, call))
     if call.throw_on_fail and not result.passed:
         raise NotPassed(why_not(result), answer)
@@ -158,7 +158,7 @@ def judge(port: RubricPort, call: RubricCall) -> Any:
 
 
 def shown_question(port: RubricPort, call: RubricCall) -> Question:
-    """The question that a judge would be asked; nobody is asked."""
+    """The question that a judge would get; no judge is called."""
     rubric = load(port.rubrics, call.rubric).rubric
     return question(_request(port, call, rubric, None), port.nonce)
 

@@ -1,7 +1,7 @@
-"""A goal's fuzzy criterion that names a rubric (SPEC 9.2): its pass must stand by it.
+"""A goal's fuzzy criterion that names a rubric (SPEC 9.2): its pass must also hold by the rubric.
 
-The ballot that says ``pass`` of such a criterion is asked once more, by the rubric, about the same
-evidence. A rubric can only lower: whatever else the ballot says of the criterion stays as it is.
+A ballot with ``pass`` for such a criterion is followed by a second question, by the rubric, about
+the same evidence. A rubric can only lower: everything else in the ballot stays as it is.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 
 class Refined(NamedTuple):
-    """A ballot after its rubrics; why there is none any more, where one got no usable answer.
+    """A ballot after its rubrics, or the reason for having none if one got no usable answer.
 
-    ``judgements`` are what the rubrics came to, for the sidecar.
+    ``judgements`` are the rubrics' results, for the sidecar.
     """
 
     ballot: Ballot | NoAnswer
@@ -44,7 +44,7 @@ class Refined(NamedTuple):
 
 
 def unusable(goal: Goal, bundle: JudgeContext, rubrics: Rubrics) -> str:
-    """Why the goal's rubrics cannot be used; empty where they can. Nobody is asked then."""
+    """The reason that the goal's rubrics cannot be used; empty if they can. No judge is called."""
     asked = {sought.id for sought in bundle.sought}
     reasons = []
     for criterion in goal.criteria:

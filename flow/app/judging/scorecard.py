@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 class ScorecardTools(NamedTuple):
-    """What scoring needs of the outside.
+    """The interfaces of scoring to the outside.
 
-    ``nonce`` makes a nonce that nobody could know beforehand, ``mask`` takes secrets out of a text,
-    ``progress`` gets what is going on in words; ``seconds`` bound one call of the judge.
+    ``nonce`` makes an unpredictable nonce, ``mask`` redacts secrets, ``progress`` gets a line about
+    each step; ``seconds`` bounds one call of the judge.
     """
 
     ask: AskJudge
@@ -41,7 +41,7 @@ class ScorecardTools(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """What the ballots came to. ``remarks`` say what a reader of the card should know."""
+    """The result of the ballots. ``remarks`` are notes for readers of the card."""
 
     ballot: CardBallot
     asked: int
@@ -149,7 +149,7 @@ def _unsupported(ballot: CardBallot) -> str:
 
 
 def usage_document(name: str, scored: Scored) -> dict[str, Any]:
-    """What asking came to, all calls together; None where the backend is silent."""
+    """Usage of all calls together; None for figures that the backend does not give."""
     usages = scored.usages
     used = summed(usages)
     models = list(dict.fromkeys(u.model for u in usages if u.model is not None))

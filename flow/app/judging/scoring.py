@@ -65,13 +65,13 @@ class ScoredCard(NamedTuple):
 
 
 class ScoreRequest(NamedTuple):
-    """What is to be scored, and how.
+    """The execution to score, and the options.
 
-    Without ``file`` the newest run of ``skill`` in this folder's sessions is meant (``session``: in
-    that one); without ``skill`` the one that the transcript names. ``transcript`` is one that was
-    read already. ``rubric`` is a name or a path. With ``once`` an execution that a card of its
-    skill speaks of already is refused (``already_scored``). ``folder`` is below the top level, in
-    place of the settings'. ``own_rubrics`` False leaves a project's own rubrics out.
+    Without ``file`` it is the newest run of ``skill`` in this folder's sessions (``session``: in
+    that one); without ``skill`` the one that the transcript names. ``transcript`` was read before.
+    ``rubric`` is a name or a path. With ``once`` an execution that a card of its skill names
+    already is refused (``already_scored``). ``folder`` is below the top level and replaces the
+    settings'. ``own_rubrics`` False leaves out a project's own rubrics.
     """
 
     skill: str | None = None
@@ -89,14 +89,14 @@ class ScoreRequest(NamedTuple):
 
 
 class ScoringPort(Protocol):
-    """What scoring needs of the checkout around it."""
+    """Interface of scoring to the checkout."""
 
     @property
     def settings(self) -> LoadedSettings:
         """The settings in force."""
 
     def cards_folder(self) -> str:
-        """Where cards lie, below the top level."""
+        """The folder of the cards, below the top level."""
 
     def transcript(self, request: ScoreRequest, skill: str | None) -> Transcript:
         """The execution that is meant; :class:`InputError` where there is none."""
@@ -121,13 +121,13 @@ class ScoringPort(Protocol):
         """The judge that is asked; :class:`NoUsableAnswer` where there is none."""
 
     def tools(self, ask: AskJudge, progress: Callable[[str], None]) -> ScorecardTools:
-        """What putting the questions needs."""
+        """The tools for asking the judge."""
 
     def publish(self, folder: str, card: Mapping[str, Any]) -> Mapping[str, Any]:
         """Write a card under the next free name; the card with ``file``, that name."""
 
     def alone(self) -> AbstractContextManager[None]:
-        """Let nobody else store a card in this checkout meanwhile."""
+        """Lock the cards of this checkout against other processes."""
 
     def now(self) -> str:
         """The time."""

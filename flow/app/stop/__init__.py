@@ -1,1 +1,1 @@
-"""What happens when an agent stops, as one list of steps."""
+"""The Stop hook: one list of steps at each stop of an agent."""

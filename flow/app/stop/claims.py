@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Goal
 
     NoteEvent = Callable[[str | None, str, Mapping[str, Any]], None]
-    """Appends what somebody said (run, goal, event) to the run's events, where there are any."""
+    """Appends (run, goal, event) to the run's events; without a run it does nothing."""
 
 
 class ClaimMemory(CheckoutMemory, Protocol):
-    """What the state folder remembers of a checkout, where a goal in it can be forgotten."""
+    """Memory of a checkout from which a goal can be removed."""
 
     def forget(self, goal_id: str) -> bool:
         """Forget a goal; False where none was known."""
 
 
 class ClaimPort(SessionPort, Protocol):
-    """What claiming and forgetting goals needs of the checkout."""
+    """Interface of claiming and forgetting goals to the checkout."""
 
     @property
     def top(self) -> str:
@@ -35,14 +35,14 @@ class ClaimPort(SessionPort, Protocol):
 
     @property
     def checkout_notes(self) -> ClaimMemory:
-        """What the state folder remembers; :class:`FlowError` without one that can be used."""
+        """The memory in the state folder; raises :class:`FlowError` if that is unusable."""
 
     def load(self, goal_id: str) -> LoadedGoal:
         """A goal; :class:`InputError` where there is none."""
 
 
 def claim(port: ClaimPort, goal_id: str, session: str | None, note: NoteEvent) -> Goal:
-    """The goal belongs to ``session`` from now on; None: to whichever stops next.
+    """Assign the goal to ``session``; None: to the session that stops next.
 
     Raises :class:`StateError` for a closed goal.
     """

@@ -1,9 +1,8 @@
-"""What the Stop hook does when an agent stops (SPEC 6), as one list of steps.
+"""The Stop hook's answer to a stop of an agent (SPEC 6), as one list of steps.
 
-*what is there → what is lost → whose it is → what waits → evaluate each (stuck, budget, time,
-cost, throttle, host's cap) → remember → one answer.*
-
-It asks no person, so a goal that is proved is let go with a hint.
+*read the checkout → lost goals → the session's goals → waiting goals → evaluate each (stuck,
+budget, time, cost, throttle, host's cap) → remember → one answer.* It asks no person, so a proved
+goal lets the agent stop, with a hint.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Goal
 
 GOALS = "flow goal list --json"
-"""What shows every goal, the unreadable ones, too."""
+"""Command that lists every goal, the unreadable ones, too."""
 INTERRUPTED = "the check at the stop before was ended before it was done; it is made now"
 
 
@@ -35,7 +34,7 @@ class Chosen(NamedTuple):
     why_not: tuple[str, ...] = ()
     """Why others are not judged, for the host."""
     said: tuple[str, ...] = ()
-    """The same for the user, as far as it is news."""
+    """The reasons that are new, for the user."""
     losses: tuple[Loss, ...] = ()
 
 
@@ -60,7 +59,7 @@ def handle_stop(event: StopEvent, host: Host, tools: StopTools) -> StopAnswer:
 
 
 def _choose_goals(sight: Sight, event: StopEvent, tools: StopTools) -> Chosen:
-    """The goals of this session; where it has none, the one that is nobody's."""
+    """The goals of this session; without any, the one goal that no session owns."""
     lost = {loss.goal_id for loss in sight.losses}
     acting = [g for g in sight.goals if lost_goals.is_acting(g) and g.id not in lost]
     losses: list[Loss] = []
@@ -191,7 +190,7 @@ def _judge_goals(
 def _judged_goal(
     goal: Goal, event: StopEvent, host: Host, tools: StopTools, sight: Sight
 ) -> JudgedGoal:
-    """One goal's part; whatever stands in its way is said, and can be put back like a file."""
+    """One goal's part of the answer; a fault becomes a message, and a lost goal can be put back."""
     try:
         with tools.alone(goal.id):
             return judge_stop(goal, event, host, tools, sight)
@@ -217,7 +216,7 @@ def _stop_answer(
     sight: Sight,
     tools: StopTools,
 ) -> StopAnswer:
-    """One answer out of all parts: whatever continues decides."""
+    """One answer out of all parts: a part that continues decides."""
     news = [loss for loss in losses if lost_goals.is_news(loss, sight.notes)]
     sentences = [lost_goals.sentence(loss) for loss in news if loss.kind != "unjudged"]
     told = cut_list(sentences, GOALS)

@@ -1,4 +1,4 @@
-"""What the Stop hook sees of a checkout's goals, what is remembered of them, and whose they are."""
+"""The Stop hook's view of a checkout: goals, the state folder's memory of them, sessions."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ IDLE_SECONDS = 3600
 
 
 class CheckoutMemory(Protocol):
-    """What the state folder remembers of a checkout; every method may raise :class:`FlowError`."""
+    """The state folder's memory of a checkout; every method may raise :class:`FlowError`."""
 
     def read(self) -> OpenGoals:
-        """What is known of the checkout's goals."""
+        """The open goals of the checkout, as noted."""
 
     def session(self, session: str) -> SessionNotes | None:
-        """What the hook remembers of a session; None where it never stopped here."""
+        """The hook's notes of a session; None for a session that never stopped here."""
 
     def keep_session(self, session: str, notes: SessionNotes) -> None:
         """Replace what is remembered of a session."""
@@ -44,7 +44,7 @@ class CheckoutMemory(Protocol):
 
 
 class SightPort(Protocol):
-    """What a stop can see of a checkout."""
+    """Interface of a stop to the checkout."""
 
     @property
     def top(self) -> str:
@@ -56,7 +56,7 @@ class SightPort(Protocol):
 
     @property
     def checkout_notes(self) -> CheckoutMemory:
-        """What is remembered; :class:`FlowError` without a state folder that can be used."""
+        """The memory in the state folder; raises :class:`FlowError` if that is unusable."""
 
     def branch(self) -> str | None:
         """The branch that is checked out; None on a detached HEAD or without git."""
@@ -82,14 +82,14 @@ class SightPort(Protocol):
 
 
 class SessionPort(Protocol):
-    """What is known of a checkout's sessions."""
+    """Interface to the sessions of a checkout."""
 
     @property
     def checkout_notes(self) -> CheckoutMemory:
-        """What the state folder remembers; :class:`FlowError` without one that can be used."""
+        """The memory in the state folder; raises :class:`FlowError` if that is unusable."""
 
     def notes(self, kind: Literal["sessions"]) -> GoalNotes:
-        """Which session works on each goal; :class:`FlowError` without a state folder."""
+        """The session of each goal; raises :class:`FlowError` without a state folder."""
 
     def time(self) -> float:
         """Seconds since 1970."""
@@ -164,7 +164,7 @@ def _finish(checkout: SightPort) -> tuple[int, dict[str, FlowError]]:
 
 
 def _remembered(checkout: SightPort, session: str | None) -> tuple[OpenGoals, SessionNotes]:
-    """What the state folder knows; nothing where there is none that can be used."""
+    """The state folder's memory; empty values if the state folder is unusable."""
     try:
         notes = checkout.checkout_notes
         known = notes.read()
@@ -232,7 +232,7 @@ def _note_closings(
 def _closings(
     remembered: OpenGoals, branch: str | None, notes: SessionNotes
 ) -> Sequence[ClosedGoal]:
-    """Those that are told here; those of another branch where this session was judged by them."""
+    """The closings to report here; of another branch only those that this session worked on."""
     return [
         goal
         for goal in remembered.closed.values()
@@ -241,9 +241,9 @@ def _closings(
 
 
 class GoalSessions:
-    """Whose a goal is, and what the hook did in a session (:class:`~flow.app.stop.tools.Sessions`).
+    """The session of each goal, and the hook's notes (:class:`~flow.app.stop.tools.Sessions`).
 
-    What cannot be written is not remembered: a stop is answered all the same.
+    A failed write is ignored: the stop is answered all the same.
     """
 
     def __init__(self, port: SessionPort) -> None:
@@ -274,6 +274,6 @@ class GoalSessions:
             self._port.checkout_notes.keep_session(session, notes)
 
     def closings_told(self, goal_ids: Sequence[str]) -> None:
-        """Remember that these goals' closings were told in this checkout."""
+        """Remember that this checkout has reported these goals' closings."""
         with suppress(FlowError):
             self._port.checkout_notes.closings_told(goal_ids)

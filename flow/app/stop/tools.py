@@ -1,4 +1,4 @@
-"""What a stop of an agent is decided with: the host, and everything outside of values."""
+"""Interfaces of a stop to the outside, and the limits of the agent's host."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class Host(NamedTuple):
-    """What the host takes: the size of a reason, and how many continuations in a row."""
+    """Limits of the agent's host: the size of a reason, and the continuations in a row."""
 
     command: str
-    """How a user of this host evaluates a goal."""
+    """Command with which a user of this host evaluates a goal."""
     limit: int
     size: Callable[[str], int]
     cap: int | None
@@ -31,12 +31,12 @@ class Host(NamedTuple):
 
 
 class Sight(NamedTuple):
-    """What can be seen of the checkout's goals, and what the state folder remembers of them."""
+    """The checkout's goals, and the state folder's memory of them."""
 
     goals: Sequence[Goal]
     """The branch's goals that are not closed."""
     broken: Mapping[str, FlowError] = {}
-    """What is wrong with those that cannot be read, by id, and with changes, by their files."""
+    """Faults of unreadable goals, by id, and of unfinished changes, by their files."""
     known: Mapping[str, OpenGoal] = {}
     """The goals that Flow left open in this checkout, by id."""
     losses: Sequence[Loss] = ()
@@ -44,15 +44,15 @@ class Sight(NamedTuple):
     contracts: Mapping[str, str] = {}
     """SHA-256 of the contracts of ``goals``, by id."""
     notes: SessionNotes = SessionNotes()
-    """What the hook did in this session."""
+    """The hook's notes of this session."""
     paused: Mapping[str, Pause] = {}
-    """Of the goals that somebody has set aside: who and why, by id."""
+    """Pauses by goal id: who set the goal aside, and why."""
     closings: Sequence[ClosedGoal] = ()
     """Goals of this branch or session that were closed, which no stop has told yet."""
 
 
 class Sessions(Protocol):
-    """Whose a goal is, and what the hook did in a session."""
+    """The session of each goal, and the hook's notes of a session."""
 
     def owner(self, goal_id: str) -> str | None:
         """The session a goal belongs to; None where it belongs to none, or that one is idle."""
@@ -67,7 +67,7 @@ class Sessions(Protocol):
         """Remember what the hook did in a session."""
 
     def closings_told(self, goal_ids: Sequence[str]) -> None:
-        """Remember that these goals' closings were told in this checkout."""
+        """Remember that this checkout has reported these goals' closings."""
 
 
 class LoopRecord(Protocol):
@@ -92,17 +92,17 @@ class LoopRecord(Protocol):
         """The end of the output behind a sidecar's path."""
 
     def shown_before(self, run_id: str, criterion: Criterion) -> float | None:
-        """How many seconds the criterion's command took when it last passed or failed.
+        """Seconds that the criterion's command took when it last passed or failed.
 
-        None where it did so at no earlier turn of the run.
+        None if it did so at no earlier turn of the run.
         """
 
     def judge_cost(self, run_id: str) -> float:
-        """What judges have cost in a run, in US dollars, as far as they told."""
+        """Cost of a run's judges in US dollars, as far as they gave one."""
 
 
 class GoalMoves(Protocol):
-    """What a stop may change of a goal."""
+    """The changes of a goal that a stop may make."""
 
     def resume(self, goal_id: str, reason: str) -> None:
         """A waiting goal becomes active again."""
@@ -128,7 +128,7 @@ class StopTools(NamedTuple):
     propose_only: bool
     """``onStuck: propose``."""
     sight: Callable[[str | None], Sight]
-    """What is there for a session."""
+    """Reads the checkout for a session."""
     sessions: Sessions
     record: LoopRecord
     moves: GoalMoves

@@ -34,7 +34,7 @@ LOOK_BACK = 100
 
 
 def seconds_of_last_result(records: Records, run_id: str, criterion: Criterion) -> float | None:
-    """How many seconds its command took when it last passed or failed; None: it never did."""
+    """Seconds of the criterion's command when it last passed or failed; None if it never did."""
     for path in islice(records.measured(run_id, criterion.id), LOOK_BACK):
         evidence = records.counted(path)
         if evidence is None or evidence.outcome not in ("passed", "failed"):
@@ -46,7 +46,7 @@ def seconds_of_last_result(records: Records, run_id: str, criterion: Criterion) 
 
 
 class JudgedGoal(NamedTuple):
-    """What a stop comes to for one goal."""
+    """The outcome of a stop for one goal."""
 
     goal_id: str
     action: Literal["continue", "let_go"]
@@ -55,7 +55,7 @@ class JudgedGoal(NamedTuple):
     """For the user's eyes; of a goal that continues, what the agent's text does not have."""
     hint: str = ""
     line: str = ""
-    """How the goal stands and what comes next, for the user's eyes."""
+    """The goal's standing and the next step, for the user."""
     loss: Loss | None = None
     """Why it could not be judged; None where it was."""
 
@@ -121,7 +121,7 @@ def _is_spent(goal: Goal, tools: StopTools) -> bool:
 
 
 def _turn_fields(goal: Goal, evaluated: Evaluated) -> dict[str, Any]:
-    """The turn's number; of one that the goal's file does not have also what it came to."""
+    """The turn's number; for a turn that is not in the goal's file also its result."""
     from flow.core.stop import turns
 
     verdict, facts = evaluated
@@ -159,7 +159,7 @@ def _counted(
 def _remember(
     goal: Goal, event: StopEvent, step: StopStep, verdict: Verdict, tools: StopTools, sight: Sight
 ) -> None:
-    """Whose the goal is from now on, and that it is missed where it vanishes."""
+    """Remember the goal's session, and that the goal is missed if it disappears."""
     sessions = tools.sessions
     mine = event.session is not None and sessions.owner(goal.id) == event.session
     if event.session and (step.action == "continue" or mine):
@@ -208,7 +208,7 @@ def mode_of(goal: Goal, mode: Mode) -> Mode:
 def _limit_verdict(
     why: LimitName, evaluated: Evaluated, limits: LoopLimits, tools: StopTools, mode: Mode
 ) -> Verdict:
-    """What a limit writes: ``failed`` for a stuck loop, a proposal for a spent budget."""
+    """The verdict of a limit: ``failed`` for a stuck loop, a proposal for a spent budget."""
     verdict = evaluated.verdict
     sentence = stop_messages.limit_reached(why, limits)
     reason = f"{stop_messages.LIMITS[why]}: {sentence}; {verdict.reason}"

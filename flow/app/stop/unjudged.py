@@ -1,4 +1,4 @@
-"""What to say of goals that no stop judges: in another checkout, or where the hook is off."""
+"""Messages about goals that no stop judges: in another checkout, or with the hook off."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def left_behind(top: str, session: str, there_top: str, there: CheckoutMemory) -
 
 
 def switched_off(memory: Callable[[], CheckoutMemory], session: str | None, why: str) -> list[str]:
-    """What to say where the hook is off: which goals nobody judges, once in a session.
+    """Message about the goals that no stop judges while the hook is off, once in a session.
 
-    Only in a session that was judged before: else it is off because somebody wants it so.
+    Only in a session that was judged before: in any other the hook is off on purpose.
     """
     try:
         checkout = memory()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class WaitPort(Protocol):
-    """What waiting needs of the checkout."""
+    """Interface of waiting to the checkout."""
 
     @property
     def waits(self) -> GoalNotes:
@@ -31,10 +31,10 @@ class WaitPort(Protocol):
 
 
 def wait(port: WaitPort, goal_id: str, until: str, seconds: float) -> tuple[Goal, bool, str]:
-    """``active → waiting_for_ci`` until a command exits 0; asked once right away.
+    """``active → waiting_for_ci`` until a command exits 0; run once right away.
 
-    Returns (goal, whether it is there already, in words). The command is kept in the user's
-    state folder and asked again at each stop of an agent, or by whoever follows it.
+    Returns (goal, whether the command exited 0, the same in words). The command is kept in the
+    user's state folder and run again at each stop of an agent, or by ``flow goal wait --follow``.
     """
     goal = port.load(goal_id).goal
     if goal.status not in ("active", "waiting_for_ci"):
