@@ -514,6 +514,8 @@ def test_what_a_killed_stop_had_decided_is_finished_by_the_next(
 ) -> None:
     """The goal is closed already, so no goal is left that a stop would be about."""
     from flow.adapters.ledger import transaction
+    from flow.adapters.ledger.writer import FileLedger
+    from flow.errors import LockTimeout
 
     for _ in range(3):
         stop(looping, capfd)
@@ -521,12 +523,20 @@ def test_what_a_killed_stop_had_decided_is_finished_by_the_next(
     def killed(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
+    def held(*_: Any) -> None:
+        raise LockTimeout("is held", file="greet.lock")
+
     with monkeypatch.context() as patch:
         patch.setattr(transaction, "_complete", killed)
         assert stop(looping, capfd)["decision"] == "approve"
     pending = looping.path / ".flow/runs/.pending/greet.json"
     assert pending.exists()
     assert scene.status(looping) == "failed"
+    with monkeypatch.context() as patch:
+        patch.setattr(FileLedger, "finish", held)
+        message = stop(looping, capfd)["systemMessage"]
+    assert "a change that was decided is not carried out yet: greet.lock: is held" in message
+    assert "cannot read" not in message
     stop(looping, capfd)
     assert not pending.exists()
     assert [e["to"] for e in events(looping, "transition")] == ["failed"]

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 GOALS = "flow goal list --json"
 """Command that lists every goal, the unreadable ones, too."""
+FINISH = "flow doctor --fix"
+"""Command that carries out every change that was decided."""
+UNFINISHED = "a change that was decided is not carried out yet"
 INTERRUPTED = "the check at the stop before was ended before it was done; it is made now"
 
 
@@ -226,7 +229,9 @@ def _stop_answer(
         going_on.append(stop_messages.restore_request(asked, sight.notes, tools.fail_after))
     said = [*cut_list(chosen.said, GOALS), *(text for part in parts for text in part.said)]
     lost = {loss.goal_id for loss in news}
-    said += _unreadable([error for key, error in sight.broken.items() if key not in lost])
+    unreadable = [error for goal_id, error in sight.broken.items() if goal_id not in lost]
+    said += _first_faults("cannot read a goal", unreadable, f"goals cannot be read: {GOALS}")
+    said += _first_faults(UNFINISHED, sight.unfinished, f"changes are not, either: {FINISH}")
     lines = [part.line for part in parts]
     if going_on:
         return StopAnswer("continue", "\n\n".join(going_on), "", _message(lines, [*said, *told]))
@@ -244,11 +249,11 @@ def _message(lines: Sequence[str], said: Sequence[str]) -> str:
     return "\n".join([*filter(None, lines), *([f"Flow: {rest}"] if rest else [])])
 
 
-def _unreadable(broken: Sequence[FlowError]) -> list[str]:
-    """One line for each goal that cannot be read: it is named, never taken for absent."""
-    lines = [f"cannot read a goal: {display.visible(str(e.faults[0]))}" for e in broken[:5]]
-    if len(broken) > 5:
-        lines.append(f"and {len(broken) - 5:,} more goals cannot be read: {GOALS}")
+def _first_faults(what: str, errors: Sequence[FlowError], of_more: str) -> list[str]:
+    """One line for each of the first errors; the rest is counted, so nothing is left out."""
+    lines = [f"{what}: {display.visible(str(error.faults[0]))}" for error in errors[:5]]
+    if len(errors) > 5:
+        lines.append(f"and {len(errors) - 5:,} more {of_more}")
     return lines
 
 

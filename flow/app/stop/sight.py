@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from flow.app.open_goals import CheckoutGoals
 from flow.app.stop.tools import Sight
-from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.goal.model import Goal, GoalSummary, is_of_branch
 from flow.core.stop import lost_goals
@@ -113,8 +112,8 @@ def look(
         losses = [Loss(goal_id, "no_repository", checkout.top) for goal_id in remembered.goals]
         closings = [*remembered.closed.values()]
         return Sight((), {}, remembered.goals, losses, {}, notes, {}, closings)
-    pending, broken = _finish(checkout) if finish else (0, {})
-    goals = _goals(checkout, remembered.goals, broken, None if pending else read)
+    pending, unfinished = _finish(checkout) if finish else (0, [])
+    goals = _goals(checkout, remembered.goals, None if pending else read)
     branch = checkout.branch()
     closed = _closed(checkout, remembered.goals, goals.summaries)
     if finish and closed:
@@ -122,7 +121,7 @@ def look(
     losses = lost_goals.lost_goals(
         [*remembered.goals.values()],
         goals.summaries,
-        unreadable={goal_id: str(error.faults[0]) for goal_id, error in broken.items()},
+        unreadable={goal_id: str(error.faults[0]) for goal_id, error in goals.broken.items()},
         closed=closed,
         branch=branch,
         judged=notes.judged,
@@ -130,13 +129,14 @@ def look(
     here = [loaded.goal for loaded in goals.here.values()]
     return Sight(
         here,
-        broken,
+        goals.broken,
         remembered.goals,
         losses,
         {goal_id: loaded.contract for goal_id, loaded in goals.here.items()},
         notes,
         _paused(checkout, here),
         _closings(remembered, branch, notes),
+        unfinished,
     )
 
 
@@ -148,19 +148,19 @@ def lost_here(checkout: SightPort) -> list[tuple[str, str]]:
     ]
 
 
-def _finish(checkout: SightPort) -> tuple[int, dict[str, FlowError]]:
-    """Carry out what was decided; returns how much there was, and what could not be, by file."""
-    broken: dict[str, FlowError] = {}
+def _finish(checkout: SightPort) -> tuple[int, list[FlowError]]:
+    """Carry out what was decided; returns how many changes there were, and why some are left."""
     try:
         names = checkout.pending()
     except FlowError as error:
-        return 1, {layout.PENDING: error}
+        return 1, [error]
+    errors = []
     for name in names:
         try:
             checkout.finish(name.removesuffix(".json"))
         except FlowError as error:
-            broken[name] = error
-    return len(names), broken
+            errors.append(error)
+    return len(names), errors
 
 
 def _remembered(checkout: SightPort, session: str | None) -> tuple[OpenGoals, SessionNotes]:
@@ -174,21 +174,15 @@ def _remembered(checkout: SightPort, session: str | None) -> tuple[OpenGoals, Se
 
 
 def _goals(
-    checkout: SightPort,
-    known: Mapping[str, OpenGoal],
-    broken: dict[str, FlowError],
-    read: CheckoutGoals | None,
+    checkout: SightPort, known: Mapping[str, OpenGoal], read: CheckoutGoals | None
 ) -> CheckoutGoals:
-    """The goals that can be read; ``broken`` gets the others."""
+    """The goals, unless they are ``read`` already; none of the ``known`` is taken for absent."""
     try:
-        goals = checkout.read_here() if read is None else read
+        return checkout.read_here() if read is None else read
     except FlowError as error:  # no folder stands at its place
         if not known:
             raise
-        broken.update(dict.fromkeys(known, error))
-        return CheckoutGoals({}, {}, {})
-    broken.update(goals.broken)
-    return goals
+        return CheckoutGoals({}, {}, dict.fromkeys(known, error))
 
 
 def _paused(checkout: SightPort, goals: list[Goal]) -> dict[str, Pause]:

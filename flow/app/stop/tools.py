@@ -36,7 +36,7 @@ class Sight(NamedTuple):
     goals: Sequence[Goal]
     """The branch's goals that are not closed."""
     broken: Mapping[str, FlowError] = {}
-    """Faults of unreadable goals, by id, and of unfinished changes, by their files."""
+    """Faults of unreadable goals, by id."""
     known: Mapping[str, OpenGoal] = {}
     """The goals that Flow left open in this checkout, by id."""
     losses: Sequence[Loss] = ()
@@ -49,6 +49,8 @@ class Sight(NamedTuple):
     """Pauses by goal id: who set the goal aside, and why."""
     closings: Sequence[ClosedGoal] = ()
     """Goals of this branch or session that were closed, which no stop has told yet."""
+    unfinished: Sequence[FlowError] = ()
+    """Why changes that a killed call had decided could not be carried out."""
 
 
 class Sessions(Protocol):

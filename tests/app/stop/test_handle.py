@@ -14,7 +14,7 @@ from flow.app.stop.tools import Host, Sight, StopTools
 from flow.core.stop.hosts import StopEvent
 from flow.core.stop.lost_goals import Loss, OpenGoal, SessionNotes
 from flow.core.stop.policy import LoopCounters
-from flow.errors import InputError, StorageError
+from flow.errors import InputError, LockTimeout, StorageError
 from tests.app.fakes import World, changed, criterion, goal_document
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class Scene:
         self.events: list[dict[str, Any]] = []
         self.verdicts: list[Verdict] = []
         self.broken: list[Any] = []
+        self.unfinished: list[Any] = []
         self.known: dict[str, OpenGoal] = {}
         self.losses: list[Any] = []
         self.notes: dict[str, SessionNotes] = {}
@@ -82,6 +83,7 @@ class Scene:
             list(self.losses),
             {each.goal.id: each.contract for each in loaded},
             self.notes.get(session or "", SessionNotes()),
+            unfinished=self.unfinished,
         )
 
     def owner(self, goal_id: str) -> str | None:
@@ -571,6 +573,15 @@ def test_what_cannot_be_read_is_said_beside_every_answer(scene: Any, reason: str
     answer = here.say()
     assert answer.reason.startswith(reason)
     assert "cannot read a goal: g.yaml: broken" in answer.message
+
+
+def test_a_change_that_cannot_be_carried_out_is_no_goal_that_cannot_be_read() -> None:
+    here = Scene(world(outcome="passed"))
+    here.unfinished = [LockTimeout("held", file=f"goal-{n}.lock") for n in range(7)]
+    message = here.say().message
+    assert "a change that was decided is not carried out yet: goal-0.lock: held" in message
+    assert "and 2 more changes are not, either: flow doctor --fix" in message
+    assert "cannot read" not in message
 
 
 def test_five_that_cannot_be_read_are_all_of_them() -> None:
