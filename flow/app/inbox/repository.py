@@ -97,6 +97,8 @@ class _Copy(NamedTuple):
     rank: _Rank
     summary: GoalSummary
     checkout: CheckoutPort
+    branch: str
+    """The branch that it belongs to; for a goal of every branch the one that has it committed."""
     is_here: bool = False
     """Whether a command finds the goal there: on its branch, or on a detached HEAD."""
     from_git: StandingGoal | None = None
@@ -114,7 +116,11 @@ def items_of(repository: RepositoryPort) -> Iterator[InboxItem]:
         if key not in best or copy.rank > best[key].rank:
             best[key] = copy
     for copy in best.values():
-        yield _item(repository, copy)
+        home = None if copy.is_here else _checkout_of(repository, copy.branch)
+        if home is None:
+            yield _item(repository, copy, copy.checkout)
+        elif copy.summary.id not in home.unreadable():  # else it is told below
+            yield _item(repository, copy, home, missing=True)
     yield from _unreadable(repository, on_branches)
 
 
@@ -125,7 +131,8 @@ def _copies(repository: RepositoryPort, on_branches: Iterable[BranchCopy]) -> It
     for copy in on_branches:
         own = copy.on_branch == copy.summary.branch
         rank = _Rank(1 if own else 0, *_age(copy.summary))
-        yield _Copy(rank, copy.summary, repository.checkouts[0], from_git=copy.stands)
+        branch = copy.on_branch if copy.summary.branch == NO_BRANCH else copy.summary.branch
+        yield _Copy(rank, copy.summary, repository.checkouts[0], branch, from_git=copy.stands)
 
 
 def _copy_in(checkout: CheckoutPort, summary: GoalSummary) -> _Copy:
@@ -136,23 +143,33 @@ def _copy_in(checkout: CheckoutPort, summary: GoalSummary) -> _Copy:
     """
     checked_out = checkout.branch()
     if not checkout.in_git or summary.branch in (checked_out, NO_BRANCH):
-        return _Copy(_Rank(2), summary, checkout, is_here=True)
+        return _Copy(_Rank(2), summary, checkout, summary.branch, is_here=True)
     if checked_out is not None:
-        return _Copy(_Rank(0, *_age(summary)), summary, checkout)
+        return _Copy(_Rank(0, *_age(summary)), summary, checkout, summary.branch)
     used = 2 if checkout.left_open(summary.id) else 0
-    return _Copy(_Rank(1, *_age(summary), used), summary, checkout, is_here=True)
+    rank = _Rank(1, *_age(summary), used)
+    return _Copy(rank, summary, checkout, summary.branch, is_here=True)
 
 
 def _age(summary: GoalSummary) -> tuple[str, bool]:
     return summary.touched, summary.status in TERMINAL
 
 
-def _item(repository: RepositoryPort, copy: _Copy) -> InboxItem:
-    goal_id, checkout = copy.summary.id, copy.checkout
+def _checkout_of(repository: RepositoryPort, branch: str) -> CheckoutPort | None:
+    """The checkout where the branch is checked out; None where none is."""
+    return next((each for each in repository.checkouts if each.branch() == branch), None)
+
+
+def _item(
+    repository: RepositoryPort, copy: _Copy, checkout: CheckoutPort, *, missing: bool = False
+) -> InboxItem:
+    """The row of a goal at ``checkout``; ``missing``: which has the branch, and not the file."""
+    goal_id = copy.summary.id
     try:
-        stands = copy.from_git or checkout.standing(goal_id, here=copy.is_here)
+        stands = copy.from_git or copy.checkout.standing(goal_id, here=copy.is_here)
     except FlowError as error:
-        return _broken(repository, checkout.top, goal_id, error.faults[0].message)
+        return _broken(repository, copy.checkout.top, goal_id, error.faults[0].message)
+    stands = stands._replace(facts=stands.facts._replace(missing=missing))
     return stands.item(repository.top, checkout.top)
 
 

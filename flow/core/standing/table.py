@@ -31,7 +31,9 @@ class GoalFacts(NamedTuple):
     status: str
     branch: str = ""
     here: bool = True
-    """Whether its branch is checked out where it is looked at."""
+    """Whether it is looked at where its branch is checked out, and its file is there."""
+    missing: bool = False
+    """Whether its branch is checked out, and the file is not there."""
     unfinished: bool = False
     """Whether a change was decided and not carried out."""
     by_hand: bool = False
@@ -164,6 +166,8 @@ def _away(facts: GoalFacts) -> str:
         if facts.status == "waiting_for_user"
         else _progress(facts)
     )
+    if facts.missing:
+        return f"{state}; the checkout of its branch no longer has it"
     return f"{state}; its branch is not checked out"
 
 

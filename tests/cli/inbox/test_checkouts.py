@@ -105,6 +105,37 @@ def test_a_detached_head_where_nobody_used_flow_says_nothing(
     assert row[3].endswith("its branch is not checked out")
 
 
+GONE = "the checkout of its branch no longer has it"
+
+
+@pytest.mark.parametrize("committed", [False, True])
+def test_a_goal_whose_file_was_deleted_on_its_branch_is_told_as_that(
+    greet: GitRepo, tmp_path: Path, committed: bool
+) -> None:
+    greet.git("branch", "-q", "other")
+    greet.git("worktree", "add", "-q", "-b", "side", str(tmp_path / "tree"))
+    (greet.path / ".flow/goals/greet.goal.yaml").unlink()
+    if committed:
+        greet.commit("deleted")
+    for _ in range(2):  # the second time from the index
+        (row,) = items(tmp_path)
+        assert (row["goal_id"], row["path"]) == ("greet", str(greet.path))
+        assert row["why"].endswith(GONE)
+    greet.git("switch", "-q", "other")
+    (row,) = items(tmp_path)
+    assert row["why"].endswith("its branch is not checked out")
+
+
+def test_a_goal_that_cannot_be_read_on_its_branch_is_told_once(
+    greet: GitRepo, tmp_path: Path
+) -> None:
+    greet.git("branch", "-q", "other")
+    greet.write(".flow/goals/greet.goal.yaml", "kind: [")
+    (row,) = items(tmp_path)
+    assert row["section"] == "broken"
+    assert row["path"] == str(greet.path)
+
+
 def test_what_its_branch_closed_later_is_closed(greet: GitRepo, tmp_path: Path) -> None:
     greet.git("checkout", "-q", "--detach")
     before = scene.goal_file(greet)

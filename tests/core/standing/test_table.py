@@ -64,6 +64,13 @@ ROWS: list[tuple[str, dict[str, Any], str, str, str]] = [
         "",
     ),
     (
+        "away",
+        {"here": False, "missing": True},
+        "working",
+        "not evaluated yet; the checkout of its branch no longer has it",
+        "",
+    ),
+    (
         "paused",
         {**ASKS, "pause": 'paused by the agent: "why"', "doubt": "never"},
         "waits",
@@ -240,6 +247,7 @@ FACTS = st.builds(
     goal_id=st.just("greet"),
     status=st.sampled_from([*STATUSES, "else"]),
     here=st.booleans(),
+    missing=st.booleans(),
     unfinished=st.booleans(),
     by_hand=st.booleans(),
     pause=st.sampled_from(["", "paused"]),
