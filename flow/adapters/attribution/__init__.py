@@ -1,4 +1,4 @@
-"""What shows that a command tested something: its syntax, programs, reports and files.
+"""Tests whether a command checked anything: by its syntax, programs, reports and files.
 
 The rules are in ``core/attribution``.
 """

@@ -1,8 +1,8 @@
-"""Vacuous commands and masked exits (SPEC 10): what is read for them, and when.
+"""Vacuous commands and masked exits (SPEC 10): the sources that show them, and when they are read.
 
-The text of a command is classed once and remembered in the user's state folder, so that the shell
-parser is off the way of a hook. The end of an output and the reports that a command names are read
-only where it exited 0.
+The text of a command is classed once and remembered in the user's state folder, so that a hook does
+not load the shell parser. The end of an output and the reports that a command names are read only
+if it exited 0.
 """
 
 from __future__ import annotations
@@ -100,9 +100,10 @@ class Attributor:
         before: Mapping[str, Stamp | None],
         declared: Mapping[str, Stamp],
     ) -> Attribution | None:
-        """Why a run that passed is no pass; None where it is one, or did not pass anyway.
+        """Why a run that passed is no pass; None if it is one, or did not pass.
 
-        ``before`` and ``declared`` are what :meth:`stamps` and :meth:`declared` gave before it ran.
+        ``before`` and ``declared`` are the results of :meth:`stamps` and :meth:`declared` from
+        before the run.
         """
         if result.outcome != "passed":
             return None
@@ -176,7 +177,7 @@ class Attributor:
         return files.read_end(self._top, rel, limit=WINDOW)
 
     def _reports(self, before: Mapping[str, Stamp | None]) -> list[tuple[str, Summary]]:
-        """The reports that the run has written; what was there already says nothing about it."""
+        """The reports that the run has written; an unchanged older one is no sign of this run."""
         summaries = []
         for rel, known in before.items():
             if file_stamp(os.path.join(self._top, rel)) == known:

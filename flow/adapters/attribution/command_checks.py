@@ -1,7 +1,7 @@
-"""Faults and warnings of a goal's commands when they are handed in (SPEC 5).
+"""Faults and warnings of the commands of a goal that is created or amended (SPEC 5).
 
-What ``bash -n`` refuses is a fault; masked exits, vacuous or guarded commands and pipes that cannot
-pass are warnings.
+A command that ``bash -n`` refuses is a fault; masked exits, vacuous or guarded commands and pipes
+that cannot pass are warnings.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 COMMANDS = ("verification_command", "evidence_command")
 LONGEST = 400
-"""Characters of a line that is offered."""
+"""Most characters of a line that is offered instead."""
 SECONDS = 10.0
 """The time limit of one ``bash -n``."""
 REMEDY = "put it right: bash -n -c COMMAND says where"
-"""What to do about a command that bash cannot read."""
+"""Remedy for a command that bash cannot read."""
 
 
 def syntax_faults(goal: Goal, file: str, environ: Mapping[str, str], top: str) -> list[Fault]:
@@ -48,7 +48,7 @@ def syntax_faults(goal: Goal, file: str, environ: Mapping[str, str], top: str) -
 
 
 def syntax_fault(command: str, environ: Mapping[str, str], top: str) -> str:
-    """Why bash cannot read a command; empty where it can. Nothing is run."""
+    """Why bash cannot read a command; empty if it can. Nothing is run."""
     if cannot_be_malformed(command):
         return ""
     bash = find_program("bash", environ.get("PATH"), outside=top) or FALLBACK_BASH
@@ -93,7 +93,7 @@ def pipe_warnings(goal: Goal) -> list[str]:
 
 
 def pipes_of(command: str) -> list[list[PipePart]]:
-    """The pipes of a command whose status is asked for as it is; none of a text with faults."""
+    """The pipes that a command does not negate; none if it has faults or sets ``pipefail``."""
     if "|" not in command or "pipefail" in command:
         return []
 
@@ -104,7 +104,7 @@ def pipes_of(command: str) -> list[list[PipePart]]:
 
 
 _THROUGH = ("program", "list", "redirected_statement", "compound_statement", "subshell")
-"""Constructs that end as a pipe in them does."""
+"""Constructs that end with the status of a pipe in them."""
 
 
 def _pipelines(root: Any) -> Iterator[Any]:
@@ -139,7 +139,7 @@ def _pipe_parts(pipeline: Any) -> Iterator[PipePart]:
 
 
 def _own_start(node: Any) -> int:
-    """Where the command begins; of ``a && b 2>&1 | c`` the grammar redirects ``a && b``."""
+    """Byte at which the command begins; of ``a && b 2>&1 | c`` the grammar redirects ``a && b``."""
     if node.type == "redirected_statement":
         node = node.children[0]
         while node.type == "list":

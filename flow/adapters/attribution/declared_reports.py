@@ -1,8 +1,8 @@
 """The reports that a criterion says its command writes: its ``report`` (SPEC 17.1).
 
 A path or a pattern, from the command's folder or the top level. Only regular files below the top
-level count, no component of their path a symlink, and only those that the run has written: what
-was there before, and is as it was, says nothing about it.
+level count, no component of their path a symlink, and only those that the run has written: an
+unchanged older file is no sign of this run.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     Stamp = tuple[int, int, int, int]
 
 MOST_ENTRIES = 50_000
-"""Names that are looked at for a pattern."""
+"""Most names that are compared with a pattern."""
 MOST_FILES = 2_000
 MOST_BYTES = 64 << 20
-"""Of all files together."""
+"""Most bytes of all files together."""
 _WILD = frozenset("*?[\\")
 
 
 def file_stamp(path: str) -> Stamp | None:
-    """What changes when a file is written; None where it is not there."""
+    """Stamps of a file, which change when it is written; None if it is absent."""
     try:
         status = os.lstat(path)
     except OSError:
@@ -78,7 +78,7 @@ def _covered_files(top: str, pattern: str) -> Iterator[str]:
 def written_reports(
     top: str, before: Mapping[str, Stamp], after: Mapping[str, Stamp]
 ) -> tuple[list[tuple[str, Summary]], str]:
-    """(Path, content) of each report that was written in between; else why there is none."""
+    """(Path, content) of each report that was written in between; a reason if one is missing."""
     new = [rel for rel, known in sorted(after.items()) if before.get(rel) != known]
     if not new:
         return [], "was there before and is as it was" if after else "is not there"

@@ -1,4 +1,4 @@
-"""What commands printed, read from the record for people: ends of outputs, and their meaning."""
+"""Recorded outputs of commands, read for people: their ends, and what they mean."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RecordedOutputs:
         self._top, self._attributor = top, attributor
 
     def end(self, path: str) -> OutputEnd | None:
-        """The end of an output; None where it is not there."""
+        """The end of an output; None if it is not there."""
         descriptor = files.open_regular(self._top, path)
         if descriptor is None:
             return None
@@ -42,7 +42,7 @@ class RecordedOutputs:
         return OutputEnd(last, lines + unended, whole=size <= WINDOW)
 
     def failure(self, command: str, end: OutputEnd, exit_code: int | None) -> str:
-        """What the command's own runner says of its failure; empty where that is not sure."""
+        """The runner's own words about the command's failure; empty if none are certain."""
         from flow.core.attribution.failures import failure_words
 
         reading = self._attributor.reading(command)

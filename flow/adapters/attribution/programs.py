@@ -1,4 +1,4 @@
-"""Which programs a goal's commands start with, and whether they are here."""
+"""The programs that a goal's commands start with, and a check that they are installed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SHELL_WORDS = frozenset(_WORDS.split())
 
 
 def missing_programs(goal: Goal, environ: Mapping[str, str], top: str) -> list[str]:
-    """A warning for each command whose first word names a program that is not here.
+    """A warning for each command whose first word names a program that is missing.
 
     Only a plain first word is looked at: what a shell would compute is not guessed.
     """
@@ -50,9 +50,9 @@ def missing_programs(goal: Goal, environ: Mapping[str, str], top: str) -> list[s
 
 
 def missing(programs: Iterable[str], folder: str, path: str | None) -> str:
-    """The first of these programs that is not here, or cannot be run; empty: all are.
+    """The first of these programs that is absent or cannot be run; empty if there is none.
 
-    ``folder`` is where a name with a slash starts from, ``path`` the value of ``PATH``.
+    ``folder`` is the folder for names with a slash, ``path`` the value of ``PATH``.
     """
     for word in programs:
         if word in _SHELL_WORDS:

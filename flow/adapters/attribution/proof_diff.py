@@ -1,4 +1,4 @@
-"""What changed since the base, as a text for a person's pager."""
+"""Differences from the base, as a text for a person's pager."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def proof_file_diffs(
 ) -> str:
     """Unified differences, those of ``first`` before the others; cut parts are named.
 
-    ``states`` says what a file was at the start where that is not what the base has.
+    ``states`` describes a file's state at the start if that differs from the base.
     """
     known = {change.path: change for change in changes}
     paths = [*first, *(path for path in known if path not in set(first))]

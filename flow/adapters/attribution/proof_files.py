@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Goal
 
 MOST_FILES = 2000
-"""Files that are hashed by name; what is more is left out."""
+"""Most files that are hashed by name; the rest is left out."""
 LARGEST = 64 << 20
-"""Bytes: of a larger file its size and the time of its last change stand for its content."""
+"""Bytes: a larger file is represented by its size and the time of its last change."""
 MOST_BYTES = 512 << 20
-"""Bytes that are hashed in all; the rest is told by size and time."""
+"""Most bytes that are hashed in all; further files are represented by size and time."""
 MOST_COUNTED = 200
-"""Files whose lines are counted."""
+"""Most files whose lines are counted."""
 _SCRIPTS_LIMIT = 4 << 20
 _PRODUCT = 4_000_000
-"""Lines by lines: more of them are counted as replaced as a whole."""
+"""Old lines times new lines; a larger product counts all of them as replaced."""
 
 
 def watched_files(goal: Goal, top: str, environ: Mapping[str, str]) -> Watched:
@@ -103,7 +103,7 @@ def recorded(
 
 
 def count_lines(repo: Repo, changed: Sequence[ProofFile]) -> dict[str, LineCount]:
-    """By path, how the lines of files differ from what they held, where that can be told."""
+    """Added and removed lines of files by path; a file that cannot be compared is left out."""
     wanted = {file.before for file in changed[:MOST_COUNTED] if file.before != ABSENT}
     old = git_blobs(repo, wanted)
     old[ABSENT] = b""
@@ -142,7 +142,7 @@ class _Checkout:
         self._scripts: dict[str, Mapping[str, Any]] = {}
 
     def kind(self, path: str) -> Literal["file", "folder", ""]:
-        """What a path is; a symlink to a file is a file."""
+        """Kind of a path, empty for others; a symlink to a file is a file."""
         try:
             full = os.path.join(self._top, path)
             mode = os.lstat(full).st_mode
@@ -153,7 +153,7 @@ class _Checkout:
         return "folder" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else ""
 
     def program(self, name: str) -> str | None:
-        """A program of ``PATH`` that lies in the checkout."""
+        """Path below the top level of a program that ``PATH`` finds in the checkout; else None."""
         path = find_program(name, self._path)
         return self._below(os.path.abspath(path)) if path is not None else None
 
@@ -169,14 +169,14 @@ class _Checkout:
         return self._module_path
 
     def inside(self, path: str) -> str | None:
-        """An absolute path as one below the top level."""
+        """An absolute path as one below the top level; None if it is outside."""
         normal = os.path.normpath(path)
         return self._below(normal) or self._below(
             os.path.realpath(os.path.dirname(normal)) + "/" + os.path.basename(normal)
         )
 
     def real(self, path: str) -> str | None:
-        """What a symlink leads to, below the top level."""
+        """Target of a symlink below the top level; None if it is outside, or ``path`` itself."""
         full = os.path.join(self._top, path)
         if not os.path.lexists(full):
             return None
@@ -210,7 +210,7 @@ def _simple_commands(text: str) -> Iterator[tuple[str | None, ...]]:
 
 
 def _expanded_names(top: str, patterns: Sequence[str]) -> Iterator[str]:
-    """The names that patterns without ``**`` stand for, caches aside."""
+    """The names that patterns without ``**`` match, caches left out."""
     seen = set()
     for pattern in patterns:
         name = literal_name(pattern)
@@ -227,7 +227,7 @@ def _expanded_names(top: str, patterns: Sequence[str]) -> Iterator[str]:
 
 
 def _expanded(top: str, pattern: str) -> list[str]:
-    """The paths that a pattern without ``**`` fits."""
+    """The paths that match a pattern without ``**``."""
     paths = [b""]
     root = os.fsencode(top)
     for part in compile_glob(pattern, anchored=True).parts:
@@ -258,7 +258,7 @@ def _uses_sha256(repo: Repo) -> bool:
 
 
 def content_now(top: str, changed: ProofFile) -> bytes | None:
-    """What a file holds; None where it is no file, or too large."""
+    """Content of a file, or a symlink's target; None if it cannot be read or is too large."""
     path = os.path.join(os.fsencode(top), os.fsencode(changed.path))
     try:
         if changed.after.startswith("120000:"):
@@ -290,7 +290,7 @@ def _counted(old: list[bytes], new: list[bytes]) -> tuple[int, int]:
 
 
 def _differing(name: str, old: bytes, new: bytes) -> set[str] | None:
-    """The keys of a settings file that differ, two levels deep; None where it cannot be read."""
+    """The keys of a settings file that differ, two levels deep; None if it cannot be read."""
     documents = [_read_document(name, data) for data in (old, new)]
     before, after = documents
     if before is None or after is None:

@@ -1,4 +1,4 @@
-"""Reports of tests as files: JUnit XML and CTRF, read for how many tests ran and no more."""
+"""Reports of tests as files: JUnit XML and CTRF, read only for the number of tests that ran."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class _NotOne(Exception):
 
 
 def read_report(data: bytes) -> Summary | None:
-    """What a JUnit XML or CTRF document says; None where it is neither."""
+    """Counts from a JUnit XML or CTRF document; None if it is neither, or too large."""
     start = data[:200].lstrip(b"\xef\xbb\xbf \t\r\n")
     if len(data) > LIMIT:
         return None

@@ -22,11 +22,11 @@ _parser: list[Any] = []
 
 
 class _NotUnderstood(Exception):
-    """A construct that is left alone. Never leaves this module."""
+    """A construct that is not read. Never leaves this module."""
 
 
 def parse_shell(text: str) -> ShellNode | None:
-    """The shape of a shell text; None where it is not understood as a whole."""
+    """The shape of a shell text; None if it is not understood as a whole."""
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError:
@@ -48,8 +48,9 @@ _MISREAD = (
     (re.compile(rb"((?:^|[;&|\n(])\s*)time\s+(?:-p\s+)?(?=[{(]\s)"), rb"\1"),
     (re.compile(rb"(\s)/(\s+\])"), rb"\1/.\2"),
 )
-"""What the grammar takes for something else (a brace behind ``time``, ``/`` before ``]``), and the
-same in words that it reads rightly."""
+"""Texts that the grammar misreads (a brace after ``time``, ``/`` before ``]``), and equivalents
+that it reads correctly.
+"""
 
 
 def syntax_tree(data: bytes) -> Any:
@@ -103,7 +104,7 @@ def _pipeline(node: Any, depth: int) -> ShellNode:
 
 
 def _printed(node: ShellNode) -> str | None:
-    """What ``echo TEXT`` and ``printf TEXT`` print; None where that cannot be told."""
+    """The text that ``echo TEXT`` or ``printf TEXT`` prints; None if the words do not show it."""
     words = node.words
     if node.kind != "command" or node.parts or node.reads or node.writes or len(words) < 2:
         return None
@@ -233,7 +234,7 @@ def _command(node: Any, depth: int) -> ShellNode:
 
 
 def _coproc_node(node: ShellNode) -> ShellNode:
-    """``coproc COMMAND``; the grammar knows nothing of it, and cannot read one of several."""
+    """``coproc COMMAND``, which the grammar does not have. Raises for one of several commands."""
     if not node.words or any(word in ("{", "(", None) for word in node.words[:2]):
         raise _NotUnderstood
     return ShellNode("background", (node,))
@@ -259,7 +260,7 @@ def _with_script(node: ShellNode, text: str | None) -> ShellNode:
 
 
 def _heredoc(redirect: Any) -> str | None:
-    """The text of ``<< END``; None where the shell computes it."""
+    """The text of ``<< END``; None if the shell computes it."""
     parts = {child.type: child for child in redirect.children}
     start, body = parts.get("heredoc_start"), parts.get("heredoc_body")
     if start is None or body is None:
@@ -319,7 +320,7 @@ def _redirected(node: Any, depth: int) -> ShellNode:
 
 
 def _with_files(node: ShellNode, writes: tuple[str, ...], reads: bool) -> ShellNode:
-    """The grammar hangs a redirection of the last command on the whole list before it."""
+    """Add redirections to the last command; the grammar has them on the whole list before it."""
     if node.kind in ("and", "or", "pipe", "not"):
         last = _with_files(node.parts[-1], writes, reads)
         return node._replace(parts=(*node.parts[:-1], last))
@@ -329,7 +330,7 @@ def _with_files(node: ShellNode, writes: tuple[str, ...], reads: bool) -> ShellN
 
 
 def _after_heredoc(node: ShellNode, children: list[Any], depth: int, fed: str | None) -> ShellNode:
-    """What stands on the line of a ``<<``, behind it, belongs around the command."""
+    """The command joined with the rest of its ``<<`` line: a pipe, a list or a redirection."""
     sign = ""
     for child in children:
         if child.type in ("&&", "||"):
@@ -462,7 +463,7 @@ def _node_text(node: Any) -> str:
 
 
 def _plain_word(node: Any) -> str | None:
-    """A word without its quotes; None where the shell computes it."""
+    """A word without its quotes; None if the shell computes it."""
     text = _node_text(node)
     if node.type in ("word", "number"):
         if not any(sign in text for sign in "*?[{~$`") and "\n" not in text:
@@ -495,9 +496,10 @@ _PROGRAMS_IN = tuple(
 
 
 def _known_word(text: str) -> str | None:
-    """A word that the shell computes: ``./x`` for ``$PWD/x``, ``.../pytest`` for ``$BIN/pytest``.
+    """A word that the shell computes, as far as Flow needs it.
 
-    None for all but a place below the folder, and the name of a program that may run tests.
+    ``./x`` for ``$PWD/x``, ``.../pytest`` for ``$BIN/pytest``. None for all but a place below the
+    folder, and the name of a program that may run tests.
     """
     here = _BELOW_HERE.fullmatch(text)
     if here is not None:
@@ -508,7 +510,7 @@ def _known_word(text: str) -> str | None:
 
 
 def _arithmetic_value(parts: list[Any]) -> str | None:
-    """The value of ``$((...))`` where numbers alone, or a 0, decide it."""
+    """The value of ``$((...))`` if numbers alone, or a 0, decide it; else None."""
     if len(parts) == 1 and parts[0].type == "number":
         text = _node_text(parts[0])
         return text if text == "0" or (text[:1] in "123456789" and text.isdigit()) else None
