@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def tree_of(repo: Repo, files: WorkingTree, goal: Goal, run_id: str, commit: str) -> str | None:
-    """The digest of a commit's files; None where it is not in this repository.
+    """The digest of a commit's files; None if the commit is not in this repository.
 
     The submodules that are checked out now belong to it, and git's hooks and settings.
     """

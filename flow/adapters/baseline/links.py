@@ -38,15 +38,15 @@ class BaseLinks(NamedTuple):
 
     paths: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
-    """Those that are not as they were when the goal began."""
+    """The folders that differ from their state when the goal began."""
 
 
 def base_links(
     top: str, paths: tuple[str, ...], baseline: Baseline, scratch: str | None
 ) -> BaseLinks:
-    """The folders to copy, and which are not as ``baseline`` has them.
+    """The folders to copy, and those that differ from ``baseline``.
 
-    Raises :class:`InputError` for one that cannot be.
+    Raises :class:`InputError` for one that cannot be copied.
     """
     refuse_unusable(top, paths, baseline.ignore_rules, scratch)
     now = digests(top, [path for path in paths if path in baseline.linked])
@@ -145,8 +145,8 @@ def copy_links(
 ) -> tuple[str, ...]:
     """Copy the paths from ``top`` into the base checkout ``folder``; returns notes for the reader.
 
-    ``seconds_left`` is the time it may still take. Raises :class:`StorageError` where the disk, and
-    :class:`GitError` where the time does not suffice.
+    ``seconds_left`` is the time it may still take. Raises :class:`StorageError` if the disk, and
+    :class:`GitError` if the time does not suffice.
     """
     copied, absent, present = [], [], []
     unreadable: list[str] = []

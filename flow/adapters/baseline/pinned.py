@@ -117,7 +117,7 @@ def replace_protected(
 ) -> Baseline:
     """The baseline with ``protected`` in the place of ``before``; new patterns are recorded as now.
 
-    Raises :class:`GitError` where git cannot answer.
+    Raises :class:`GitError` if git cannot answer.
     """
     added = [pattern for pattern in protected if pattern not in before]
     deviations: dict[str, str] = {}
@@ -128,7 +128,7 @@ def replace_protected(
 
 
 def _named_commit(repo: Repo, ref: str, head: str) -> str | None:
-    """The commit that a person's ``ref`` names; None too where git says why it names none."""
+    """The commit that a person's ``ref`` names; None if it names none or git cannot answer."""
     try:
         return git_names.resolve(repo, ref, key="scope.base")
     except GitError:  # a tree, a branch without an upstream; or git cannot answer at all
@@ -236,7 +236,7 @@ def rebase_baseline(
     bases, and are now as the new base has them. What was dirty at activation stays so where that
     side left it alone. Files of that side whose bytes differ from their blob only by line ends, or
     by being the file that a Git LFS pointer names, count as they are now. Raises
-    :class:`StateError` where there is nothing to move to.
+    :class:`StateError` if there is nothing to move to.
     """
     new = _next_base(repo, old, base)
     theirs = {change.path for change in changed_between(repo, str(old.base_commit), new)}
@@ -258,7 +258,7 @@ def rebase_baseline(
 
 
 def _next_base(repo: Repo, old: Baseline, base: str | None) -> str:
-    """The commit to move the pin to; raises where there is none."""
+    """The commit to move the pin to; raises if there is none."""
     if old.base_commit is None or old.base_commit in repository.EMPTY_TREES.values():
         raise at_key("scope.base_commit").wrong_state(
             "the goal has no pinned commit that could be moved",

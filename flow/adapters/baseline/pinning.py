@@ -1,4 +1,4 @@
-"""Pinning where a goal begins, and moving what was pinned."""
+"""Pinning the state of a checkout when a goal begins, and moving the pin."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PinningContext(Protocol):
-    """What pinning needs of a checkout's context."""
+    """The parts of a checkout's context that pinning needs."""
 
     top: str
     repo: Repo
@@ -33,7 +33,7 @@ class PinningContext(Protocol):
         """The files of the checkout."""
 
     def cache(self, name: str) -> str | None:
-        """A folder in the user's state folder; None where that cannot be used."""
+        """A folder in the user's state folder; None if that cannot be used."""
 
 
 class Pinning:
@@ -65,7 +65,10 @@ class Pinning:
         return pinned._replace(proof_cut=proof.CUT) if watched.cut else pinned
 
     def _linked(self, goal: Goal, pinned: Baseline) -> dict[str, str]:
-        """What ``evaluator.baseline_link`` names, by digest; :class:`InputError` if it may not."""
+        """Digests of the folders of ``evaluator.baseline_link``, by path.
+
+        Raises :class:`InputError` for a path that is not allowed.
+        """
         paths = goal.baseline_link
         if not paths or pinned.base_commit is None:
             return {}
@@ -86,7 +89,7 @@ class Pinning:
         return moved, theirs
 
     def with_protected(self, goal: Goal, baseline: Baseline, before: Sequence[str]) -> Baseline:
-        """The baseline with what the goal protects and the patterns ``before`` did not."""
+        """The baseline with the files of protected patterns that ``before`` did not have."""
         return replace_protected(
             self._context.repo,
             baseline,
@@ -97,9 +100,9 @@ class Pinning:
         )
 
     def with_named(self, goal: Goal, baseline: Baseline) -> Baseline:
-        """The baseline with what the commands name now; what is named anew is digested now.
+        """The baseline with the files that the commands name now; new ones are digested now.
 
-        A goal that began before this was recorded goes on without.
+        A goal that began before this was recorded stays without it.
         """
         if not baseline.proof_since or baseline.base_commit is None:
             return baseline

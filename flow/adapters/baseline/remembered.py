@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flow.core.sandbox import Sandbox
 
 KIND = "base"
-"""The kind of the entries that are remembered; they lie in ``cache/baselines``."""
+"""Kind of the cache entries; their folder is ``cache/baselines``."""
 REVISION = 2
 """To be raised when results of base runs change without a change of Flow's version."""
 CONDITIONS = (
@@ -28,7 +28,7 @@ CONDITIONS = (
 
 
 class ResultStore(NamedTuple):
-    """Where results are stored; ``folder`` is None where the state folder cannot be used."""
+    """Storage of results; ``folder`` is None if the state folder cannot be used."""
 
     folder: str | None
     repository: str
@@ -56,7 +56,7 @@ def _conditions(
 def recall(
     store: ResultStore, commit: str, criterion: Criterion, sandbox: Sandbox | None
 ) -> BaseRun | None:
-    """The result of the same command under the same conditions; None where none is stored."""
+    """The result of the same command under the same conditions; None if none is stored."""
     if store.folder is None:
         return None
     key = _conditions(store, commit, criterion, sandbox)

@@ -1,7 +1,7 @@
 """A baseline where none was recorded: a fresh clone has the goal file, but not its run folder.
 
 Only the pinned commit itself can be trusted then: its ignore files count, and nothing was dirty or
-lay outside the tree. Hooks and git settings cannot be compared, so they are taken as they are.
+outside the tree. Hooks and git settings cannot be compared, so they are taken as they are.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def restore(
     scores_dir: str = layout.SCORES,
     cache_dir: str | None = None,
 ) -> Baseline:
-    """The baseline by ``commit`` alone. Where git cannot answer, the next snapshot says why."""
+    """The baseline by ``commit`` alone. If git cannot answer, the next snapshot says why."""
     bare = Baseline(commit, {}, {}, {}, {}, {}, journal_dir, tuple(denied), scores_dir=scores_dir)
     if commit is None or repo.git_dir is None or not repository.is_id(commit):
         return bare

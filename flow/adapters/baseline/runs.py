@@ -110,7 +110,7 @@ class BaseRunner:
         self._run(moved, jobs=jobs, events=CheckEvents(begin, end, events.tick))
 
     def _weighed(self, result: CheckResult) -> CheckResult:
-        """Take a failure beside linked folders that changed for nothing: they may be the cause."""
+        """Turn a failure beside changed linked folders into no result: they may be the cause."""
         if result.outcome != "failed" or not self._links.changed:
             return result
         changed = names(self._links.changed, 5)

@@ -42,7 +42,7 @@ def make_checkout(
     """Check ``commit`` (or the empty tree) out into the new folder ``folder``.
 
     ``seconds_left`` is the time it may still take. Returns notes on what it lacks. Raises
-    :class:`GitError` where the commit, or something it needs, is not there.
+    :class:`GitError` if the commit, or something it needs, is not there.
     """
     require_commit(repo, commit)
     try:
@@ -55,7 +55,7 @@ def make_checkout(
 
 
 def require_commit(repo: Repo, commit: str) -> None:
-    """Raise :class:`GitError` where ``commit`` is not in the repository."""
+    """Raise :class:`GitError` if ``commit`` is not in the repository."""
     repository.usable(repo)
     if commit in repository.EMPTY_TREES.values() or repository.commit_of(repo, commit) is not None:
         return
@@ -107,7 +107,7 @@ def _check_out(
 def _submodule(
     repo: Repo, path: str, commit: str, folder: str, seconds_left: Callable[[], float], depth: int
 ) -> Iterator[str]:
-    """Check a submodule out from where the user's checkout has it; ``""`` where it has not."""
+    """Check a submodule out from the user's copy of it; yields notes on what is missing."""
     place, target = os.path.join(repo.top, path), os.path.join(folder, path)
     plain = os.path.realpath(place) == place and os.path.realpath(target) == target
     submodule = repository.submodule_repo(place) if plain and depth else None
@@ -138,7 +138,7 @@ def _objects(repo: Repo) -> str:
 
 
 def _references(repo: Repo) -> str:
-    """The references, as they are now; none where git is not sure of them."""
+    """The references, as they are now; none if git is not sure of them."""
     try:
         listing = repository.git(repo, "for-each-ref", "--format=%(objectname) %(refname)")
     except GitError:

@@ -90,7 +90,7 @@ def _lockable_folders(state: str) -> Iterator[str]:
 
 
 def remove_folder(path: str) -> bool:
-    """Remove a folder with all that commands may have made of it; whether it is gone."""
+    """Remove a folder with all that commands may have made of it; True if it is gone."""
     shutil.rmtree(path, ignore_errors=True)
     if os.path.lexists(path):
         _open_up(path)

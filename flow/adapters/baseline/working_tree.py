@@ -1,4 +1,4 @@
-"""The files of a checkout, compared with what a goal pinned when it began."""
+"""The files of a checkout, compared with the goal's baseline."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class TreeContext(Protocol):
-    """What is looked at of a checkout's context."""
+    """The parts of a checkout's context that are needed to compare its files."""
 
     @property
     def top(self) -> str:
@@ -48,7 +48,7 @@ class TreeContext(Protocol):
 
     @property
     def state_dir(self) -> str:
-        """The user's state folder; :class:`FlowError` where none can be used."""
+        """The user's state folder; :class:`FlowError` if none can be used."""
 
     @property
     def settings(self) -> LoadedSettings:
@@ -59,7 +59,7 @@ class TreeContext(Protocol):
         """The files that Flow wrote into this repository."""
 
     def cache(self, name: str) -> str | None:
-        """A folder in the user's state folder; None where that cannot be used."""
+        """A folder in the user's state folder; None if that cannot be used."""
 
     def pinned(self, run_id: str) -> Baseline | None:
         """The run's baseline, if it is as Flow left it."""
@@ -69,7 +69,7 @@ class TreeContext(Protocol):
 
 
 class WorkingTree:
-    """What has changed, and since when. Implements :class:`flow.app.evaluation.baselines` ports."""
+    """Changes since a baseline. Implements the ports of :mod:`flow.app.evaluation.baselines`."""
 
     def __init__(self, context: TreeContext) -> None:
         self._context = context
@@ -88,13 +88,14 @@ class WorkingTree:
         return (*goal.denied_paths, *self.settings.settings.denied_paths)
 
     def baseline(self, goal: Goal, run_id: str) -> RecordedBaseline:
-        """The run's baseline, else the goal's own run's, else what the pinned commit tells."""
+        """The run's baseline, else the goal's own run's, else one from the pinned commit alone."""
         return recorded_baseline(self, goal, run_id)
 
     def restored(self, goal: Goal) -> Baseline:
-        """What a pinned commit alone tells: a fresh clone has the goal, not the run.
+        """Baseline from the pinned commit alone: a fresh clone has the goal, not the run.
 
-        Settings open no folder here but the journal's: reports and cards lie in the usual ones.
+        Settings add no allowed folder here but the journal's: reports and cards are in the usual
+        ones.
         """
         from flow.adapters.baseline.restored import restore
 
@@ -107,12 +108,12 @@ class WorkingTree:
             scores_dir=PLUGIN_SCORES if os.path.isdir(os.path.join(top, PLUGIN_SCORES)) else SCORES,
             cache_dir=self._context.cache("worktree"),
         )
-        # What a command names and git ignores is unknown here; of the rest the base tells.
+        # Files that a command names and git ignores are unknown here; the base has the others.
         patterns = self.named_by_commands(goal).patterns
         return restored._replace(proof_named=patterns, proof_since="base")
 
     def named_by_commands(self, goal: Goal) -> Watched:
-        """The patterns of what the commands of a goal rest on, as their texts say."""
+        """The patterns of the files that the commands of a goal rest on, from their texts."""
         from flow.adapters.attribution.proof_files import watched_files
 
         return watched_files(goal, self._context.top, self._context.environ)
@@ -144,7 +145,7 @@ class WorkingTree:
                 work_folder.remove_abandoned(state)
 
     def linked(self, goal: Goal) -> BaseLinks:
-        """What is copied into each base checkout; :class:`InputError` for what cannot be."""
+        """The folders to copy into each base checkout; :class:`InputError` if one is unfit."""
         from flow.adapters.baseline.links import BaseLinks, base_links
 
         if not goal.baseline_link:
@@ -155,7 +156,7 @@ class WorkingTree:
         )
 
     def anything_to_commit(self, goal: Goal) -> bool:
-        """Whether a file is not as in HEAD, ignored ones aside; False where git cannot say."""
+        """Whether a file differs from HEAD, ignored ones aside; False if git cannot say."""
         try:
             _, snapshot = self.shown(goal)
         except FlowError:
@@ -163,13 +164,13 @@ class WorkingTree:
         return not snapshot.problems and any(c.worktree != c.head for c in snapshot.changes)
 
     def marked(self, changes: list[PathChange] | Changes, baseline: Baseline) -> Changes:
-        """The changes, with which of them only have a name that Flow gives its files."""
+        """The changes, marked where a file only has a name like Flow's own files."""
         record = self._context.own_record
         changes = marked(self._repo, changes, baseline, record)
         return marked_set_up(self._repo, changes, baseline, record, self._own_values)
 
     def _own_values(self) -> Mapping[str, Any] | None:
-        """Each setting as the user alone says it; None where that cannot be read."""
+        """Each setting as the user alone sets it; None if that cannot be read."""
         from flow.adapters.user_state.settings import load
         from flow.core.settings import config_rows
 
