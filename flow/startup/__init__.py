@@ -1,4 +1,4 @@
-"""Tricks that exist only so that the hooks, the helpers, ``status`` and completion start quickly.
+"""Tricks for a quick start of the hooks, the helpers, ``status`` and completion; no other purpose.
 
-Every layer may use them; they import nothing of Flow.
+Every layer may use them; they import no other part of Flow.
 """

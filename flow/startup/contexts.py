@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 else:
 
     class suppress:  # noqa: N801 - as contextlib names it
-        """Goes on behind the block where one of ``errors`` was raised in it."""
+        """Ends the block if one of ``errors`` is raised in it, and goes on after the block."""
 
         __slots__ = ("_errors",)
 
@@ -26,7 +26,7 @@ else:
             return kind is not None and issubclass(kind, self._errors)
 
     class closing:  # noqa: N801
-        """Closes ``thing`` behind the block."""
+        """Closes ``thing`` after the block."""
 
         __slots__ = ("_thing",)
 
@@ -40,7 +40,7 @@ else:
             self._thing.close()
 
     class _Steps:
-        """A generator as a context: up to its ``yield`` before the block, the rest behind it."""
+        """A generator as a context: up to its ``yield`` before the block, the rest after it."""
 
         __slots__ = ("_generator",)
 
@@ -80,7 +80,7 @@ else:
                 self._generator.close()
 
     def contextmanager(function):
-        """The function that makes the generator, as one that makes the context."""
+        """Turn a function that makes a generator into one that makes a context."""
 
         def made(*values, **named):
             return _Steps(function(*values, **named))
@@ -95,13 +95,13 @@ else:
         return made
 
     class ExitStack:
-        """Contexts and calls that are ended behind the block, the last one first."""
+        """Contexts and calls that are ended after the block, the last one first."""
 
         def __init__(self):
             self._exits = []
 
         def enter_context(self, context):
-            """Enter ``context``; what it gives."""
+            """Enter ``context``; returns its value."""
             value = context.__enter__()
             self._exits.append(context.__exit__)
             return value

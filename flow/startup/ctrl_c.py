@@ -1,9 +1,9 @@
-"""Signals in a process of Flow's own: what it inherits, and when Ctrl-C counts.
+"""Signals in a process of Flow's own: those it inherits, and when Ctrl-C counts.
 
 While Python loads modules, and once an answer is decided, there is nothing to interrupt: a
-``KeyboardInterrupt`` there would only show a traceback, or take the answer back. So it is kept in
-mind until the work begins (``with HEARD``), and does nothing once the work is over, until the
-process has ended. In between it is Python's own.
+``KeyboardInterrupt`` there would only show a traceback, or take the answer back. So Ctrl-C is
+remembered until the work begins (``with HEARD``), and ignored from the end of the work to the end
+of the process. In between it is Python's own.
 
 Only the starts of a process call :func:`settle` and :func:`own`. In any other (a program that
 imports Flow, a test) nothing is changed.
@@ -18,12 +18,11 @@ _missed = False
 
 
 def settle() -> None:
-    """Undo what a parent did to the signals that Flow waits for, or is ended by.
+    """Undo a parent's changes to the signals that Flow waits for, or that end it.
 
-    Ignored, SIGCHLD loses the exit status of every child; blocked, an alarm never ends a hook. A
-    SIGHUP or SIGINT that is ignored stays so: that is how ``nohup`` and a shell's background jobs
-    say what a hangup or Ctrl-C does not concern. Commands inherit nothing of it
-    (``process_child.start``).
+    An ignored SIGCHLD loses the exit status of every child; a blocked alarm never ends a hook. A
+    SIGHUP or SIGINT that is ignored stays so: ``nohup`` and a shell's background jobs ignore them
+    on purpose. Commands inherit none of these changes (``process_child.start``).
     """
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     for number in (signal.SIGCHLD, signal.SIGALRM, signal.SIGTERM):
@@ -32,9 +31,9 @@ def settle() -> None:
 
 
 def own(*, missed: bool = False) -> None:
-    """This process is Flow's; ``missed`` if Ctrl-C came already.
+    """Mark this process as Flow's; ``missed``: Ctrl-C came already.
 
-    Where whoever started it has SIGINT ignored (``nohup``, a job in the background), it stays so.
+    If the parent ignores SIGINT (``nohup``, a job in the background), it stays ignored.
     """
     global _owned, _missed  # noqa: PLW0603 - a signal's handler is the process's, too
     settle()
@@ -45,9 +44,9 @@ def own(*, missed: bool = False) -> None:
 
 
 class _Heard:
-    """The work, in which Ctrl-C raises :class:`KeyboardInterrupt`: at once where it came before.
+    """The work: Ctrl-C raises :class:`KeyboardInterrupt` in it, at its start if it came before.
 
-    Whoever catches it calls :func:`ignore` first: it may have come while this was ending.
+    A handler of that error calls :func:`ignore` first: Ctrl-C may have come while the work ended.
     """
 
     __slots__ = ()
@@ -68,7 +67,7 @@ HEARD = _Heard()
 
 
 def ignore() -> None:
-    """From here on Ctrl-C does nothing. Called where a ``KeyboardInterrupt`` is still caught."""
+    """Ignore Ctrl-C from now on. Called where a ``KeyboardInterrupt`` is still caught."""
     if _owned:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 

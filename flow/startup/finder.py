@@ -55,7 +55,7 @@ else:  # what importlib.machinery offers, and uses, without importing it
 
 
 _BY_TIME_AND_SIZE = MAGIC_NUMBER + bytes(4)
-"""How a compiled file begins that is checked by its source's time and size."""
+"""First 8 bytes of a compiled file that is checked by its source's time and size."""
 _BLOCK = 1 << 16
 _FILE_TYPE, _REGULAR = 0o170000, 0o100000
 _32_BITS = 0xFFFFFFFF
@@ -63,7 +63,7 @@ _SUFFIX = f".{sys.implementation.cache_tag}.pyc"
 
 
 def install() -> None:
-    """From here on this process finds and loads Flow's modules so."""
+    """Find and load Flow's modules this way in this process from now on."""
     if sys.flags.optimize == 0 and OwnModules not in sys.meta_path:
         sys.meta_path.insert(0, OwnModules)
         sys.modules["__future__"].__class__ = Module  # every module asks it
@@ -73,11 +73,11 @@ def install() -> None:
 
 _load_as_python: Callable[[str, Callable[[str], object]], ModuleType]
 _load_as_python = getattr(_frozen_importlib, "_find_and_load", None)  # type: ignore[assignment]
-"""Python's own way; None in a Python that has another one, where only the finder is Flow's."""
+"""Python's own function; None in a Python that has another one: then only the finder is Flow's."""
 
 
 def _find_and_load(name: str, import_: Callable[[str], object]) -> ModuleType:
-    """The module ``name``, which is not loaded yet; raises what Python does."""
+    """Load the module ``name``, which is not loaded yet; raises the same errors as Python."""
     loaded = sys.modules
     if (
         not name.startswith("flow.")
@@ -101,7 +101,7 @@ def _find_and_load(name: str, import_: Callable[[str], object]) -> ModuleType:
 
 
 def _load(name: str, parent: str, found: _Found) -> ModuleType:
-    """The module of what was found, as Python loads it."""
+    """Load the module that was found, as Python does."""
     loaded = sys.modules
     code, source, compiled, inner = found
     spec = _spec(name, found)
@@ -161,7 +161,7 @@ class OwnModules:
     def find_spec(
         name: str, path: Sequence[str] | None = None, _target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The module below the package whose folder is ``path``; None where Python has to look."""
+        """The module below the package whose folder is ``path``; None if Python has to look."""
         if not name.startswith("flow."):
             return None
         found = _find(name.rpartition(".")[2], path)
@@ -174,7 +174,7 @@ class OwnModules:
 
 
 def _find(last: str, path: Sequence[str] | None) -> _Found | None:
-    """The module ``last`` of a package whose folder is ``path``; None where Python has to look."""
+    """The module ``last`` of a package whose folder is ``path``; None if Python has to look."""
     if path is None or len(path) != 1:
         return None
     folder, inner = path[0], None
@@ -203,7 +203,7 @@ def _spec(name: str, found: _Found) -> ModuleSpec:
 
 
 def _code(source: str, compiled: str) -> CodeType | None:
-    """What ``compiled`` holds; None where it is not of ``source`` as it is now."""
+    """The code in the file ``compiled``; None if not compiled from the present ``source``."""
     now = stat(source)
     if now.st_mode & _FILE_TYPE != _REGULAR:
         return None

@@ -1,6 +1,7 @@
-"""``functools`` without its cost at start-up: the same C code, without what is around it.
+"""``functools`` without its cost at start-up: the same C code, without the Python around it.
 
-Importing it loads ``collections`` and more. ``tests/startup/test_functools.py`` holds both alike.
+Importing it loads ``collections`` and more. ``tests/startup/test_functools.py`` checks that both
+answer alike.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Importing ``json`` loads ``re``, ``enum``, ``functools`` and ``collections``, more than a bare
 interpreter's start. :func:`loads` and :func:`dumps` answer as its own do, with the keywords that
-Flow uses. What the C code refuses, and all that is asked for rarely, goes to ``json`` itself, so
-every error is its own. ``tests/startup/test_json.py`` holds them alike.
+Flow uses. Input that the C code refuses, and rare keywords, go to ``json`` itself, so every error
+is its own. ``tests/startup/test_json.py`` checks that both answer alike.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ else:
     _encoders = {}
 
     class _Options:
-        """What the scanner asks about."""
+        """The attributes that the C scanner reads from its decoder."""
 
         strict = True
         object_hook = object_pairs_hook = None
@@ -54,7 +54,7 @@ else:
         return json.loads(text, parse_float=parse_float, parse_constant=parse_constant)
 
     def _decoded(text):
-        """``text``; bytes as UTF-8 where they cannot be anything else."""
+        """``text`` as str: bytes are decoded as UTF-8 if they can be nothing else."""
         if isinstance(text, str):
             return text
         if text[:1] > b"\x7f" or b"\0" in text[:4]:

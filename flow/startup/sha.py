@@ -1,8 +1,8 @@
 """SHA digests of small values without OpenSSL: loading that takes as long as half an interpreter.
 
-On much data OpenSSL is many times faster, so :func:`new` asks how much there is. On 400 bytes, a
-line of the ledger, it is five times faster: once something has loaded it, :func:`sha256` takes it,
-and after :data:`MUCH` bytes of small values it is loaded, since by then as much time is lost.
+On much data OpenSSL is many times faster, so :func:`new` asks for the size. On 400 bytes, a line of
+the ledger, it is five times faster: once it is loaded, :func:`sha256` takes it. After :data:`MUCH`
+bytes of small values it is loaded, since by then as much time is lost.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ else:
         from hashlib import sha256 as _own_sha256
 
     _digested = [0]
-    """How many bytes were digested without OpenSSL; below 0 where there is none."""
+    """How many bytes were digested without OpenSSL; below 0 if there is none."""
 
     def sha256(data=b""):
         """A SHA-256 over ``data`` and what it is updated with."""
         return _maker(len(data))(data)
 
     def _maker(size):
-        """What makes a SHA-256 over ``size`` bytes more."""
+        """The function that makes a SHA-256 for ``size`` more bytes: OpenSSL's, or Python's own."""
         library = modules.get("_hashlib")
         if library is None:
             _digested[0] += size

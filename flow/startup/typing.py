@@ -3,7 +3,7 @@
 Importing ``typing`` takes as long as a third of a bare interpreter, and each of its NamedTuples as
 much again as fifty imports of a cached name: it compiles every annotation. The Stop hook and the
 helpers start after every turn of an agent and define about eighty such types. A type checker sees
-``typing`` itself; ``tests/startup/test_typing.py`` holds the two alike (ADR 16).
+``typing`` itself; ``tests/startup/test_typing.py`` checks that both behave alike (ADR 16).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ else:
     Any = NoReturn = Self = TextIO = object
 
     class _Interface:
-        """What a ``Protocol`` is at run time: one thing for all of them, for nobody looks at it.
+        """``Protocol`` at run time: one object for all of them, since only type checkers read it.
 
         A class of its own for each would cost as much as looking for half a module.
         """
@@ -50,7 +50,7 @@ else:
         return value
 
     class _Tuple(tuple):
-        """What ``typing.NamedTuple`` makes, without a constructor compiled for each class.
+        """Base of the classes that ``NamedTuple`` makes, without a constructor compiled for each.
 
         Each class gets these methods as its own: making one looks for ninety names in all classes
         above it, so ``tuple`` is the only one there.
