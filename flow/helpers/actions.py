@@ -1,4 +1,4 @@
-"""What each helper does: one call of the same code that the command line runs."""
+"""One action for each helper: a call of the code that the command line runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of a helper's call, and where its own words go."""
+"""The words of a helper's call, and its output."""
 
 from __future__ import annotations
 
