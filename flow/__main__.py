@@ -38,7 +38,7 @@ def _own_process() -> None:
 
 
 def run(words: list[str]) -> int:
-    """Run these words, in whatever process this is; returns the exit status."""
+    """Run these words of the command line in the present process; returns the exit status."""
     if words[:1] == ["help"] and words[1:2] in (["hook"], ["statusline"]):
         words = [words[1], "--help"]
     hook = words[:1] == ["hook"] or words[:2] == ["--json", "hook"]

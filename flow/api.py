@@ -60,7 +60,7 @@ class Checkout:
     """A repository checkout, found from any folder inside it.
 
     ``cwd`` defaults to the working directory, ``environ`` to the process's environment. Raises
-    :class:`~flow.errors.InputError` where neither a repository nor a ``.flow`` folder is above
+    :class:`~flow.errors.InputError` if neither a repository nor a ``.flow`` folder is above
     ``cwd``.
     """
 
@@ -68,7 +68,7 @@ class Checkout:
         self._context = Context(cwd, environ)
 
     def load(self, goal_id: str) -> LoadedGoal:
-        """Read a goal. Raises :class:`InputError` where there is none, or for an unsafe id."""
+        """Read a goal. Raises :class:`InputError` if there is none, or for an unsafe id."""
         return self._context.load(goal_id)
 
     def evaluate(
@@ -92,7 +92,7 @@ class Checkout:
 def load_goal(goal_id: str, cwd: str | None = None) -> Goal:
     """Read a goal of the checkout around ``cwd`` (default: the working directory).
 
-    Raises :class:`~flow.errors.InputError` where there is none, :class:`~flow.errors.ContractError`
+    Raises :class:`~flow.errors.InputError` if there is none, :class:`~flow.errors.ContractError`
     with every fault where the file breaks its format.
     """
     return Checkout(cwd).load(goal_id).goal

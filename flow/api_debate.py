@@ -32,13 +32,13 @@ __all__ = ["DebateResult", "adebate", "debate"]
 
 @dataclass(frozen=True)
 class DebateResult:
-    """What a debate came to; true where there is a result, which a vote has without a consensus.
+    """Result of a debate; true if there are scores, which a vote has without a consensus.
 
     ``scores`` (by criterion), ``overall`` and ``recommendation`` are the judges' means and median,
     None without a result. ``rounds`` are debates held. ``strengths`` and ``weaknesses`` are those
-    of all judges, those of some stand in ``document``. ``disagreements`` say what keeps the judges
-    apart, ``reports`` are their files below the top level, ``report`` is the final one as Markdown,
-    and ``document`` everything that ``flow judge debate --json`` prints.
+    that all judges named; ``document`` has those of some. ``disagreements`` are the points on which
+    the judges differ, ``reports`` are their files below the top level, ``report`` is the final one
+    as Markdown, and ``document`` everything that ``flow judge debate --json`` prints.
     """
 
     consensus: bool
@@ -83,7 +83,7 @@ def debate(
     threads at once. Reports are written below the checkout around ``cwd`` (default: the working
     directory).
 
-    Raises :class:`~flow.errors.NoUsableAnswer` where no judge can be asked,
+    Raises :class:`~flow.errors.NoUsableAnswer` if no judge can be asked,
     :class:`~flow.errors.InputError` for a wrong call or a file that cannot be read, and
     :class:`~flow.errors.RefusedError` for a symlink where a report would go.
     """

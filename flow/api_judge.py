@@ -95,7 +95,7 @@ def judge(
     ``throw_on_fail``, :class:`NotPassed` is raised where it does not pass, with the result in
     ``result``.
 
-    Raises :class:`NoUsableAnswer` where no judge is configured or no usable answer came,
+    Raises :class:`NoUsableAnswer` if no judge is configured or no usable answer came,
     :class:`~flow.errors.InputError` for what cannot be judged, and
     :class:`~flow.errors.ContractError` naming every fault of a rubric.
     """

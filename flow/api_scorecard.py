@@ -30,7 +30,7 @@ class ScoredDimension:
     """One dimension: ``score`` from 1.0 to 10.0 in tenths, ``weight`` its share of the composite.
 
     ``evidence`` are the judge's quotes that occur in the transcript, ``discounted`` those that do
-    not; ``unsupported`` is true where the justification rests on nothing there.
+    not; ``unsupported`` is true if the justification rests on nothing there.
     """
 
     name: str
@@ -44,7 +44,7 @@ class ScoredDimension:
 
 @dataclass(frozen=True)
 class Scorecard:
-    """What an execution came to. ``file`` is where the card is stored, None where it is not.
+    """Scores of one execution. ``file`` is the path of the stored card, None if it is not stored.
 
     ``composite`` is rounded half up to two decimals; ``grade`` is that of the exact composite,
     rounded half up to a tenth. ``warnings`` are about settings and stored cards.
@@ -93,7 +93,7 @@ def scorecard(
     :mod:`flow.adapters.judges`; without one, the user's settings decide. ``samples`` (1 to 25)
     opinions become one by the median of each dimension.
 
-    Raises :class:`~flow.errors.InputError` without a transcript, and :class:`NoUsableAnswer` where
+    Raises :class:`~flow.errors.InputError` without a transcript, and :class:`NoUsableAnswer` if
     no judge is configured or no usable answer came: nothing is stored then.
     """
     return _score(ScoreRequest(skill, _path(file), rubric, backend, samples, store=store), cwd)

@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 
 FEW = 10
-"""A list for people has at most so many rows; documents and stored files hold all of them."""
+"""Most rows of a list for people; documents and stored files hold all of them."""
 
 PATHS = 40
-"""Of paths a list for people has at most so many."""
+"""Most paths in a list for people."""
 
 
 ALL = "the same command with --json names all"
-"""What shows the rest of a list where no command of its own does."""
+"""End of a shortened list if no other command shows the rest."""
 
 
 def cut_list(rows: Sequence[str], rest: str, most: int = FEW) -> list[str]:
@@ -116,7 +116,7 @@ class FlowError(Exception):
 
     @property
     def message(self) -> str:
-        """What is wrong, without its place and the remedy."""
+        """The fault alone, without its place and the remedy."""
         return self.fault.message
 
     @property
@@ -136,7 +136,7 @@ class FlowError(Exception):
 
     @property
     def remedy(self) -> str | None:
-        """What to do."""
+        """The action that mends the fault; None if none is known."""
         return self.fault.remedy
 
     @property
@@ -188,7 +188,7 @@ class StateError(FlowError):
 
 
 class StaleProposal(StateError):
-    """The proposal is unknown, used, replaced, or what it was made on has moved."""
+    """The proposal is unknown, used or replaced, or the files and evidence behind it have moved."""
 
     code = "stale_proposal"
 
@@ -296,7 +296,7 @@ class FaultPlace:
         return self._error(StateError, message, remedy, code)
 
     def stale(self, message: str, remedy: str | None = None) -> StaleProposal:
-        """The proposal was made on something that is no longer so."""
+        """The proposal rests on files or evidence that have changed since."""
         return self._error(StaleProposal, message, remedy)
 
     def refused(

@@ -1,7 +1,8 @@
-"""``flow hook stop``: what a coding agent's host calls when the agent stops (SPEC 6).
+"""``flow hook stop``: the command that a coding agent's host calls at a stop (SPEC 6).
 
-The host's JSON comes on standard input. Whatever happens, one JSON object goes to standard output
-and the exit status is 0: a hook that fails says so in its answer, and lets the agent stop.
+The host's JSON comes on standard input. In every case, also after an error, one JSON object goes to
+standard output and the exit status is 0: a hook that fails says so in its answer, and lets the
+agent stop.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ CAP = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 INPUT_LIMIT = 16 << 20
 """Bytes of standard input that are read."""
 INPUT_SECONDS = 10.0
-"""How long the host may take to send them."""
+"""Seconds that the host may take to send the input."""
 LEAST_SECONDS = 1.0
 REASON_MARGIN = 500
-"""What a reason stays below the host's limit by, as the host counts."""
+"""Distance between the longest reason and the host's limit, in the host's units."""
 
 USAGE = """\
 usage: flow hook stop [--host claude|codex|gemini|cursor] [-- TEXT]
@@ -63,7 +64,10 @@ examples:
 
 
 class _TooLate(BaseException):
-    """The hook's time is over. Not an Exception: nothing on the way may take it for its own."""
+    """The hook's time is over.
+
+    Not an Exception: no ``except Exception`` on the way may catch it.
+    """
 
 
 def run(words: Sequence[str]) -> int:
@@ -161,7 +165,7 @@ def _cannot_look(reason: str) -> str:
 
 
 def _auto_judged(head: bytes) -> str:
-    """What the user is to be told at this stop."""
+    """News of automatic judging for the user at this stop; empty if there is none."""
     from flow.app.judging.auto_mode import Stop
     from flow.wiring.judging.auto_mode import on_stop
 
@@ -216,7 +220,7 @@ def _answer_stop(host: str, head: bytes, started: float) -> StopAnswer:
 
 
 def _with_warnings(answer: StopAnswer, warnings: Sequence[str]) -> StopAnswer:
-    """The answer with warnings behind what it says, on a line that is Flow's."""
+    """The answer with warnings after its text, on a line that is Flow's."""
     if not warnings:
         return answer
     before = answer.message or ""
@@ -251,7 +255,7 @@ def _decide_stop(host: str, event: StopEvent, started: float) -> StopAnswer:
     parent = os.getppid()
 
     def seconds_left() -> float:
-        if os.getppid() != parent:  # whoever waits for the answer is gone
+        if os.getppid() != parent:  # the process that waits for the answer is gone
             return 0.0
         return settings.hook_timeout_seconds - (monotonic() - started)
 
@@ -271,9 +275,9 @@ def _decide_stop(host: str, event: StopEvent, started: float) -> StopAnswer:
 
 
 def _set_alarm(seconds: float) -> None:
-    """End the hook after so many seconds, whatever it is doing then; 0 takes that back.
+    """End the hook after this many seconds of real time, in the middle of its work; 0 cancels that.
 
-    What it does is safe against a kill at any moment, so it is against this.
+    Its work is safe against a kill at any moment, so it is safe against this.
     """
     import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
 
@@ -286,7 +290,7 @@ def _set_alarm(seconds: float) -> None:
 
 
 def _document(head: bytes) -> Any:
-    """The host's input as a JSON value. Raises :class:`FlowError` where it is none."""
+    """The host's input as a JSON value. Raises :class:`FlowError` if it is none."""
     data = head + _rest_of_stdin(INPUT_LIMIT - len(head))
     if not data.strip():
         raise FlowError("the host sent nothing on standard input", remedy=_BY_HAND)

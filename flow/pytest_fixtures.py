@@ -97,7 +97,7 @@ class FixtureJudge:
         backend: Any = None,
         samples: int = 1,
     ) -> Any:
-        """As :func:`flow.judge`; a ``backend`` of the test's own is asked as it is."""
+        """Like :func:`flow.judge`; a ``backend`` of the test's own is asked without recordings."""
         __tracebackhide__ = True
         context = JudgingContext(self._folder)
         configured = backend is None
@@ -124,7 +124,7 @@ class FixtureJudge:
         backend: Any = None,
         samples: int = 1,
     ) -> JudgeResult:
-        """The judgement, where it passes; else an AssertionError with the table of criteria."""
+        """The judgement if it passes; else an AssertionError with the table of criteria."""
         __tracebackhide__ = True
         result: JudgeResult = self.judge(
             subject, rubric, instructions, backend=backend, samples=samples
@@ -156,7 +156,7 @@ class FixtureJudge:
         )
 
     def _recorder(self, live: AskJudge) -> AskJudge:
-        """One for each file and run of pytest, so that it keeps the replies of the whole run."""
+        """The one recorder of this file in a run of pytest, with the replies of all its tests."""
         if hasattr(self._config, "workerinput"):
             pytest.fail("--judge-record needs one process: leave out -n", pytrace=False)
         os.makedirs(os.path.dirname(self._file), exist_ok=True)

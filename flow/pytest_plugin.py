@@ -1,19 +1,19 @@
 """The pytest plugin: a judge in tests (SPEC 9.2).
 
 Fixtures: ``judge(subject, rubric, ...)`` as :func:`flow.judge`, and ``assert_passes_rubric(subject,
-rubric, ...)``, which shows the table of criteria where it fails. Which judge answers:
+rubric, ...)``, which shows the table of criteria where it fails. The judge that answers:
 
 1. the one of ``--judge-backend``, live; with ``--judge-record`` (also with the one of the user's
    settings) its replies are kept in ``judge_recordings/<module>.json`` beside the test;
-2. else the recording, where there is one for the module: a prompt that is not in it fails the test;
+2. else the module's recording, if there is one: a prompt that is not in it fails the test;
 3. else the one of the user's settings, live;
-4. else nobody: the test is skipped.
+4. else none: the test is skipped.
 
 A third fixture, ``run_agent(prompt)``, runs the command of ``--agent-command`` or of the variable
-``FLOW_AGENT_COMMAND`` and returns what it printed, to be judged; without one the test is skipped.
+``FLOW_AGENT_COMMAND`` and returns its output, to be judged; without one the test is skipped.
 
-The project's own pytest settings cannot name a judge: what sends data away is the user's to choose.
-Loading this module imports nothing of Flow; that happens when a fixture is first used.
+The project's own pytest settings cannot name a judge: only the user may choose where data is sent.
+Loading this module imports no other part of Flow; that happens when a fixture is first used.
 """
 
 from __future__ import annotations

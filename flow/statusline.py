@@ -1,7 +1,7 @@
 """``flow statusline``: one line on the branch's goal, for the status bar of an agent's host.
 
 The host's JSON on standard input names the folder (Claude Code: ``workspace.current_dir``, else
-``cwd``). There is always one line and the exit status is 0, whatever is broken.
+``cwd``). There is always one line and the exit status is 0, also if something is broken.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 INPUT_LIMIT = 1 << 20
 """Bytes of standard input that are read."""
 INPUT_SECONDS = 1.0
-"""How long the host may take to send them; a terminal is not waited for."""
+"""Seconds that the host may take to send the input; a terminal is not waited for."""
 NO_GOAL = {"goals": [], "unreadable": 0, "goal": None}
 
 USAGE = """\
@@ -97,7 +97,7 @@ def _is_folder(path: str) -> bool:
 
 
 def _standard_input() -> bytes:
-    """What the host sends, up to the limits of size and time; nothing from a terminal."""
+    """The host's input, up to the limits of size and time; empty if it is a terminal."""
     import select
 
     received = bytearray()

@@ -1,3 +1,3 @@
-"""The version of Flow; whatever names it reads it here."""
+"""The version of Flow, in the one place that all others read it from."""
 
 __version__ = "0.1.0"
