@@ -1,4 +1,4 @@
-"""Runs that ended with 0 and say nothing of it, whose files tell that no test ran."""
+"""Runs that exited 0 without a word on tests, and whose files show that no test ran."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from flow.core.attribution.reading import CommandReading
 
 MOST_SEARCHED = 20_000
-"""Files and folders that are looked through for one that a checker checks."""
+"""Most files and folders that are searched for one that a checker checks."""
 _NOT_SEARCHED = ("node_modules", "__pycache__", "venv", "site-packages")
 """Folders that checkers leave out, beside hidden ones."""
 
 
 def idle_run(top: str, check: Check, reading: CommandReading, output: bytes) -> Attribution | None:
-    """Why a run that ended with 0 is vacuous; None where nothing tells that it is.
+    """Why a run that exited 0 is vacuous; None if nothing shows that it is.
 
-    ``reading`` is the check's command, ``output`` the end of what it printed.
+    ``reading`` is the check's command, ``output`` the end of its output.
     """
     if reading.only_checkers:
         return _nothing_to_check(top, check, reading.commands)
@@ -53,7 +53,10 @@ def idle_run(top: str, check: Check, reading: CommandReading, output: bytes) -> 
 def _nothing_to_check(
     top: str, check: Check, commands: Sequence[Sequence[str]]
 ) -> Attribution | None:
-    """That no file is left for any of the checkers; most of them say nothing of it."""
+    """Finding that no file is left for any of the checkers, which most of them do not report.
+
+    None if there is a file for one of them, or the command runs no checkers only.
+    """
     searched = checkers(commands)
     if not searched or any(_finds_a_file(top, check.cwd, each) for each in searched):
         return None
@@ -61,7 +64,7 @@ def _nothing_to_check(
 
 
 def _finds_a_file(top: str, cwd: str, searched: SearchedFolders) -> bool:
-    """Whether a file is there for a checker, or there is too much to know that there is none."""
+    """Whether a file is there for a checker, or there are too many files to be sure of none."""
     left = MOST_SEARCHED
     for path in searched.paths:
         start = os.path.join(top, cwd, path)
@@ -80,11 +83,12 @@ def _finds_a_file(top: str, cwd: str, searched: SearchedFolders) -> bool:
 def _idle_make(
     top: str, check: Check, commands: Sequence[Sequence[str]], *, silent: bool
 ) -> Attribution | None:
-    """That a make has run nothing without a word: a file is called like its target.
+    """Finding that a make ran nothing without a word, since a file has its target's name.
 
-    An empty folder suffices, and is no change of the checkout. None where it ran, or may have.
-    Where nothing was printed (``silent``), the file alone is the sign; beside other output the
-    target must have no rule, or one that the file is not older than anything of.
+    An empty folder of that name suffices, and is no change of the checkout. None if make ran
+    something, or may have. If nothing was printed (``silent``), the file alone is the sign; beside
+    other output the target must have no rule, or the file must be newer than all that its rule
+    needs.
     """
     for make in silent_makes(commands):
         folder = os.path.join(check.cwd, make.folder)
@@ -115,9 +119,9 @@ def _is_up_to_date(path: str, folder: str, goal: str, makefile: str) -> bool:
 
 
 def _empty_node_files(top: str, check: Check, lines: Sequence[str]) -> Attribution | None:
-    """That the files which node counted as tests hold none; None where one may show something.
+    """Finding that the files which node counted as tests hold none; None if one may hold some.
 
-    A file that cannot be read is believed.
+    A file that cannot be read counts as one that may.
     """
     names = files_as_tests(lines)
     sources = (_source(top, check.cwd, name, unread="?") for name in names)
@@ -130,7 +134,7 @@ def _empty_node_files(top: str, check: Check, lines: Sequence[str]) -> Attributi
 
 
 def _source(top: str, folder: str, name: str, *, unread: str) -> str:
-    """The text of a file of the checkout; ``unread`` where there is none that can be read."""
+    """The text of a file of the checkout; ``unread`` if there is none that can be read."""
     rel = os.path.relpath(os.path.join(top, folder, name), top)
     try:
         data = None if rel.startswith("..") else files.read_optional(top, rel, limit=LIMIT)
