@@ -1,8 +1,8 @@
-"""Checking an exported bundle away from its repository (SPEC 10, *Export*).
+"""Checks an exported bundle away from its repository (SPEC 10, *Export*).
 
-A bundle proves nothing about the files it speaks of; it shows that its Statements are what its
-evidence says, that nothing in it was altered since it was signed, and by whom it was signed.
-Everything in it is hostile: nothing of it is run, and no name in it becomes a path.
+A bundle proves nothing about the files it names; it shows that its Statements are those of its
+evidence, that no part was altered since it was signed, and who signed it. All of it is hostile:
+nothing in it is run, and no name in it becomes a path.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MOST_ITEMS = 2_000
 
 
 class Readers(NamedTuple):
-    """What a bundle's parts are read with; each raises :class:`FlowError` for what it refuses."""
+    """Readers of a bundle's parts; each raises :class:`FlowError` for content that it refuses."""
 
     json: Callable[[bytes, str], Any]
     base64: Callable[[str, str], bytes]
@@ -46,13 +46,13 @@ class Readers(NamedTuple):
 
 
 class BundleReport(NamedTuple):
-    """What a check came to. No findings: the bundle holds together."""
+    """Result of checking a bundle. Without findings it is consistent."""
 
     findings: tuple[str, ...]
     notes: tuple[str, ...]
     signers: tuple[str, ...]
     signed: bool
-    """Whether every envelope has a signature that fits, whoever made it."""
+    """Whether every envelope has a signature that fits, by any signer."""
     record: Record | None
     statements: tuple[Mapping[str, Any], ...]
 
@@ -103,7 +103,7 @@ def check_bundle(
 
 
 class _FaultyPart(Exception):
-    """What is wrong with one part."""
+    """A fault of one part."""
 
 
 def _statement(envelope: Envelope, readers: Readers) -> dict[str, Any]:
@@ -226,7 +226,7 @@ def _check_files(record: Record) -> None:
 
 
 def _compare(record: Record, statements: Sequence[tuple[Envelope, dict[str, Any]]]) -> list[str]:
-    """How the Statements differ from those that the record makes."""
+    """Differences between the Statements and those that the record makes."""
     findings = [f"record: {visible(why)}" for why in attestation.record_faults(record)]
     if findings:
         return findings
@@ -268,7 +268,7 @@ def _difference(made: Any, stated: Any, path: str = "") -> str:
 
 
 def _record_notes(record: Record) -> list[str]:
-    """What a reader should know that is no finding."""
+    """Notes for a reader that are no findings."""
     notes = []
     missing = [
         i.evidence.output_ref

@@ -1,7 +1,7 @@
-"""Holding the evidence in a bundle against the ledger in it (SPEC 10, *Chain*, *Export*).
+"""Compares the evidence in a bundle with the ledger in it (SPEC 10, *Chain*, *Export*).
 
-The ledger goes along whole, so whoever alters a sidecar alters its entry too, and every entry after
-it; and the journal and the commits of the repository know what the chain was.
+The bundle has the whole ledger, so altering a sidecar means altering its entry too, and every entry
+after it; and the journal and the commits of the repository know the chain.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from flow.core.chain.entries import LedgerEntry
 
 BY: Mapping[str, str] = {EVALUATOR: "evaluator", APPROVER: "approver"}
-"""Who wrote a sidecar that decides something → what its entry says."""
+"""``created_by`` of a deciding sidecar → ``by`` of its entry."""
 
 
 def ledger_faults(record: Record, json: Callable[[bytes, str], Any]) -> list[str]:
-    """How the evidence differs from what the ledger says of it, and what is wrong with that."""
+    """Differences between evidence and ledger, and faults of the ledger."""
     content = next((file.content for file in record.files if file.name == LEDGER_FILE), None)
     if content is None:
         return [f"record: {LEDGER_FILE} is not in it, so nothing says that this was recorded"]
@@ -61,7 +61,7 @@ def _ledger_lines(content: bytes) -> Iterator[Line]:
 
 
 def _differs(item: AttestedSidecar, entry: LedgerEntry | None, digests: Mapping[str, str]) -> str:
-    """What a sidecar's entry says otherwise than the sidecar; empty where they agree."""
+    """The first difference between a sidecar and its entry; empty if they agree."""
     evidence = item.evidence
     if entry is None:
         return f"no entry of {LEDGER_FILE} records it"

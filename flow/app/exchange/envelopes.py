@@ -19,7 +19,7 @@ UNKNOWN = (
 
 
 class Signature(NamedTuple):
-    """One signature of an envelope. ``keyid`` is a hint that nobody vouches for."""
+    """One signature of an envelope. ``keyid`` is a hint without proof."""
 
     keyid: str
     sig: bytes
@@ -35,13 +35,13 @@ class Envelope(NamedTuple):
 
 
 class SignatureCheck(NamedTuple):
-    """What is known of one signature. ``good``: it fits what is signed; None: nobody can say."""
+    """Result of checking one signature. ``good`` is None if no key for it is known."""
 
     good: bool | None
     key: str
     """The key's fingerprint, or the hint in the envelope."""
     who: str | None = None
-    """Whose key it is, by the caller's own list; None where that does not say."""
+    """Owner of the key by the caller's own list; None if the list does not have it."""
     why: str = ""
 
 
@@ -68,10 +68,10 @@ def signers_of(
     findings: list[str],
     notes: list[str],
 ) -> list[str]:
-    """Who signed every envelope: the key, and whose it is where the caller's list says so.
+    """The signers of every envelope: the key, and its owner if the caller's list has it.
 
-    ``strict`` demands for every envelope a signature that the list knows. What is wrong is added to
-    ``findings``, what a reader should know to ``notes``.
+    ``strict`` demands for every envelope a signature of a listed key. Faults are added to
+    ``findings``, remarks for a reader to ``notes``.
     """
     everywhere: dict[str, int] = {}
     good = 0

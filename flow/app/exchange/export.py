@@ -1,8 +1,8 @@
-"""What of a run goes into an export (SPEC 10, *Export*).
+"""Selects the parts of a run that are exported (SPEC 10, *Export*).
 
-Only evidence that Flow counts, measured on the files that the goal stands for, decides a criterion
-there: for an open goal the files as they are now, for a closed one those it was closed on. What
-others recorded goes along as theirs; what is stale is counted and left out.
+A criterion is decided there only by evidence that Flow counts, measured on the goal's files: for an
+open goal the files as they are now, for a closed one those it was closed on. Evidence of others is
+exported as theirs; stale evidence is counted and left out.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SIZE_LIMIT = 32 << 20
 OTHERS_LIMIT = 500
 """Sidecars of others that go along."""
 CLOSED = ("achieved", "failed")
-"""What a summary is made of. A cancelled goal was not verified."""
+"""Statuses that a summary can be made of. A cancelled goal was not verified."""
 
 
 class Exported(NamedTuple):
@@ -48,7 +48,7 @@ class Exported(NamedTuple):
 
 
 class ExportSources(NamedTuple):
-    """Where an export's parts are read from."""
+    """Sources of an export's parts."""
 
     finish: Callable[[str], object]
     """Completes what a killed command had decided about a goal."""
@@ -204,7 +204,7 @@ def tree_now(context: ClosingContext, loaded: LoadedGoal, run_id: str) -> str | 
 
 
 def _ledger_refusal(record: Record, faults: Sequence[str]) -> StateError | None:
-    """Why a record is not exported: whoever checks the bundle would find a broken chain."""
+    """The reason against exporting a record: its chain would be found broken in the bundle."""
     if not faults:
         return None
     return in_file(layout.ledger_file(record.run_id)).wrong_state(
@@ -215,10 +215,10 @@ def _ledger_refusal(record: Record, faults: Sequence[str]) -> StateError | None:
 
 
 def _closed_at(sources: ExportSources, loaded: LoadedGoal, run_id: str) -> str | None:
-    """When the goal was closed.
+    """Time when the goal was closed; None for an open goal.
 
-    A status that no event explains was written by nobody's door, and so was one that the user's
-    own state folder knows nothing of: whoever may write the goal may write an event, too.
+    Raises :class:`StateError` for a status that no event explains, and for one that the user's own
+    state folder does not know: anyone who can write the goal file can also write an event.
     """
     goal = loaded.goal
     if goal.status not in CLOSED:

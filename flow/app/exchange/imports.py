@@ -26,12 +26,12 @@ class ImportedReport(NamedTuple):
     path: str
     commit: str
     stand: Freshness | None
-    """How it stands to the files now; None where nobody knows."""
+    """Freshness of the report against the files now; None if unknown."""
     warnings: tuple[str, ...]
 
 
 class ImportPort(Protocol):
-    """What an import needs of the checkout."""
+    """Interface of an import to the checkout."""
 
     @property
     def version(self) -> str:
@@ -89,8 +89,8 @@ def import_report(
 ) -> ImportedReport:
     """Record a report as evidence that decides nothing.
 
-    ``commit`` is what the caller says it is about; a report that names another is refused, and so
-    is one where nobody names any.
+    ``commit`` is the commit that the report is about, by the caller; a report that names another is
+    refused, and so is a report with no commit named anywhere.
     """
     loaded = port.load(ids.goal_id(goal_id))
     goal = loaded.goal
@@ -177,7 +177,7 @@ def _check_proves(goal: Goal, proves: Sequence[str]) -> None:
 
 
 def _id(format: str, data: bytes, commit: str, proves: Sequence[str]) -> str:
-    """The same report, imported for the same, has the same id: it is recorded once."""
+    """Evidence id of a report: the same report imported for the same criteria is recorded once."""
     digest = sha256(data)
     digest.update(f"\0{commit}\0{','.join(proves)}".encode())
     return f"import-{format}-{digest.hexdigest()[:16]}"

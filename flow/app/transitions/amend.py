@@ -33,12 +33,12 @@ MOST_LINES = 60
 
 
 class Basis(NamedTuple):
-    """What this user trusted last: what an amendment is held against."""
+    """The contract that an amendment is compared with: the last one this user trusted."""
 
     contract: Mapping[str, Any] | None
-    """None where nothing was ever trusted."""
+    """None if no contract was ever trusted."""
     why: str = ""
-    """Why a person has to look whatever the new text says; empty: nothing demands it."""
+    """The reason that a person must look, whatever the new text says; empty without one."""
     holds: bool = False
     """Whether the contract that the file has now is trusted."""
     digest: str | None = None
@@ -89,7 +89,7 @@ def basis_of(
 
 
 class AmendmentTools(NamedTuple):
-    """What amending needs beside the closing context."""
+    """Interface of amending to the checkout, beside the closing context."""
 
     read: Callable[[str, str], tuple[Goal, tuple[str, ...]]]
     """(text, its name) → the goal as it stands there, and warnings."""
@@ -141,7 +141,7 @@ class AmendmentPlan(NamedTuple):
         return amendment.overall(self.changes)
 
     def to_document(self) -> dict[str, Any]:
-        """As ``--json`` prints it."""
+        """The document that ``--json`` prints."""
         return {
             "goal_id": self.goal.id,
             "class": self.kind,
@@ -156,7 +156,7 @@ class AmendmentPlan(NamedTuple):
 def plan_amendment(
     context: ClosingContext, tools: AmendmentTools, goal_id: str, text: str, name: str
 ) -> AmendmentPlan:
-    """What the new ``text`` would change; nothing is written.
+    """The changes that the new ``text`` would make; nothing is written.
 
     ``name`` is the file the text came from. Raises :class:`ContractError` with every fault of the
     text, :class:`InputError` for another goal's, :class:`StateError` for a closed goal.
@@ -194,7 +194,7 @@ def plan_amendment(
 
 
 def _kept_by_flow(live: Goal, given: Goal) -> list[str]:
-    """What the new text says otherwise and cannot change."""
+    """Warnings about values in the new text that an amendment cannot change."""
     warnings = []
     if given.base_commit not in (None, live.base_commit):
         warnings.append(f"scope.base_commit stays as it is; to move it: flow goal rebase {live.id}")
@@ -204,7 +204,7 @@ def _kept_by_flow(live: Goal, given: Goal) -> list[str]:
 
 
 def _against(basis: Basis, new: Mapping[str, Any]) -> tuple[ContractChange, ...]:
-    """What a person would have to agree to."""
+    """The changes that a person would have to agree to."""
     changes = () if basis.contract is None else amendment.changes(basis.contract, new)
     return (ContractChange("", "incomparable", basis.why), *changes) if basis.why else changes
 
@@ -225,10 +225,10 @@ def carry_out(
 ) -> None:
     """Trust the new contract and write it, all or nothing.
 
-    ``how`` is the command, ``asked`` how a person was asked, ``word`` who says so. Trust comes
-    first, as in creating a goal, and is taken back where the goal cannot be written. Where the file
-    says it already (a change by hand) trust comes last: what a kill leaves in between is untrusted,
-    and told by whoever trusts it.
+    ``how`` is the command, ``asked`` how a person was asked, ``word`` the person's name and note.
+    Trust comes first, as in creating a goal, and is taken back if the goal cannot be written. For a
+    change by hand, which is in the file already, trust comes last: a kill in between leaves an
+    untrusted contract, which the next person to trust it is shown.
     """
     live, goal = made.loaded.goal, made.goal
     draft = live.status == "draft"
@@ -257,7 +257,7 @@ def carry_out(
 def amend_by_hand(
     context: ClosingContext, tools: AmendmentTools, goal_id: str, how: str, word: PersonsWord
 ) -> None:
-    """Put on the record what somebody changed in a goal file, and a person has now trusted."""
+    """Record a change that was made in a goal file by hand, and that a person has now trusted."""
     made = plan_amendment(context, tools, goal_id, *tools.live(goal_id))
     reason = "the goal file was changed by hand"
     carry_out(context, tools, made, word=word, how=how, asked=how, reason=reason)
@@ -325,14 +325,14 @@ def _change_lines(made: AmendmentPlan) -> list[str]:
 
 
 def _difference_lines(made: AmendmentPlan) -> list[str]:
-    """The lines that changed, for whoever reads the history; cut where they are many or long."""
+    """The changed lines for the history; cut if there are many or if they are long."""
     said = [clip(line, 500) for line in made.difference[:MOST_LINES]]
     more = len(made.difference) - MOST_LINES
     return [*said, f"and {more} more lines"] if more > 0 else said
 
 
 def _told(word: PersonsWord, how: str, reason: str | None) -> dict[str, Any]:
-    """Who amended the contract, how and why, as every record of it says."""
+    """Fields of every record of an amendment: the person, the command, the reason."""
     told = {"reason": reason, "by": word.by, "by_from": word.by_from, "how": how}
     return {key: value for key, value in told.items() if value or key in ("by", "how")}
 

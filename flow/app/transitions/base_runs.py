@@ -1,4 +1,4 @@
-"""``flow goal baseline``: what a goal's commands come to on its base commit (SPEC 10)."""
+"""``flow goal baseline``: results of a goal's commands on its base commit (SPEC 10)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class BaseRunsPort(Protocol):
-    """What running a goal's commands on its base commit needs of the checkout."""
+    """Interface of running a goal's commands on its base commit to the checkout."""
 
     @property
     def settings(self) -> LoadedSettings:
@@ -35,16 +35,16 @@ class BaseRunsPort(Protocol):
         """A goal; :class:`InputError` where there is none."""
 
     def take_settings_of(self, *run_ids: str | None) -> None:
-        """From here on the settings are those of these runs, as they began."""
+        """Use the settings that were in force when these runs began."""
 
     def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
-        """Whether the goal's commands may run here, and why or why not."""
+        """Whether the goal's commands may run here, and the reason."""
 
     def alone(self, goal_id: str) -> AbstractContextManager[None]:
-        """Let nobody else run the goal's commands on its base commit meanwhile."""
+        """Lock the goal against other runs on its base commit."""
 
     def base_tools(self, listener: Listener) -> BaseTools:
-        """What running commands on the base commit works with."""
+        """The tools that run commands on the base commit."""
 
     def pipe_warnings(self, goal: Goal) -> list[str]:
         """A warning for each command whose exit status a pipe hides."""
@@ -60,10 +60,10 @@ def baseline(
     timeout: float | None,
     again: bool,
 ) -> dict[str, Any]:
-    """``flow goal baseline``: run a goal's commands on its base commit; what they came to.
+    """Run a goal's commands on its base commit; return the results as a document.
 
     Raises :class:`PersonNeeded` for a contract that is not trusted, :class:`StateError` for a draft
-    or closed goal, :class:`GitError` where the base commit is not here.
+    or closed goal, :class:`GitError` if the base commit is missing here.
     """
     port.finish(ids.goal_id(goal_id))
     loaded = port.load(goal_id)

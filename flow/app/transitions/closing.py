@@ -47,20 +47,20 @@ class Closed(NamedTuple):
     proposal_id: str | None
     by: str = ""
     by_from: str | None = None
-    """Where the name ``by`` comes from, unless the caller gave it."""
+    """Source of the name ``by``; None if the caller gave the name."""
     note: str = ""
 
     def to_document(self) -> dict[str, Any]:
-        """As ``--json`` prints it."""
+        """The document that ``--json`` prints."""
         return dict(self._asdict())
 
 
 STOP_HOOK = "the Stop hook"
-"""Who closed a goal whose loop was stuck: nobody was asked."""
+"""Name recorded as ``by`` for a goal whose loop was stuck: no person was asked."""
 
 
 class _Closer(NamedTuple):
-    """Who closes a goal, and by which command."""
+    """The person or hook that closes a goal, and the command used."""
 
     word: PersonsWord
     how: str
@@ -280,10 +280,10 @@ def what_moved(
     now: Snapshot | None = None,
     counted: Callable[[str], Evidence | None] | None = None,
 ) -> list[str]:
-    """What is no longer as the proposal saw it; empty while it is live.
+    """Differences from the situation that the proposal rests on; empty while it is live.
 
-    ``now`` is a look at the files that the caller has just taken; without, one is taken here.
-    ``counted`` likewise is what the caller asks about sidecars, each looked at once.
+    ``now`` is a snapshot of the files that the caller has just taken; without it, one is taken
+    here. ``counted`` is the caller's lookup of sidecars, each read once.
     """
     goal = loaded.goal
     moved = []

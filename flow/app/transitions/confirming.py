@@ -52,7 +52,7 @@ class TrustGiven(Protocol):
 
     @property
     def at(self) -> str:
-        """When."""
+        """Time of the event (RFC 3339)."""
 
     @property
     def how(self) -> str:
@@ -83,7 +83,7 @@ class TrustHistory(Protocol):
 
 
 class ConfirmPort(OpenGoalsPort, Protocol):
-    """What the question needs of the checkout."""
+    """Interface of the Confirm question to the checkout."""
 
     @property
     def trust_ledger(self) -> TrustHistory:
@@ -93,7 +93,7 @@ class ConfirmPort(OpenGoalsPort, Protocol):
         """A goal; :class:`InputError` where there is none."""
 
     def closing_context(self) -> ClosingContext:
-        """What a terminal transition of the goal would look at."""
+        """The context in which a terminal transition of the goal would be decided."""
 
     def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
         """Whether the contract may run here, and why or why not."""
@@ -108,10 +108,10 @@ def live_question(
     look: Snapshot | None = None,
     counted: Callable[[str], Evidence | None] | None = None,
 ) -> ConfirmQuestion | None:
-    """What a person must know before the live proposal is confirmed; None where none is live.
+    """The Confirm question of the live proposal; None without a live proposal.
 
-    Gathered from what Flow has on record: no words of an agent are in it. ``look`` and ``counted``
-    are as for :func:`question`.
+    Gathered from Flow's own records: no words of an agent are in it. ``look`` and ``counted`` are
+    as for :func:`question`.
     """
     loaded, context = port.load(ids.goal_id(goal_id)), port.closing_context()
     proposal = live_proposal(context.records, loaded.goal)
@@ -143,10 +143,11 @@ def question(
     look: Snapshot | None = None,
     counted: Callable[[str], Evidence | None] | None = None,
 ) -> ConfirmQuestion:
-    """What a person must know before ``proposal`` is confirmed, as everything is now.
+    """The facts that a person must know before confirming ``proposal``, as of now.
 
-    ``look`` is how the evaluation that has just proposed it left the files, ``counted`` what it saw
-    of sidecars; without, they are looked at here, once for all that is told.
+    ``look`` is the snapshot of the files after the evaluation that has just made the proposal,
+    ``counted`` its lookup of sidecars; without them the files and sidecars are read here, once for
+    everything.
     """
     goal, run_id = loaded.goal, str(proposal["run_id"])
     known = context.baseline(goal, run_id)
@@ -192,7 +193,7 @@ def question(
 def _criteria(
     goal: Goal, proposal: Mapping[str, Any], counted: Callable[[str], Evidence | None]
 ) -> Iterable[CriterionProof]:
-    """Each criterion of the contract, also one that the proposal says nothing of."""
+    """The proof of each criterion of the contract, including those that the proposal leaves out."""
     rows = {
         str(row[0]): (str(row[1]), str(row[2]), ref)
         for row, ref in zip(proposal["results"], proposal["evidence"], strict=True)
@@ -214,7 +215,7 @@ def _criteria(
 
 
 def _limitations(criterion: Criterion, evidence: Evidence | None) -> tuple[str, ...]:
-    """What the proof does not show: by the contract's words, and by what Flow found."""
+    """Limits of the proof: those that the contract names, and those that Flow found."""
     listed = evidence.document["evidence"].get("limitations") if evidence is not None else None
     more = [text for text in listed or () if text not in GENERAL_LIMITATIONS]
     return tuple(dict.fromkeys((*criterion.limitations, *more)))
@@ -348,7 +349,7 @@ def _approved(
 
 
 def _approver(evidence: Evidence) -> str:
-    """Who approved, when, and from where it was said."""
+    """The person who approved, the time, and the source of the name."""
     body = evidence.document["evidence"]
     who, said_from = body.get("approved_by") or "a person", body.get("said_from")
     shell = {"agent": "an agent's shell"}.get(str(said_from), said_from)
@@ -363,9 +364,9 @@ def _changed(
     own: Callable[..., bool],
     proof: Iterable[ProofFile],
 ) -> tuple[int, int]:
-    """How many files are not as they were when the goal began, less by-products and Flow's own.
+    """Number of changed files, and how many of them are not among ``proof``.
 
-    And how many of these are not among ``proof``.
+    Changed since the goal began; by-products and Flow's own files do not count.
     """
     aside, proof_paths, number, beside = set(left), {file.path for file in proof}, 0, 0
     for change in snapshot.changes:

@@ -47,7 +47,7 @@ class Outside(NamedTuple):
 
 
 class CreationTools(NamedTuple):
-    """What creating a goal needs of the checkout."""
+    """Interface of creating a goal to the checkout."""
 
     parse: Callable[[str, str], Parsed]
     """(text, name of the file it came from) → the goal, its text completed; every fault at once."""
@@ -55,7 +55,7 @@ class CreationTools(NamedTuple):
     pin: Callable[[Goal, str | None], Baseline]
     """Pins (goal, --base)."""
     outside: Callable[[Goal, Baseline], Sequence[Outside]]
-    """What was committed since the base outside the goal's paths."""
+    """Commits since the base outside the goal's paths."""
     write: Callable[
         [str, str, Baseline | None, Artifact, Mapping[str, Any], Callable[[], None]], str
     ]
@@ -70,7 +70,7 @@ class CreationTools(NamedTuple):
     syntax_faults: Callable[[Goal], list[Fault]]
     """A fault for each command that bash cannot read."""
     run_checks: Callable[[Sequence[Check]], Sequence[tuple[Check, CheckResult]]]
-    """Runs commands that only look, and keeps nothing of them."""
+    """Runs commands that only read, and stores none of their results."""
     refuse_beside: Callable[[str], None]
     """Raises :class:`PersonNeeded` where (goal id) may not begin beside what is open here."""
     defaults_known: bool
@@ -92,7 +92,7 @@ class Created(NamedTuple):
     warnings: tuple[str, ...]
 
     def to_document(self) -> dict[str, Any]:
-        """As ``--json`` prints it."""
+        """The document that ``--json`` prints."""
         return {**self._asdict(), "warnings": list(self.warnings)}
 
 
@@ -191,7 +191,7 @@ def _refuse_outside(goal: Goal, outside: Sequence[Outside], base: str | None) ->
 
 
 def lint_goal(goal: Goal, about_commands: Sequence[str]) -> list[str]:
-    """What a careful reader would ask about a new goal."""
+    """Questions that a careful reader would ask about a new goal."""
     warnings = list(about_commands)
     if not goal.allowed_paths:
         warnings.append("constraints.allowed_paths is empty: every path may be changed")
@@ -246,7 +246,7 @@ class Rebase(NamedTuple):
         return f"{old} to {new}"
 
     def to_document(self) -> dict[str, Any]:
-        """As ``--json`` prints it."""
+        """The document that ``--json`` prints."""
         return {
             "goal_id": self.goal_id,
             "old_base": self.old_base,
@@ -261,7 +261,7 @@ def plan_rebase(
     rebased: Callable[[Goal, Baseline], tuple[Baseline, Sequence[str]]],
     branch: str | None,
 ) -> Rebase:
-    """What moving the pin of ``goal_id`` would do; nothing is written."""
+    """The changes that moving the pin of ``goal_id`` would make; nothing is written."""
     context.ledger.finish(goal_id)
     loaded = context.records.goal(goal_id)
     goal = loaded.goal

@@ -46,17 +46,17 @@ class LifecycleLedger(Protocol):
 
 
 class LifecyclePort(Protocol):
-    """What writing a lifecycle block needs of the checkout."""
+    """Interface of writing a lifecycle block to the checkout."""
 
     def load(self, goal_id: str) -> LoadedGoal:
         """A goal; :class:`InputError` where there is none."""
 
     def closing_context(self) -> ClosingContext:
-        """What a person's command is decided with."""
+        """The context in which a person's command is decided."""
 
     @property
     def ledger(self) -> LifecycleLedger:
-        """What writes the block."""
+        """The ledger that writes the block."""
 
 
 def update_lifecycle(

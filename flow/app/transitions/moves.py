@@ -37,10 +37,10 @@ GUARDS = "guards"
 
 
 class BeginPort(OpenGoalsPort, Protocol):
-    """What starting a draft needs of the checkout."""
+    """Interface of starting a draft to the checkout."""
 
     def persons_context(self) -> ClosingContext:
-        """What a person's command is decided with; its records have their name."""
+        """The context in which a person's command is decided; it records the person's name."""
 
     def knows_defaults(self, digest: str) -> bool:
         """Whether the user trusts the repository's file of defaults as it is."""
@@ -284,7 +284,7 @@ def _criterion_to_approve(goal: Goal, criterion_id: str) -> Criterion | None:
 
 
 def _snapshot_to_approve(context: ClosingContext, goal: Goal, baseline: Baseline) -> Snapshot:
-    """The files that an approval is tied to; :class:`GitError` where they cannot be told."""
+    """The snapshot that an approval is tied to; raises :class:`GitError` for unreadable files."""
     denied = (*goal.denied_paths, *context.denied_paths)
     snapshot = context.snapshot(baseline, denied, deciding(goal, baseline))
     refuse_other_branch(goal, snapshot.branch)
@@ -299,7 +299,7 @@ def _snapshot_to_approve(context: ClosingContext, goal: Goal, baseline: Baseline
 def _approval(
     goal: Goal, about: Criterion | str, word: PersonsWord, now: str, sidecar: tuple[str, str]
 ) -> Approval:
-    """What the approval writes to the goal, its journal and its events."""
+    """The approval as it is written to the goal, its journal and its events."""
     criterion = None if isinstance(about, str) else about
     evidence_id, path = sidecar
     update = None

@@ -36,7 +36,7 @@ class RecordedTrust(Protocol):
 
 
 class SpeakerPort(Protocol):
-    """Who speaks, and what the user's settings let them do."""
+    """The speaker of this process, and the user's settings."""
 
     @property
     def settings(self) -> LoadedSettings:
@@ -62,7 +62,7 @@ class AmendUntrusted(Protocol):
 
 
 class NamedContractPort(SpeakerPort, Protocol):
-    """What naming a contract needs of the checkout."""
+    """Interface of ``--trust-digest`` to the checkout."""
 
     def notes(self, kind: Literal["contracts"]) -> GoalNotes:
         """The contracts that were named first; :class:`FlowError` without a state folder."""

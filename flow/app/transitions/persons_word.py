@@ -15,11 +15,11 @@ NOTE_LIMIT = 4000
 
 
 class PersonsWord(NamedTuple):
-    """What a person says when they approve or confirm something."""
+    """A person's name and note for an approval, a confirmation and the like."""
 
     by: str
     by_from: str | None = None
-    """Where the name ``by`` comes from, unless the caller gave it."""
+    """Source of the name ``by``; None if the caller gave the name."""
     note: str = ""
 
     def checked(self) -> PersonsWord:
@@ -33,7 +33,7 @@ class PersonsWord(NamedTuple):
 
     @property
     def name_fields(self) -> dict[str, str]:
-        """Where the name comes from, as a record has it."""
+        """The source of the name, as a record has it."""
         return {"by_from": self.by_from} if self.by_from else {}
 
     @property
@@ -43,7 +43,7 @@ class PersonsWord(NamedTuple):
 
 
 class SpeakingPort(Protocol):
-    """What tells who speaks, where a person does not say it."""
+    """Interface for finding the name of the person who speaks."""
 
     @property
     def who(self) -> str:
@@ -54,7 +54,7 @@ class SpeakingPort(Protocol):
 
 
 def persons_word(port: SpeakingPort, named: str | None, note: str = "") -> PersonsWord:
-    """Who says so, and what; see :func:`persons_name`."""
+    """The person's name and note; see :func:`persons_name`."""
     return PersonsWord(*persons_name(named, port.who, port.configured_name), note).checked()
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class GoalMemory(Protocol):
-    """What is remembered of a checkout's goals; every method may raise :class:`FlowError`."""
+    """Memory of a checkout's goals; every method may raise :class:`FlowError`."""
 
     def read(self) -> OpenGoals:
         """The goals that are open, and those that were closed."""
@@ -40,7 +40,7 @@ class GoalMemory(Protocol):
 
 
 class RememberingPort(Protocol):
-    """What remembering goals needs of the checkout."""
+    """Interface of remembering goals to the checkout."""
 
     @property
     def checkout_notes(self) -> GoalMemory:
@@ -55,7 +55,7 @@ class RememberingPort(Protocol):
 
 
 class RememberedGoals:
-    """What is remembered of one checkout's goals."""
+    """Memory of one checkout's goals, in which failed reads and writes are ignored."""
 
     def __init__(self, port: RememberingPort) -> None:
         self._port = port
@@ -68,7 +68,7 @@ class RememberedGoals:
             return {}
 
     def paused(self, goal: Goal) -> Pause | None:
-        """Who set the goal aside and why; None where it is not paused."""
+        """The pause of the goal: who set it aside, and why; None if it is not paused."""
         if goal.status != PAUSED_STATUS or goal.run_id is None:
             return None
         try:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class TrustPort(Protocol):
-    """What trusting needs of the checkout."""
+    """Interface of trusting to the checkout."""
 
     def is_live(self, loaded: LoadedGoal) -> bool:
         """Whether a goal that was read is the one in ``.flow/goals``, and not another file."""
@@ -26,32 +26,32 @@ class TrustPort(Protocol):
         """The digest of the contract that was trusted last; None where none was."""
 
     def recorded_contract(self, goal_id: str) -> Mapping[str, Any] | None:
-        """That contract itself, even where the trust was revoked since."""
+        """The last trusted contract itself, even if its trust was revoked."""
 
     def pinned(self, run_id: str) -> Baseline | None:
         """The run's baseline, if it is as Flow left it."""
 
     def restored(self, goal: Goal) -> Baseline:
-        """What the goal's pinned commit alone tells."""
+        """The baseline that can be rebuilt from the goal's pinned commit alone."""
 
     def write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
         """Write the baseline of a run."""
 
     def amend_by_hand(self, goal_id: str, how: str) -> None:
-        """Put on the record what somebody changed in a goal file, and trust it."""
+        """Record a change that was made in a goal file by hand, and trust it."""
 
     def trust(self, loaded: LoadedGoal, how: str) -> None:
         """Trust the contract of a goal as it was read."""
 
 
 def difference(port: TrustPort, loaded: LoadedGoal) -> list[str]:
-    """What changed since the contract was trusted last, for a person to read."""
+    """Difference between the contract now and the last trusted one, as lines for a person."""
     before = port.recorded_contract(loaded.goal.id)
     return trust_diff.difference(before, loaded.goal.contract_document)
 
 
 def changes(port: TrustPort, loaded: LoadedGoal) -> tuple[ContractChange, ...]:
-    """What changed since then, each with its class; nothing where nothing was trusted yet."""
+    """Changes since the last trusted contract, each with its class; empty if there is none."""
     before = port.recorded_contract(loaded.goal.id)
     return () if before is None else amendment.changes(before, loaded.goal.contract_document)
 
