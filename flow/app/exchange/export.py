@@ -16,6 +16,7 @@ from flow.core import layout
 from flow.core.chain import closing_record
 from flow.core.evidence import attestation
 from flow.core.evidence.attestation import AttestedFile, AttestedSidecar, Record
+from flow.core.evidence.freshness import of_another_contract
 from flow.core.evidence.model import APPROVER, EVALUATOR, Evidence
 from flow.core.goal import ids
 from flow.errors import StateError, at_key, in_file
@@ -258,14 +259,14 @@ def _decisive(
             evidence = sources.records.counted(path)
             if evidence is None or not _decides(evidence, criterion):
                 continue
-            if not is_open or _is_fresh(evidence, tree, loaded.contract):
+            if not is_open or _is_fresh(evidence, tree, loaded):
                 deciding.append((criterion, evidence))
                 break
     if is_open or not deciding:
         return deciding
     newest = max((evidence for _, evidence in deciding), key=lambda e: e.created_at)
     tree = newest.subject.get("tree")
-    return [(c, e) for c, e in deciding if _is_fresh(e, tree, loaded.contract)]
+    return [(c, e) for c, e in deciding if _is_fresh(e, tree, loaded)]
 
 
 def _candidates(criterion: Criterion, run_id: str, mine: Sequence[Evidence]) -> dict[str, None]:
@@ -291,9 +292,10 @@ def _by_flow(evidence: Evidence) -> bool:
     return evidence.document["metadata"].get("created_by") in (EVALUATOR, APPROVER)
 
 
-def _is_fresh(evidence: Evidence, tree: str | None, contract: str) -> bool:
-    stamp = evidence.subject
-    return tree is not None and (stamp.get("tree"), stamp.get("contract")) == (tree, contract)
+def _is_fresh(evidence: Evidence, tree: str | None, loaded: LoadedGoal) -> bool:
+    """Whether it is about these files and this contract, whichever version of Flow measured it."""
+    same_files = tree is not None and evidence.subject.get("tree") == tree
+    return same_files and not of_another_contract(evidence, loaded.contract, loaded.goal)
 
 
 def _measured_commit(

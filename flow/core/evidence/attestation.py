@@ -10,6 +10,7 @@ from __future__ import annotations
 import binascii
 import json
 
+from flow.core.evidence.freshness import of_another_contract
 from flow.core.evidence.model import APPROVER, EVALUATOR, Evidence
 from flow.core.layout import EVIDENCE_SUFFIX, GOAL_SUFFIX
 from flow.startup.sha import sha256
@@ -175,8 +176,10 @@ def _item_faults(record: Record, item: AttestedSidecar) -> list[str]:
         faults.append("is of another goal or run")
     if not _speaks_for(evidence, criterion):
         faults.append(f"does not speak for {criterion.id}")
-    if evidence.subject.get("contract") != record.contract:
+    if of_another_contract(evidence, record.contract, goal):
         faults.append("was measured under another contract")
+    if not isinstance(evidence.subject.get("contract"), str):
+        faults.append("does not say under what contract it was measured")
     if not isinstance(evidence.subject.get("tree"), str):
         faults.append("does not say on what files it was measured")
     if item.commit is not None and item.commit != evidence.subject.get("head"):
@@ -230,7 +233,11 @@ def _test_result(record: Record, item: AttestedSidecar) -> dict[str, Any]:
         "limitations": list(evidence.limitations),
     }
     configuration: list[dict[str, Any]] = [
-        {"name": "contract", "uri": policy_uri(record), "digest": {"sha256": record.contract}},
+        {
+            "name": "contract",
+            "uri": policy_uri(record),
+            "digest": {"sha256": str(evidence.subject["contract"])},  # an approval outlives others
+        },
         {
             "name": item.file,
             "digest": {"sha256": _file_digest(record, item.file)},

@@ -3,8 +3,8 @@
 Fresh evidence was measured on this state of the files, this contract and with this version of Flow.
 HEAD alone makes nothing stale: a commit of Flow's own files moves it too. :func:`freshness` is
 for display, ``differences`` decides what judges see. Where evidence would decide, one that is not
-fresh is refused: ``app/evaluation/reuse`` and ``proposals``, ``app/transitions/closing``, and
-``bundle``, ``records`` and ``reviewing`` of ``app/judging``.
+fresh is refused: ``app/evaluation/reuse`` and ``proposals``, ``app/transitions/closing``,
+``app/exchange/export``, and ``bundle``, ``records`` and ``reviewing`` of ``app/judging``.
 """
 
 from __future__ import annotations
@@ -93,16 +93,24 @@ def freshness(
 
 def differences(evidence: Evidence, now: Subject, goal: Goal) -> list[StaleReason]:
     """The differences between its stamp and the present."""
-    then, body = evidence.subject, evidence.document["evidence"]
+    then = evidence.subject
     why: list[StaleReason] = []
     if then.get("tree") != now.tree:
         why += ["head", "tree"] if then.get("head") != now.head else ["tree"]
-    if evidence.type == "human_approval":  # of a wording; no other part of the contract counts
-        digests = {c.digest for c in goal.criteria if c.id in evidence.proves}
-        outdated = digests and body.get("criterion_digest") not in digests
-        return [*why, "contract"] if outdated else why
-    if then.get("contract") != now.contract:
+    if of_another_contract(evidence, now.contract, goal):
         why.append("contract")
-    if then.get("flow_version") != now.flow_version:
+    if evidence.type != "human_approval" and then.get("flow_version") != now.flow_version:
         why.append("flow_version")
     return why
+
+
+def of_another_contract(evidence: Evidence, contract: str, goal: Goal) -> bool:
+    """Whether it is about another contract than ``goal``'s, whose digest is ``contract``.
+
+    An approval is of a wording: it outlives amendments of any other part.
+    """
+    if evidence.type != "human_approval":
+        return evidence.subject.get("contract") != contract
+    digests = {c.digest for c in goal.criteria if c.id in evidence.proves}
+    body = evidence.document["evidence"]
+    return bool(digests) and body.get("criterion_digest") not in digests

@@ -348,6 +348,29 @@ def test_a_fuzzy_criterion_by_a_person(repo: GitRepo, tmp_path: Path) -> None:
     assert summary["predicate"]["verificationResult"] == "PASSED"
 
 
+@pytest.mark.parametrize("closed", [True, False])
+@pytest.mark.parametrize("amended", [("--deny", "*.key"), ("--criterion", "AC3: is :: true")])
+def test_an_approval_counts_in_an_export_where_the_evaluation_counts_it(
+    amended: tuple[str, str], closed: bool, repo: GitRepo, tmp_path: Path
+) -> None:
+    """It is of a wording: what was amended elsewhere in the contract takes nothing from it."""
+    scene.create(scene.start(repo), "greet", "--fuzzy", scene.FUZZY)
+    scene.meet(repo)
+    words = ["greet", "AC2", "--by", "Reader", "--note", "read it", "--yes"]
+    assert scene.flow(repo, "goal", "approve", *words).status == 0
+    assert scene.flow(repo, "goal", "amend", "greet", *amended).status == 0
+    if closed:
+        assert scene.confirm(repo).status == 0
+    else:
+        assert scene.flow(repo, "goal", "evaluate", "greet").status == 0
+    bundles.export(repo, tmp_path / "b.jsonl")
+    made = bundles.statements(tmp_path / "b.jsonl")
+    proved = [one["predicate"]["passedTests"] for one in made if "passedTests" in one["predicate"]]
+    assert ["AC2"] in proved
+    checked = scene.flow(repo, "evidence", "verify", "--bundle", tmp_path / "b.jsonl", "--json")
+    assert checked.json["findings"] == []
+
+
 # --- signatures ----------------------------------------------------------------------------------
 
 

@@ -56,7 +56,15 @@ def judged(status: str, proves: list[str]) -> Any:
     return sidecar("llm_judge_report", EVALUATOR, proves=proves, judgement=judgement)
 
 
-APPROVED = sidecar("human_approval", APPROVER, proves=["AC3"], approved_by="R")
+def approved(**more: Any) -> Any:
+    digest = goal().criterion("AC3").digest
+    return sidecar(
+        "human_approval", APPROVER, proves=["AC3"], approved_by="R",
+        **{"criterion_digest": digest, **more},
+    )  # fmt: skip
+
+
+APPROVED = approved()
 RESULTS = [
     ("AC1", command("AC1", "passed"), "PASSED"),
     ("AC1", command("AC1", "failed"), "FAILED"),
@@ -106,9 +114,15 @@ FAULTS = [
                               subject={"tree": None}), "AC1")), "on what files"),
     (record(Sidecar("f", sidecar("command_result", EVALUATOR, proves=["AC1"],
                               criterion_digest=DIGEST), "AC1")), "another wording"),
+    (record(Sidecar("f", judged("pass", ["AC3"]), "AC3")), None),
+    (record(Sidecar("f", sidecar("llm_judge_report", EVALUATOR, proves=["AC3"],
+                              subject={"contract": "x"}), "AC3")), "another contract"),
+    (record(Sidecar("f", approved(subject={"contract": "x"}), "AC3")), None),
+    (record(Sidecar("f", approved(subject={"contract": None}), "AC3")), "under what contract"),
+    (record(Sidecar("f", approved(criterion_digest=DIGEST), "AC3")), "another contract"),
+    (record(Sidecar("f", approved(criterion_digest=None), "AC3")), "another contract"),
     (record(GOOD, GOOD), "decide the same criterion"),
-    (record(GOOD, Sidecar("f", sidecar("human_approval", APPROVER, proves=["AC3"],
-                                    subject={"tree": "o"}), "AC3")), "different files"),
+    (record(GOOD, Sidecar("f", approved(subject={"tree": "o"}), "AC3")), "different files"),
     (record(GOOD, status="achieved", closed_at=CLOSED), "no evidence here proves AC3"),
     (record(GOOD, Sidecar("f", APPROVED, "AC3"), status="achieved", closed_at=CLOSED), None),
     (record(GOOD, Sidecar("f", judged("fail", []), "AC3"), status="achieved", closed_at=CLOSED),
@@ -119,6 +133,14 @@ FAULTS = [
     (record(GOOD, status="cancelled"), None),
     (record(status="failed", closed_at=CLOSED), "without evidence that counts"),
 ]  # fmt: skip
+
+
+def test_an_approval_is_stated_under_the_contract_that_the_person_read() -> None:
+    earlier = Sidecar("e.evidence.yaml", approved(subject={"contract": "x"}), "AC3")
+    file = attestation.AttestedFile("e.evidence.yaml", "d" * 64, b"")
+    (first, second, _) = attestation.statements(record(GOOD, earlier)._replace(files=(file,)))
+    named = [one["predicate"]["configuration"][0]["digest"] for one in (first, second)]
+    assert named == [{"sha256": "c"}, {"sha256": "x"}]
 
 
 @pytest.mark.parametrize(("found", "why"), FAULTS, ids=range(len(FAULTS)))
