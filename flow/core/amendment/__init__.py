@@ -1,4 +1,4 @@
-"""How a contract may be amended: each change with its class, and what a trusted contract became.
+"""The rules of an amendment: the class of each change, and the diff against a trusted contract.
 
-Knows what every key of a contract asks for.
+The tables here know the meaning of every key of a contract.
 """

@@ -1,4 +1,4 @@
-"""How one contract differs from another, and what each difference means (SPEC 10)."""
+"""The differences between two contracts, each with its class (SPEC 10)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ CRITERIA = "objective.acceptance_criteria"
 
 
 class ContractChange(NamedTuple):
-    """One difference between two contracts. ``key`` is where it lies, ``what`` says it in words."""
+    """One difference between two contracts. ``key`` is its place, ``what`` describes it."""
 
     key: str
     kind: Class
     what: str
 
     def to_document(self) -> dict[str, str]:
-        """As ``--json`` prints it."""
+        """The change as ``--json`` prints it."""
         return {"key": self.key, "class": self.kind, "what": self.what}
 
     def __str__(self) -> str:
@@ -42,14 +42,14 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[ContractCha
 
 
 def overall(changes: Iterable[ContractChange]) -> Class:
-    """The class of them all: the weakest there is."""
+    """The weakest class among ``changes``."""
     kinds = {change.kind for change in changes}
     order: tuple[Class, ...] = ("weakening", "incomparable", "strengthening")
     return next((kind for kind in order if kind in kinds), "neutral")
 
 
 def amended(new: Mapping[str, Any], *olds: Mapping[str, Any]) -> tuple[str, ...]:
-    """The criteria of the contract ``new`` that one of ``olds`` has not, or has otherwise."""
+    """Ids of the criteria in ``new`` that are missing or different in one of ``olds``."""
     known = [{c["id"]: form(c) for c in old["objective"]["acceptance_criteria"]} for old in olds]
     return tuple(
         c["id"]
@@ -68,7 +68,7 @@ def _section(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Itera
 
 
 def _field_changes(path: str, rule: str, old: Any, new: Any) -> Iterator[ContractChange]:
-    """The differences of one field. A key that is there without a value is as good as absent."""
+    """The differences of one field. A key without a value counts as absent."""
     if form(old) == form(new):
         return
     for kind, what in FIELDS.get(rule, held)(old, new):

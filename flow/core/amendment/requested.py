@@ -1,4 +1,4 @@
-"""Changes of a contract that are named one by one, as edits of the goal's text (SPEC 12)."""
+"""Changes of a contract that are requested one by one, as edits of the goal's text (SPEC 12)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CRITERIA = ("objective", "acceptance_criteria")
 
 
 class RequestedChanges(NamedTuple):
-    """What is to change: path patterns, ``[ID:] text [:: command]``, and criterion ids."""
+    """The requested changes: path patterns, ``[ID:] text [:: command]``, and ids to remove."""
 
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
@@ -27,11 +27,11 @@ class RequestedChanges(NamedTuple):
 def requested_edits(
     document: Mapping[str, Any], changes: RequestedChanges
 ) -> tuple[list[Edit], list[Edit]]:
-    """The edits of a checked goal ``document`` in two steps, of which the first takes out.
+    """The edits of a checked goal ``document`` in two steps, removals first.
 
-    A criterion whose id is there is changed: its text, and its command where one is given. Any
-    other is added; without an id it gets the first free ``ACn``. Raises :class:`InputError` for
-    what cannot be meant.
+    A criterion with an existing id is changed: its text, and its command if one is given. Any other
+    is added; without an id it gets the first free ``ACn``. Raises :class:`InputError` if a request
+    makes no sense.
     """
     criteria = [dict(criterion) for criterion in document["objective"]["acceptance_criteria"]]
     left = _left(criteria, changes.remove)

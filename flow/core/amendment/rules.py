@@ -1,7 +1,8 @@
-"""What a change of each contract field means: stronger, neutral, weaker, or not to be told.
+"""The class of a change, for each contract field: stronger, neutral, weaker, incomparable.
 
 ``FIELDS`` is the whole table; a test holds it against the schema, so that no field is without a
-rule. What cannot be compared, and a key that is not in the table, needs a person like a weakening.
+rule. An incomparable change, and a change of a key outside the table, needs a person like a
+weakening.
 """
 
 from __future__ import annotations
@@ -21,35 +22,34 @@ if TYPE_CHECKING:
 
     Said = Iterator[tuple["Class", str]]
     Rule = Callable[[Any, Any], Said]
-    """(old value, new value), None where there is none → the class of each part, in words."""
+    """(old value, new value), None for an absent one → the class of each part, in words."""
 
 Class = Literal["strengthening", "neutral", "weakening", "incomparable"]
-"""What a change does to what has to hold; ``incomparable``: whether it asks for as much cannot be
-told."""
+"""The effect of a change on the goal's requirements; ``incomparable``: it cannot be ranked."""
 
 NEED_PERSON: frozenset[Class] = frozenset(("weakening", "incomparable"))
 """The classes that need a person's yes."""
 
 COMPARED = 100
-"""Patterns up to which it is asked what they cover: of more, each pair would take its time."""
+"""Patterns whose coverage is compared; beyond that, comparing each pair would take too long."""
 
 CRITERION = "objective.acceptance_criteria[]"
-"""How the table names the keys of a criterion."""
+"""Prefix of a criterion's keys in the table."""
 
 
 def label(_old: Any, _new: Any) -> Said:
-    """What names something, or is carried and not acted on."""
+    """Rule for names, and for values that are stored and have no effect."""
     yield "neutral", "decides nothing"
 
 
 def held(old: Any, new: Any) -> Said:
-    """What cannot be weighed: wording, commands, models, places."""
+    """Rule for values without an order: wording, commands, models, places."""
     verb = "added" if old is None else "taken out" if new is None else "changed"
     yield "incomparable", verb
 
 
 def written_out(value: Any) -> Rule:
-    """What cannot be weighed, and is ``value`` where it is absent."""
+    """Rule for values without an order, of which an absent one equals ``value``."""
 
     def rule(old: Any, new: Any) -> Said:
         if form(value if old is None else old) == form(value if new is None else new):
@@ -61,12 +61,12 @@ def written_out(value: Any) -> Rule:
 
 
 def more_is_stronger(default: float | None) -> Rule:
-    """A number of which more asks for more. Without a ``default`` its absence has no number."""
+    """Rule for a number of which more asks for more. Without ``default``, absence has no number."""
     return _number(default, "strengthening", "weakening")
 
 
 def less_is_stronger(default: float | None) -> Rule:
-    """A number of which less asks for more."""
+    """Rule for a number of which less asks for more."""
     return _number(default, "weakening", "strengthening")
 
 
@@ -89,7 +89,7 @@ def _value(value: Any) -> float | None:
 
 
 def flag(default: bool, *, stronger: bool) -> Rule:
-    """A yes or no, of which ``stronger`` asks for more."""
+    """Rule for a boolean, of which ``stronger`` asks for more."""
 
     def rule(old: Any, new: Any) -> Said:
         before = default if old is None else old
@@ -106,7 +106,7 @@ def flag(default: bool, *, stronger: bool) -> Rule:
 
 
 def steps(*stronger: tuple[str | None, str | None], same: Sequence[str | None] = ()) -> Rule:
-    """A word; ``stronger`` are the steps that ask for more, ``same`` words that mean the same."""
+    """Rule for a word; ``stronger`` are the steps that ask for more, ``same`` the synonyms."""
 
     def rule(old: Any, new: Any) -> Said:
         if (old, new) in stronger:
@@ -121,7 +121,7 @@ def steps(*stronger: tuple[str | None, str | None], same: Sequence[str | None] =
 
 
 def rows(added: Class, removed: Class) -> Rule:
-    """A list of texts or rows, by what it means to add one and to take one out."""
+    """Rule for a list of texts or rows, with the class of adding and of removing one."""
 
     def rule(old: Any, new: Any) -> Said:
         gone, come = without(old or [], new or []), without(new or [], old or [])
@@ -136,7 +136,7 @@ def rows(added: Class, removed: Class) -> Rule:
 
 
 def allowed(old: Any, new: Any) -> Said:
-    """``allowed_paths``: none at all means every path."""
+    """Rule for ``allowed_paths``: an empty list means every path."""
     before, after = old or [], new or []
     if not before and not after:
         yield "neutral", "every path is open, as before"
@@ -151,7 +151,7 @@ def allowed(old: Any, new: Any) -> Said:
 
 
 def closed(old: Any, new: Any) -> Said:
-    """``denied_paths`` and ``protected_paths``."""
+    """Rule for ``denied_paths`` and ``protected_paths``."""
     yield from _patterns(
         old or [], new or [], anchored=False, opens="strengthening", closes="weakening"
     )
@@ -160,7 +160,7 @@ def closed(old: Any, new: Any) -> Said:
 def _patterns(
     before: Sequence[str], after: Sequence[str], *, anchored: bool, opens: Class, closes: Class
 ) -> Said:
-    """``opens`` is the class of a pattern that covers something new, ``closes`` of one less."""
+    """``opens`` is the class of a pattern that covers more, ``closes`` of one that covers less."""
     gone, come = without(before, after), without(after, before)
     for pattern in gone:
         if _covered(pattern, after, anchored):
@@ -177,13 +177,13 @@ def _patterns(
 
 
 def _covered(pattern: str, others: Sequence[str], anchored: bool) -> bool:
-    if len(others) > COMPARED:  # then it is told by the text alone
+    if len(others) > COMPARED:  # the text alone decides
         return False
     return any(covers(other, pattern, anchored=anchored) for other in others)
 
 
 def sandbox(old: Any, new: Any) -> Said:
-    """Turning it on takes from the commands; any other change may give."""
+    """Rule for the sandbox: turning it on limits the commands; any other change may widen them."""
     if old in (None, False) and new not in (None, False) and not isinstance(new, dict):
         yield "strengthening", "turned on"
     elif old in (None, False) and new in (None, False):
@@ -195,7 +195,7 @@ def sandbox(old: Any, new: Any) -> Said:
 
 
 def grade(old: Any, new: Any) -> Said:
-    """``min_grade`` of a scorecard."""
+    """Rule for ``min_grade`` of a scorecard."""
     names = [name for name, _, _ in GRADES]
     before, after = old or LOWEST_GRADE, new or LOWEST_GRADE
     if before not in names or after not in names:
@@ -208,7 +208,7 @@ def grade(old: Any, new: Any) -> Said:
 
 
 SCORECARD: Mapping[str, Rule] = {"skill": held, "min_grade": grade, "file": held, "rubric": held}
-"""What a change of each key of a criterion's ``scorecard`` means."""
+"""The rule of each key of a criterion's ``scorecard``."""
 
 DEBATE: Mapping[str, Rule] = {
     "solution": held,
@@ -216,15 +216,15 @@ DEBATE: Mapping[str, Rule] = {
     "criteria": held,
     "kind": written_out("code"),
     "judges": more_is_stronger(3),
-    "rounds": written_out(3),  # more of them make an agreement likelier, whatever it is
+    "rounds": written_out(3),  # more rounds make an agreement likelier, whatever it is
     "mode": written_out("debate"),  # a vote needs no agreement, a debate can talk judges over
     "min_score": more_is_stronger(1),  # no overall score is lower
 }
-"""Likewise of ``debate``."""
+"""The rule of each key of a criterion's ``debate``."""
 
 
 def apart(rules: Mapping[str, Rule], bare: str) -> Rule:
-    """How a criterion is judged apart, key by key; a mere text is the value of ``bare``."""
+    """Rule for a delegated judgement, key by key; a mere text is the value of ``bare``."""
 
     def rule(old: Any, new: Any) -> Said:
         before, after = _keys(old, bare), _keys(new, bare)
@@ -248,7 +248,7 @@ def apart(rules: Mapping[str, Rule], bare: str) -> Rule:
 
 
 def _keys(value: Any, bare: str) -> Mapping[str, Any] | None:
-    """A value of ``scorecard`` or ``debate`` as a mapping; None where it asks for nothing."""
+    """A value of ``scorecard`` or ``debate`` as a mapping; None if it asks for nothing."""
     if value is None or value is False:
         return None
     if isinstance(value, dict):
@@ -306,7 +306,7 @@ FIELDS: Mapping[str, Rule] = {
     "evaluator.repeat": more_is_stronger(1),
     "evaluator.sandbox": sandbox,
     "evaluator.baseline_link": held,
-    "evaluator.denied_context": held,  # it hides what speaks against as well
+    "evaluator.denied_context": held,  # it may hide evidence against the goal, too
     "evaluator.command": label,
     "evaluator.judge_agent": label,
     "evaluator.evidence_bundle_format": label,
@@ -321,7 +321,7 @@ FIELDS: Mapping[str, Rule] = {
     "continuation.on_blocked": label,
     "continuation.on_complete": label,
 }
-"""Every field of a contract, and what a change of it means."""
+"""The rule of every field of a contract."""
 
 SECTIONS: tuple[str, ...] = tuple(
     dict.fromkeys(key.partition(".")[0] for key in FIELDS if "." in key)
@@ -337,7 +337,7 @@ def show(value: Any) -> str:
 
 
 def without(values: Sequence[Any], others: Sequence[Any]) -> list[Any]:
-    """``values`` less ``others``, each entry counted."""
+    """``values`` without ``others``, counting repeated entries."""
     left: dict[str, int] = {}
     for value in others:
         left[form(value)] = left.get(form(value), 0) + 1
@@ -351,5 +351,5 @@ def without(values: Sequence[Any], others: Sequence[Any]) -> list[Any]:
 
 
 def form(value: Any) -> str:
-    """The value as JSON, by which two are the same (``1``, ``1.0`` and ``true`` are three)."""
+    """The value as JSON, for comparison (``1``, ``1.0`` and ``true`` are three values)."""
     return json.dumps(value, sort_keys=True)

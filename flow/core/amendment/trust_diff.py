@@ -1,10 +1,10 @@
-"""What changed between two contracts, as lines a person reads before trusting the newer one.
+"""The differences between two contracts, as lines to read before trusting the newer one.
 
-A changed key stands in the first column, its old text below behind ``  - ``, its new text behind
-``  + ``; nothing a contract holds can start a line without one of these marks. Texts are shown in
-full. Text that could hide or move what is shown (control characters, bidi marks, invisible and
-unusual spaces, trailing spaces) is written in quotes with escapes; so is text that itself starts
-with a quote, so that no two different values look alike.
+A changed key is in the first column, its old text below after ``  - ``, its new text after
+``  + ``; nothing in a contract can start a line without one of these marks. Texts are shown in full.
+Text that could hide or move other text (control characters, bidi marks, invisible and unusual
+spaces, trailing spaces) is written in quotes with escapes; so is text that itself starts with a
+quote, so that no two different values look alike.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _SCALAR_LIKE = re.compile(r"(?:true|false|null|\[\]|\{\}|-?[0-9].*|[\"|].*|\s.*|
 
 
 def difference(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> list[str]:
-    """Lines that say, key by key, how ``new`` differs from ``old``; [] where it does not.
+    """Lines that show, key by key, the differences of ``new`` from ``old``; [] if there are none.
 
-    Without an ``old`` one everything in ``new`` is shown as added. Criteria and other entries
-    with an ``id`` are compared by it, lists of plain values as what was removed and added.
+    Without ``old`` everything in ``new`` is shown as added. Criteria and other entries with an
+    ``id`` are compared by it, lists of plain values by removed and added values.
     """
     return list(_changes("", {} if old is None else old, new))
 
@@ -54,7 +54,7 @@ def _changes(path: str, old: Any, new: Any) -> Iterator[str]:
 def _entries(
     old: Mapping[str, Any], new: Mapping[str, Any], path: Callable[[str], str]
 ) -> Iterator[str]:
-    """What differs between two mappings; ``path`` makes an entry's path of its name."""
+    """The differences between two mappings; ``path`` turns an entry's name into its path."""
     for name in [*old, *(name for name in new if name not in old)]:
         if name not in new:
             yield from _whole("-", path(name), old[name])
@@ -65,7 +65,7 @@ def _entries(
 
 
 def _whole(mark: str, path: str, value: Any) -> Iterator[str]:
-    """A value that is gone or new, each of its keys on a path of its own."""
+    """A removed or added value, each of its keys on a path of its own."""
     ids = _ids(value)
     if isinstance(value, dict) and value:
         for key, below in value.items():
@@ -101,7 +101,7 @@ def _list(path: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[str]:
 
 
 def _without(values: Sequence[Any], others: Sequence[Any]) -> list[Any]:
-    """``values`` less ``others``, each entry counted."""
+    """``values`` without ``others``, counting repeated entries."""
     left: dict[str, int] = {}
     for value in others:
         left[_form(value)] = left.get(_form(value), 0) + 1
@@ -116,7 +116,7 @@ def _without(values: Sequence[Any], others: Sequence[Any]) -> list[Any]:
 
 
 def _ids(value: Any) -> dict[str, Any] | None:
-    """The entries by ``id``; None where they don't all have one of their own."""
+    """The entries by ``id``; None unless each has an id of its own."""
     if not isinstance(value, list) or not all(
         isinstance(entry, dict) and isinstance(entry.get("id"), str) for entry in value
     ):
@@ -126,7 +126,7 @@ def _ids(value: Any) -> dict[str, Any] | None:
 
 
 def _lines(mark: str, value: Any) -> Iterator[str]:
-    """The value in full. A text of several lines takes several, each behind the mark and a bar."""
+    """The value in full. Each line of a longer text follows the mark and a bar."""
     if isinstance(value, list) and value:
         for entry in value:
             if isinstance(entry, str):
@@ -144,12 +144,12 @@ def _lines(mark: str, value: Any) -> Iterator[str]:
 
 
 def _same(old: Any, new: Any) -> bool:
-    """Equal as YAML values: ``1``, ``1.0`` and ``true`` are three."""
+    """Whether two values are equal as YAML; ``1``, ``1.0`` and ``true`` are three values."""
     return old == new and _form(old) == _form(new)
 
 
 def _form(value: Any) -> str:
-    """The value as one line of JSON without anything that could mislead."""
+    """The value as one line of JSON without misleading characters."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True)
     return "".join(c if c.isprintable() else escaped(c) for c in text)
 
