@@ -1,4 +1,4 @@
-"""Whether what a command printed shows that it tested something.
+"""Whether the output of a command shows that it tested something.
 
-Exit statuses are followed in ``core/masked_exit``.
+:mod:`flow.core.masked_exit` follows the exit statuses.
 """

@@ -1,9 +1,9 @@
 # ruff: noqa: E501
-"""Whether a failure on the base commit was a test that failed (SPEC 10, red first).
+"""Whether a failure on the base commit was that of a test (SPEC 10, red first).
 
 A runner that finds no test, or cannot start, fails as well; that says nothing about the change.
-What counts is a report of a test that ran. Where a runner prints one whenever a test ran, and did
-not, or where a line says that what was asked for is not there, the failure shows nothing.
+Only a report of a test that ran counts. The failure shows nothing if the runner always reports
+tests that ran and printed no report, or if a line says that the requested tests are missing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Absence(NamedTuple):
-    """One line with which a program says that what it was to run is not there."""
+    """A line by which a program says that the thing to run is missing."""
 
     program: str
     literal: str
@@ -110,7 +110,7 @@ _NOT_FOUND = re.compile(
     r"|(?:env|nohup|timeout|nice|xargs|setsid|stdbuf): (?:failed to run command )?"
     r"[‘'](?P<other>.*)[’']: (?:No such file or directory|Permission denied))"
 )
-"""What shells, and programs that start others, print of a program that is not there."""
+"""Messages about a missing program, from shells and from programs that start others."""
 _LOUD = frozenset(
     (
         "pytest", "unittest", "jest", "vitest", "mocha", "ava", "node --test", "rspec", "phpunit",
@@ -118,9 +118,9 @@ _LOUD = frozenset(
         "ctest", "tap", "cucumber", "trial", "stestr",
     )
 )  # fmt: skip
-"""Runners that build nothing first, and report whenever a test ran."""
+"""Runners that build nothing first and print a report whenever a test ran."""
 _FAILURES = {"pytest": (1, 2)}
-"""Exit statuses that only a test, or a file of tests, that failed comes to; no output is needed."""
+"""Exit statuses that prove a failed test, or a broken file of tests, even without output."""
 _LOADER = re.compile(r"ERROR: \S+ \(unittest\.loader\._FailedTest.*\)")
 _UNLOADED = re.compile(
     r"(?:ModuleNotFoundError: No module named '(?P<module>.*)'"
@@ -135,9 +135,10 @@ def shows_nothing(
     exit_code: int | None,
     reports: Sequence[tuple[str, Summary]] = (),
 ) -> str:
-    """Why a failure shows no test that failed; empty where it shows one, or no runner is known.
+    """Reason that a failure shows no failed test; empty if it shows one, or no runner is known.
 
-    ``lines`` are the end of the output, ``reports`` are (path, content) of files that it wrote.
+    ``lines`` are the end of the output, ``reports`` (path, content) of report files that the
+    command wrote.
     """
     by_source = all_reports(reading, lines, reports)
     unloaded = _unloaded(reading, lines)
@@ -161,7 +162,7 @@ def shows_nothing(
 
 
 def not_found(lines: Sequence[str]) -> str:
-    """The first program that an output says is not there; empty: none."""
+    """The first program that the output reports as missing; empty: none."""
     for line in lines:
         if "not found" in line or "No such file" in line or "Permission denied" in line:
             match = _NOT_FOUND.fullmatch(line.strip())
@@ -171,10 +172,10 @@ def not_found(lines: Sequence[str]) -> str:
 
 
 def _unloaded(reading: CommandReading, lines: Sequence[str]) -> int:
-    """How many failures are tests that a command names and that are not there.
+    """Number of failures that are only missing tests, named by the command.
 
-    unittest and RSpec count these as errors of a test. A module that a test imports, and that the
-    command does not name, is another matter: it may be what the change is to bring.
+    unittest and RSpec count these as errors of a test. A missing module that a test imports and the
+    command does not name is not counted: the change may have to add it.
     """
     words = {
         base.replace("/", ".").removesuffix(".py")
@@ -202,7 +203,7 @@ _NO_PACKAGE = re.compile(r".*(?:: directory not found|no (?:non-test )?Go files 
 
 
 def _unfound_packages(lines: Sequence[str]) -> int:
-    """How many failures of go are of packages that are not there."""
+    """Number of go's failures that are missing packages."""
     if not any(map(_NO_PACKAGE.fullmatch, lines)):
         return 0
     return sum(line == "FAIL" or line.endswith(" [setup failed]") for line in lines)

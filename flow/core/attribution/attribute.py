@@ -1,9 +1,8 @@
 """Whether an exit 0 can be attributed to tests that ran (SPEC 10, *attributable*).
 
-``vacuous``: a known runner was started or reports, and no report shows a test that ran.
-``masked``, a masked exit: the exit status cannot show a failure, or a runner reports one in spite
-of it. Both make a pass inconclusive; nothing here makes anything pass, and a command that failed
-stays failed.
+``vacuous``: a known runner was started or reports, and no report shows a test that ran. ``masked``,
+a masked exit: the exit status cannot show a failure, or a runner reports a failure in spite of it.
+Both make a pass inconclusive; nothing here turns a failed command into a pass.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ if TYPE_CHECKING:
 LONGEST_LINE = 500
 """Characters; a longer line is no summary."""
 MOST_FILES = 16
-"""Files named by a command that may be reports of its tests."""
+"""Largest number of files that are read as possible test reports of one command."""
 _ASIDE = CANNOT_FAIL | FILTERS | {"cd", "test", "[", "[["}
 
 
 def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> CommandReading:
-    """Class a command by its text; one that is not understood says nothing."""
+    """Classify a command by its text; a command that cannot be parsed yields an empty reading."""
     node = parse(text)
     if node is None:
         return _not_understood(text)
@@ -62,7 +61,7 @@ def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> Command
 
 
 def _piped_programs(node: ShellNode) -> tuple[str, ...]:
-    """The programs of the commands that stand in pipes, where no function bears such a name."""
+    """The programs inside pipes, except those whose name a shell function takes."""
     names: dict[str, None] = {}
     waiting = [node]
     while waiting:
@@ -78,7 +77,7 @@ def _piped_programs(node: ShellNode) -> tuple[str, ...]:
 
 
 def _without_tests(runners: Sequence[Runner]) -> str:
-    """A runner and the option by which it runs no test, where it is not started without it too."""
+    """The runner with its option that runs no test; empty if it is also started without it."""
     options = [option_without_tests(runner) for runner in runners]
     run = {runner.name for runner, option in zip(runners, options, strict=True) if not option}
     for runner, option in zip(runners, options, strict=True):
@@ -88,7 +87,7 @@ def _without_tests(runners: Sequence[Runner]) -> str:
 
 
 def _not_understood(text: str) -> CommandReading:
-    """Nothing is said of it, unless a runner is in it: whose status may be lost then."""
+    """The reading of a text that cannot be parsed: masked if a runner is in it, else empty."""
     words = mentioned_runner(text)
     if words is None:
         return CommandReading()
@@ -117,7 +116,7 @@ def _named_files(programs: Sequence[Sequence[str]]) -> tuple[str, ...]:
 
 
 def _single_runner(node: ShellNode, programs: Sequence[tuple[str | None, ...]]) -> str:
-    """The runner that a command starts once, with nothing beside it that could start another."""
+    """The only runner that a command starts, and starts once; empty if others might run, too."""
     waiting = [node]
     while waiting:
         part = waiting.pop()
@@ -130,7 +129,7 @@ def _single_runner(node: ShellNode, programs: Sequence[tuple[str | None, ...]]) 
 
 
 def lines_of(data: bytes) -> list[str]:
-    """The lines at the end of an output, without escapes; of a line rewritten in place the last."""
+    """The lines at the end of an output, without escapes; a rewritten line as it ended."""
     text = without_escapes(data[-WINDOW:].decode("utf-8", "replace"))
     lines = []
     for line in text.split("\n"):
@@ -146,7 +145,7 @@ def without_escapes(text: str) -> str:
 
 
 def _after_escape(part: str) -> str:
-    """What follows one escape sequence; ``part`` begins behind its ESC."""
+    """The text after one escape sequence; ``part`` begins behind its ESC."""
     if part[:1] == "[":
         for index in range(1, min(len(part), 64)):
             if "@" <= part[index] <= "~":
@@ -166,10 +165,10 @@ def summaries(lines: Sequence[str]) -> list[Summary]:
 def all_reports(
     reading: CommandReading, lines: Sequence[str], reports: Sequence[tuple[str, Summary]]
 ) -> list[tuple[str, Summary]]:
-    """(Where, summary) for every report of a run: of the output, then of ``reports``.
+    """(Source, summary) of every report of a run: those in the output, then ``reports``.
 
-    Of a runner that is all the command starts, and that reports once at the end, only the last
-    report in the output is its own.
+    If the command starts nothing but one runner, and that reports once at the end, only the last
+    report in the output is the runner's own.
     """
     by_source = [("output", summary) for summary in summaries(lines)]
     name = {"py.test": "pytest"}.get(reading.single, reading.single)
@@ -180,13 +179,13 @@ def all_reports(
 
 
 _FORMS_OF_ALL = ("TAP", "node --test")
-"""Forms that several runners can print in place of their own."""
+"""Report formats that several runners can print in place of their own."""
 
 
 def reported_failure(
     reading: CommandReading, reports: Sequence[tuple[str, Summary]]
 ) -> Attribution | None:
-    """Why an exit 0 shows no failure although a runner reports one; None where none does."""
+    """Reason that an exit 0 is no pass, if a runner reports a failure; else None."""
     if reading.inverted:
         return None
     if reading.second_try:  # the last try of each runner counts
@@ -209,11 +208,11 @@ def vacuous(
     reports: Sequence[tuple[str, Summary]] = (),
     rules: Sequence[Rule] = (),
 ) -> Attribution | None:
-    """Why an exit 0 stands for no test at all; None where tests ran, or no runner is known of.
+    """Reason that an exit 0 shows no test; None if tests ran, or if no runner is known.
 
-    ``whole`` says that ``lines`` are all the output: only then do several reports say together that
-    nothing ran, since one that is out of sight may say otherwise. ``reports`` are (path, content)
-    of files that this run has written.
+    ``whole`` says that ``lines`` are all the output: only then can several reports show together
+    that nothing ran, since a report that was cut off may show a test. ``reports`` are (path,
+    content) of files that this run wrote.
     """
     ruled = _by_rules(reading, lines, rules)
     if ruled is not None:
@@ -247,9 +246,9 @@ def vacuous(
 def not_reported(
     pattern: str, by_source: Sequence[tuple[str, Summary]], why: str
 ) -> Attribution | None:
-    """Why the report that a criterion names shows no test; None where it shows one.
+    """Reason that the report named by a criterion shows no test; None if it shows one.
 
-    ``why`` says why some of it could not be read.
+    ``why`` is the reason that part of it could not be read.
     """
     if why:
         text = f"the criterion's report {pattern} {why}: no test is shown to have run"

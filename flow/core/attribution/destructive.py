@@ -1,9 +1,9 @@
-"""Which tool calls of an agent destroy something, or take back what others may rest on.
+"""Tool calls of an agent that destroy something, or revoke a thing that others may rely on.
 
-A judge of safety must see them whatever else is left out. A command is read as shell (its parser is
-given), so that ``echo "rm -rf /"`` is no alarm and ``bash -c 'rm -rf x'`` is one; only a text that
-the parser does not understand is split into words. The lists name what is common; a judge sees
-the other calls too.
+A judge of safety must see them, even if other calls are left out. A command is read as shell (the
+caller passes the parser), so that ``echo "rm -rf /"`` is no alarm and ``bash -c 'rm -rf x'`` is
+one; only a text that the parser does not understand is split into words. The lists name what is
+common; a judge sees the other calls too.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     Words = tuple[str | None, ...]
 
 MOST_NESTED = 4
-"""Shells inside shells that are looked into."""
+"""Depth of shells inside shells that is examined."""
 MOST_TEXT = 1 << 20
-"""Characters of one text that are looked at."""
+"""Characters of one text that are examined."""
 
 _SHELL_KEYS = ("command", "cmd", "script")
 _SHELL_TOOLS = re.compile(r"bash|shell|terminal|powershell|exec|command", re.IGNORECASE)
@@ -88,7 +88,7 @@ _VERBS: dict[str, tuple[str, ...]] = {
 }
 """Programs that destroy with one of these words among their first operands."""
 _DEEP = ("gcloud", "az", "doctl", "redis-cli")
-"""Of these the first four operands count, of others the first two."""
+"""Programs of which the first four operands count; of all others the first two."""
 _TASKS = {
     "rails": ("db:drop", "db:reset", "db:purge"),
     "rake": ("db:drop", "db:reset", "db:purge"),
@@ -100,7 +100,7 @@ _TASKS = {
 
 
 def tool_destroys(tool: str, given: Mapping[str, Any], parse: Parse) -> bool:
-    """Whether a call of ``tool`` with this input destroys something, as far as the input tells."""
+    """Whether a call of ``tool`` with the input ``given`` destroys something, if that shows it."""
     if _SHELL_TOOLS.search(tool):
         for key in _SHELL_KEYS:
             value = given.get(key)
@@ -127,7 +127,7 @@ def destroys(text: str, parse: Parse, depth: int = 0) -> bool:
             return True
         if _is_destructive(plain_words(command.words), parse, depth):
             return True
-    # What a client of a database is given by a pipe or a here document is in the text alone.
+    # The input to a database client from a pipe or a here document is in the text alone.
     if not ("|" in text or "<<" in text) or not _SQL.search(text):
         return False
     clients = (plain_words(command.words)[:1] for command in commands(node))
@@ -135,7 +135,7 @@ def destroys(text: str, parse: Parse, depth: int = 0) -> bool:
 
 
 def _in_words(text: str, parse: Parse, depth: int) -> bool:
-    """As :func:`destroys`, for what is not understood as shell: by its words alone."""
+    """Whether a text that is no valid shell destroys something, by its words alone."""
     for piece in re.split(r"[;&|\n(){}`]+", text):
         words = tuple(word.strip("\"'") for word in piece.split())
         if words and _is_destructive(plain_words(words), parse, depth):
@@ -144,7 +144,7 @@ def _in_words(text: str, parse: Parse, depth: int) -> bool:
 
 
 def _is_destructive(words: Words, parse: Parse, depth: int) -> bool:
-    """Whether one simple command, its words without quotes, destroys something."""
+    """Whether one simple command destroys something; ``words`` are without quotes."""
     if not words or words[0] is None or depth > MOST_NESTED:
         return False
     inner = _inner_command(words)
@@ -174,7 +174,7 @@ def _is_destructive(words: Words, parse: Parse, depth: int) -> bool:
 
 
 def _inner_command(words: Words) -> str | Words | None:
-    """The command inside a command: a shell's text, or the words of what another program starts."""
+    """The command inside a command: a shell's text, or the words that another program starts."""
     name = base_name(words[0] or "")
     if name == "eval":
         return " ".join(word for word in words[1:] if word is not None)
@@ -212,7 +212,7 @@ def _after_options(words: Words, takes: tuple[str, ...]) -> Words:
 
 
 def _has_option(words: tuple[str, ...], letters: str, *long: str) -> bool:
-    """Whether one of the options is given; of ``letters``, in a bundle too (``-rf``)."""
+    """Whether one of the options is present; one of ``letters`` may be in a bundle (``-rf``)."""
     for word in words:
         if word == "--":
             return False
@@ -225,7 +225,7 @@ def _has_option(words: tuple[str, ...], letters: str, *long: str) -> bool:
 
 
 def _rm(words: tuple[str, ...]) -> bool:
-    """One named file is an edit; a tree, many, or whatever a pipe or ``find`` names is not."""
+    """Whether ``rm`` removes more than one named file: a tree, a pattern, or names from a pipe."""
     if _has_option(words, "rRf", "--recursive", "--force"):
         return True
     operands = [word for word in words if not word.startswith("-")]

@@ -1,7 +1,7 @@
-"""What a failure was, in a runner's own words: counts of its report, and exits it documents.
+"""A runner's own words about a failure: counts of its report, documented exit statuses.
 
-For people only: nothing here decides anything. It speaks only of a program that is all the command
-starts, so that figures and exit status are surely its own.
+For people only: nothing here decides anything. It covers only a command that starts one program, so
+that figures and exit status are surely that program's.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class NamedExit(NamedTuple):
-    """One exit status of a program, as its documentation has it."""
+    """One exit status of a program, as its documentation describes it."""
 
     program: str
     code: int
@@ -62,11 +62,11 @@ NAMED_EXITS = (
     NamedExit("curl", 28, "curl ran out of time", "curl(1), exit codes"),
     NamedExit("pre-commit", 3, "pre-commit itself failed", "pre-commit: error_handler.py, 2026"),
 )
-"""Exits that say more than "failed"."""
+"""Exit statuses that say more than "failed"."""
 
 
 class FaultCount(NamedTuple):
-    """The line in which a checker counts what it found; the pattern's first group is the count."""
+    """The line with a checker's count of its findings; the pattern's first group is the count."""
 
     program: str
     pattern: str
@@ -82,18 +82,18 @@ FAULT_COUNTS = (
     FaultCount("tsc", r"Found (\d+) errors?(?: in .*)?\.?", "error", "typescript: watch.ts, 2026"),
 )
 LAST_LINES = 5
-"""Lines at the end of an output, blank ones left out, among which a checker's count stands."""
+"""Lines at the end of an output, without blank ones, that may hold a checker's count."""
 _ASIDE = CANNOT_FAIL | FILTERS | {"cd", "test", "[", "[["}
 _LAUNCHERS = {"npx": (), "uvx": (), "uv": ("run",), "poetry": ("run",), "pnpm": ("exec",)}
-"""Programs that start the one named behind them, and the word that has to come before."""
+"""Programs that start the program named after them, and the word required between them."""
 
 
 def failure_words(
     reading: CommandReading, data: bytes, exit_code: int | None, *, whole: bool
 ) -> str:
-    """``4 of 14 failed``, ``3 errors``, ``pytest collected no tests``; empty: nothing is sure.
+    """``4 of 14 failed``, ``3 errors``, ``pytest collected no tests``; empty if nothing is certain.
 
-    ``data`` is the end of the output, ``whole`` that it is all of it.
+    ``data`` is the end of the output, ``whole`` says that it is all of it.
     """
     if exit_code in (None, 0):
         return ""
@@ -112,7 +112,7 @@ def failure_words(
 
 
 def _only_program(reading: CommandReading) -> tuple[str, ...]:
-    """The words of the program that is all a command starts; empty where there are others."""
+    """The words of the only program that a command starts; empty if it starts others."""
     if reading.masked_exit or reading.second_try or reading.inverted:
         return ()
     if len({base_name(name) for name in reading.piped} - FILTERS) > 1:
@@ -122,7 +122,7 @@ def _only_program(reading: CommandReading) -> tuple[str, ...]:
 
 
 def _program(words: Sequence[str]) -> str:
-    """The name of the program, behind what launches it."""
+    """The name of the program, after any launcher."""
     if not words:
         return ""
     name, rest = base_name(words[0]), list(words[1:])
@@ -136,7 +136,7 @@ def _program(words: Sequence[str]) -> str:
 
 
 def _failed_tests(lines: Sequence[str], program: str) -> str:
-    """How many tests failed, where one report of the runner says so; of some the last one does."""
+    """``4 of 14 failed`` by the only, or the final, report of ``program``; empty if uncertain."""
     own = [summary for summary in summaries(lines) if summary.runner == program]
     if not own or (len(own) > 1 and program not in ONE_REPORT):
         return ""
@@ -158,13 +158,13 @@ _ENDS = re.compile(
     r"\s*(?:\|\|\s*(?:true|:|exit 0|echo\b[^;&|<>$`()]*)|;\s*(?:true|:|exit 0|echo\b[^;&|<>$`()]*))"
     r"\s*;?\s*\Z"
 )
-"""Ends of a command that take its exit status away and do nothing else."""
+"""Endings of a command that drop its exit status and do nothing else."""
 
 
 def without_mask(command: str) -> str:
-    """``command`` without an end such as ``|| true``; empty where it has none.
+    """``command`` without an ending such as ``|| true``; empty if it has none.
 
-    Whether its exit status shows a failure then is for the caller to ask.
+    The caller must check whether its exit status then shows a failure.
     """
     end = _ENDS.search(command)
     return command[: end.start()] if end and command[: end.start()].strip() else ""

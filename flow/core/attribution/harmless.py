@@ -1,8 +1,8 @@
-"""Commands that only look: `flow goal create` may run them to see what is green already.
+"""Commands that only read: `flow goal create` may run them to see which criteria pass already.
 
-By their text alone, and on the safe side: whatever bash would take for the start of a command
-stands at the start or after ``&&``, ``||`` or ``|``, and each of these words is known to change
-nothing. What a quoted text seems to start is checked, too. Nothing is expanded or redirected.
+The text alone decides, on the safe side: bash can start a command only at the start or after
+``&&``, ``||`` or ``|``, and each word at these places must be known to change nothing. Words inside
+quotes are checked, too. Nothing may be expanded or redirected.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _WORDS = """
 tail test tr true wc
 """
 LOOKS = frozenset(_WORDS.split())
-"""Programs and builtins that write nothing, whatever their arguments are."""
+"""Programs and builtins that write nothing, with any arguments."""
 
 _TEXT = re.compile(r"[\w ./:,@%+=^*?!'\"|&\[\]-]{1,2000}", re.ASCII)
 _SINGLE = re.compile(r"(?<!&)&(?!&)|\|&|&{3}")
@@ -22,7 +22,7 @@ _BETWEEN = re.compile(r"&&|\|\||\|")
 
 
 def harmless(command: str) -> bool:
-    """Whether ``command`` consists of nothing but words of :data:`LOOKS` with plain arguments."""
+    """Whether ``command`` consists only of programs in :data:`LOOKS` with plain arguments."""
     if not _TEXT.fullmatch(command) or _SINGLE.search(command):
         return False
     for part in _BETWEEN.split(command):

@@ -1,4 +1,4 @@
-"""Build tools that were asked for tests, ended with 0 and say themselves that they ran none.
+"""Build tools that were asked for tests, exited with 0 and report that they ran none.
 
 make: ``message`` of GNU make 3.81 to 4.4, recorded with 4.3. Gradle: the outcomes of tasks in its
 manual, as its plain console prints them behind a task's name.
@@ -34,10 +34,10 @@ _NO_RUN = {"NO-SOURCE", "SKIPPED"}
 
 
 def idle_make(commands: Sequence[Sequence[str]], lines: Sequence[str]) -> Attribution | None:
-    """That make ran no recipe for the tests it was asked for; None where that is not known.
+    """A vacuous attribution if make ran no recipe for the requested tests; None if unknown.
 
-    As where a folder is called ``test`` and the target is not declared phony. Beside other
-    programs than make it may have built what those run.
+    For instance, a folder is called ``test`` and the target is not declared phony. Nothing is said
+    of a command that starts other programs, too: make may have built what those run.
     """
     if not all(any(base_name(word) in _MAKES for word in words) for words in commands):
         return None
@@ -51,29 +51,29 @@ def idle_make(commands: Sequence[Sequence[str]], lines: Sequence[str]) -> Attrib
 
 
 class SilentMake(NamedTuple):
-    """Where a make that printed nothing looked for the tests that it was asked for."""
+    """A make that printed nothing: the folder, makefiles and targets to look at."""
 
     folder: str
-    """Relative to the command's own."""
+    """The folder, relative to the command's own."""
     makefiles: tuple[str, ...]
-    """The first that is there counts."""
+    """Candidates; the first that exists counts."""
     goals: tuple[str, ...]
-    """Empty: the makefile's first target."""
+    """Requested targets; empty: the makefile's first target."""
 
 
 def is_no_product(goal: str) -> bool:
-    """Whether a target of this name is a task by what it is called, and no file that is made."""
+    """Whether a target's name is that of a task, not of a file to build."""
     return goal in _TASKS or _CHECKING_GOAL.fullmatch(goal) is not None
 
 
 def first_target(makefile: str) -> str:
-    """The target that make takes where none is named, as far as its makefile says so plainly."""
+    """The target that make takes if none is named; empty if the makefile does not show it."""
     match = _TARGET.search(makefile)
     return match[1] if match is not None else ""
 
 
 def silent_makes(commands: Sequence[Sequence[str]]) -> list[SilentMake]:
-    """The makes that may have run nothing without a word (``-s``, also in a makefile).
+    """The makes that may have run nothing without printing so (``-s``, also in a makefile).
 
     ``cd`` leads to the folder of what follows it.
     """
@@ -97,7 +97,7 @@ _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 
 
 def _values(words: Sequence[str], short: str, long: str) -> tuple[str, ...]:
-    """What an option of make is given, in each of its spellings."""
+    """The values of one option of make, in each of its spellings."""
     values = []
     for word, after in zip(words, (*words[1:], ""), strict=True):
         if word in (short, long):
@@ -110,7 +110,7 @@ def _values(words: Sequence[str], short: str, long: str) -> tuple[str, ...]:
 
 
 def may_be_phony(goal: str, makefile: str) -> bool:
-    """Whether ``goal`` runs also where a file is called like it, as far as this makefile tells."""
+    """Whether ``goal`` runs even if a file has its name, as far as this makefile shows."""
     text = makefile.replace("\\\n", " ")
     if re.search(r"^[ -]?s?include\s", text, re.MULTILINE):
         return True
@@ -147,10 +147,10 @@ def prerequisites(goal: str, makefile: str) -> tuple[str, ...] | None:
 
 
 def idle_gradle(commands: Sequence[Sequence[str]], lines: Sequence[str]) -> Attribution | None:
-    """That gradle had no test to run in any task for tests; None where that is not known.
+    """A vacuous attribution if gradle had no test to run in any test task; None if unknown.
 
-    Only where such a task is asked for by its name: ``gradle build`` is also asked of a project
-    without tests. ``lines`` are all the output. A task that is up to date has run before.
+    Only a test task requested by name counts: ``gradle build`` is common in projects without tests.
+    ``lines`` are all the output. A task that is up to date has run before.
     """
     asked = (
         any(base_name(word) in _GRADLES for word in words) and any(map(_TEST_TASK.fullmatch, words))

@@ -1,9 +1,9 @@
-"""What further test runners say at their end, as data (SPEC 10, *attributable*).
+"""Final reports of further test runners, as data (SPEC 10, *attributable*).
 
 Each row is one form of one line, from the runner's own documentation or source as of 2026, or from
-a recorded run. Named parts are counts: ``all``, ``passed``, ``failed``, ``errors``, ``skipped``;
-a part that occurs twice has a digit behind its name. The literal of a row is looked for first, so
-that most lines meet no pattern at all.
+a recorded run. Named parts are counts: ``all``, ``passed``, ``failed``, ``errors``, ``skipped``; a
+part that occurs twice has a digit after its name. The literal of a row is looked for first, so most
+lines meet no pattern at all.
 """
 
 # ruff: noqa: E501  (a row a line)
@@ -96,7 +96,7 @@ FORMS = tuple(
 
 
 class MultilineReport(NamedTuple):
-    """A report that stands on several lines, a count on each; ``words`` names what they count."""
+    """A report on several lines with one count each; ``words`` names what they count."""
 
     runner: str
     pattern: str
@@ -123,7 +123,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 def one_line(lines: Sequence[str]) -> Iterator[Summary]:
-    """The reports that stand on one line each."""
+    """The reports that fit on one line each."""
     for line in lines:
         for form in FORMS:
             if form.literal in line:
@@ -147,7 +147,7 @@ def _summary(runner: str, groups: Mapping[str, str | None], quote: str) -> Summa
 
 
 def blocks(lines: Sequence[str]) -> Iterator[Summary]:
-    """The reports of several lines; a count that is there already begins the next one."""
+    """The reports of several lines; a repeated count begins the next report."""
     short = [line for line in lines if len(line) < 60]
     for form in BLOCKS:
         counts: dict[str, int] = {}
@@ -171,9 +171,9 @@ def _counted(form: MultilineReport, counts: Mapping[str, int]) -> Summary:
 
 
 def tap(lines: Sequence[str]) -> Iterator[Summary]:
-    """The Test Anything Protocol: a plan ``1..3`` and as many lines ``ok 1``, ``not ok 2``.
+    """Reports of the Test Anything Protocol: a plan ``1..3``, then lines ``ok 1``, ``not ok 2``.
 
-    Runners that add counts of their own (node) are read from those, which come to the same.
+    A runner's own counts (node) may be read as well; they give the same figures.
     """
     plans = [number_of(line[3:]) for line in lines if line[:3] == "1.."]
     planned = [plan for plan in plans if plan is not None]
@@ -198,5 +198,5 @@ def tap(lines: Sequence[str]) -> Iterator[Summary]:
 
 
 def number_of(text: str) -> int | None:
-    """A count of at most nine digits; None where ``text`` is no such number."""
+    """A count of at most nine digits; None if ``text`` is no such number."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None

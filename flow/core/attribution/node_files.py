@@ -1,8 +1,8 @@
-"""Files that node's own runner counts as tests because no test is in them.
+"""Files without tests that node's own runner counts as tests.
 
-``node --test`` starts each file and counts one that tells it of no test as one test by the file's
-name (recorded with node 20: spec, tap, junit). A script that ends with an error when it
-fails is honest; a file that was emptied, or that never comes to its tests, shows nothing.
+``node --test`` starts each file and counts a file that registers no test as one test named after it
+(recorded with node 20: spec, tap, junit). A script that ends with an error when it fails is honest;
+a file that was emptied, or never reaches its tests, shows nothing.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _ONLY_MOCK = re.compile(r"\{\s*mock\s*\}")
 
 
 def files_as_tests(lines: Sequence[str]) -> tuple[str, ...]:
-    """The files, by the names that node prints, where nothing else passed; empty: something did.
+    """Names of the files, as node prints them, if nothing else passed; empty if something did.
 
-    An older node counts files with their tests below them: then there are indented lines.
+    An older node also counts files that have tests; those tests follow as indented lines.
     """
     counts = [int(match[1]) for match in map(_PASSED.fullmatch, lines) if match is not None]
     if not sum(counts):
@@ -47,7 +47,7 @@ def _is_nested(line: str) -> bool:
 
 
 def holds_no_test(source: str) -> bool:
-    """Whether a file that told of no test shows nothing: it is blank, or was to tell of some."""
+    """Whether a file without registered tests shows nothing: blank, or meant to hold tests."""
     code = _COMMENT.sub(" ", source)
     meant = _MODULE in code and _ONLY_MOCK.search(code) is None
     return meant or not _DIRECTIVE.sub("", code)

@@ -1,8 +1,9 @@
-"""Pipes that cannot pass: a part of them fails where everything is as it should be (SPEC 5).
+"""Pipes that cannot pass: one part of them fails when everything is in order (SPEC 5).
 
-Commands run with ``pipefail``. So ``prog bad 2>&1 | grep -q msg`` fails where ``prog`` rightly
-does, though the message is there, and so does ``diff a b | grep x``, whose output is a difference.
-By the text alone, and only ever said: what is known to end with 0 there is left alone.
+Commands run with ``pipefail``. So ``prog bad 2>&1 | grep -q msg`` fails if ``prog`` rightly fails,
+although the message is there, and so does ``diff a b | grep x``, whose output is a difference. The
+text alone decides, and the result is only a hint: programs known to exit with 0 there are not
+reported.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ class PipePart(NamedTuple):
     words: tuple[str | None, ...]
     text: str
     after: str
-    """The text of the pipe behind it, from its sign on."""
+    """The rest of the pipe after it, from its ``|`` on."""
     merges: bool
     """Whether its standard error goes into the pipe."""
 
 
 MATCHERS = frozenset(("grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack"))
 _DIFFERS = frozenset(("diff", "colordiff", "cmp", "sdiff"))
-"""Programs that print where they fail, and nothing where they do not (diffutils, POSIX)."""
+"""Programs that print if they fail, and nothing if they do not (diffutils, POSIX)."""
 _ENDLESS = frozenset(("yes",))
 _SOURCES = frozenset(("/dev/urandom", "/dev/random", "/dev/zero"))
 _TAKES_SOME = frozenset(("head",))
@@ -44,9 +45,9 @@ _KNOWN = EXAMINERS | {
     "valgrind", "ldd", "sqlite3", "ansible", "vault", "aws", "gcloud", "az", "gh", "bash", "sh",
     "time", "dd", "tar", "zip", "unzip", "hyperfine", "ab", "wrk",
 }  # fmt: skip
-"""Programs of others, whose messages on standard error mostly come with exit 0."""
+"""Third-party programs whose messages on standard error mostly come with exit 0."""
 _WRITES_FAULTS = EXAMINERS - {"echo", "printf", "cat", "head", "tail", "ls", "find", "git"}
-"""Of these, what print their faults on standard output."""
+"""Those of them that write their findings to standard output."""
 _ASKS = frozenset(("--version", "-version", "-V", "version", "--help", "-h", "-help", "help"))
 _GOOD = re.compile(
     r"\b(?:ok|pass(?:ed|ing)?|success\w*|succeed\w*|done|complet\w*|finish\w*|ready|start(?:ed|ing)"
@@ -54,18 +55,18 @@ _GOOD = re.compile(
     r"|valid|clean|healthy|running|(?:0|no|zero)\W+\w*\W*(?:errors?|fail\w*|warnings?|problems?))\b",
     re.IGNORECASE,
 )
-"""What programs print where all is well."""
+"""Words that programs print when all is well."""
 _BAD = re.compile(
     r"\b(?:errors?|fail(?:ed|s|ure|ures|ing)?|exception|traceback|fatal|panic\w*|abort\w*"
     r"|invalid|unknown|unrecogni[sz]ed|cannot|can't|could not|unable|no such|not found|missing"
     r"|required|refused|denied|illegal|unsupported|unexpected|usage)\b|^[A-Z]+\d+$",
     re.IGNORECASE,
 )
-"""What they print where something is wrong; the last form is a linter's code."""
+"""Words that programs print when something is wrong; the last form is a linter's code."""
 
 
 def cannot_pass(pipe: Sequence[PipePart]) -> str:
-    """Why a pipe of at least two parts cannot pass, with the form that can; empty: it may."""
+    """Reason that a pipe of two or more parts cannot pass, with a form that can; else empty."""
     first, last = pipe[0], pipe[-1]
     words, reader = plain_words(first.words), plain_words(last.words)
     if not words or words[0] is None or not reader or reader[0] is None:
@@ -90,7 +91,7 @@ def cannot_pass(pipe: Sequence[PipePart]) -> str:
 
 
 def _is_to_fail(name: str, first: PipePart, words: tuple[str | None, ...], pattern: str) -> bool:
-    """Whether what is looked for is what the program prints where it fails."""
+    """Whether the searched text is one that the program prints when it fails."""
     if name in _DIFFERS:
         return True
     if _GOOD.search(pattern) or _ASKS & {*words}:
@@ -110,7 +111,7 @@ def _of_others(name: str, words: tuple[str | None, ...]) -> bool:
 
 
 def _pattern(words: tuple[str | None, ...]) -> str | None:
-    """What a matcher looks for; None for another program, and where it asks for absence."""
+    """The pattern that a matcher looks for; None for another program or a search for absence."""
     if base_name(words[0] or "") not in MATCHERS:
         return None
     rest = words[1:]

@@ -1,6 +1,6 @@
 """A command's text, a runner's report and an attribution, as values (SPEC 10, *attributable*).
 
-The tables that they are read by stand elsewhere: an answer from the cache needs none of them.
+The tables for reading them are in other modules: an answer from the cache needs none of them.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 RULE_FILE = ".flow/runners.yaml"
-"""A project's own rules for what its runners print."""
+"""A project's own rules for the output of its runners."""
 WINDOW = 1 << 18
-"""Bytes of the end of an output that are looked at."""
+"""Bytes at the end of an output that are examined."""
 LONGEST_WHY = 400
 """Characters of a reason; it quotes the output."""
 
@@ -23,37 +23,37 @@ class CommandReading(NamedTuple):
     """A command as its text shows it, without running it."""
 
     masked_exit: str = ""
-    """Why its exit status can show no failure; empty where it can show one."""
+    """Reason that its exit status can show no failure; empty if it can show one."""
     single: str = ""
-    """The runner it starts, where that is all it does; empty otherwise."""
+    """The runner that it starts and nothing else; empty otherwise."""
     commands: tuple[tuple[str, ...], ...] = ()
-    """The words of every program in it, up to the first that the shell computes."""
+    """The words of every program in it, up to the first word that the shell computes."""
     files: tuple[str, ...] = ()
     """Words that may name a report: they end in ``.xml`` or ``.json``."""
     runners: tuple[str, ...] = ()
-    """Runners whose report a pass has to show, by the names of their forms."""
+    """Runners whose report a pass must show, by the names of their report forms."""
     certain: tuple[str, ...] = ()
-    """Those of them that every exit 0 has started."""
+    """Those of the runners that every exit 0 has started."""
     lists: str = ""
-    """The option with which a runner lists tests and runs none; empty where there is none."""
+    """The option with which a runner lists tests and runs none; empty if there is none."""
     second_try: bool = False
-    """It starts a runner again where that failed."""
+    """It starts a runner again after a failure."""
     inverted: bool = False
-    """It exits 0 only where its tests fail (``! pytest tests/known_broken``)."""
+    """It exits 0 only if its tests fail (``! pytest tests/known_broken``)."""
     piped: tuple[str, ...] = ()
-    """The programs that stand in pipes."""
+    """The programs inside pipes."""
     guarded: str = ""
-    """A runner in it, where it can end with 0 without any."""
+    """A runner that an exit 0 need not have started; empty if there is none."""
     only_checkers: bool = False
-    """It starts nothing but linters and type checkers, whose words all stand in it."""
+    """It starts nothing but linters and type checkers, and the shell computes none of its words."""
 
     def to_document(self) -> dict[str, Any]:
-        """As a cache holds it."""
+        """The reading as a cache stores it."""
         return self._asdict()
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> CommandReading:
-        """What :meth:`to_document` gave."""
+        """The reading that :meth:`to_document` stored."""
         return cls(
             str(document["masked_exit"]),
             str(document["single"]),
@@ -71,37 +71,37 @@ class CommandReading(NamedTuple):
 
 
 class Attribution(NamedTuple):
-    """Why an exit 0 is no pass; the ``attribution`` of a sidecar."""
+    """Reason that an exit 0 is no pass; the ``attribution`` of a sidecar."""
 
     kind: Literal["vacuous", "masked"]
     why: str
     runner: str = ""
     tests: int | None = None
-    """How many ran."""
+    """Number of tests that ran; None if unknown."""
     skipped: int | None = None
     source: str = ""
-    """Where that was read: ``output``, a report's path, or the rule of the project."""
+    """Source of the count: ``output``, a report's path, or the project's rule."""
 
     @property
     def reason(self) -> str:
-        """As a sidecar and a verdict give it: on one line, whatever the output held."""
+        """The reason for a sidecar and a verdict, as one line without control characters."""
         return f"{self.kind}: {visible(self.why[:LONGEST_WHY])}"
 
     def to_document(self) -> dict[str, Any]:
-        """As a sidecar holds it."""
+        """The attribution as a sidecar stores it, without the reason."""
         known = {key: value for key, value in self._asdict().items() if value not in (None, "")}
         known.pop("why")
         return known
 
 
 class Summary(NamedTuple):
-    """A runner's report: how many tests ran and how many were left out."""
+    """A runner's report: the number of tests that ran and that were skipped."""
 
     runner: str
     ran: int
-    """Tests that passed or failed; one that fails as it is expected to is left out."""
+    """Tests that passed or failed; expected failures do not count."""
     skipped: int
     quote: str
-    """The words it was read from."""
+    """The words that it was read from."""
     failed: int = 0
-    """Of those that ran, failures and errors."""
+    """Failures and errors among ``ran``."""

@@ -1,9 +1,9 @@
 """A project's own rules for runners that Flow does not know: ``.flow/runners.yaml``.
 
-The file comes with the checkout, so a rule can do one thing only: turn a pass into inconclusive.
-That is why trust (SPEC 7) does not ask for it: nothing in it runs, sends or opens anything,
-and a hostile one can only hold a goal back, with its name in the reason. A pattern is literal text
-with ``*`` for any characters: no regular expression of a checkout is run (HAZARD D52).
+The file comes with the checkout, so a rule can do one thing only: turn a pass into inconclusive. So
+trust (SPEC 7) does not cover it: nothing in it runs, sends or opens anything, and a hostile rule
+can only hold a goal back, with its name in the reason. A pattern is literal text with ``*`` for any
+characters: no regular expression from a checkout is run (HAZARD D52).
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _KEYS = ("name", "command", "nothing_ran", "tests_ran", "report")
 
 
 class Rule(NamedTuple):
-    """One runner of a project's own."""
+    """A project's own rule for one runner."""
 
     name: str
     command: tuple[tuple[str, ...], ...]
-    """It is this runner where a program of the command has these words, one after the other."""
+    """Words of the runner; it is started if a program of the command has them in sequence."""
     nothing_ran: tuple[str, ...] = ()
     """Lines that say that no test ran."""
     tests_ran: tuple[str, ...] = ()
-    """Lines that say that some did; one of them outweighs all of ``nothing_ran``."""
+    """Lines that say that a test ran; one of them outweighs all of ``nothing_ran``."""
     report: tuple[str, ...] = ()
-    """JUnit or CTRF files it writes, relative to the command's folder."""
+    """JUnit or CTRF files that it writes, relative to the command's folder."""
 
 
 def applies(rule: Rule, commands: Sequence[Sequence[str]]) -> bool:
@@ -50,7 +50,7 @@ def applies(rule: Rule, commands: Sequence[Sequence[str]]) -> bool:
 
 
 def says_nothing_ran(rule: Rule, lines: Sequence[str]) -> str | None:
-    """The last line that says that nothing ran, where none says that something did."""
+    """The last line that says that nothing ran; None if a line says that something did."""
     last_line = None
     for line in lines:
         text = line.strip()
@@ -62,10 +62,10 @@ def says_nothing_ran(rule: Rule, lines: Sequence[str]) -> str | None:
 
 
 def matches_whole(pattern: str, text: str) -> bool:
-    """Whether ``pattern`` is the whole of ``text``; ``*`` stands for any characters.
+    """Whether ``pattern`` fits the whole of ``text``; ``*`` stands for any characters.
 
-    Its parts are looked for from left to right, each once: the time grows with the product of
-    both lengths at most.
+    The literal parts are searched from left to right, each once: the time grows at most with the
+    product of both lengths.
     """
     first, *middle = pattern.split("*")
     if not middle:
@@ -85,7 +85,7 @@ def matches_whole(pattern: str, text: str) -> bool:
 
 
 def read_rules(document: Any, file: str = FILE) -> tuple[tuple[Rule, ...], list[Fault]]:
-    """The rules of a document, and every fault of it."""
+    """The rules of a document, and all its faults."""
     faults: list[Fault] = []
 
     def fault(message: str, key: str, remedy: str, value: Any = None) -> None:
@@ -136,7 +136,7 @@ def _read_rule(entry: Mapping[str, Any], key: str, fault: Any) -> Rule:
 
 
 def _command_words(text: str) -> tuple[str, ...]:
-    """The words of a command, its program by its bare name as in :func:`applies`."""
+    """The words of a command, the program reduced to its base name as in :func:`applies`."""
     first, *rest = text.split()
     return (base_name(first), *rest)
 

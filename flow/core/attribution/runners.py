@@ -1,9 +1,9 @@
-"""What test runners say at the end of their output: how many tests ran (SPEC 10).
+"""The final reports of test runners: the number of tests that ran (SPEC 10).
 
-Each reader takes lines, without escapes, and gives the summaries it finds in them, in order. A
-summary is told by its whole form (a rule above it, the line before it, the time behind it), so that
-what a test itself prints is rarely taken for one. Whoever writes the tests can still forge a
-report as well as a test that proves nothing: no reading of the output can tell.
+Each reader takes lines, without escapes, and yields the summaries in them, in order. A summary must
+have its full form (a rule above it, the line before it, the time after it), so that the output of a
+test is rarely mistaken for one. The author of the tests can still forge a report, or write a test
+that proves nothing: no reading of the output can detect that.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _GO_NOTHING = ("\t[no test files]", "\t\tcoverage: 0.0% of statements")
 
 
 def _counted_list(text: str) -> dict[str, int] | None:
-    """``2 passed, 1 skipped`` as a mapping; None where it is not such a list."""
+    """``2 passed, 1 skipped`` as a mapping; None if the text is no such list."""
     counts: dict[str, int] = {}
     for part in text.split(","):
         number, _, name = part.strip().partition(" ")
@@ -70,7 +70,7 @@ def _of_marks(marks: str) -> Summary:
 
 
 def _pytest_progress(lines: Sequence[str]) -> Iterator[Summary]:
-    """What ``-qq`` leaves: ``s..s  [ 66%]``, or ``[2/3]``; believed where each share fits."""
+    """Progress lines of ``-qq``: ``s..s  [ 66%]`` or ``[2/3]``; used only if every share fits."""
     marks = ""
     shares: list[tuple[int, str]] = []
     for line in lines:
@@ -95,7 +95,7 @@ def _is_share(done: int, total: int, share: str) -> bool:
 
 
 def _pytest_counts(lines: Sequence[str]) -> Iterator[Summary]:
-    """The summaries that have a time."""
+    """The summaries that end with a time."""
     for line in lines:
         quote, _, time = line.strip("= ").rpartition(" in ")
         if not quote or not _seconds(time):
@@ -116,7 +116,7 @@ def _pytest_counts(lines: Sequence[str]) -> Iterator[Summary]:
 
 
 def _pytest_none(quote: str) -> Iterator[Summary]:
-    """``no tests ran``, and what ``--collect-only`` says: it has looked for tests and run none."""
+    """``no tests ran``, and the end of ``--collect-only``, which finds tests and runs none."""
     first = quote.split(" ", 1)[0].partition("/")[0]
     listed = quote.split(" ")[1:3] in (["tests", "collected"], ["test", "collected"])
     if quote.startswith("no tests") or (number_of(first) is not None and listed):
@@ -147,7 +147,7 @@ def unittest(lines: Sequence[str]) -> Iterator[Summary]:
 
 
 def _count_beside(end: str, name: str) -> int:
-    """The count beside a name in ``OK (skipped=1, expected failures=2)``."""
+    """The count next to a name in ``OK (skipped=1, expected failures=2)``."""
     for part in end.partition("(")[2].rstrip(")").split(","):
         shown, _, value = part.strip().partition("=")
         if shown == name:
@@ -161,8 +161,8 @@ _DOTS = frozenset(".sxuFE")
 def _shows_a_run(before: Sequence[str]) -> bool:
     """Whether the progress above the rule shows a test that passed.
 
-    The numbers alone do not say it: a class that is skipped as a whole counts as skipped and not
-    as run, so that ``Ran 1 test``, ``OK (skipped=1)`` may be one of each.
+    The numbers alone do not show it: a class that is skipped as a whole counts as skipped and not
+    as run, so ``Ran 1 test``, ``OK (skipped=1)`` may be one of each.
     """
     shown = [line for line in before[-2000:-1] if line]
     dots = shown[-1] if shown else ""
@@ -243,9 +243,9 @@ def cargo(lines: Sequence[str]) -> Iterator[Summary]:
 
 
 def go(lines: Sequence[str]) -> Iterator[Summary]:
-    """One line for each package: ``ok  	NAME	0.01s``, ``?   	NAME	[no test files]``.
+    """One line for each package: ``ok      NAME    0.01s``, ``?    NAME    [no test files]``.
 
-    How many tests a package ran is said with ``-v`` only; without it, an ``ok`` counts as one.
+    Only ``-v`` prints the number of tests of a package; without it, an ``ok`` counts as one.
     """
     started = skipped = ended = 0
     for line in lines:
@@ -273,7 +273,7 @@ def go(lines: Sequence[str]) -> Iterator[Summary]:
 
 
 def go_json(lines: Sequence[str]) -> Iterator[Summary]:
-    """``go test -json``: one event a line; a package ends with one that names no test."""
+    """``go test -json``: one event per line; an event that names no test ends a package."""
     ran = skipped = failed = 0
     for line in lines:
         if not line.startswith("{") or '"Action":"' not in line or '"Package":"' not in line:
@@ -301,4 +301,4 @@ READERS: tuple[Callable[[Sequence[str]], Iterator[Summary]], ...] = (
 )  # fmt: skip
 
 ONE_REPORT = frozenset(("pytest", "py.test", "jest", "vitest", "mocha"))
-"""Runners that report once, at the very end, on everything they did."""
+"""Runners that print one report, at the very end, for everything they ran."""
