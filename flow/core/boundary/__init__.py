@@ -1,1 +1,1 @@
-"""The path boundary: patterns, change sets, by-products, guards. Knows no goal, only its rules."""
+"""The path boundary: patterns, change sets, by-products, guards. Nothing here knows a goal."""

@@ -1,4 +1,4 @@
-"""By-products of commands, and digests of what a working tree holds (SPEC 4 and 10)."""
+"""By-products of commands, and digests of a working tree's content (SPEC 4 and 10)."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from flow.core.boundary.changes import Baseline, Changes, Snapshot
 
 CLOCK_TICK_NS = 20_000_000
-"""Nanoseconds by which the kernel's stamps may lie behind its clock."""
+"""Nanoseconds by which the kernel's time stamps may be behind its clock."""
 INSTEAD = "instead"
-"""Prefix of the digest of a symlink's target where the base has a file in the symlink's place."""
+"""Prefix of the digest of a symlink's target, if the base has a file in the symlink's place."""
 REPORT = "report "
 """Prefix of the digest of a file that the contract names as its command's report."""
 SUBMODULE = "submodule"
-"""In the place of a digest: a submodule that a command checked out."""
+"""Recorded in place of a digest for a submodule that a command checked out."""
 _IGNORED = f" {ABSENT} {ABSENT} {ABSENT}"
 """End of the recorded states of a protected file that is in neither index, HEAD nor base."""
 
@@ -58,7 +58,7 @@ def _cache_root(path: str) -> str | None:
 def _could_be(change: PathChange, recorded: str = "") -> bool:
     """Whether a change is an untracked file that commands may leave behind.
 
-    ``recorded`` is the recorded digest of its path.
+    ``recorded`` is the path's recorded digest.
     """
     entry = change.worktree
     if not change.untracked or change.base is not None:
@@ -68,7 +68,7 @@ def _could_be(change: PathChange, recorded: str = "") -> bool:
 
 
 def _harmless(path: str, digest: str) -> bool:
-    """As :func:`is_harmless`, of a digest ``mode:hash``."""
+    """Whether a file with this digest (``mode:hash``) cannot steer a later run."""
     return is_harmless(path, digest.partition(":")[0])
 
 
@@ -82,8 +82,8 @@ def is_by_product(
 ) -> bool:
     """Whether an untracked path is a recorded by-product.
 
-    It must be as recorded, unless a well-known cache name covers it: tools rewrite those as they
-    like, in any run. Staged or committed it is a change like any other, and so is a file that could
+    Its content must be as recorded, unless it has a well-known cache name: tools rewrite those in
+    any run. Once staged or committed it is a change like any other, and so is a file that could
     steer a run.
     """
     if change.worktree is None:
@@ -104,11 +104,11 @@ def find_by_products(
 ) -> dict[str, str]:
     """path → digest of the by-products of commands between two snapshots.
 
-    These are new untracked paths, and recorded by-products whose content changed, also where they
-    had been edited: the commands made their present content. A file that existed before and is no
-    by-product is none now either: changing it makes evidence stale. Nothing that could steer a
-    later run is among them, and of ``denied`` paths only caches are. ``reports`` accepts the paths
-    that the contract names as reports of its commands.
+    These are new untracked paths, and recorded by-products whose content changed, even if a hand
+    edited them before: the commands made their present content. A file that existed before and is
+    no by-product does not become one: changing it makes evidence stale. Files that could steer a
+    later run are left out, and so are ``denied`` paths other than caches. ``reports`` accepts the
+    paths that the contract names as reports of its commands.
     """
     earlier = by_path(before.changes)
     roots = cache_roots(baseline.by_products)
@@ -132,7 +132,7 @@ def find_by_products(
 def ignored_differences(snapshot: Snapshot, baseline: Baseline) -> dict[str, tuple[str, str]]:
     """path → digests before and now of ignored files under the verifier lock that have changed.
 
-    One that existed at activation always counts; a new one does not where Flow's own commands made
+    A file that existed at activation always counts; a new one does not if Flow's own commands made
     it, nor do well-known caches.
     """
     differences = {}
@@ -159,8 +159,8 @@ def find_ignored_by_products(
 ) -> dict[str, str]:
     """path → digest of new ignored files that snapshots hold and that commands left behind.
 
-    Those are files under the verifier lock, and targets of new symlinks. A target that was made
-    anew is an output as well, unless it stands where the base has a file.
+    These are protected files, and targets of new symlinks. A target that was made anew is an output
+    as well, unless the base has a file in its place.
     """
     changed_before = ignored_differences(before, baseline)
     by_products = {
@@ -181,7 +181,7 @@ def find_ignored_by_products(
 
 
 def edited_by_products(snapshot: Snapshot, baseline: Baseline) -> tuple[str, ...]:
-    """The recorded by-products that were edited since; without caches."""
+    """The recorded by-products that were edited since; caches are left out."""
     roots = cache_roots(baseline.by_products)
     return tuple(
         change.path
@@ -194,7 +194,7 @@ def edited_by_products(snapshot: Snapshot, baseline: Baseline) -> tuple[str, ...
 def _is_left_behind(
     change: PathChange, by_products: Mapping[str, str], roots: Collection[str]
 ) -> bool:
-    """Whether a command left this path behind, whatever its present content."""
+    """Whether a command left this path behind; its present content does not matter."""
     covered = change.path in by_products or (bool(roots) and cache_root(change.path) in roots)
     return covered and _could_be(change, by_products.get(change.path, ""))
 
@@ -202,7 +202,7 @@ def _is_left_behind(
 def moved_paths(
     before: Snapshot, after: Snapshot, baseline: Baseline, own_files: Callable[[PathChange], bool]
 ) -> tuple[str, ...]:
-    """The paths whose state differs between two snapshots, without Flow's files and by-products."""
+    """Paths whose state differs between two snapshots, without Flow's files and by-products."""
     roots = cache_roots(baseline.by_products)
     by_products = baseline.by_products
 
@@ -242,9 +242,9 @@ def _link_targets(snapshot: Snapshot, baseline: Baseline) -> dict[str, str]:
 def rewritten(
     before: Snapshot, after: Snapshot, baseline: Baseline, own_files: Callable[[PathChange], bool]
 ) -> tuple[str, ...]:
-    """The files that were written to between two snapshots, and are as they were.
+    """Files that were written between two snapshots and have the same content in both.
 
-    A measurement meanwhile may have been taken on other content.
+    A measurement between them may have run on other content.
     """
     changes = [by_path(snapshot.changes) for snapshot in (before, after)]
     roots = cache_roots(baseline.by_products)
@@ -300,7 +300,7 @@ def _folders_with_foreign(
 def _is_own_file(
     own_files: Callable[[PathChange], bool], change: PathChange | None, path: str
 ) -> bool:
-    """The answer of ``own_files``; without a change, for the file's name."""
+    """The answer of ``own_files``; for a path without a change, the answer by its name."""
     return own_files(change or PathChange(path, None, None, None, None))
 
 
@@ -313,10 +313,10 @@ def subject_tree(
 ) -> str:
     """The tree part of evidence's subject: the change set without Flow's files and by-products.
 
-    It includes content that is no change: the submodules that are checked out, guards that differ
-    from the record, and the ignored files that new symlinks lead to. A by-product is left out
-    whatever its content, since the commands that are about to run may write it anew; with
-    ``as_recorded``, where evidence is compared with the present files, only as commands left it.
+    It includes content that is no change: checked-out submodules, guards that differ from the
+    record, and ignored files that new symlinks lead to. A by-product is left out with any content,
+    since the next commands may rewrite it. With ``as_recorded``, for comparing evidence with the
+    present files, it is left out only if its content is as commands left it.
     """
     roots = cache_roots(baseline.by_products)
     left_out = is_by_product if as_recorded else _is_left_behind
@@ -334,22 +334,22 @@ def subject_tree(
 
 
 def with_guards(tree: str, guards: Mapping[str, str], baseline: Baseline) -> str:
-    """The digest of a tree with these hooks and settings of git; as recorded they add nothing.
+    """The digest of a tree with git's hooks and settings; as recorded, they add nothing.
 
-    They can change a check's answer, so a measurement with others is about another state.
+    They can change a check's answer, so a measurement with different ones is about another state.
     """
     changed = guards_changed(baseline.guards, guards)
     return _tree_with(tree, "guards", {name: guards.get(name, ABSENT) for name in changed})
 
 
 def with_submodules(tree: str, submodules: Iterable[str], baseline: Baseline) -> str:
-    """The digest of a tree with these checked out; those of a command are left out."""
+    """The digest of a tree with its checked-out submodules, without those that a command made."""
     counted = [path for path in submodules if path not in baseline.by_products]
     return _tree_with(tree, "submodules", dict.fromkeys(counted, SUBMODULE))
 
 
 def _tree_with(tree: str, kind: str, digests: Mapping[str, str]) -> str:
-    """Add ``digests`` to the digest of a tree; without any it stays the same."""
+    """Add ``digests`` to the digest of a tree; without digests it stays the same."""
     if not digests:
         return tree
     total = sha256(f"flow-tree-{kind}-1 {tree}".encode())
@@ -366,7 +366,8 @@ def tree_digest(
 ) -> str:
     """SHA-256 over the base and every change: the identity of a set of files.
 
-    What ``own_files`` accepts is left out, so that a commit of Flow's own files changes nothing.
+    Changes that ``own_files`` accepts are left out, so that a commit of Flow's own files changes
+    nothing.
     """
     total = sha256(f"flow-tree-1 {base}".encode())
     for change in in_order(changes):

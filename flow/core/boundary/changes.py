@@ -19,17 +19,12 @@ FOLDER = "040000"
 """Mode of a nested repository's folder."""
 
 PLAIN = 4000
-"""Changes up to which a plain tuple, or dict, is as good as one of ``packed``."""
+"""Number of changes up to which a plain tuple or dict is used instead of ``packed``."""
 SPECIAL_MODES = ("fifo", "socket", "device")
 
 
 class ContentState(NamedTuple):
-    """One path's content at one place.
-
-    ``mode`` is git's (``100644``, ``100755``, ``120000``, ``160000`` a submodule), ``040000`` a
-    nested repository's folder, or one of ``SPECIAL_MODES``. ``digest`` is the blob's id over the
-    bytes as they are on disk; for a submodule its HEAD.
-    """
+    """The content of one path in one place: base, HEAD, index or working tree."""
 
     mode: str
     digest: str
@@ -39,9 +34,9 @@ class PathChange(NamedTuple):
     """A path that differs between the pinned base and HEAD, the index or the working tree.
 
     ``path`` is relative to the top level, ``/``-separated, non-UTF-8 bytes as surrogate escapes.
-    The four entries are None where the path does not exist there. ``real`` is where the path really
-    lies when a symlink leads to it, or, for a symlink itself, where it leads (None: nowhere else;
-    ``""``: outside the repository).
+    Each of the four entries is None if the path does not exist there. ``real`` is the path's real
+    place if a symlink leads to it, or a symlink's own target (None: no other place; ``""``: outside
+    the repository).
     """
 
     path: str
@@ -51,23 +46,23 @@ class PathChange(NamedTuple):
     worktree: ContentState | None
     real: str | None = None
     foreign: Literal["", "unrecorded", "altered"] = ""
-    """For a name that Flow gives its files: ``altered`` where Flow did not write a state that is
-    not the base's; ``unrecorded`` where that is unknown, of an intact journal that still holds the
-    base's content.
+    """For a name that Flow gives its files. ``altered``: some state differs from the base's and is
+    not Flow's; ``unrecorded``: that is unknown, for an intact journal that still holds the base's
+    content.
     """
     set_up: bool = False
-    """Whether Flow's own set-up wrote each state that is not the base's, or it is a settings file
-    of Flow's that only tightens.
+    """True for Flow's set-up files: each state that is not the base's was written by Flow's set-up,
+    or it is a settings file of Flow's that only tightens.
     """
 
     @property
     def untracked(self) -> bool:
-        """Neither in HEAD nor in the index."""
+        """Whether the path is neither in HEAD nor in the index."""
         return self.head is None and self.index is None
 
     @property
     def folder(self) -> bool:
-        """Whether the path stands for a folder: a submodule or a nested repository."""
+        """Whether the path is a folder: a submodule or a nested repository."""
         entries = (self.worktree, self.index, self.head, self.base)
         return any(entry is not None and entry.mode in (GITLINK, FOLDER) for entry in entries)
 
@@ -75,26 +70,26 @@ class PathChange(NamedTuple):
 if TYPE_CHECKING:
 
     class ManyChanges(Protocol):
-        """``packed.PackedChanges``."""
+        """The methods of ``packed.PackedChanges``."""
 
         def __iter__(self) -> Iterator[PathChange]: ...
         def __len__(self) -> int: ...
         def get(self, path: str) -> PathChange | None:
-            """The change of a path."""
+            """The change of ``path``; None if it has none."""
 
         def where(self, keep: Callable[[PathChange], bool], /) -> ManyChanges:
-            """Those that ``keep`` accepts."""
+            """The changes that ``keep`` accepts."""
 
         def replaced(self, changes: Mapping[int, PathChange], /) -> ManyChanges:
-            """The same with others at some places."""
+            """A copy with other changes at some places, by index."""
 
     class TimesByPath(Protocol):
-        """A dict, or ``packed.PackedTimes``."""
+        """The methods of a dict and of ``packed.PackedTimes``."""
 
         def __len__(self) -> int: ...
         def __contains__(self, path: object) -> bool: ...
         def get(self, path: bytes, /) -> int | None:
-            """Nanoseconds."""
+            """The time of ``path`` in nanoseconds; None if it has none."""
 
         def items(self) -> Iterable[tuple[bytes, int]]:
             """Paths and times."""
@@ -110,9 +105,8 @@ class Baseline(NamedTuple):
     dirty: dict[str, str]
     """path → digest (``mode:hash``, or ``absent``) of files that were dirty at activation.
 
-    Where the index differed from the base, its digest follows after a blank. Files whose bytes on
-    disk are not those of their blob for another reason (line ends, filters) are dirty in this sense
-    too.
+    If the index differed from the base, its digest follows after a blank. Files whose bytes on disk
+    differ from their blob for another reason (line ends, filters) count as dirty, too.
     """
     denied_ignored: dict[str, str]
     """path → digest of ignored files that ``denied_paths`` names."""
@@ -126,34 +120,37 @@ class Baseline(NamedTuple):
     denied: tuple[str, ...] = ()
     """The denied patterns that ``denied_ignored`` was recorded for."""
     protected: Mapping[str, str] = {}
-    """path → digests on disk, in the index, in HEAD and in the base (``mode:hash`` or ``absent``,
-    with blanks between) of the protected files that were not as in the base at activation. Every
-    other one was. Ignored files are recorded as well.
+    """path → digests of each protected file that differed from the base at activation.
+
+    Four digests (``mode:hash`` or ``absent``) with blanks between them: on disk, in the index, in
+    HEAD, in the base. Ignored files are recorded as well. A protected file that is not here was as
+    in the base.
     """
     protected_patterns: tuple[str, ...] = ()
     """The protected patterns that ``protected`` was recorded for."""
     reports_dir: str = REPORTS_DIR
-    """Where the goal's debates leave their reports."""
+    """Folder of the reports of the goal's debates."""
     scores_dir: str = SCORES
-    """Where the goal's scorecards lie."""
+    """Folder of the goal's scorecards."""
     proof_named: tuple[str, ...] = ()
-    """Patterns of the files that the commands of the present contract rest on."""
+    """Patterns of the files that the commands of the present contract depend on."""
     proof_known: tuple[str, ...] = ()
     """The patterns that ``proof_states`` was recorded for at activation."""
     proof_states: Mapping[str, str] = {}
-    """As ``protected``, for those patterns; a file that one of them names literally is recorded
-    also where it is as in the base.
+    """Like ``protected``, for the patterns in ``proof_known``. A file that a pattern names
+    literally is recorded even if it is as in the base.
     """
     proof_since: str = ""
-    """The moment of ``proof_states``: ``activation``, or the ``base`` commit where no record of the
-    start exists; empty in a run that began before these were recorded.
+    """The moment of ``proof_states``: ``activation``, or the ``base`` commit if there is no record
+    of the start; empty for a run that began before Flow recorded these.
     """
     proof_cut: str = ""
-    """Why some of these are not recorded; empty: all are."""
+    """Reason that some of these are not recorded; empty: all are."""
     linked: Mapping[str, str] = {}
-    """path → digest of the paths in ``evaluator.baseline_link``, as at activation."""
+    """path → digest of the paths in ``evaluator.baseline_link``, recorded at activation."""
     settings: Mapping[str, str] = {}
-    """The settings when the goal began (``LoadedSettings.pins``). Empty: not pinned."""
+    """The settings that the goal pinned at its start (``LoadedSettings.pins``). Empty: not pinned.
+    """
 
     @property
     def settings_denied(self) -> tuple[str, ...]:
@@ -170,9 +167,9 @@ class Baseline(NamedTuple):
 
 
 class Deciding(NamedTuple):
-    """The files that a decision rests on, beside the change set and the protected files.
+    """Files that a decision rests on besides the change set and the protected files.
 
-    A snapshot for a decision hashes them anew, whatever their time stamps.
+    A snapshot for a decision hashes them again even if their time stamps are unchanged.
     """
 
     patterns: tuple[str, ...] = ()
@@ -190,18 +187,17 @@ class Snapshot(NamedTuple):
     """Sorted by the bytes of their paths."""
     guards: dict[str, str]
     problems: tuple[str, ...]
-    """Why git could not answer; not empty means the boundary is inconclusive."""
+    """Reasons that git could not answer; if there is one, the boundary is inconclusive."""
     locked: Mapping[str, str] = {}
     """path → digest of the ignored files that protected patterns name."""
     written: TimesByPath = {}  # noqa: RUF012 - never changed
-    """path → ctime (ns) of the files that had to be hashed; the others were in the cache."""
+    """path → ctime (ns) of the files that had to be hashed; the others came from the cache."""
     began: int = 0
     """Start of the snapshot (ns)."""
     submodules: tuple[str, ...] = ()
-    """The submodules that are checked out. The folder of one that is not is empty, and no change.
-    """
+    """The submodules that are checked out. Any other is an empty folder, and no change."""
     emptied: tuple[PathChange, ...] = ()
-    """The submodules that are not checked out, as changes for the verifier lock."""
+    """The submodules that are not checked out, as changes for the check of protected files."""
     behind: Mapping[str, str] = {}
     """path → digest of ignored files that new symlinks lead to and no other field holds."""
 
@@ -212,33 +208,33 @@ def entry_digest(entry: ContentState | None) -> str:
 
 
 def by_path(changes: Changes) -> Mapping[str, PathChange] | ManyChanges:
-    """What ``get`` gives the change of a path from."""
+    """Changes by path, for ``get``: a dict, or the packed changes themselves."""
     if isinstance(changes, tuple):
         return {change.path: change for change in changes}
     return changes
 
 
 def in_order(changes: list[PathChange] | Iterator[PathChange] | Changes) -> Iterable[PathChange]:
-    """Sorted by the bytes of their paths, as what is no tuple and no list is already."""
+    """The changes sorted by the bytes of their paths; packed changes already are."""
     if not isinstance(changes, tuple | list):
         return changes
     return sorted(changes, key=order_key)
 
 
 def order_key(change: PathChange) -> bytes:
-    """What changes are sorted by: the bytes of their paths."""
+    """Sort key of a change: the bytes of its path."""
     return path_bytes(change.path)
 
 
 def where(changes: Changes, keep: Callable[[PathChange], bool]) -> Changes:
-    """Those of ``changes`` that ``keep`` accepts."""
+    """The ``changes`` that ``keep`` accepts."""
     if isinstance(changes, tuple):
         return tuple(change for change in changes if keep(change))
     return changes.where(keep)
 
 
 def with_replaced(changes: list[PathChange] | Changes, other: Mapping[int, PathChange]) -> Changes:
-    """``changes`` with the ``other`` ones at their places."""
+    """``changes`` with the changes in ``other`` put at their indexes."""
     if not isinstance(changes, tuple | list):
         return changes.replaced(other) if other else changes
     if not other:
@@ -253,9 +249,9 @@ def dirty_digest(change: PathChange) -> str:
 
 
 def as_at_activation(change: PathChange, baseline: Baseline) -> bool:
-    """Whether a path is as at activation, or as the base has it, on disk, in the index and in HEAD.
+    """Whether a path is as at activation, or as in the base, on disk, in the index and in HEAD.
 
-    A dirty file does not count while its content is the same, also once it was staged or committed
+    A dirty file does not count while its content stays the same, even once staged or committed
     unchanged (SPEC 4).
     """
     ignored = baseline.denied_ignored.get(change.path)

@@ -2,10 +2,10 @@
 
 A pattern that names a folder covers everything below it, as in a ``.gitignore``: ``src``, ``src/``,
 ``src/*`` and ``src/**`` all match ``src/a/b.py``. ``*``, ``?`` and ``[...]`` never cross a ``/``;
-``**`` does where it stands alone between slashes; ``src/**/`` matches folders below ``src``, and
-what is in them. Blanks at the end are cut, as git cuts them, unless a backslash stands before them.
-There are no comments and no ``!``: a pattern is a value of a list, not a line of a file. A test
-compares this with ``git check-ignore``.
+``**`` does if it is alone between slashes; ``src/**/`` matches folders below ``src``, and their
+content. Blanks at the end are cut, as git cuts them, unless a backslash precedes them. There are no
+comments and no ``!``: a pattern is a value of a list, not a line of a file. A test compares this
+with ``git check-ignore``.
 
 The work for one path is bounded by (parts of the path) x (parts of the pattern) x (bytes of a
 name): no regular expression is made from a user's text.
@@ -24,7 +24,7 @@ _SLASH = 0x2F
 _SPECIAL = frozenset(b"*?[\\")
 
 _Token = int | frozenset[int]
-"""A byte, ``_STAR``, ``_ANY``, or the set of bytes a bracket stands for."""
+"""A byte, ``_STAR``, ``_ANY``, or the set of bytes that a bracket matches."""
 
 _CLASSES = {
     b"alnum": bytes(range(0x30, 0x3A)) + bytes(range(0x41, 0x5B)) + bytes(range(0x61, 0x7B)),
@@ -52,7 +52,7 @@ class GlobPart(NamedTuple):
     """The pattern of one name between slashes."""
 
     head: bytes
-    """Literal start; the whole name where ``tokens`` is None and ``tail`` is None."""
+    """Literal start; the whole name if ``tokens`` and ``tail`` are None."""
     tail: bytes | None = None
     """Literal end after exactly one ``*``."""
     tokens: tuple[_Token, ...] | None = None
@@ -76,14 +76,14 @@ class Glob(NamedTuple):
 
     text: str
     parts: tuple[GlobPart | None, ...]
-    """None stands for ``**``."""
+    """None is ``**``."""
     folder_only: bool
     anchored: bool
     needle: bytes | None
-    """``/a/b`` where every part is literal; with a ``/`` at the end only paths inside match."""
+    """``/a/b`` if every part is literal; with a ``/`` at the end only paths inside match."""
 
     def matches(self, path: bytes, *, folder: bool = False) -> bool:
-        """Whether ``path``, or a folder above it, fits. ``folder``: the path itself is a folder."""
+        """Whether ``path``, or a folder above it, matches. ``folder``: whether it is a folder."""
         if self.needle is not None:
             inside = self.needle[-1] == _SLASH
             subject = b"/%b/" % path if folder or not inside else b"/" + path
@@ -115,7 +115,7 @@ class Glob(NamedTuple):
 
     @property
     def literal(self) -> bytes:
-        """The longest bytes that every covered path holds; perhaps empty."""
+        """A literal of bytes that every covered path contains; may be empty."""
         parts = [part for part in self.parts if part is not None and part.tokens is None]
         return max(
             (text for part in parts for text in (part.head, part.tail or b"")), key=len, default=b""
@@ -142,7 +142,7 @@ class Glob(NamedTuple):
 class Globs:
     """Several patterns at once.
 
-    ``anchored``: they start at the top level, else at any depth. Raises :class:`GlobError` for a
+    ``anchored``: they match from the top level, else at any depth. Raises :class:`GlobError` for a
     pattern that :func:`why_not` refuses.
     """
 
@@ -153,7 +153,7 @@ class Globs:
         return bool(self.globs)
 
     def first(self, path: bytes, *, folder: bool = False) -> str | None:
-        """The text of the first pattern that covers ``path``; None where none does."""
+        """The text of the first pattern that covers ``path``; None if none does."""
         for glob in self.globs:
             if glob.matches(path, folder=folder):
                 return glob.text
@@ -174,12 +174,12 @@ class Globs:
 
 
 def path_bytes(path: str) -> bytes:
-    """A path as the file system has it, and as patterns are compared with it."""
+    """A path as bytes: the form of the file system, which patterns are compared with."""
     return path.encode("utf-8", "surrogateescape")
 
 
 def why_not(pattern: object) -> str | None:
-    """Why ``pattern`` is refused; None where it can be used."""
+    """Reason that ``pattern`` is refused; None if it is usable."""
     if not isinstance(pattern, str):
         return "is not a string"
     pattern = without_end_blanks(pattern)
@@ -220,7 +220,7 @@ def literal_name(pattern: str) -> str | None:
 
 
 def literal_pattern(path: str) -> str:
-    """The pattern that names exactly ``path`` and what is below it."""
+    """The pattern that names exactly ``path`` and everything below it."""
     parts = []
     for place, char in enumerate(path):
         first, last = place == 0, place == len(path) - 1
@@ -230,7 +230,7 @@ def literal_pattern(path: str) -> str:
 
 
 def without_end_blanks(pattern: str) -> str:
-    """The pattern as git reads a line: without blanks at its end that no backslash keeps."""
+    """The pattern as git reads a line: trailing blanks are cut unless a backslash escapes them."""
     cut = pattern.rstrip(" ")
     return cut + pattern[len(cut) :][:1] if _escaped_end(cut + " ") else cut
 
@@ -264,7 +264,7 @@ def _literal_part(parts: Sequence[GlobPart | None], folder_only: bool) -> bytes 
     inside = folder_only
     if len(parts) > 1 and parts[-1] is None:
         if folder_only:
-            return None  # ``src/**/`` is not all that is in ``src``
+            return None  # ``src/**/`` does not match all of ``src``
         parts, inside = parts[:-1], True
     names = [part.head for part in parts if part and part.tail is None and part.tokens is None]
     if not names or len(names) != len(parts):
@@ -273,7 +273,7 @@ def _literal_part(parts: Sequence[GlobPart | None], folder_only: bool) -> bytes 
 
 
 def _states_without_name(parts: Sequence[GlobPart | None], state: int) -> Iterator[int]:
-    """The states reached without a name: ``**`` may stand for no folder, except at the end."""
+    """The states reached without a name: ``**`` may match no folder, except at the end."""
     yield state
     while state < len(parts) - 1 and parts[state] is None:
         state += 1
@@ -349,7 +349,7 @@ def _token_pieces(text: bytes) -> Iterator[list[_Token]]:
 
 
 def _bracket(text: bytes, at: int) -> tuple[frozenset[int], int]:
-    """The bytes that the bracket whose content starts at ``at`` stands for, and where it ends."""
+    """The bytes that the bracket with its content at ``at`` matches, and the bracket's end."""
     negated = text[at : at + 1] in (b"!", b"^")
     at += negated
     members: set[int] = set()
@@ -388,7 +388,7 @@ def _bracket(text: bytes, at: int) -> tuple[frozenset[int], int]:
 
 
 def _bracket_member(text: bytes, at: int) -> tuple[int, int, bool]:
-    """(byte, where it ends, whether a backslash stood before it)."""
+    """(byte, its end, whether it was escaped by a backslash)."""
     literal = text[at : at + 1] == b"\\"
     at += literal
     if at >= len(text):

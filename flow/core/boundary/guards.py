@@ -1,7 +1,7 @@
-"""Guards: git's hooks, settings and exceptions, which no change set holds (SPEC 4).
+"""Guards: git's hooks, settings and exceptions, which are in no change set (SPEC 4).
 
-They decide what git, and a check that asks it, later answers or runs. Values and pure decisions
-only; ``adapters/worktree/guards`` reads them.
+They influence later answers of git, and the programs that it runs. Values and pure decisions only;
+``adapters/worktree/guards`` reads them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SHALLOW = "shallow"
 """The guard of a shallow history, which a later fetch (``--unshallow``) removes legitimately."""
 
 _FIRST_KINDS = ("hooks/", "core.hooksPath", "info/", "worktree info/", "refs/replace")
-"""Prefixes of the recorded names where :data:`KINDS` is absent."""
+"""Prefixes of the recorded names in a record without :data:`KINDS`."""
 
 
 def pinned_kinds(now: Mapping[str, str], baseline: Mapping[str, str]) -> dict[str, str]:
@@ -29,7 +29,7 @@ def pinned_kinds(now: Mapping[str, str], baseline: Mapping[str, str]) -> dict[st
 
 
 def guards_changed(baseline: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of the guards that are not as ``baseline`` recorded them."""
+    """The names of the guards that differ from the record in ``baseline``."""
     present = pinned_kinds(now, baseline)
     names = differences(baseline, present)
     return tuple(name for name in names if name != SHALLOW or name in present)
@@ -42,7 +42,7 @@ def unapproved(
 ) -> tuple[str, ...]:
     """The names of guards that at one of ``moments`` were neither as recorded nor as approved.
 
-    An approval (None: there is none) is for all guards exactly as they were then.
+    An approval (None: there is none) covers all guards exactly as they were then.
     """
     names: set[str] = set()
     for now in moments:

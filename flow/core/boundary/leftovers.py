@@ -1,8 +1,8 @@
 """Files that commands may leave behind without steering a later run (SPEC 4).
 
 The tables list what is harmless: caches, build folders, reports, logs, data. Every other new file,
-sources, scripts and settings among them, is a change like any other. The rule goes by names, since
-languages, test runners and build tools find their inputs by names, too.
+sources, scripts and settings among them, is a change like any other. The rule uses names, because
+languages, test runners and build tools find their inputs by name, too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CACHE_FOLDERS = frozenset(
         "htmlcov",
     )
 )
-"""Folders that tools fill as they like. Once Flow's commands made one, its content may change."""
+"""Folders that tools rewrite at will. Once Flow's commands made one, its content may change."""
 
 CACHE_FILES = (".tsbuildinfo",)
 CACHE_NAMES = frozenset((".coverage", "coverage.xml", "coverage.json", "lcov.info", ".eslintcache"))
@@ -69,7 +69,7 @@ DATA = frozenset(
         "o", "obj", "a", "class", "hi", "beam", "cmi", "cmo", "cmx", "rlib", "rmeta", "tsbuildinfo",
     )
 )  # fmt: skip
-"""Endings that no language, runner or build tool takes for code or settings."""
+"""Endings that no language, runner or build tool reads as code or settings."""
 
 REPORTS = frozenset(
     (
@@ -79,7 +79,7 @@ REPORTS = frozenset(
         "nosetests", "cobertura", "clover", "jacoco", "checkstyle", "pytest", "unittest", "unit",
     )
 )  # fmt: skip
-"""Words that name a report; the name needs one where its ending may be of settings, too."""
+"""Words that name a report; a name needs one if its ending may also be that of settings."""
 _REPORT_ENDINGS = frozenset(("json", "jsonl", "ndjson", "xml", "md"))
 _SETTINGS = frozenset(("config", "conf", "settings", "package", "tsconfig", "jsconfig", "rc"))
 _TEXT_SETTINGS = ("cmakelists", "requirements", "constraints", "manifest", "runtime")
@@ -95,7 +95,7 @@ NAMES = frozenset(
 _LOADED = frozenset(("conftest", "sitecustomize", "usercustomize"))
 """Python modules that are imported implicitly."""
 _COLLECTED = frozenset(("py", "go"))
-"""Endings that pytest and go collect in any folder but ``_NOT_COLLECTED``."""
+"""Endings that pytest and go collect in every folder except ``_NOT_COLLECTED``."""
 _NOT_COLLECTED = frozenset(("build", "dist"))
 
 _FLOWS = (".flow/", ".claude/", "skills/judge/rubrics/", "skills/judge/judge-config.json")
@@ -105,7 +105,7 @@ _FLOWS = (".flow/", ".claude/", "skills/judge/rubrics/", "skills/judge/judge-con
 def is_harmless(path: str, mode: str) -> bool:
     """Whether a new file of this name and mode cannot steer Flow or a later run of commands.
 
-    ``mode`` is as in ``ContentState``; a nested repository stands for all that is in it.
+    ``mode`` is as in ``ContentState``; a nested repository counts as all of its content.
     """
     path = path.lower()
     if path.startswith(_FLOWS):
@@ -146,9 +146,9 @@ _STEERING = _SETTINGS | frozenset(
 
 
 def is_report(path: str, mode: str) -> bool:
-    """Whether a file that a contract names as a report can be one, and steers no run.
+    """Whether a file that a contract names as a report can be one, and cannot steer a run.
 
-    Its format decides (JUnit is XML, CTRF is JSON), so its name need not.
+    Its format decides (JUnit is XML, CTRF is JSON), so the name need not look like a report.
     """
     if is_harmless(path, mode):
         return True
@@ -179,5 +179,5 @@ def _is_data(stem: str, ending: str) -> bool:
         return False
     words = set("".join(c if c.isalnum() else " " for c in stem).split())
     if ending == "xml" and stem.startswith("test-"):
-        return True  # as JUnit's ant task names them
+        return True  # the names that JUnit's ant task gives
     return not words.isdisjoint(REPORTS) and words.isdisjoint(_SETTINGS)

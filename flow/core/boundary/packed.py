@@ -1,7 +1,7 @@
 """Large change sets, packed: a path with its states takes some 50 bytes instead of 500.
 
 An evaluation holds two of them, and a checkout can have very many files that git does not track.
-What is packed is sorted by path, so that two of them are compared side by side.
+Packed changes are sorted by path, so two change sets can be compared side by side.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
 _ROWS = 256
-"""Rows of one block: so many are unpacked at once."""
+"""Rows of one block, which is unpacked as a whole."""
 _MODES = ("", REGULAR, "100755", LINK, GITLINK)
 _DIGITS = "0123456789abcdef"
 _NUMBERS = {mode: number for number, mode in enumerate(_MODES) if mode}
 
 
 class _PackedRows:
-    """Some rows. A column has a byte for each mode (0: not there) and the digest's bytes."""
+    """Rows of one block. Each row of a column is a byte for the mode (0: absent) and the digest."""
 
     __slots__ = ("columns", "count", "first", "paths")
 
@@ -37,7 +37,7 @@ class _PackedRows:
         )
 
     def rows(self, width: int) -> list[PathChange]:
-        """Its changes."""
+        """The block's changes; ``width``: bytes of a digest."""
         names = self.paths.decode("utf-8", "surrogateescape").split("\0")
         states = [_unpacked(column, width, self.count) for column in self.columns]
         return [
@@ -56,11 +56,11 @@ class PackedChanges:
         self._others = others
         """By place, what a block cannot hold; None: left out."""
         self._opened: tuple[int, Mapping[str, PathChange]] = -1, {}
-        """The block that was looked into last: whoever goes by the order opens each one once."""
+        """The last unpacked block; access in path order unpacks each block once."""
 
     @classmethod
     def of(cls, changes: Iterable[PathChange], width: int) -> PackedChanges:
-        """Pack changes that are sorted by the bytes of their paths; ``width``: of a digest."""
+        """Pack changes sorted by the bytes of their paths; ``width``: bytes of a digest."""
         blocks: list[_PackedRows] = []
         others: dict[int, PathChange | None] = {}
         rows = iter(changes)
@@ -94,7 +94,7 @@ class PackedChanges:
     __hash__ = None  # type: ignore[assignment]  # compared by content, like a list
 
     def get(self, path: str) -> PathChange | None:
-        """The change of a path; quick where paths are asked for in their order."""
+        """The change of a path, or None; fast if paths are requested in their order."""
         key = path_bytes(path)
         number = bisect_right(self._blocks, key, key=lambda block: block.first) - 1
         if number < 0:
@@ -105,12 +105,12 @@ class PackedChanges:
         return self._opened[1].get(path)
 
     def replaced(self, changes: Mapping[int, PathChange]) -> PackedChanges:
-        """The same with other changes at some places, counted as they come."""
+        """A copy with other changes at some places, by index."""
         places = self._places() if None in self._others.values() else range(len(self))
         return self._with({place: changes[at] for at, place in enumerate(places) if at in changes})
 
     def where(self, keep: Callable[[PathChange], bool]) -> PackedChanges:
-        """Those that ``keep`` accepts."""
+        """The changes that ``keep`` accepts."""
         pairs = zip(self._places(), self, strict=True)
         return self._with({place: None for place, change in pairs if not keep(change)})
 
@@ -150,14 +150,14 @@ class PackedTimes:
         return len(self._times)
 
     def items(self) -> Iterator[tuple[bytes, int]]:
-        """Path and time, by the order of paths."""
+        """(path, time) pairs, sorted by path."""
         return chain.from_iterable(self._rows(number) for number in range(len(self._blocks)))
 
     def __contains__(self, path: object) -> bool:
         return isinstance(path, bytes) and self.get(path) is not None
 
     def get(self, path: bytes) -> int | None:
-        """The time of a path; quick where paths are asked for in their order."""
+        """The time of a path, or None; fast if paths are requested in their order."""
         number = bisect_right(self._firsts, path) - 1
         if number < 0:
             return None
@@ -173,7 +173,7 @@ class PackedTimes:
 
 
 def _packed_states(change: PathChange, width: int) -> list[bytes] | None:
-    """Its four states; None where there is more to it."""
+    """The packed states of a change; None if it has more than fits the packed form."""
     path, base, head, index, worktree, real, foreign, set_up = change
     if real is not None or foreign or set_up or type(change) is not PathChange or "\0" in path:
         return None

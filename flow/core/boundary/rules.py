@@ -97,20 +97,21 @@ class Violation(NamedTuple):
     path: str
     why: str
     committed: bool = False
-    """Whether HEAD differs from the base there: perhaps the base branch brought it."""
+    """Whether HEAD differs from the base there; the base branch may have brought it."""
     mend: Literal["remove", "restore", "undo"] = "undo"
-    """The remedy: it is new; the base has it; or neither, such as what was changed at activation
-    already."""
+    """The remedy: remove a new file, restore the base's, or undo by hand, as for a file that was
+    changed at activation already.
+    """
     change: Literal["new", "changed", "deleted"] = "changed"
     """The difference from the goal's start."""
     staged: bool = False
     """Whether the index differs from the base there."""
     openable: bool = True
-    """Whether one more allowed path would allow it: no denied pattern and no symlink is the
-    reason."""
+    """Whether one more allowed path would allow it: the reason is no denied pattern and no symlink.
+    """
     before: str = ABSENT
     after: str = ABSENT
-    """What the base has and what is on disk (``mode:hash`` or ``absent``)."""
+    """Digests (``mode:hash`` or ``absent``): ``before`` in the base, ``after`` on disk."""
 
 
 class BoundaryReport(NamedTuple):
@@ -123,9 +124,9 @@ class BoundaryReport(NamedTuple):
     problems: tuple[str, ...]
     guards_changed: tuple[str, ...]
     protected_changed: tuple[str, ...] = ()
-    """Protected files that changed since activation and are not approved so."""
+    """Protected files that changed since activation without an approval of this content."""
     rewritten: tuple[str, ...] = ()
-    """Files that were written to while commands ran, and are as they were before."""
+    """Files that were written while commands ran and now have their former content."""
     guards: Mapping[str, str] = {}
     """Git's hooks and settings in the last snapshot."""
     inside: tuple[str, ...] = ()
@@ -133,20 +134,19 @@ class BoundaryReport(NamedTuple):
 
 
 class OwnFiles:
-    """The predicate of the journals and judges' reports that Flow writes, by folder and name.
+    """Predicate for the journals and judges' reports that Flow itself writes, by folder and name.
 
-    All three folders are those that were pinned at activation: no setting that a checkout brings
-    may open a path later. Reports count in the default folder too, and scorecards in
-    ``skills/judge/scores``; everything below ``.flow/`` is left out elsewhere.
+    All three folders are the ones pinned at activation: no setting in a checkout may open a path
+    later. Reports also count in the default folder, and scorecards in ``skills/judge/scores``;
+    everything below ``.flow/`` is left out elsewhere.
 
-    The temporary files of a killed or running process are no change either.
-    ``journal`` is the goal's ``scope.journal``; it counts where it lies in the journal folder.
-    The content must be recorded as Flow's (``PathChange.foreign``); without any record this goal's
-    own journal counts, which is ``journal``, else that of ``issue``, else that of ``goal_id`` or a
-    day's, each with its parts (``….2.md``). Flow writes regular files that are no programs, and
-    removes none that was committed; a ``denied`` path, or one behind a symlink, is a change like
-    any other. The same holds for the files of Flow's set-up
-    (``PathChange.set_up``), whatever their names.
+    The temporary files of a killed or running process are no change either. ``journal`` is the
+    goal's ``scope.journal``; it counts if it is in the journal folder. The content must be recorded
+    as Flow's (``PathChange.foreign``); without a record only this goal's own journal counts:
+    ``journal``, else that of ``issue``, else that of ``goal_id`` or a day's, each with its parts
+    (``….2.md``). Flow writes regular files that are not executable, and removes no committed one; a
+    ``denied`` path, or one behind a symlink, is a change like any other. The same holds for the
+    files of Flow's set-up (``PathChange.set_up``), under any name.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class OwnFiles:
         self._scores = {f"{PLUGIN_SCORES}/", f"{scores_dir.strip('/')}/"}
 
     def __call__(self, change: PathChange | str) -> bool:
-        """Whether Flow itself makes such a change; of a path alone, whether it may make one."""
+        """Whether Flow itself made the change; for a path alone, whether Flow may make one."""
         if isinstance(change, str):
             return self.named(change)
         entries = (change.base, change.head, change.index, change.worktree)
@@ -185,9 +185,9 @@ class OwnFiles:
         )
 
     def _unrecorded(self, change: PathChange) -> bool:
-        """Whether it is this goal's own journal, unrecorded or allowed.
+        """Whether the path is this goal's own journal, unrecorded or allowed.
 
-        Every evaluation writes it: as an ordinary change it would make each one stale.
+        Every evaluation writes it, so as an ordinary change it would make all evidence stale.
         """
         allowed = self._allowed.first(path_bytes(change.path)) is not None
         if change.foreign != "unrecorded" and not allowed:
@@ -197,11 +197,11 @@ class OwnFiles:
             return self._journal in (change.path, base)
         if self._issue is not None:
             return base == f"{self._folder}issue-{self._issue}.md"
-        days = f"{self._folder}session-"  # where goals without an issue were journalled before
+        days = f"{self._folder}session-"  # journals of earlier versions
         return base == f"{self._folder}goal-{self._goal_id}.md" or change.path.startswith(days)
 
     def named(self, path: str) -> bool:
-        """Whether Flow writes files of this name, as long as it is not denied."""
+        """Whether Flow writes files of this name, unless the path is denied."""
         at = path.rfind("/") + 1
         folder, last = path[:at], path[at:]
         if folder in self._reports and (is_temporary(last) or _is_report(last)):
@@ -237,7 +237,7 @@ def own_files(
     goal_id: str | None = None,
     allowed: Sequence[str] = (),
 ) -> OwnFiles:
-    """Flow's own files, in the folders that ``baseline`` pinned; ``denied`` is denied by now."""
+    """Predicate for Flow's own files in ``baseline``'s folders; ``denied`` is the present value."""
     return OwnFiles(
         baseline.journal_dir,
         journal,
@@ -251,18 +251,18 @@ def own_files(
 
 
 def _is_flows_own(path: str) -> bool:
-    """Whether it lies in Flow's own folder and is none of the files that people write there."""
+    """Whether the path is in Flow's own folder and not one of the files that people write there."""
     return f"{path}/".startswith(".flow/") and not f"{path}/".startswith(_WRITTEN_BY_PEOPLE)
 
 
 def is_temporary(name: str) -> bool:
-    """Whether Flow gives such names to files that it is about to rename."""
+    """Whether ``name`` is one that Flow gives to a file before renaming it."""
     rest = name.removeprefix(TEMP_PREFIX)
     return name != rest and len(rest) == TEMP_DIGITS and not rest.strip("0123456789abcdef")
 
 
 def _is_report(name: str) -> bool:
-    """``users-api-2025-01-15.1.md``."""
+    """Whether a name looks like ``users-api-2025-01-15.1.md``."""
     head, _, number = name.removesuffix(".md").rpartition(".")
     named = name.endswith(".md") and number.isascii() and number.isdigit()
     return named and len(head) > 11 and head[-11] == "-" and _is_date(head[-10:])
@@ -281,7 +281,7 @@ def _is_date(text: str) -> bool:
 
 
 def _is_card(name: str) -> bool:
-    """Whether it is the name of a scorecard: ``<skill>-<YYYYMMDD-HHMMSS>[-<number>].json``."""
+    """Whether a name looks like ``<skill>-<YYYYMMDD-HHMMSS>[-<number>].json``."""
     parts = name.removesuffix(".json").split("-")
     if not name.endswith(".json") or not name.isascii():
         return False
@@ -317,8 +317,8 @@ def boundary_report(
     """Compare the change set with a goal's paths.
 
     Paths that the settings denied at activation stay denied. Every pattern must have passed
-    :func:`check_patterns`. Where git could not answer the report names no paths: in the middle of a
-    merge they would be another branch's. ``inside``: whether those that are allowed are named.
+    :func:`check_patterns`. If git could not answer, the report names no paths: in the middle of a
+    merge they would be another branch's. ``inside``: whether it lists the allowed paths.
     """
     denied = tuple(dict.fromkeys((*denied, *baseline.settings_denied)))
     rules = path_rules(allowed, denied)
@@ -365,7 +365,7 @@ class PathRules(NamedTuple):
     denied: Globs
 
     def why(self, change: PathChange) -> str | None:
-        """Why the change is not allowed; None where it is."""
+        """Reason that the change is not allowed; None if it is."""
         reason = self.refusal(change.path, change.folder, allow=True)
         if reason is not None or change.real is None:
             return reason
@@ -379,7 +379,7 @@ class PathRules(NamedTuple):
         return None if reason is None else f"it leads to {change.real}, which is {reason}"
 
     def refusal(self, path: str, folder: bool = False, *, allow: bool = True) -> str | None:
-        """Why a path is not allowed; ``allow`` False: only whether it is denied."""
+        """Reason that a path is not allowed; ``allow`` False: only whether it is denied."""
         name = path_bytes(path)
         pattern = self.denied.first(name, folder=folder)
         if pattern is not None:
@@ -389,7 +389,7 @@ class PathRules(NamedTuple):
         return None
 
     def opens(self, change: PathChange) -> bool:
-        """Whether an allowed pattern more would allow the change, which is not allowed."""
+        """Whether one more allowed pattern would allow the change, which is not allowed now."""
         if change.real is not None:
             alone = Globs([literal_pattern(change.path)], anchored=True)
             return self._replace(allowed=alone).why(change) is None
