@@ -1,8 +1,9 @@
 """The record of a closed goal in the user's state folder (SPEC 2 and 10).
 
-A goal file and its run lie in the checkout, where anyone may write ``achieved`` and a matching
-event. So each terminal transition leaves a digest of the goal and its evidence there. The Stop hook
-reports each closing to the person once: a command in a script closes a goal without a question.
+A goal file and its run are in the checkout, where anyone may write ``achieved`` and a matching
+event. So each terminal transition stores a digest of the goal and its evidence in the state folder.
+The Stop hook reports each closing to the person once: a command in a script closes a goal without a
+question.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _LONGEST = 200
 class ClosedGoal(NamedTuple):
     """A goal that was closed in a checkout, for the report at the next stop there.
 
-    ``at``, ``by`` and ``said_from`` are the event's; empty where it has none.
+    ``at``, ``by`` and ``said_from`` are the event's; empty if it has none.
     """
 
     goal_id: str
@@ -39,7 +40,7 @@ class ClosedGoal(NamedTuple):
     said_from: str = ""
 
     def sentence(self) -> str:
-        """Who closed it, when and from where; without a full stop, safe for a terminal."""
+        """The closer, time and origin in one sentence; without a full stop, safe for a terminal."""
         place = PLACES.get(self.said_from, self.said_from)
         parts = ((" at ", self.at), (" by ", self.by), (", said from ", place))
         details = "".join(before + visible(text)[:_LONGEST] for before, text in parts if text)
@@ -51,7 +52,7 @@ class ClosedGoal(NamedTuple):
 def closed_goal(
     goal_id: str, branch: str, status: str, event: Mapping[str, Any] | None
 ) -> ClosedGoal:
-    """The closing that ``event``, the goal's newest change of status, is."""
+    """The closing described by ``event``, the goal's newest change of status."""
     transition = event if event is not None and event.get("to") == status else {}
     by = transition.get("by", transition.get("how"))  # a helper names itself
     texts = (transition.get("at"), by, transition.get("said_from"))
@@ -70,7 +71,7 @@ def closed_at(events: Sequence[Mapping[str, Any]], status: str) -> str | None:
 
 
 def statement(goal: Goal, contract: str, at: str) -> bytes:
-    """The bytes of the digest: the goal as it was closed at ``at``, and its evidence."""
+    """The bytes to digest: the goal as it was closed at ``at``, and its evidence."""
     document = {
         "goal": goal.id,
         "to": goal.status,

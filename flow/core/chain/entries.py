@@ -51,7 +51,7 @@ class LedgerEntry(NamedTuple):
     """``evaluator`` and ``approver`` are Flow's own; only such evidence can count."""
     sidecar_sha256: str
     output_sha256: str | None
-    """None where the sidecar has no output; in a ``dropped`` entry the former output's."""
+    """None if the sidecar has no output; in a ``dropped`` entry the former output's."""
     prev: str
     hash: str
 
@@ -62,12 +62,12 @@ class LedgerEntry(NamedTuple):
 
 
 def genesis(run_id: str) -> str:
-    """``prev`` of a run's first entry."""
+    """The value of ``prev`` in a run's first entry."""
     return sha256(f"flow.synapti.ai/v1 ledger {run_id}".encode()).hexdigest()
 
 
 def events_genesis(run_id: str) -> str:
-    """``prev`` of the first line of a run's ``events.jsonl``."""
+    """The value of ``prev`` in the first line of a run's ``events.jsonl``."""
     return sha256(f"flow.synapti.ai/v1 events {run_id}".encode()).hexdigest()
 
 
@@ -77,19 +77,19 @@ def canonical(document: Mapping[str, Any]) -> bytes:
 
 
 def seal(document: Mapping[str, Any]) -> str:
-    """The ``hash`` of an object that has none yet."""
+    """The ``hash`` for an object that has none yet."""
     return sha256(canonical(document)).hexdigest()
 
 
 def following(last: Head | None, run_id: str, fields: Mapping[str, Any]) -> LedgerEntry:
-    """The entry after ``last`` (None: the first) with ``fields`` for all but its place."""
+    """The entry after ``last`` (None: the first), with ``fields`` for all but its place."""
     number, prev = last if last is not None else (0, genesis(run_id))
     document = {**fields, "seq": number + 1, "prev": prev}
     return LedgerEntry(**document, hash=seal(document))
 
 
 def line(entry: LedgerEntry) -> bytes:
-    """The entry as it stands in ``ledger.jsonl``, without the newline."""
+    """The entry's line in ``ledger.jsonl``, without the newline."""
     return canonical(entry._asdict())
 
 
@@ -97,7 +97,7 @@ def read(document: object, text: bytes, *, hashed: bool = False) -> LedgerEntry:
     """The entry whose line is ``text`` and whose JSON is ``document``.
 
     ``hashed``: the caller has just found the line by a hash that it trusts and that covers all of
-    it. Raises ValueError with the fault where Flow would not write it so, or it was changed.
+    it. Raises ValueError with the fault if Flow would not write the line so, or it was changed.
     """
     if not isinstance(document, dict) or set(document) != set(LedgerEntry._fields):
         raise ValueError("is no entry")
@@ -137,7 +137,7 @@ def head_of(text: object) -> Head | None:
 
 
 def beginnings(evidence_id: str) -> Iterator[str]:
-    """The beginnings of an id that end in a hyphen, as ``evidence-ac1-eval-``: what is asked by."""
+    """The beginnings of an id that end in a hyphen, as ``evidence-ac1-eval-``, for searches."""
     end = evidence_id.find("-") + 1
     while end:
         yield evidence_id[:end]

@@ -29,7 +29,7 @@ def merged(intervals: Iterable[Interval]) -> Intervals:
 
 
 def without(intervals: Intervals, numbers: Iterable[int]) -> Intervals:
-    """The intervals without these numbers."""
+    """The intervals without ``numbers``."""
     remaining = list(intervals)
     for number in numbers:
         for index, (first, last) in enumerate(remaining):
@@ -40,7 +40,7 @@ def without(intervals: Intervals, numbers: Iterable[int]) -> Intervals:
 
 
 def bounded(intervals: Intervals, limit: int) -> Intervals:
-    """At most ``limit`` intervals that cover all of these: gaps between the oldest are filled."""
+    """At most ``limit`` intervals that cover all of these; the oldest gaps are filled."""
     surplus = len(intervals) - limit
     if surplus <= 0:
         return intervals

@@ -28,11 +28,11 @@ _NAMED = 4
 """At most this many witnesses are listed in a finding."""
 
 ASIDE = ("proposal.json", "last-verdict.json", "loop.json")
-"""Files that a person's confirmation does not rest on: a proposal has a digest of its own."""
+"""Files that a person's confirmation does not depend on: a proposal has its own digest."""
 
 
 class ChainFinding(NamedTuple):
-    """One fault. ``file`` is below the top level; ``entry`` is a ``seq``."""
+    """One fault. ``file`` is relative to the top level; ``entry`` is a ``seq``."""
 
     kind: Kind
     run_id: str
@@ -45,12 +45,12 @@ class ChainFinding(NamedTuple):
 
     @property
     def aside(self) -> bool:
-        """Whether no decision rests on it."""
+        """Whether no decision depends on the file."""
         return self.kind == "unaccounted" or self.file.endswith(ASIDE)
 
 
 class Line(NamedTuple):
-    """One line of a file. ``text`` is None where it is too long to read."""
+    """One line of a file. ``text`` is None if it is too long to read."""
 
     number: int
     text: bytes | None
@@ -84,7 +84,7 @@ class WalkedLedger(NamedTuple):
     """Evidence ids whose output ``flow gc`` dropped."""
     findings: tuple[ChainFinding, ...]
     seen: frozenset[Head]
-    """Those of the heads asked for that are in it."""
+    """The sought heads that are in the ledger."""
 
 
 def walk(
@@ -97,7 +97,8 @@ def walk(
 ) -> WalkedLedger:
     """Walk a run's ledger from its first entry to its last.
 
-    ``heads`` must be in it; of ``sought`` the result only names those that are.
+    A missing one of ``heads`` is a finding; a missing one of ``sought`` is only left out of the
+    result.
     """
     walker = _Walker(run_id, file)
     witnessed = _merged(heads)
