@@ -10,23 +10,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 HeldBy = Literal["", "open", "person"]
-"""What an achieved verdict waits for: nothing; another goal; a person, since that goal can no
-longer be achieved, or cannot be found."""
+"""Reason to hold an achieved verdict back.
+
+Empty: none. ``open``: another goal comes first. ``person``: a person must act, since that goal can
+no longer be achieved, or cannot be found.
+"""
 MOST_FOLLOWED = 1000
-"""Goals that are read to find a circle."""
+"""Largest number of goals that are read to find a circle."""
 
 
 class EarlierGoal(NamedTuple):
-    """A goal that another one comes after, as it stands in the checkout."""
+    """The state of a goal that another one comes after."""
 
     status: str
     after: tuple[str, ...] = ()
     problem: str = ""
-    """Why its status does not count; empty where it does."""
+    """Reason that its status does not count; empty if it does."""
 
 
 class Hold(NamedTuple):
-    """One goal that has to be achieved first and is not."""
+    """One goal that must be achieved first and is not."""
 
     goal_id: str
     by: HeldBy
@@ -36,7 +39,7 @@ class Hold(NamedTuple):
 def holds(
     goal_id: str, after: Sequence[str], look_up: Callable[[str], EarlierGoal | None]
 ) -> tuple[Hold, ...]:
-    """What holds the goal back; ``look_up`` is None for a goal that is not in the checkout."""
+    """The goals that hold this one back; ``look_up`` returns None for a goal that is missing."""
     waiting = []
     for name in dict.fromkeys(after):
         hold = _hold(goal_id, name, look_up)
@@ -79,13 +82,13 @@ def _leads_back(
 
 
 def held_by(waiting: Sequence[Hold]) -> HeldBy:
-    """What all of them together wait for."""
+    """The strongest hold of them all; empty if there is none."""
     kinds = {hold.by for hold in waiting}
     return "person" if "person" in kinds else "open" if kinds else ""
 
 
 def sentences(waiting: Sequence[Hold]) -> list[str]:
-    """Why achieved is not proposed, one sentence a goal."""
+    """Reasons that achieved is not proposed, one sentence per goal."""
     return [f"goal {hold.goal_id} comes first and {hold.why}" for hold in waiting]
 
 
@@ -95,9 +98,9 @@ def warnings(
     look_up: Callable[[str], EarlierGoal | None],
     goal_ids: Sequence[str],
 ) -> list[str]:
-    """A warning for each goal that comes first and can never be achieved as it stands.
+    """A warning for each earlier goal that can never be achieved as things are.
 
-    ``goal_ids`` are those of the checkout, of which one may have been meant.
+    ``goal_ids`` are the checkout's goals, for a suggestion of the intended one.
     """
     others = [name for name in goal_ids if name != goal_id]
     told = []

@@ -1,6 +1,6 @@
-"""The question before a goal is closed (SPEC 17.3), with all that a person must know.
+"""The question before a goal is closed (SPEC 17.3), with all facts that a person needs.
 
-It is gathered anew each time it is asked, and never taken from an agent's words. Gaps are named in
+The facts are gathered anew for each question, never from an agent's words. Gaps are listed in
 ``unknown``, never left out.
 """
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from flow.core.evidence.proof import ProofChange
 
 TEXT_LIMIT = 4000
-"""Characters of one text in the document."""
+"""Characters of one text in the document, at most."""
 LEAST_PREFIX = 8
-"""Digits that name a proposal."""
+"""Least number of digits that identify a proposal."""
 LISTED = 200
-"""Paths that a list of the document names; it has the count beside it."""
+"""Paths in one list of the document, at most; their full number is beside it."""
 
 ProvedBy = Literal["command", "judge", "person", "nothing"]
 
 
 class CriterionProof(NamedTuple):
-    """A criterion, and its result in the evaluation that proposes."""
+    """A criterion, and its result in the proposing evaluation."""
 
     id: str
     text: str
@@ -49,20 +49,19 @@ class ContractStep(NamedTuple):
 
     at: str
     by: str
-    """The author; empty where it is not on record."""
+    """The author; empty if not on record."""
     how: str
     said_from: str
-    """``terminal``, ``pipe`` or ``agent``; empty where that is not on record."""
+    """``terminal``, ``pipe`` or ``agent``; empty if not on record."""
     kind: str
-    """``weakening``, ``incomparable``, ``strengthening`` or ``neutral``; empty where it is not on
-    record."""
+    """The change's class, as in :data:`flow.core.amendment.rules.Class`; empty if not on record."""
     lines: tuple[str, ...]
     """Key, ``  - old``, ``  + new``, as :mod:`flow.core.amendment.trust_diff` writes them."""
     reason: str = ""
 
 
 class TrustGround(NamedTuple):
-    """The trust by which the commands ran."""
+    """The trust under which the commands ran."""
 
     trusted: bool
     why: str
@@ -94,7 +93,7 @@ class ConfirmQuestion(NamedTuple):
     others: tuple[str, ...] = ()
     """The branch's other goals that are not done."""
     only_proof: bool = False
-    """Whether only files that the proof rests on changed."""
+    """Whether the only changed files are ones that the proof depends on."""
     moved: tuple[str, ...] = ()
     """Changes since the proposal, which prevent the confirmation."""
 
@@ -104,7 +103,7 @@ class ConfirmQuestion(NamedTuple):
         return tuple(row for row in self.criteria if not row.proved)
 
     def to_document(self) -> dict[str, Any]:
-        """``proposed_transition.confirm`` of a verdict (docs/lifecycle.md)."""
+        """The document ``proposed_transition.confirm`` of a verdict (docs/lifecycle.md)."""
         proof = self.proof.to_document()
         for file in proof["files"]:
             file["approved"] = self.approved.get(file["path"])

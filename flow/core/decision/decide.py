@@ -65,14 +65,15 @@ class JudgedCriterion(NamedTuple):
     id: str
     status: JudgedStatus
     reason: str = ""
-    """The judge's own words; empty where it gave none."""
+    """The judge's own words; empty if it gave none."""
     lowered: str = ""
-    """Why a judge's pass counts as ``incomplete``; empty where its status is its own."""
+    """Reason that a judge's pass counts as ``incomplete``; empty if the status is the judge's own.
+    """
     remark: str = ""
     """Flow's words: the number of judges that agree, or the method."""
 
     def words(self) -> str:
-        """Remark and reason on one line; the judge's own words stand in quotes."""
+        """Remark and reason on one line; the judge's own words in quotes."""
         quoted = f'"{self.reason}"' if self.reason else ""
         return ": ".join(filter(None, (self.remark, quoted)))
 
@@ -116,7 +117,7 @@ class Decision(NamedTuple):
 def candidate(measured: Iterable[Measured], *, boundary_known: bool) -> Candidate:
     """The result of the commands and the boundary, before any judge.
 
-    ``boundary_known`` is False where git could not answer. A criterion that was not run, or whose
+    ``boundary_known`` is False if git could not answer. A criterion that was not run, or whose
     files changed meanwhile, counts as inconclusive.
     """
     required = [m for m in measured if m.must_pass]
@@ -150,7 +151,7 @@ def decide(
 ) -> Decision:
     """The table of SPEC 3, step 6.
 
-    ``judge`` is None where none was asked. ``review`` holds back an achieved verdict for a person
+    ``judge`` is None if none was asked. ``review`` holds back an achieved verdict for a person
     (hooks or git settings changed since activation, SPEC 4), ``held`` for a goal that comes first.
     """
     if violation:
@@ -177,7 +178,7 @@ def _with_opinion(judge: Opinion, *, review: bool, held: HeldBy) -> Decision:
         return Decision("blocked", "blocked", None, "blocked", judge.confidence, judge.blocker_type)
     if judge.verdict == "needs_human_review":
         return _person_decides(judge.confidence, judge.blocker_type)
-    return _person_decides(0.0)  # blocked, but by nothing it can name: no usable answer
+    return _person_decides(0.0)  # blocked without a blocker: no usable answer
 
 
 def _achieved(confidence: float, *, review: bool, held: HeldBy) -> Decision:

@@ -1,4 +1,4 @@
-"""What a verdict's screen shows beside the verdict itself: values from the record, for people."""
+"""Values from the record that a verdict's screen shows beside the verdict, for people."""
 
 from __future__ import annotations
 
@@ -13,47 +13,47 @@ TAIL = 15
 
 
 class OutputTail(NamedTuple):
-    """The end of what a command printed."""
+    """The end of a command's output."""
 
     lines: tuple[str, ...] = ()
-    """Its last lines as on a screen (:func:`flow.core.text.plain_output.plain_lines`)."""
+    """The last lines as on a screen (:func:`flow.core.text.plain_output.plain_lines`)."""
     total: int | None = None
-    """The lines of all of it; None where some of it was not kept."""
+    """Number of lines in the whole output; None if part of it was not kept."""
     missing: str = ""
-    """Why there is no line, in words; empty where there is one."""
+    """Reason that there is no line, in words; empty if there is one."""
 
 
 class RowDetails(NamedTuple):
-    """What the record says of one criterion's result."""
+    """Facts from the record about one criterion's result."""
 
     required: bool = True
     way: str = ""
-    """How it is proved without a command: ``a judge, by the rubric documentation``."""
+    """Kind of proof without a command: ``a judge, by the rubric documentation``."""
     seconds: float | None = None
-    """How long its runs took together."""
+    """Seconds that its runs took together; None if unknown."""
     runs: tuple[int, int] | None = None
-    """(passed, all) where its command ran several times."""
+    """(passed, all) if its command ran several times."""
     proved_before: bool = False
     """An earlier turn proved it."""
     judged: str = ""
     """A judge's figure: ``0.84, needs 0.75``."""
     approved_by: str = ""
     failure: str = ""
-    """What its runner says of the failure: ``4 of 14 failed``."""
+    """The runner's words about the failure: ``4 of 14 failed``."""
     works: str = ""
-    """A form of its command whose exit status shows a failure; empty where none is known."""
+    """A form of its command whose exit status shows a failure; empty if none is known."""
     output: OutputTail | None = None
 
 
 class VerdictDetails(NamedTuple):
-    """What the record says of a verdict."""
+    """Facts from the record about a verdict."""
 
     rows: Mapping[str, RowDetails] = {}
     """By the criterion's id."""
     seconds: float | None = None
-    """How long the evaluation took."""
+    """Seconds that the evaluation took; None if unknown."""
     at: str = ""
-    """When it ended (RFC 3339)."""
+    """The end of the evaluation (RFC 3339); empty if unknown."""
     allowed_paths: tuple[str, ...] = ()
 
 
@@ -61,9 +61,9 @@ NO_DETAILS = VerdictDetails()
 
 
 def no_lines(*, stored: bool, blank: bool, printed: object) -> str:
-    """Why no line of an output can be shown: ``printed`` are its bytes when it was recorded.
+    """Reason that no line of an output can be shown; ``printed`` is its recorded size in bytes.
 
-    ``stored``: it is there still; ``blank``: there is something in it, and no line to see.
+    ``stored``: the output still exists; ``blank``: it has content, but no visible line.
     """
     if not stored and printed:
         return "its output is gone"
@@ -71,7 +71,7 @@ def no_lines(*, stored: bool, blank: bool, printed: object) -> str:
 
 
 def judged_figures(criterion_id: str, judgement: Mapping[str, Any]) -> str:
-    """A judge's figure for a criterion: ``0.84, needs 0.75``, ``4.25 of 5``; or empty."""
+    """A judge's figure for a criterion: ``0.84, needs 0.75``, ``4.25 of 5``; empty if none."""
     own: dict[str, Any] = {}
     for key in ("criteria", "rubrics", "apart"):
         rows = judgement.get(key)
@@ -81,7 +81,7 @@ def judged_figures(criterion_id: str, judgement: Mapping[str, Any]) -> str:
     if own.get("grade") is not None:
         return _with_need(f"grade {own['grade']}", own.get("min_grade"))
     if isinstance(own.get("overall"), int | float):
-        return f"{own['overall']:.2f} of 5"  # a debate's
+        return f"{own['overall']:.2f} of 5"  # a debate's score
     figures = {**judgement, **own}
     for name, need in (
         ("score", own.get("threshold", own.get("passing_threshold"))),

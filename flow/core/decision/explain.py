@@ -36,22 +36,22 @@ def reason(
 
 
 def _left_out(needed: Sequence[CriterionResult]) -> str:
-    """That criteria did not run this time; what they came to earlier decides nothing."""
+    """The required criteria that did not run this time; their earlier results do not count."""
     left = [r.criterion_id for r in needed if r.outcome == "not_run" and not r.reason]
     return f"{_NOT_NOW}{names(left)}" if left else ""
 
 
 _NOT_NOW = "not run this time: "
 _MOST_ROWS = 8
-"""Criteria that a reason names with why, of each kind."""
+"""Criteria of each kind that a reason lists with their own reasons, at most."""
 _BY_COMMANDS = "required criteria passed by their commands"
 _BY_WORD = "proved by approval or judge"
 _VIOLATION, _OUTSIDE = "path_boundary_violation: ", " outside the goal's paths"
-"""Around the paths of a violation, as files and ``--json`` have it."""
+"""The text before and after a violation's paths, as files and ``--json`` have it."""
 
 
 def in_words(reason: str) -> str:
-    """A verdict's ``reason`` as people read it."""
+    """A verdict's ``reason`` in the words for people."""
     return "; ".join(map(_part_in_words, reason.split("; ")))
 
 
@@ -62,7 +62,7 @@ def _part_in_words(part: str) -> str:
 
 
 def only_counts(reason: str) -> bool:
-    """Whether an achieved verdict's reason only counts criteria, which a list of them says, too."""
+    """Whether an achieved verdict's reason only counts criteria, which their list shows as well."""
     return all(part.endswith((_BY_COMMANDS, _BY_WORD)) for part in reason.split("; "))
 
 
@@ -77,9 +77,9 @@ def _achieved_parts(needed: Sequence[CriterionResult]) -> list[str]:
 def beside_rows(
     reason: str, needed: Sequence[CriterionResult], violations: Sequence[str] = ()
 ) -> str:
-    """A verdict's ``reason`` without what its rows and its list of paths say already.
+    """A verdict's ``reason`` without the parts that its rows and its list of paths show already.
 
-    Only what :func:`reason` wrote of exactly these is left out; any other text stays as it is.
+    Only the text that :func:`reason` wrote about exactly these is left out; any other text stays.
     """
     outside = f"{_VIOLATION}{names(violations)}{_OUTSIDE}"
     for part in (*_criterion_parts(needed), *_achieved_parts(needed), outside):
@@ -142,19 +142,19 @@ def _is_stale(result: CriterionResult) -> bool:
 
 
 NO_TIME = "not reached in the time that was left"
-"""The reason of a criterion whose command did not end, or start, in the caller's time."""
+"""Reason for a criterion whose command did not end, or start, in the caller's time."""
 
 JUDGED = "judge: "
 """Start of the reason of a criterion that a judge has judged."""
 
 KINDS = ("masked", "vacuous", "guarded", "flaky", "not red")
-"""What the reason of an undecided criterion begins with, by which its result is called."""
+"""First words of an undecided criterion's reason, which name the kind of its result."""
 
 NAMED_JUDGE = " --judge-backend claude"
-"""What an evaluation's line has where a judge could answer, and none is set up."""
+"""Options added to an evaluation's command line if a judge could answer and none is set up."""
 
 FUZZY = "no command proves it"
-"""The reason of a fuzzy criterion that is neither judged nor approved."""
+"""Reason for a fuzzy criterion that is neither judged nor approved."""
 
 
 def hint(
@@ -170,11 +170,11 @@ def hint(
     trust_first: bool = False,
     first: str = "",
 ) -> str:
-    """The next step, as a command where there is one.
+    """The next step, as a command if there is one.
 
     A judge's hint is quoted, never given as Flow's instruction. ``may_propose``: this evaluation
-    may make a proposal at all; with ``trust_first`` it may once a person trusts the contract.
-    ``first`` is the step before where another goal comes first.
+    may make a proposal; with ``trust_first``, only once a person trusts the contract. ``first`` is
+    the earlier step if another goal comes first.
     """
     needed = [r for r in results if r.criterion_id in required]
     judge_hint = judge.next_step_hint if isinstance(judge, Opinion) else ""
@@ -208,7 +208,7 @@ def hint(
 
 
 def _outside_hint(goal_id: str, boundary: BoundaryReport) -> str:
-    """What to remove, what to put back, and last the line that allows them all, whole or not."""
+    """The files to remove, the files to put back, and last the command that allows them all."""
     from flow.core.decision.outside import outside_advice  # most goals stay inside
 
     advice = outside_advice(goal_id, boundary.violations, None)
@@ -237,7 +237,7 @@ def _persons_line(
     judge: Opinion | NoOpinion | None,
     evaluator_type: str,
 ) -> str:
-    """The command for a person where the evaluation needs one."""
+    """The command for a person, if the evaluation needs one; else empty."""
     if boundary.guards_changed:
         return f"look at them, then: flow goal approve {goal_id} guards --by NAME --note TEXT"
     if boundary.protected_changed and decision.blocker_type == "missing_approval":
@@ -256,7 +256,7 @@ def _persons_line(
 def approvals(goal_id: str, needed: Sequence[CriterionResult]) -> str:
     """The command by which a person proves the first open fuzzy criterion; else empty.
 
-    Where a judge has passed them all and was not sure enough, the first of those.
+    If a judge passed them all without enough confidence, the first of those.
     """
     rows = [r for r in needed if r.reason == FUZZY or r.reason.startswith(JUDGED)]
     fuzzy = [r.criterion_id for r in rows if r.status != "pass"] or [r.criterion_id for r in rows]

@@ -1,7 +1,7 @@
-"""What to do about files outside a goal's paths: put back, remove, or allow. Pure.
+"""The remedy for files outside a goal's paths: put back, remove, or allow. Pure.
 
-Every command stands whole: it is quoted for bash and zsh, works from the top level, and is never
-cut. Where no command is sure to do it, none is offered.
+Every command is complete: quoted for bash and zsh, valid at the top level, and never cut. If no
+command is sure to work, none is offered.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from flow.core.boundary.rules import Violation
 
 MOST_PATHS = 8
-"""Patterns that the line to amend names; more files are named by their folders."""
+"""Patterns in the amending command, at most; more files are named by their folders."""
 LISTED = 200
-"""Files that a document names; it has their count beside them."""
+"""Files in a document, at most; their full number is beside them."""
 _LONGEST_WORD = 300
 _BASE_DIGITS = 8
 _SPECIAL = frozenset("*?[]:\\!^")
@@ -35,31 +35,31 @@ class OutsideFile(NamedTuple):
     change: Literal["new", "changed", "deleted"]
     do: Literal["remove", "put_back"]
     command: str
-    """The line that does it; empty where a person has to see how."""
+    """The command that does it; empty if a person must find the way."""
     committed: bool
-    """Whether the line is to be committed then."""
+    """Whether the result must be committed."""
     added: int | None = None
     removed: int | None = None
-    """Changed lines; None where they are not known."""
+    """Numbers of changed lines; None if unknown."""
 
     def to_document(self) -> dict[str, Any]:
-        """Its row in the verdict."""
+        """The file's row in the verdict."""
         return {**self._asdict(), "path": visible(self.path), "command": self.command or None}
 
 
 class OutsideAdvice(NamedTuple):
-    """All files outside, and the one line that would allow them."""
+    """All files outside, and the one command that would allow them."""
 
     files: tuple[OutsideFile, ...]
     amend: str
-    """Empty where no allowed path would do."""
+    """Empty if no allowed path would help."""
     folders: tuple[str, ...] = ()
-    """The patterns of that line that stand for whole folders."""
+    """The patterns of that command that name whole folders."""
     not_opened: tuple[str, ...] = ()
-    """Paths that no allowed path opens: denied ones, and symlinks to elsewhere."""
+    """Paths that no allowed path opens: denied ones, and symlinks to other places."""
 
     def with_lines(self, counts: Mapping[str, tuple[int, int]]) -> OutsideAdvice:
-        """The same with the (added, removed) lines of the files that ``counts`` knows, by path."""
+        """A copy with the (added, removed) lines from ``counts``, by path."""
         return self._replace(
             files=tuple(
                 file._replace(added=counts[file.path][0], removed=counts[file.path][1])
@@ -70,7 +70,7 @@ class OutsideAdvice(NamedTuple):
         )
 
     def to_document(self) -> dict[str, Any]:
-        """``outside`` in the verdict."""
+        """The document ``outside`` of the verdict."""
         return {
             "count": len(self.files),
             "files": [file.to_document() for file in self.files[:LISTED]],
@@ -83,7 +83,7 @@ class OutsideAdvice(NamedTuple):
 def outside_advice(
     goal_id: str, violations: Sequence[Violation], base_commit: str | None
 ) -> OutsideAdvice:
-    """The remedy of each file, and the line by which a person allows them all."""
+    """The remedy of each file, and the command by which a person allows them all."""
     files = tuple(outside_file(violation, base_commit) for violation in violations)
     openable = [violation.path for violation in violations if violation.openable]
     patterns, folders = _patterns(openable)
@@ -101,7 +101,7 @@ def _allowing(pattern: str) -> str:
 
 
 def outside_file(violation: Violation, base_commit: str | None) -> OutsideFile:
-    """What to do about one file."""
+    """The file of a violation, with its remedy."""
     return OutsideFile(
         violation.path,
         violation.change,
@@ -128,7 +128,7 @@ def _command(violation: Violation, base_commit: str | None) -> str:
 
 
 def _literally(path: str, word: str) -> str:
-    """The argument by which git means this path and no other."""
+    """The argument by which git names exactly this path."""
     return shell_argument(f":(literal){path}") if _SPECIAL & set(path) else word
 
 
@@ -137,9 +137,9 @@ def _behind_dashes(word: str) -> str:
 
 
 def _patterns(paths: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """(patterns for all ``paths``, those of them that stand for folders); none where too many.
+    """(patterns for all ``paths``, those of them that name folders); both empty if too many.
 
-    The fewest levels are folded: ``a/b/**`` rather than ``a/**``.
+    As few levels as possible are folded: ``a/b/**`` rather than ``a/**``.
     """
     if len(paths) <= MOST_PATHS:
         return [literal_pattern(path) for path in paths], ()

@@ -24,7 +24,7 @@ Result = Literal["pass", "incomplete", "fail", "needs_human_review", "blocked"]
 Act = Literal[
     "work_on", "put_back", "ask_trust", "ask_approve", "ask_confirm", "person_looks", "done"
 ]
-"""The next step after a verdict, in one word (:func:`next_act`)."""
+"""The next step after a verdict, as one word (:func:`next_act`)."""
 
 REASON_LIMIT = 2048
 HINT_LIMIT = 500
@@ -41,16 +41,16 @@ class CriterionResult(NamedTuple):
     limitations: tuple[str, ...] = ()
     reason: str = ""
     base: Mapping[str, Any] | None = None
-    """The result of its command on the base commit, where it ran there (red first)."""
+    """The result of its command on the base commit, if it ran there (red first); else None."""
     text: str = ""
     """The criterion's text in the goal."""
     command: str | None = None
-    """Its verification command; None where the goal has none."""
+    """The verification command; None if the criterion has none."""
     reused: bool = False
-    """Whether fresh evidence stood for a run."""
+    """Whether fresh evidence was used instead of a run."""
 
     def to_document(self) -> dict[str, Any]:
-        """Its row in the verdict; text and command in at most ``REASON_LIMIT`` characters."""
+        """The result's row in the verdict; texts are cut to ``REASON_LIMIT`` characters."""
         document: dict[str, Any] = {
             "criterion_id": self.criterion_id,
             "text": clip(self.text, REASON_LIMIT),
@@ -80,7 +80,7 @@ class ProposedTransition(NamedTuple):
     """The facts for the person who confirms (:mod:`flow.core.decision.confirming`)."""
 
     def to_document(self) -> dict[str, Any]:
-        """Its part of the verdict."""
+        """The proposal's part of the verdict."""
         document = self._asdict()
         if self.confirm is None:
             del document["confirm"]
@@ -109,13 +109,13 @@ class Verdict(NamedTuple):
     source: str | None = None
     recorded_at: str | None = None
     proof: Mapping[str, Any] | None = None
-    """The files that the commands rest on and that changed since the goal began."""
+    """The files that the commands depend on and that changed since the goal began."""
     to_approve: tuple[str, ...] = ()
-    """Changes that a person must approve first for ``achieved``: ``guards``, ``protected``."""
+    """Changes that a person must approve before ``achieved``: ``guards``, ``protected``."""
     outside: Mapping[str, Any] | None = None
-    """What to do about the files outside the goal's paths; None where there are none."""
+    """The remedies for files outside the goal's paths; None if there are none."""
     to_trust: bool = False
-    """Whether nothing is proposed until a person trusts the contract, which was only named."""
+    """True if nothing is proposed until a person trusts the contract, which was only named."""
 
     def to_document(self) -> dict[str, Any]:
         """The verdict as one JSON object (``last-verdict.json``, ``--json``)."""
@@ -150,10 +150,10 @@ class Verdict(NamedTuple):
 
 
 def next_act(verdict: Verdict) -> Act:
-    """The next step after ``verdict``, in one word: the whole table is in this function.
+    """The next step after ``verdict``, as one word; this function is the whole table.
 
     A proposal comes first, since a person can settle it at once. ``done`` is a closed goal, or one
-    that is proved without a proposal (``--only``, ``--dry-run``): ``reason`` says why.
+    that is proved without a proposal (``--only``, ``--dry-run``; ``reason`` has the cause).
     """
     if verdict.lifecycle_to in TERMINAL:
         return "done"
@@ -170,4 +170,4 @@ def next_act(verdict: Verdict) -> Act:
             return "ask_trust"
         if verdict.to_approve:
             return "ask_approve"
-    return "person_looks"  # no command proves it, or a judge names what stands in the way
+    return "person_looks"  # no command proves it, or a judge names an obstacle
