@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 SKEW = 60
-"""Seconds that the clock of whoever wrote a file may be ahead."""
+"""Seconds by which the clock that wrote a file may be ahead of this one."""
 
 _DAYS = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
 """Days of a common year before each month."""
@@ -27,5 +27,5 @@ def _offset(text: str) -> int:
 
 
 def ahead(text: str, now: str) -> bool:
-    """Whether ``text`` lies in the future of ``now``, clocks that differ a little aside."""
+    """Whether ``text`` is later than ``now`` by more than :data:`SKEW`."""
     return seconds(text) > seconds(now) + SKEW

@@ -1,4 +1,4 @@
-"""Where Flow's files lie (SPEC 1).
+"""The paths of Flow's files (SPEC 1).
 
 Pure strings; every path is relative to the top level.
 """
@@ -10,12 +10,12 @@ RUNS = ".flow/runs"
 BASELINE = "baseline.json"
 RUBRICS = ".flow/rubrics"
 RUBRIC_ENDS = (".yaml", ".yml", ".json")
-"""How the file of a rubric with a name may end; the first that is there counts."""
+"""Endings of a named rubric's file; the first for which a file exists counts."""
 SCORES = ".flow/scores"
 PLUGIN_SCORES = "skills/judge/scores"
-"""Where scorecards lie in a project that has this folder (Verdict's place)."""
+"""Folder of the scorecards in a project that has this folder (Verdict's place)."""
 PLUGIN_RUBRICS = "skills/judge/rubrics"
-"""Where a plugin keeps its rubrics of scorecards."""
+"""Folder of a plugin's rubrics for scorecards."""
 JOURNAL_DIR = ".decisions"
 REPORTS_DIR = ".specs/reports"
 """Judges' reports in debates, unless ``judge.reportsDir`` says otherwise."""
@@ -27,7 +27,7 @@ HOST_FILES = {
     "gemini": ".gemini/settings.json",
     "cursor": ".cursor/hooks.json",
 }
-"""Where the program that runs an agent reads its hooks from."""
+"""Settings file from which each host reads its hooks."""
 CLAUDE_LOCAL = ".claude/settings.local.json"
 """Claude Code's file for one person alone."""
 SET_UP_FILES = frozenset(
@@ -42,26 +42,26 @@ SET_UP_FILES = frozenset(
 )
 """The files outside ``.flow/`` that ``flow init`` writes to."""
 HOOK_FILES = SET_UP_FILES - {".gitignore", ".gitattributes"}
-"""Those that turn the Stop hook on or off."""
+"""The settings files that turn the Stop hook on or off."""
 LOCKS = f"{RUNS}/.locks"
 PENDING = f"{RUNS}/.pending"
 WORK = f"{RUNS}/.work"
-"""Where outputs grow until they are published; nothing there is evidence."""
+"""Folder in which outputs grow until they are published; nothing in it is evidence."""
 DEFAULTS = ".flow/defaults.goal.yaml"
-"""What every new goal gets."""
+"""The checkout's defaults, taken into every new goal."""
 EVENTS = "/events.jsonl"
 GOAL_SUFFIX = ".goal.yaml"
 GOAL_DIGESTS = "goals/"
 """Prefix of a goal's id in the name of its file's digest, among those of its run's small files."""
 EVIDENCE_SUFFIX = ".evidence.yaml"
 ARCHIVE_END = ".zip"
-"""What the name of an evidence folder's archive has after that of the folder."""
+"""Ending of an evidence folder's archive, after the folder's name."""
 RUN_MARK = "-run-"
-"""In the id of a sidecar of one of several runs, before its number; the last one's has none."""
+"""Mark in the sidecar id of one of several runs, before its number; the last run's id has none."""
 TEMP_PREFIX = ".flow-tmp-"
-"""How the name of every temporary file starts; readers ignore such names."""
+"""Prefix of every temporary file's name; readers ignore such names."""
 TEMP_DIGITS = 18
-"""Hexadecimal digits after it, where the file is to become another in the same folder."""
+"""Hexadecimal digits after the prefix, if the file is to replace another in its folder."""
 
 
 OUTPUT_LIMIT = 1 << 30
@@ -113,9 +113,9 @@ def evidence_file(run_id: str, evidence_id: str) -> str:
 
 
 def sidecar_of(reference: str) -> tuple[str, str]:
-    """The run and the evidence id in the path of a sidecar; both empty where it is none.
+    """The run and the evidence id in the path of a sidecar; both empty if it is none.
 
-    They are names without a slash; whether they are ids is not looked at.
+    They are names without a slash; they are not checked to be ids.
     """
     run_id, _, name = reference.removeprefix(f"{RUNS}/").partition("/evidence/")
     evidence_id = name.removesuffix(EVIDENCE_SUFFIX)
@@ -135,7 +135,7 @@ def archive_file(run_id: str) -> str:
 
 
 def archive_of(rel: str) -> str:
-    """The archive that a file of an evidence folder may be in; empty for any other path."""
+    """The archive that may hold a file of an evidence folder; empty for any other path."""
     folder, _, name = rel.rpartition("/")
     own = folder.startswith(f"{RUNS}/") and folder.endswith("/evidence") and name
     return f"{folder}{ARCHIVE_END}" if own and folder.count("/") == 3 else ""
@@ -147,7 +147,7 @@ def verdict_file(run_id: str) -> str:
 
 
 def events_file(run_id: str) -> str:
-    """One line for each event of a run; the newest, where there are more files of them."""
+    """One line for each event of a run; if the events take several files, the newest."""
     return f"{RUNS}/{run_id}{EVENTS}"
 
 
@@ -157,7 +157,7 @@ def events_file_before(rel: str, number: int) -> str:
 
 
 def events_number(name: str) -> int:
-    """The number in the name of a file of earlier events; 0 where it is none."""
+    """The number in the name of a file of earlier events; 0 for any other name."""
     digits = name.removeprefix("events.").removesuffix(".jsonl")
     whole = digits.isascii() and digits.isdigit() and len(digits) < 10
     number = int(digits) if whole else 0
@@ -170,12 +170,12 @@ def ledger_file(run_id: str) -> str:
 
 
 def baseline_file(run_id: str) -> str:
-    """What was there at activation."""
+    """The baseline recorded at activation."""
     return f"{RUNS}/{run_id}/{BASELINE}"
 
 
 def measuring_file(run_id: str) -> str:
-    """Untracked paths at the start of the evaluation that is going on, or was killed."""
+    """Untracked paths at the start of the evaluation that is running, or was killed."""
     return f"{RUNS}/{run_id}/measuring.json"
 
 
@@ -231,12 +231,12 @@ def journal_file(issue: int | None, goal_id: str, folder: str = JOURNAL_DIR) -> 
 
 
 def day_journal(today: str, folder: str = JOURNAL_DIR) -> str:
-    """The journal of what belongs to no goal that can be read. ``today`` is ``YYYY-MM-DD``."""
+    """The journal for records without a readable goal. ``today`` is ``YYYY-MM-DD``."""
     return f"{folder}/session-{today}.md"
 
 
 def journal_part(rel: str, number: int) -> str:
-    """The file in which a journal goes on: ``goal-x.md``, ``goal-x.2.md``, ``goal-x.3.md``."""
+    """The file of a journal's part: ``goal-x.md``, ``goal-x.2.md``, ``goal-x.3.md``."""
     return rel if number < 2 else f"{rel.removesuffix('.md')}.{number}.md"
 
 

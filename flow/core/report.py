@@ -1,4 +1,4 @@
-"""A goal's whole record as one value, for whatever renders it."""
+"""A goal's whole record as one value, for the renderers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ReportedResult(NamedTuple):
-    """What a criterion came to at one turn. ``row`` is as in a verdict's ``criterion_results``."""
+    """One criterion's result at one turn. ``row`` is as in a verdict's ``criterion_results``."""
 
     turn: int
     row: Document
@@ -29,9 +29,9 @@ class ReportedCriterion(NamedTuple):
     required: bool
     command: str
     way: str
-    """How it is proved without a command; empty where a command proves it."""
+    """The kind of proof without a command; empty if a command proves it."""
     now: Document
-    """Its row in ``status``."""
+    """The criterion's row in ``flow goal status --json``."""
     results: tuple[ReportedResult, ...] = ()
 
 
@@ -42,11 +42,11 @@ class ReportedTurn(NamedTuple):
     at: str
     verdict: str
     answer: str = ""
-    """What the stop of an agent came to; empty where no stop asked for it."""
+    """The answer to the agent's stop; empty if no stop asked for the evaluation."""
     outside: tuple[str, ...] = ()
     """The files outside the goal's paths."""
     seconds: float | None = None
-    """How long its commands and judges took together; None where nothing says so."""
+    """Seconds that its commands and judges took together; None if unknown."""
     looked: bool = True
     """Whether git could say what is changed."""
     amended: bool = False
@@ -54,14 +54,14 @@ class ReportedTurn(NamedTuple):
 
 
 class RecordChain(NamedTuple):
-    """How a run's record stands to its hash chain."""
+    """State of a run's hash chain: head, number of entries, faults."""
 
     head: str = ""
     entries: int = 0
     faults: tuple[str, ...] = ()
-    """What breaks it, in words."""
+    """Findings that break the chain, in words."""
     signers: tuple[str, ...] = ()
-    """Who signed it; only an exported bundle is signed."""
+    """Names of the signers; only an exported bundle is signed."""
 
 
 class OpinionDimension(NamedTuple):
@@ -73,13 +73,13 @@ class OpinionDimension(NamedTuple):
     passed: bool | None = None
     weight: float | None = None
     mean: float | None = None
-    """The mean of earlier ones; None where there are none."""
+    """The mean of earlier ones; None if there are none."""
     why: str = ""
     quotes: tuple[str, ...] = ()
 
 
 class OpinionVoice(NamedTuple):
-    """What one of several judges said. ``scores`` are by the name of what was scored."""
+    """The opinion of one of several judges. ``scores`` are by the name of the scored part."""
 
     judge: str
     verdict: str
@@ -89,14 +89,14 @@ class OpinionVoice(NamedTuple):
 
 
 class ReportedOpinion(NamedTuple):
-    """The newest opinion of judges about a criterion, and how it came there."""
+    """The newest opinion of judges about a criterion, and its origin."""
 
     criterion_id: str
     turn: int
     way: str
     """``ballots``, ``rubric``, ``scorecard`` or ``debate``."""
     about: str
-    """The rubric, the skill or the kind; empty where there is none."""
+    """The rubric, the skill or the kind; empty if there is none."""
     figure: str
     highest: float
     """The best figure there could be: 1, 5 or 10."""
@@ -106,7 +106,7 @@ class ReportedOpinion(NamedTuple):
     dimensions: tuple[OpinionDimension, ...] = ()
     voices: tuple[OpinionVoice, ...] = ()
     past: tuple[tuple[str, float], ...] = ()
-    """When or at which turn, and the figure; oldest first."""
+    """(Time or turn, figure) of each opinion, oldest first."""
     notes: tuple[str, ...] = ()
 
 
@@ -124,18 +124,18 @@ class ReportedScores(NamedTuple):
 
     skill: str
     place: str
-    """The checkout, as the overview calls it."""
+    """Name of the checkout in the overview."""
     folder: str
-    """Where the cards lie, below the checkout's top level."""
+    """Folder of the cards, relative to the checkout's top level."""
     opinion: ReportedOpinion
     """The newest card; ``past`` are the composites of all that its line shows."""
     cards: tuple[ReportedCard, ...]
     """The newest first."""
     grade: str
     meaning: str
-    """What the grade is called."""
+    """The grade in words."""
     mean: tuple[int, float] | None
-    """How many cards were before the newest, five at most, and the mean of their composites."""
+    """Number of cards before the newest, five at most, and the mean of their composites."""
     critical: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
@@ -169,10 +169,10 @@ class DebateVoice(NamedTuple):
 
 
 class ReportedDebate(NamedTuple):
-    """A debate as its judges' report files have it."""
+    """A debate as its judges' report files show it."""
 
     place: str
-    """The checkout, as the overview calls it."""
+    """Name of the checkout in the overview."""
     day: str
     task: str
     solution: tuple[str, ...]
@@ -187,7 +187,7 @@ class ReportedDebate(NamedTuple):
     spread_before: float
     spread: float
     apart: tuple[str, ...]
-    """What keeps them from a consensus; empty where there is one."""
+    """Findings that prevent a consensus; empty if there is one."""
     voices: tuple[DebateVoice, ...]
     strengths: tuple[tuple[str, tuple[int, ...]], ...] = ()
     """Each with the judges that hold it."""
@@ -196,10 +196,10 @@ class ReportedDebate(NamedTuple):
 
 
 class GoalReport(NamedTuple):
-    """What the record of one goal shows."""
+    """The record of one goal, as a report shows it."""
 
     status: Document
-    """As ``flow goal status --json`` prints it."""
+    """The document that ``flow goal status --json`` prints."""
     contract: Document
     """The goal's file as read."""
     verdict: Document | None
@@ -211,9 +211,9 @@ class GoalReport(NamedTuple):
     warnings: tuple[str, ...]
     opinions: tuple[ReportedOpinion, ...]
     version: str
-    """The Flow that wrote the report."""
+    """The version of Flow that wrote the report."""
     bundle: str = ""
-    """The name of the exported file that it was read from; empty for a repository."""
+    """Name of the exported file that was read; empty for a repository."""
 
     @property
     def goal_id(self) -> str:

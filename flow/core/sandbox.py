@@ -1,4 +1,4 @@
-"""What ``evaluator.sandbox`` asks for, and which paths it opens (SPEC 1 and 3)."""
+"""The request of ``evaluator.sandbox`` as a value, and the paths that it opens (SPEC 1 and 3)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 BWRAP = "bwrap"
-"""The one kind there is: bubblewrap, of Linux."""
+"""The only kind: bubblewrap, on Linux."""
 
 
 class Sandbox(NamedTuple):
-    """How a goal's commands are to be confined.
+    """Confinement of a goal's commands.
 
     ``allowed`` and ``denied`` are path patterns as the boundary takes them; no ``allowed`` opens
-    the whole checkout. ``network``: whether the commands may reach it.
+    the whole checkout. ``network``: whether the commands may use the network.
     """
 
     network: bool
@@ -27,10 +27,10 @@ class Sandbox(NamedTuple):
 
 
 class CoveredPath(NamedTuple):
-    """Where a pattern leads: a literal path, and what of it the pattern covers.
+    """The path that a pattern leads to, and the part of it that the pattern covers.
 
     ``exact``: the path itself, file or folder. ``folder``: everything in that folder. ``search``:
-    whatever fits the pattern below that folder (``""`` is the top level).
+    every path below that folder that fits the pattern (``""`` is the top level).
     """
 
     path: str
@@ -40,10 +40,10 @@ class CoveredPath(NamedTuple):
 def sandbox_of(
     document: Mapping[str, Any], allowed: tuple[str, ...], denied: tuple[str, ...]
 ) -> Sandbox | None:
-    """What a goal document that the schema has accepted asks for; None for no sandbox.
+    """The sandbox that a goal document asks for; None for no sandbox.
 
-    ``bwrap`` and ``true`` ask for one without a network, ``{kind: bwrap, network: true}`` for one
-    with it.
+    The schema has accepted ``document``. ``bwrap`` and ``true`` ask for a sandbox without a
+    network, ``{kind: bwrap, network: true}`` for one with it.
     """
     value = document["evaluator"].get("sandbox")
     options = value if isinstance(value, dict) else {}
@@ -54,7 +54,7 @@ def sandbox_of(
 
 
 def covered_path(pattern: str) -> CoveredPath:
-    """Where an allowed pattern, which starts at the top level, leads."""
+    """The path that an allowed pattern leads to; the pattern starts at the top level."""
     glob = compile_glob(pattern, anchored=True)
     literal: list[bytes] = []
     for part in glob.parts:

@@ -29,10 +29,11 @@ class ValueKind(NamedTuple):
 class Key(NamedTuple):
     """One setting. ``field`` is its place in ``Settings``, which has its default.
 
-    ``rule`` is what a checkout's files may do (SPEC 17.2): ``own`` nothing; ``stricter``
-    only tighten what the user says; ``pinned`` what they did when the goal began; ``union`` add;
-    ``first`` set it. ``strictness`` goes with ``stricter``: more is stricter. ``about`` is its line
-    in the docs; ``not_a_switch`` what false leaves on where the name promises more.
+    ``rule`` says what a checkout's files may do (SPEC 17.2): ``own`` nothing; ``stricter`` only
+    tighten the user's value; ``pinned`` keep the value of the goal's start; ``union`` add to it;
+    ``first`` set it. ``strictness`` belongs to ``stricter``: a higher number is stricter. ``about``
+    is its line in the docs; ``not_a_switch`` names what stays on with false, if the name promises
+    more.
     """
 
     name: str
@@ -283,14 +284,14 @@ STRICTNESS = {key.name: key.strictness for key in _TABLE if key.strictness is no
 
 
 def key_named(name: str) -> Key | None:
-    """The key of this whole name, or of its last parts where only one key ends so."""
+    """The key of this full name, or the only key whose last parts are this name; else None."""
     ends = [known for known in KEYS if known.endswith(f".{name}")]
     whole = name if name in KEYS else ends[0] if len(ends) == 1 else ""
     return KEYS.get(whole)
 
 
 def near_keys(name: str) -> list[str]:
-    """The keys that may be meant by a name that is none."""
+    """Known keys close to ``name``, which is no key."""
     from flow.core.text.near import nearest
 
     last = name.rpartition(".")[2]

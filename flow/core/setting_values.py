@@ -8,7 +8,7 @@ from flow.startup.typing import Any
 
 
 def value_from_text(key: Key, typed: str) -> Any:
-    """The value that ``typed`` stands for: as JSON, or the text itself where that fits the key."""
+    """The value of ``typed``: parsed as JSON, or the text itself if that fits the key."""
     import json
 
     try:
@@ -35,7 +35,7 @@ def value_faults(key: Key, value: Any, file: str) -> list[Fault]:
 
 
 def checked_value(key: Key, value: Any, file: str) -> Any:
-    """``value``; :class:`ContractError` with its faults where it has some."""
+    """Return ``value``; raise :class:`ContractError` with its faults if it has any."""
     faults = value_faults(key, value, file)
     if faults:
         raise ContractError(faults)
@@ -43,14 +43,14 @@ def checked_value(key: Key, value: Any, file: str) -> Any:
 
 
 def usable_value(key: Key, value: Any) -> Any:
-    """A value without faults, in the form that counts."""
+    """A value without faults, in the form that :class:`Settings` holds."""
     return value.removesuffix("/") if key.name in FOLDERS else value
 
 
 def loosens(key: Key, before: Any, after: Any) -> bool:
-    """Whether ``after`` in the user's own file allows more than ``before``, which is in force.
+    """Whether ``after`` in the user's own file allows more than ``before``, the value in force.
 
-    What only the user may set is their word, whatever the value.
+    For a key that only the user may set, every value counts as allowing more.
     """
     if key.rule == "union":
         return not set(before) <= set(after)

@@ -1,6 +1,6 @@
 """The settings of SPEC 8: every key, its default, its type, and how files are merged.
 
-Values only. ``flow.adapters.user_state.settings`` reads the files and hands them over as
+Values only. :mod:`flow.adapters.user_state.settings` reads the files and passes them as
 :class:`Layer` objects, the one that wins first. The table of keys is ``setting_keys``.
 """
 
@@ -38,7 +38,7 @@ _UNKNOWN_SHOWN = 20
 WHEN_IT_BEGAN = "when the goal began"
 """The origin of a value that was pinned at activation."""
 IMPLIED = f"{STOP_HOOK}, which asks for the hook"
-"""The origin of ``enabled`` where no file of the user's has it."""
+"""The origin of ``enabled`` if none of the user's files sets it."""
 OWN_FILE = "your own ~/.claude/settings.flow.json"
 
 
@@ -70,7 +70,7 @@ class Settings(NamedTuple):
     on_stuck: OnStuck = "fail"
     execute_verification_commands: bool = False
     agent_may_name_trust: bool = False
-    """Whether an agent's shell may say which contract is meant (``--trust-digest``)."""
+    """Whether ``--trust-digest`` is accepted from an agent's shell."""
     jobs: int = 1
     command_timeout_seconds: float = 600
     hook_timeout_seconds: float = 300
@@ -86,7 +86,7 @@ class Settings(NamedTuple):
 class Layer(NamedTuple):
     """One settings file. ``own`` is True only for the user's own file.
 
-    ``here``: what that says of this checkout alone (``flow.checkouts``); it comes first.
+    ``here``: the part of it for this checkout alone (``flow.checkouts``); it comes first.
     """
 
     file: str
@@ -102,9 +102,9 @@ class LoadedSettings(NamedTuple):
     origins: dict[str, str]
     warnings: tuple[str, ...]
     overruled: tuple[str, ...] = ()
-    """The warnings about what a checkout's files say and what is not obeyed; they are told."""
+    """Warnings about values in a checkout's files that are not obeyed."""
     pins: Mapping[str, str] = {}
-    """What a goal that begins now pins of them: each value as JSON, by its key."""
+    """The values that a goal pins when it begins: each as JSON, by its key."""
 
 
 class ConfigRow(NamedTuple):
@@ -125,10 +125,10 @@ def merge_layers(
     """The settings of ``layers``, the one that wins first; each key by its rule (SPEC 17.2).
 
     ``faults`` are those already found while reading the files. Raises :class:`ContractError` with
-    every fault of every file at once. What a checkout's files may not do is left out, with a
-    warning. ``pinned`` is what a goal pinned when it began (``LoadedSettings.pins``). ``lenient``
-    does without what is wrong; then the strictest value that any file or the default has decides
-    whether the Stop hook checks.
+    every fault of every file at once. A value that a checkout's files may not set is left out, with
+    a warning. ``pinned`` has the values that a goal pinned when it began (``LoadedSettings.pins``).
+    ``lenient`` leaves faulty values out; the strictest value of all files and the default then
+    decides whether the Stop hook checks.
     """
     problems, warnings = list(faults), list[str]()
     per_layer = [(layer, _read_layer(layer, problems, warnings)) for layer in layers]
@@ -166,9 +166,9 @@ Word = tuple[str, Any]
 
 
 class _SettingSources:
-    """What each of the three who may speak says: the user, the checkout, and it when a goal began.
+    """The values of three sources: the user, the checkout, and the checkout when a goal began.
 
-    ``overruled`` collects what the checkout says and what is not obeyed.
+    ``overruled`` collects the checkout's values that are not obeyed.
     """
 
     def __init__(
@@ -183,21 +183,21 @@ class _SettingSources:
         return [(layer, words[name]) for layer, words in self.per_layer if name in words]
 
     def here(self, name: str) -> Word | None:
-        """What the user says for this checkout alone."""
+        """The user's value for this checkout alone; None if there is none."""
         return next(((at.file, value) for at, value in self.all(name) if at.here), None)
 
     def own(self, name: str) -> Word | None:
-        """What the user says; a hook that is asked for is turned on."""
+        """The user's value; one that asks for the Stop hook also turns ``enabled`` on."""
         said = next(((at.file, value) for at, value in self.all(name) if at.own), None)
         hook = self.own(STOP_HOOK) if said is None and name == ENABLED else None
         return (IMPLIED, True) if hook is not None and hook[1] != "off" else said
 
     def checkout(self, name: str) -> Word | None:
-        """What the checkout's files say now."""
+        """The value in the checkout's files now; None if there is none."""
         return next(((at.file, value) for at, value in self.all(name) if not at.own), None)
 
     def began(self, name: str) -> Word | None:
-        """What they said when the goal began."""
+        """The checkout's value when the goal began; None if nothing was pinned."""
         if self.pinned is None:
             return None
         if name in self.pinned:
@@ -207,11 +207,11 @@ class _SettingSources:
         return None
 
     def overrule(self, file: str, name: str, value: Any, why: str) -> None:
-        """Say that a value does not count."""
+        """Note that a value does not count."""
         self.overruled.append(f"{file}: {name}: {shown_value(value)} {why}")
 
     def pins(self) -> dict[str, str]:
-        """What a goal that begins now pins."""
+        """The values that a goal beginning now pins, as JSON."""
         pinned = {DENIED: json.dumps(_union_of_denied(DENIED, self, quiet=True)[1])}
         for name, key in KEYS.items():
             word = self.checkout(name) if key.rule in ("pinned", "stricter") else None
@@ -221,14 +221,14 @@ class _SettingSources:
 
 
 def _first_word(name: str, words: _SettingSources) -> Word | None:
-    """The first file that has it."""
+    """The value of the first file that has the key."""
     return next(((layer.file, value) for layer, value in words.all(name)), None)
 
 
 def _stricter(name: str, words: _SettingSources) -> Word | None:
-    """The stricter of user, checkout, and checkout when the goal began.
+    """The strictest of three values: the user's, the checkout's now and at the goal's start.
 
-    The user's word for this checkout alone is the last one.
+    The user's value for this checkout alone overrides them all.
     """
     here, own = words.here(name), words.own(name)
     now, then = words.checkout(name), words.began(name)
@@ -252,7 +252,7 @@ def _stricter(name: str, words: _SettingSources) -> Word | None:
 
 
 def _as_it_began(name: str, words: _SettingSources) -> Word | None:
-    """The user's word for this checkout; the checkout's as the goal began; the user's."""
+    """The user's value for this checkout, else the one pinned at the start, else the user's."""
     if words.pinned is None:
         return words.here(name) or _first_word(name, words)
     now, then = words.checkout(name), words.began(name)
@@ -267,7 +267,7 @@ def _as_it_began(name: str, words: _SettingSources) -> Word | None:
 def _union_of_denied(
     name: str, words: _SettingSources, *, quiet: bool = False
 ) -> tuple[str, list[str]]:
-    """All that any file denies, and all that was denied when the goal began."""
+    """Paths that any file denies, and those that were denied when the goal began."""
     files, patterns = [], dict[str, None]()
     for layer, value in words.all(name):
         files.append(layer.file)
@@ -290,7 +290,7 @@ _RULES: Mapping[str, Callable[[str, _SettingSources], Word | None]] = {
 
 
 def strictest_pins(pins: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """The pins of several goals as one: the strictest value of each, what is denied of all."""
+    """The pins of several goals as one: the strictest value of each key, all denied paths."""
     strictest: dict[str, str] = {}
     for each in pins:
         for name, text in each.items():
@@ -313,7 +313,7 @@ def _stricter_text(name: str, one: str, other: str) -> str:
 
 
 def _pinned_values(pinned: Mapping[str, str] | None) -> dict[str, Any] | None:
-    """The values of pins; what fits no key is left out. None: nothing was pinned."""
+    """The values of pins; a value that fits no key is left out. None: nothing was pinned."""
     if not pinned:
         return None
     found = {}
@@ -328,9 +328,9 @@ def _pinned_values(pinned: Mapping[str, str] | None) -> dict[str, Any] | None:
 
 
 def only_tightens(before: Any, after: Any, own: Mapping[str, Any]) -> bool:
-    """Whether a checkout's settings file ``after`` differs from ``before`` by what is stricter.
+    """Whether a checkout's settings file ``after`` differs from ``before`` only by stricter values.
 
-    ``before`` is None where there was none; ``own`` is what the user alone says of each key.
+    ``before`` is None if there was no file; ``own`` has the user's own value of each key.
     """
     faults: list[Fault] = []
     was, now = (
@@ -355,12 +355,12 @@ def only_tightens(before: Any, after: Any, own: Mapping[str, Any]) -> bool:
 
 
 def _same_value(one: Any, other: Any) -> bool:
-    """Equal as JSON; 1 and true are two values."""
+    """Whether two values are equal as JSON; 1 and true are two values."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def config_rows(loaded: LoadedSettings) -> tuple[ConfigRow, ...]:
-    """Every key with its value and where it comes from, in the order of SPEC 8."""
+    """Every key with its value and origin, in the order of SPEC 8."""
     return tuple(
         ConfigRow(name, _plain_value(_get_field(loaded.settings, key.field)), loaded.origins[name])
         for name, key in KEYS.items()
