@@ -1,8 +1,8 @@
 """The differences between two contracts, as lines to read before trusting the newer one.
 
 A changed key is in the first column, its old text below after ``  - ``, its new text after
-``  + ``; nothing in a contract can start a line without one of these marks. Texts are shown in full.
-Text that could hide or move other text (control characters, bidi marks, invisible and unusual
+``  + ``; nothing in a contract can start a line without one of these marks. Texts are shown in
+full. Text that could hide or move other text (control characters, bidi marks, invisible and unusual
 spaces, trailing spaces) is written in quotes with escapes; so is text that itself starts with a
 quote, so that no two different values look alike.
 """
