@@ -1,4 +1,4 @@
-"""Which runs of closed goals may be cleared (``flow gc``), and which go into archives."""
+"""Selects the runs of closed goals that ``flow gc`` may remove or archive."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class RunRemoval(NamedTuple):
 
 
 class RemovalPlan(NamedTuple):
-    """What is dropped; the warnings name what stays although it might have been meant."""
+    """The runs to remove; the warnings name runs that stay although they might have been meant."""
 
     runs: tuple[RunRemoval, ...]
     warnings: tuple[str, ...] = ()
 
     def to_document(self, *, dry_run: bool) -> dict[str, Any]:
-        """As ``--json`` prints it."""
+        """The document that ``--json`` prints."""
         return _plan_document(self.runs, "outputs", self.warnings, dry_run=dry_run)
 
 
@@ -65,13 +65,13 @@ class RunArchival(NamedTuple):
 
 
 class ArchivePlan(NamedTuple):
-    """What is archived; the warnings name what stays although it might have been meant."""
+    """The runs to archive; the warnings name runs that stay although they might have been meant."""
 
     runs: tuple[RunArchival, ...]
     warnings: tuple[str, ...] = ()
 
     def to_document(self, *, dry_run: bool) -> dict[str, Any]:
-        """As ``--json`` prints it."""
+        """The document that ``--json`` prints."""
         return _plan_document(self.runs, "files", self.warnings, dry_run=dry_run)
 
 

@@ -23,7 +23,7 @@ _ORDER = ("waiting_for_user", "blocked", "active", "waiting_for_ci", "draft")
 
 
 class ListPort(ViewPort, Protocol):
-    """What listing goals needs of the checkout and its repository."""
+    """Interface of the list to the checkout and its repository."""
 
     def branch_goals(self, *, with_trees: bool) -> BranchGoals:
         """The goals of all branches, as committed, and of the other working trees, as they are.
@@ -37,7 +37,7 @@ class _Copy(NamedTuple):
 
     goal: Goal
     rank: int
-    """How well the place speaks for the goal."""
+    """Precedence of this copy of the goal; the greatest one counts."""
     branch: str | None = None
     """The branch that has it committed."""
     tree: str | None = None
@@ -108,9 +108,9 @@ def _unreadable_there(
     told: Sequence[Mapping[str, Any]],
     here: str | None,
 ) -> list[dict[str, Any]]:
-    """The goals that cannot be read as branches, or other trees, have them; the same fault once.
+    """The unreadable goals of branches and other working trees; the same fault once.
 
-    Of the branch that is checked out the checkout's own files are told instead.
+    For the branch that is checked out, the checkout's own files are reported instead.
     """
     in_checkout = {layout.goal_file(goal.id) for goal in goals} | {row["file"] for row in told}
     faults = {(row["file"], row["message"]) for row in told}
@@ -131,7 +131,7 @@ def _unreadable_there(
 
 
 def _own_goals(port: ListPort, here: str) -> dict[str, int]:
-    """How many goals each other branch has of its own; nothing where git cannot say."""
+    """Number of goals that belong to each other branch; empty if git cannot read the branches."""
     try:
         copies = _each_once(_elsewhere(port.branch_goals(with_trees=True)))
     except FlowError:
@@ -174,9 +174,9 @@ def _row(
 def _proposal(
     port: ListPort, context: ClosingContext, copy: _Copy, branch: str | None
 ) -> dict[str, Any] | None:
-    """What is proposed, and whether it holds as far as this checkout can tell.
+    """The proposed transition, and whether it is live as far as this checkout can tell.
 
-    Of a goal of another branch the files are not here: what is on record counts.
+    The files of a goal of another branch are not here: its record decides.
     """
     goal = copy.goal
     if goal.status in TERMINAL or goal.status == "draft":

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class RecordPort(ViewPort, Protocol):
-    """What showing a goal's record needs of the checkout."""
+    """Interface of showing a goal's record to the checkout."""
 
     def output_end(self, path: str) -> bytes:
         """The end of an output."""
@@ -88,9 +88,9 @@ def report(port: RecordPort, goal_id: str) -> dict[str, Any]:
 
 
 def newest_of(found: Sequence[Evidence], criterion_id: str) -> Evidence | None:
-    """The newest evidence about a criterion: a run of its command, a judge's or a person's word.
+    """The newest evidence about a criterion: a run of its command, a judgement or an approval.
 
-    Results of other tools, which count for nothing, are told only where there is nothing else.
+    Results of other tools, which count for nothing, are used only if there is nothing else.
     """
     own = [e for e in found if is_about(e, criterion_id)]
     counting = [e for e in own if e.imported is None] or own

@@ -33,7 +33,7 @@ class ViewRecords(Records, Protocol):
 
 
 class ViewPort(Protocol):
-    """What showing goals needs of the checkout."""
+    """Interface of showing goals to the checkout."""
 
     @property
     def records(self) -> ViewRecords:
@@ -44,7 +44,7 @@ class ViewPort(Protocol):
         """Why something recorded before does not count."""
 
     def closing_context(self) -> ClosingContext:
-        """What a person's command works with."""
+        """The context of a person's command."""
 
     def branch(self) -> str | None:
         """The branch that is checked out; None on a detached HEAD or without git."""
@@ -57,7 +57,7 @@ class ViewPort(Protocol):
         """Every goal of the checkout, and what is wrong with those that cannot be read."""
 
     def summaries(self) -> tuple[list[GoalSummary], list[FlowError]]:
-        """The same in short."""
+        """Every goal's summary, and the faults of those that cannot be read."""
 
     def load(self, goal_id: str) -> LoadedGoal:
         """A goal; :class:`InputError` where there is none."""
@@ -69,7 +69,7 @@ class ViewPort(Protocol):
         """Whether the goal's commands may run here, and why or why not."""
 
     def base_runs(self, goal: Goal) -> Mapping[str, BaseRun]:
-        """What is on record about a goal's commands and base as they are now (red first)."""
+        """Recorded runs of the goal's commands, as they are now, on its base commit (red first)."""
 
     def events(
         self, run_id: str, goal_id: str, *, leave_out: str | None = None
@@ -105,7 +105,7 @@ def choose(port: ViewPort, named: str | None = None, states: Collection[str] = (
 
 
 def status(port: ViewPort, goal_id: str) -> dict[str, Any]:
-    """Where a goal stands, as :func:`flow.app.overview.status` lays it out."""
+    """The standing of a goal, as :func:`flow.app.overview.status` lays it out."""
     from flow.app.persons_acts import persons_acts  # a status bar names none
 
     loaded = port.load(goal_id)
@@ -136,7 +136,7 @@ def status(port: ViewPort, goal_id: str) -> dict[str, Any]:
 
 
 def told_events(port: ViewPort, goal: Goal) -> Sequence[Mapping[str, Any]]:
-    """The events of a goal that people are told of; none where they cannot be read."""
+    """The events of a goal that are shown to people; none if they cannot be read."""
     if goal.run_id is None:
         return ()
     try:
@@ -146,9 +146,9 @@ def told_events(port: ViewPort, goal: Goal) -> Sequence[Mapping[str, Any]]:
 
 
 def held_back(port: ViewPort, context: ClosingContext, loaded: LoadedGoal) -> str:
-    """Why a goal that waits is nobody's turn: what comes first can no longer be achieved.
+    """The reason that a waiting goal has no next step: an earlier goal can no longer be achieved.
 
-    Empty for every other goal, and where a person is asked something else before that.
+    Empty for every other goal, and if a person has a question to answer before that.
     """
     goal = loaded.goal
     if not goal.after or goal.status != PAUSED_STATUS:
@@ -203,7 +203,7 @@ def newest(port: ViewPort, goal: Goal) -> Goal:
 
 
 def _sent_to_judge(port: ViewPort, goal: Goal) -> dict[str, Any] | None:
-    """What was sent to a judge last: which evidence, to whom, when."""
+    """The evidence last sent to a judge: which, to whom, when."""
     asks = goal.evaluator_type != "deterministic"
     path = next(port.records.judged(goal.run_id), None) if asks and goal.run_id else None
     evidence = port.records.counted(path) if path else None
@@ -220,7 +220,7 @@ def _sent_to_judge(port: ViewPort, goal: Goal) -> dict[str, Any] | None:
 
 
 def shown_pause(port: ViewPort, goal: Goal) -> dict[str, Any] | None:
-    """Who paused a goal, when and why; None where it is not paused."""
+    """The pause of a goal: person, time, reason; None if it is not paused."""
     pause = port.remembered.paused(goal)
     return pause.to_document() if pause is not None else None
 

@@ -1,4 +1,4 @@
-"""Which goals of a checkout are open, and the run of one."""
+"""The open goals of a checkout, and the run of one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CheckoutGoals(NamedTuple):
     here: Mapping[str, LoadedGoal]
     """Those of them that are of the branch that is checked out, and not closed."""
     broken: Mapping[str, FlowError]
-    """What is wrong with those that cannot be read, by id."""
+    """Faults of unreadable goals, by id."""
 
 
 class TrustedGoals(Protocol):
@@ -49,7 +49,7 @@ class TrustedGoals(Protocol):
 
 
 class Closings(Protocol):
-    """What this user's state folder knows of closed goals."""
+    """The user's state folder, as far as it knows closed goals."""
 
     def knows(self, run_id: str) -> bool:
         """Whether it keeps anything of a run."""
@@ -102,7 +102,7 @@ class EarlierGoals:
 def read_all(
     goal_ids: Iterable[str], read: Callable[[str], _Read]
 ) -> tuple[dict[str, _Read], dict[str, FlowError]]:
-    """What ``read`` gives for each goal, by id, and what is wrong with those it cannot read."""
+    """The result of ``read`` for each goal, by id, and the faults of those it cannot read."""
     goals: dict[str, _Read] = {}
     broken: dict[str, FlowError] = {}
     for goal_id in goal_ids:
@@ -140,9 +140,9 @@ def _is_open_here(goal: GoalSummary, branch: str | None) -> bool:
 def active_goals(
     goals: Iterable[GoalSummary], branch: str | None, *, any_open: bool
 ) -> list[GoalSummary]:
-    """The active goals of a branch, waiting and blocked ones too with ``any_open``.
+    """The active goals of a branch; with ``any_open`` waiting and blocked ones, too.
 
-    ``branch`` None: whatever branch they are of.
+    ``branch`` None: goals of every branch.
     """
     states = NON_TERMINAL if any_open else {"active"}
     return [goal for goal in goals if goal.status in states and is_of_branch(goal.branch, branch)]

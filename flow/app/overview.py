@@ -1,4 +1,4 @@
-"""Which goal is meant, and where it stands: what ``status`` and ``list`` say."""
+"""Resolves which goal is meant, and lays out its standing for ``status`` and ``list``."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ def status(
     newest: Goal | None = None,
     last_turn: PastTurn | None = None,
 ) -> dict[str, Any]:
-    """Where a goal stands, why it stopped, and what to do next.
+    """The standing of a goal, the reason why it stopped, and the next step.
 
-    ``newest`` is the goal as of its newest turn, where its file does not have that yet;
-    ``last_turn`` is that turn's event.
+    ``newest`` is the goal as of its newest turn, if its file does not have that yet; ``last_turn``
+    is that turn's event.
     """
     goal = loaded.goal
     newest = newest or goal
@@ -118,7 +118,7 @@ def status(
 
 
 def _budget(context: ClosingContext, goal: Goal) -> dict[str, float | None] | None:
-    """What the Stop hook may spend on the goal, and what judges cost; None without a limit."""
+    """The Stop hook's budget for the goal, and the cost of judges; None without a limit."""
     if goal.max_seconds is None and goal.max_cost_usd is None:
         return None
     from flow.core.judging.goal.spent import judge_cost
@@ -177,9 +177,9 @@ def _criterion_rows(
 def _changed_files(
     present: CurrentFiles, goal: Goal, last_turn: PastTurn | None
 ) -> dict[str, Any] | None:
-    """The changed files of an open goal against its paths; None where nobody can say.
+    """The changed files of an open goal against its paths; None if they are unknown.
 
-    ``moved`` says whether they are others than at the last turn, None: unknown.
+    ``moved``: whether they differ from those of the last turn; None: unknown.
     """
     if goal.status not in NON_TERMINAL or goal.run_id is None:
         return None
@@ -217,9 +217,9 @@ class _CountedOnce:
 
 
 def _once_per_baseline(look: TakeSnapshot) -> TakeSnapshot:
-    """The same look for every question that a command asks of the same baseline.
+    """Take one snapshot for every question about the same baseline.
 
-    It shows and does not decide, so time stamps will do.
+    It is shown and decides nothing, so time stamps are enough.
     """
     known: list[tuple[object, Snapshot]] = []
 
@@ -237,14 +237,14 @@ def _once_per_baseline(look: TakeSnapshot) -> TakeSnapshot:
 
 
 def fresh_fields(freshness: Freshness | None) -> dict[str, Any]:
-    """How evidence stands to the files now; None where there is none, or nobody asks."""
+    """Freshness fields of a row; null if there is no evidence or freshness is unchecked."""
     if freshness is None:
         return {"fresh": None, "why_stale": []}
     return {"fresh": freshness.fresh, "why_stale": list(freshness.why)}
 
 
 def with_base(document: dict[str, Any], goal: Goal, runs: Mapping[str, BaseRun]) -> dict[str, Any]:
-    """The status with what the commands came to on the base commit (red first)."""
+    """The status with the results of the commands on the base commit (red first)."""
     from flow.core.evidence import red_first
 
     rows = [

@@ -1,4 +1,4 @@
-"""What people approved and closed, with their words, as the record of a goal has it."""
+"""Approvals and closings by people, with their notes, from the record of a goal."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What the sequences need from outside, as small interfaces.
+"""Interfaces of the sequences to the outside.
 
 Two of them carry Flow's promise. :class:`TurnLedger` is all that an evaluation gets: the only
-status it can hand over is a ``NonTerminal``. :class:`ClosingLedger`, which the doors of SPEC 2
-get, can also close a goal.
+status it can pass on is a ``NonTerminal``. :class:`ClosingLedger`, which the terminal transitions
+of SPEC 2 get, can also close a goal.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Closing(NamedTuple):
     proposal_id: str | None = None
     """The proposal this uses up; it must be the live one."""
     last_evaluation: LastEvaluation | None = None
-    """What to write there; None leaves it as it is."""
+    """The goal file's new ``last_evaluation``; None leaves it as it is."""
     criteria: tuple[CriterionUpdate, ...] = ()
     """The evidence that the closing rests on, where the goal still names older one."""
     turns_evaluated: int | None = None
@@ -126,7 +126,7 @@ class Closing(NamedTuple):
 
 
 class Approval(NamedTuple):
-    """What a person's approval writes to the goal.
+    """The changes that a person's approval makes in the goal.
 
     ``criterion`` is None for approved guards and protected files.
     """
@@ -142,7 +142,7 @@ class Amendment(NamedTuple):
     text: str
     """The goal file's new text; status, run, base and results are the live file's to keep."""
     contract: str
-    """The digest of the contract that it makes, as whoever decided saw it."""
+    """The digest of the new contract, as it was when the amendment was decided."""
     anew: tuple[str, ...]
     """The criteria whose results are of another wording, and go."""
     artifact: Artifact
@@ -183,7 +183,7 @@ class BranchGoals(NamedTuple):
     unreadable: tuple[UnreadableOnBranch, ...]
     """On each branch that has it."""
     trees: TreeGoals = TreeGoals()
-    """Where they were asked for."""
+    """The goals of other working trees; empty unless the caller asked for them."""
 
 
 class TurnLedger(Protocol):
@@ -248,10 +248,9 @@ class Records(Protocol):
         """One sidecar; None where it is absent or unusable. Raises :class:`StorageError`."""
 
     def counted(self, evidence_ref: str, mentioning: str = "") -> Evidence | None:
-        """The sidecar at this path if Flow itself wrote it and nobody altered it, else None.
+        """The sidecar at this path if Flow itself wrote it and it is unaltered, else None.
 
-        Also None where ``mentioning`` does not stand in it. Whether it is fresh is for the caller
-        to ask.
+        Also None if its text lacks ``mentioning``. Freshness is for the caller to check.
         """
 
     def together(self, run_id: str) -> AbstractContextManager[None]:
@@ -261,9 +260,9 @@ class Records(Protocol):
         """The paths of what evaluations recorded of a criterion's command, the newest first."""
 
     def doubt(self, evidence_ref: str) -> Literal["missing", "unvouched"] | None:
-        """Why nobody knows that Flow recorded the sidecar at this path as it is, whoever made it.
+        """The reason that the sidecar at this path is not known to be as Flow recorded it.
 
-        ``missing``: it is gone, or another one was recorded. ``unvouched``: none was.
+        ``missing``: it is gone, or another one was recorded. ``unvouched``: none was recorded.
         """
 
     def discounted(self, run_id: str) -> frozenset[str]:
@@ -291,7 +290,7 @@ class Records(Protocol):
         """The live proposal; None where there is none."""
 
     def baseline(self, run_id: str) -> Baseline | None:
-        """What was recorded at activation; None where it is missing or unreadable."""
+        """The baseline recorded at activation; None if it is missing or unreadable."""
 
 
 class ProofDisk(Protocol):
@@ -301,7 +300,7 @@ class ProofDisk(Protocol):
         """path → ``mode:hash`` of the files that patterns name literally, hashed anew."""
 
     def lines(self, files: Sequence[ProofFile]) -> Mapping[str, LineCount]:
-        """By path, how the lines of files differ from what they held, where that can be told."""
+        """By path, the lines of files added to and removed from their earlier content, if known."""
 
 
 class GoalNotes(Protocol):
@@ -327,13 +326,13 @@ class Check(NamedTuple):
     timeout_seconds: float
     serial: bool = False
     sandbox: Sandbox | None = None
-    """How to confine it; None runs it as the user."""
+    """The sandbox to run it in; None runs it as the user."""
     report: str = ""
     """A path or pattern of the JUnit or CTRF files it writes; empty: none is named."""
 
 
 class CheckResult(NamedTuple):
-    """What running a command came to. ``result`` is the goal file's ``last_result`` text."""
+    """Result of running a command. ``result`` is the goal file's ``last_result`` text."""
 
     outcome: Outcome
     exit_code: int | None
@@ -348,15 +347,15 @@ class CheckResult(NamedTuple):
     attribution: Mapping[str, Any] | None = None
     """Why an exit 0 is inconclusive: vacuous or a masked exit (SPEC 10)."""
     redacted: tuple[tuple[str, int], ...] = ()
-    """How many secrets of each kind were redacted in the output before it was stored."""
+    """Number of secrets of each kind that were redacted in the output before it was stored."""
     sandbox: Mapping[str, Any] | None = None
-    """What the sandbox was that it ran in, or could not be run in."""
+    """The sandbox of the run, or the reason that there was none."""
     output_end: str | None = None
     """A file with the end of an output that was cut, as it was before; gone after the callback."""
 
 
 class CheckEvents(NamedTuple):
-    """What is called while commands run, in the caller's thread and in time order."""
+    """Callbacks while commands run, called in the caller's thread and in time order."""
 
     started: Callable[[Check], None]
     ended: Callable[[Check, CheckResult], Callable[[], None] | None]
@@ -388,13 +387,13 @@ class Watch(Protocol):
         """
 
     def changed(self) -> tuple[str, ...]:
-        """What changed since the last ``settle`` without an account, as names for people."""
+        """Files of Flow changed by others since the last ``settle``, as names for people."""
 
     def changed_elsewhere(self, *, last: bool = False) -> Mapping[str, int]:
-        """What changed among files that are too many, or too large, to look at each time.
+        """Changed files among those that are too many, or too large, to read each time.
 
-        To be asked whenever a command ended, and with ``last`` after the last one. With each name,
-        how many of the commands that ended last may have done it.
+        To be called after each command, and with ``last`` after the last one. Each name maps to the
+        number of commands, counted from the last, that may have changed it.
         """
 
 

@@ -1,4 +1,4 @@
-"""What a goal that waits asks of a person; nothing is run, nothing is written."""
+"""The questions that a waiting goal has for a person; runs nothing, writes nothing."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def held_back(context: ClosingContext, loaded: LoadedGoal) -> str:
-    """What comes first and can no longer be achieved, as a sentence.
+    """The earlier goals that can no longer be achieved, as a sentence.
 
-    Empty where nothing does, or where a person is asked something else before that.
+    Empty if there are none, or if a person has a question to answer before that.
     """
     asked = GoalFacts(loaded.goal.id, loaded.goal.status)
     facts = with_questions(overview.looking_once(context), loaded, asked)
@@ -27,7 +27,7 @@ def held_back(context: ClosingContext, loaded: LoadedGoal) -> str:
 
 
 def with_questions(context: ClosingContext, loaded: LoadedGoal, facts: GoalFacts) -> GoalFacts:
-    """What a goal that waits for a person asks of them."""
+    """The facts with the questions that a waiting goal has for a person."""
     goal = loaded.goal
     run_id = goal.run_id or ""
     protected = protected_files.protected_status(context, loaded)
@@ -43,7 +43,7 @@ def with_questions(context: ClosingContext, loaded: LoadedGoal, facts: GoalFacts
 
 
 def _guards_changed(context: ClosingContext, goal: Goal, run_id: str) -> bool:
-    """Whether git's hooks or settings are neither as they were nor as somebody approved them."""
+    """Whether git's hooks or settings are neither as at activation nor as approved."""
     try:
         recorded = context.baseline(goal, run_id)
         denied = (*goal.denied_paths, *context.denied_paths)

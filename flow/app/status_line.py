@@ -1,4 +1,4 @@
-"""What one line of an agent's status bar says of the goals of the branch that is checked out."""
+"""One line about the goals of the checked-out branch, for an agent's status bar."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class ToolCall(NamedTuple):
 
 
 class ToolCallPort(Protocol):
-    """What deciding about a tool call needs of the world."""
+    """Interface of deciding about a tool call to the outside."""
 
     def is_own(self, program: str) -> bool:
         """Whether a program, by its path from the call's folder, is this Flow's."""
@@ -45,7 +45,7 @@ class ToolCallPort(Protocol):
 
 
 def question_before(port: ToolCallPort, call: ToolCall) -> str | None:
-    """What a person is asked before the call; None: nothing."""
+    """The question for a person before the call; None if there is none."""
     acts: tuple[Act, ...] = ()
     if call.command is not None:
         acts = (*acts_in_shell(call.command), *acts_in_folder(call.folder, call.command))
@@ -81,7 +81,7 @@ def _before_confirm(port: ToolCallPort, folder: str, text: str, acts: tuple[Act,
 
 
 def _about_confirm(port: ToolCallPort, words: tuple[str, ...], *, surely: bool) -> str:
-    """What a person has to know before they say yes to ``flow goal confirm``, in Flow's words."""
+    """Facts that a person must know before ``flow goal confirm``, in Flow's words."""
     try:
         return "\n".join(port.confirm_lines(words, surely=surely))
     except FlowError as error:

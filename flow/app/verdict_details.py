@@ -1,4 +1,4 @@
-"""What the record says of a verdict beside itself, for its screen; nothing here decides."""
+"""Details of a verdict from the record, for its screen; decides nothing."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class OutputReader(Protocol):
         """The end of an output; None where it is not there."""
 
     def failure(self, command: str, end: OutputEnd, exit_code: int | None) -> str:
-        """What the command's own runner says of its failure; empty where that is not sure."""
+        """The failure by the command's own runner's summary; empty if that is uncertain."""
 
     def works(self, command: str) -> str:
         """A form of a masked command whose exit status shows a failure; empty: none is known."""
@@ -100,7 +100,7 @@ class _Gathering:
         self._proved: frozenset[str] | None = None
 
     def row(self, row: Mapping[str, Any]) -> RowDetails:
-        """What the record says of a criterion's row."""
+        """The details of a criterion's row."""
         criterion_id = str(row.get("criterion_id"))
         criterion = self._goal.criterion(criterion_id) if self._goal is not None else None
         run_id, evidence = self._evidence(row.get("evidence_ref"))
@@ -168,7 +168,7 @@ class _Gathering:
             return None
 
     def _seconds(self, run_id: str, body: Mapping[str, Any]) -> float | None:
-        """How long the command ran, all its runs together."""
+        """Seconds that the command ran, all its runs together."""
         total = number_of(body.get(DURATION))
         others = (body.get("repeat") or {}).get("others")
         for evidence_id in others if isinstance(others, list) else ():
@@ -207,7 +207,7 @@ class _Gathering:
 
 
 def criterion_way(criterion: Criterion | None) -> str:
-    """How a criterion without a command is proved."""
+    """The way in which a criterion without a command is proved."""
     if criterion is None or not criterion.fuzzy:
         return ""
     given = criterion.document

@@ -1,1 +1,1 @@
-"""How a new goal is talked through with a person. Nothing here writes."""
+"""The conversation with a person about a new goal. Writes nothing."""

@@ -37,7 +37,7 @@ YES, EDIT, DRAFT, VIEW = ("y", "yes"), ("e", "edit"), ("d", "draft"), ("v", "vie
 
 
 class Person(Protocol):
-    """Who is asked."""
+    """The person who answers the questions."""
 
     def ask(self, question: Question) -> str:
         """The answer, without blanks around it; raises where there is none to come."""
@@ -65,7 +65,7 @@ class ProjectPort(Protocol):
         """Raise :class:`InputError` for a command that bash cannot read."""
 
     def notes(self, criterion: dict[str, Any]) -> Sequence[str]:
-        """What to say of a command that can show no failure, no test, or cannot pass."""
+        """Remarks on a command that cannot show a failure, runs no test, or cannot pass."""
 
     def attempt(self, criterion: dict[str, Any]) -> Trial:
         """Run a command once."""
@@ -83,7 +83,7 @@ class ProjectPort(Protocol):
         """The uncommitted paths that the patterns name."""
 
     def denied(self) -> Sequence[str]:
-        """What the settings deny."""
+        """Path patterns that the settings deny."""
 
     def text(self, goal_id: str, words: Words) -> tuple[str, str]:
         """(the goal's path, its text as it would be written)."""
@@ -92,7 +92,7 @@ class ProjectPort(Protocol):
         """The text as the user's editor leaves it."""
 
     def faults(self, text: str) -> Sequence[str]:
-        """What is wrong with a goal's text."""
+        """The faults of a goal's text."""
 
 
 class Drafted(NamedTuple):

@@ -1,4 +1,4 @@
-"""Which baseline a goal is compared with, and what is on record of its base commit."""
+"""The baseline that a goal is compared with, and the results recorded on its base commit."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 class BaselinePort(Protocol):
-    """Where baselines come from."""
+    """Source of baselines."""
 
     def pinned(self, run_id: str) -> Baseline | None:
-        """The run's baseline, if it is as Flow left it; None where nobody can vouch for it."""
+        """The run's baseline as Flow recorded it; None if it is missing or was altered."""
 
     def restored(self, goal: Goal) -> Baseline:
-        """What the pinned commit alone tells: a fresh clone has the goal, not the run."""
+        """The baseline from the pinned commit alone: a fresh clone has the goal, not the run."""
 
 
 class PinningPort(BaselinePort, Protocol):
-    """Where baselines come from, and go."""
+    """Source and store of baselines."""
 
     @property
     def settings(self) -> LoadedSettings:

@@ -145,7 +145,7 @@ class CommandRuns:
 
 
 def _announce_runs(facts: Facts, request: Request, tools: EvaluationTools) -> None:
-    """Record the untracked files, so that those of a killed evaluation can be told."""
+    """Record the untracked files, so that by-products of a killed evaluation can be recognised."""
     if request.quiet and not request.dry_run:
         # The others looked before anything else. Of this one the journal may get to know nothing.
         tools.ledger.check_room(facts.loaded.goal, None)

@@ -129,7 +129,7 @@ def _proposed(
 
 
 def _to_approve(decision: Decision, report: BoundaryReport) -> tuple[str, ...]:
-    """What ``flow goal approve`` is to name before the verdict can be achieved."""
+    """Words for ``flow goal approve``, without which the verdict cannot be achieved."""
     if decision.blocker_type != "missing_approval":
         return ()
     guards = ("guards",) if report.guards_changed else ()

@@ -35,7 +35,7 @@ class CurrentFiles:
 
     @property
     def report(self) -> BoundaryReport | None:
-        """The change set against the goal's paths; None where nobody could look."""
+        """The change set against the goal's paths; None if the files cannot be compared."""
         _ = self.subject
         if self._observed is None:
             return None

@@ -1,4 +1,4 @@
-"""Which of a goal's commands run, and what they and reused evidence come to (SPEC 3, step 2)."""
+"""Selects the commands to run, and turns runs and reused evidence into results (SPEC 3, step 2)."""
 
 from __future__ import annotations
 

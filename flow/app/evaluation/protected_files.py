@@ -27,10 +27,10 @@ APPROVED = "protected-approved"
 def report_with_protected(
     base_report: BoundaryReport, facts: Facts, left: Sequence[str], records: Records
 ) -> BoundaryReport:
-    """The boundary's report with the protected files that changed, unless they are approved so.
+    """The boundary's report with the changed protected files that are not approved.
 
-    ``left`` are the paths that the commands just left behind: a protected one among them was not
-    there when the evaluation looked, and what was measured may rest on it.
+    ``left`` are the paths that the commands have just created: a protected one among them did not
+    exist when the evaluation took its first snapshot, and the results may rest on it.
     """
     goal, difference = facts.loaded.goal, facts.protected_changes
     new = protected_files.matching(left, goal.protected_paths)

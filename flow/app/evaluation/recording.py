@@ -1,4 +1,4 @@
-"""What an evaluation writes of a goal: the turn, its outside files, that it goes on (SPEC 3)."""
+"""The writes of an evaluation: the turn, files outside the paths, the resumed goal (SPEC 3)."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def repeat_count(request: Request, goal: Goal) -> int:
-    """How often each command runs: ``--repeat`` or ``evaluator.repeat``, whichever is more."""
+    """Runs of each command: ``--repeat`` or ``evaluator.repeat``, the larger one."""
     return max(request.repeat or 1, goal.repeat)
 
 

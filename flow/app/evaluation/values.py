@@ -53,7 +53,7 @@ class Request(NamedTuple):
     jobs: int | None = None
     timeout_seconds: float | None = None
     repeat: int | None = None
-    """How often each command runs, over the goal's ``evaluator.repeat``."""
+    """Runs of each command, in place of the goal's ``evaluator.repeat`` if larger."""
     no_judge: bool = False
     dry_run: bool = False
     reuse: Mapping[str, str] | None = None
@@ -69,7 +69,7 @@ class Request(NamedTuple):
     """Run nothing: a criterion without fresh evidence stays open, and nothing is written but a
     proposal. With ``reuse``."""
     no_proposal: str = ""
-    """Why nothing may be proposed, whatever the result; empty where it may."""
+    """The reason that no transition may be proposed, whatever the result; empty without one."""
 
 
 class EvaluationLimits(NamedTuple):
@@ -121,7 +121,7 @@ class Facts(NamedTuple):
 
 
 class Drift(NamedTuple):
-    """What changed while the commands ran."""
+    """Changes during the run of the commands."""
 
     left_behind: tuple[str, ...] = ()
     """By-products of the commands."""
@@ -162,7 +162,7 @@ class Listener:
         """One run of a command has ended that runs again."""
 
     def finished(self) -> None:
-        """Nothing more will run, whatever the reason."""
+        """No more commands will run, for any reason."""
 
     def asking(self, judge: str, what: str, seconds: float) -> None:
         """A judge is being asked, for at most so many seconds; no call comes meanwhile."""
@@ -326,7 +326,7 @@ class EvaluationFacts(NamedTuple):
     last_snapshot: Snapshot | None = None
     """The files as the evaluation left them; None where it compared with another base."""
     counted: Callable[[str], Evidence | None] | None = None
-    """What was asked of sidecars when nothing ran any more, each looked at once."""
+    """Lookup of sidecars after the last command, each read once."""
     written: bool = False
     """Whether the goal's file has it; a quiet turn is recorded by its caller."""
 
@@ -343,7 +343,7 @@ class ClosingContext(NamedTuple):
 
     records: Records
     open_ledger: Callable[[], ClosingLedger]
-    """What only shows a goal never asks for it."""
+    """Opens the writing side; a command that only shows a goal never calls it."""
     baseline: Callable[[Goal, str], RecordedBaseline]
     snapshot: TakeSnapshot
     write_baseline: Callable[[str, str, Baseline], None]
@@ -362,7 +362,7 @@ class ClosingContext(NamedTuple):
     trusted: Callable[[LoadedGoal], tuple[bool, str]] = lambda _loaded: (True, "")
     """Whether the contract may run here, and why or why not."""
     broken: Callable[[str], Sequence[ChainFinding]] = lambda _run: ()
-    """What breaks the record of a run."""
+    """Findings that break the record of a run."""
     elsewhere: Callable[[str], bool] = lambda _run: False
     """Whether a run was recorded in another checkout, and not in this one."""
     troubles: Callable[[], Sequence[str]] = lambda: ()

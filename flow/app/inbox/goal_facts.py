@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class FactsPort(ViewPort, Protocol):
-    """What finding out where a goal stands needs of its checkout."""
+    """Interface of a goal's facts to its checkout."""
 
     def doubt(self, goal_id: str, contract: str) -> Doubt:
         """Why a goal's contract may not run here; empty where it may."""
@@ -68,7 +68,7 @@ def here(port: FactsPort, loaded: LoadedGoal) -> StandingGoal:
 
 
 def _known(goal: Goal) -> GoalFacts:
-    """What the goal itself tells."""
+    """The facts in the goal's own file."""
     required = [c for c in goal.criteria if c.must_pass]
     return GoalFacts(
         goal_id=goal.id,
@@ -82,7 +82,7 @@ def _known(goal: Goal) -> GoalFacts:
 
 
 def _since(port: FactsPort, goal: Goal) -> str:
-    """When the goal came to stand so; a closed one has the event that closed it."""
+    """Time of the goal's last change (RFC 3339), including a closed goal's last event."""
     since = goal.touched
     if goal.status in TERMINAL and goal.run_id is not None:
         try:
@@ -104,7 +104,7 @@ def _recorded(context: ClosingContext, goal: Goal) -> Mapping[str, Any] | None:
 def _stopped_or_working(
     port: FactsPort, loaded: LoadedGoal, facts: GoalFacts, since: str
 ) -> tuple[GoalFacts, str]:
-    """The facts of a goal that is under way and trusted, and since when it stands so."""
+    """The facts of a trusted goal under way, and the time since which they hold."""
     goal = loaded.goal
     # Trust has its own rows: with it taken for granted, what moved is the files alone.
     context = overview.looking_once(port.closing_context())._replace(
@@ -138,7 +138,7 @@ def _stopped_or_working(
 def _with_proposal(
     context: ClosingContext, loaded: LoadedGoal, facts: GoalFacts, proposal: Mapping[str, Any]
 ) -> GoalFacts:
-    """What is proposed, and whether it could be confirmed now."""
+    """The facts with the proposed status, and whether it could be confirmed now."""
     fault = ""
     try:
         broken = context.broken(loaded.goal.run_id or "")

@@ -1,4 +1,4 @@
-"""Where each goal of a repository stands: once, in the checkout that is the right one."""
+"""The standing of each goal of a repository: once, by the checkout that counts for it."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class CheckoutPort(Protocol):
         """The goals of the checkout by id."""
 
     def unreadable(self) -> Mapping[str, str]:
-        """What is wrong with the goals that cannot be read, by id."""
+        """Faults of unreadable goals, by id."""
 
     def left_open(self, goal_id: str) -> bool:
         """Whether Flow left the goal open in this checkout."""
 
     def standing(self, goal_id: str, *, here: bool) -> StandingGoal:
-        """Where a goal of the checkout stands; ``here``: its branch is checked out."""
+        """The standing of a goal of the checkout; ``here``: its branch is checked out."""
 
 
 class BranchCopy(NamedTuple):
@@ -46,7 +46,7 @@ class BranchCopy(NamedTuple):
 
 
 class BranchCopies(NamedTuple):
-    """What the branches have committed, where one of them is not checked out."""
+    """The goals committed on the branches; read only if a branch is not checked out."""
 
     goals: Sequence[BranchCopy] = ()
     unreadable: Sequence[UnreadableOnBranch] = ()
@@ -63,7 +63,7 @@ class RepositoryPort(Protocol):
 
     @property
     def checkouts(self) -> Sequence[CheckoutPort]:
-        """Its working trees, the main one first; those that cannot be looked at left out."""
+        """The readable working trees, the main one first."""
 
     @property
     def broken(self) -> Sequence[InboxItem]:
@@ -71,14 +71,14 @@ class RepositoryPort(Protocol):
 
     @property
     def left_out(self) -> Collection[str]:
-        """The branches that are checked out where the user wants nothing to be told of."""
+        """Branches checked out in working trees that the user excluded from the inbox."""
 
     def branch_copies(self) -> BranchCopies:
         """The goals that its branches have committed; none where all branches are checked out."""
 
 
 class _Rank(NamedTuple):
-    """How well a place speaks for a goal; the greater one does."""
+    """Precedence of a copy of a goal; the greatest one counts."""
 
     place: int
     """2: its branch is checked out; 1: its branch has it committed, or HEAD is detached; 0: another

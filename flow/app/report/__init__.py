@@ -1,1 +1,1 @@
-"""What a goal's report says, as values: one finding for every form that it is written in."""
+"""A goal's report as values: one finding for every form in which it is written."""

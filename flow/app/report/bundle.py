@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def bundle_report(checked: BundleReport, record: Record, name: str, version: str) -> GoalReport:
-    """What a checked bundle, whose file is ``name``, says of its goal."""
+    """The report of a checked bundle's goal; ``name`` is the bundle's file."""
     evidence = sorted(
         (item.evidence for item in record.items if item.evidence.goal == record.goal.id),
         key=lambda e: (turn_of(e) or (0,), e.created_at, e.id),

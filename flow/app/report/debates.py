@@ -28,9 +28,10 @@ def reported_debate(
     *,
     spoilt: bool,
 ) -> ReportedDebate:
-    """What a page shows of a debate. ``judges`` have a section each at least.
+    """A debate as a report shows it.
 
-    ``spoilt``: a report is missing or altered, so the others are no consensus.
+    ``judges`` have at least one section each. ``spoilt``: a report is missing or altered, so the
+    others are no consensus.
     """
     state = held(about, judges)
     last = state.positions
@@ -98,7 +99,7 @@ def held(about: DebateSubject, judges: Sequence[DebateJudge]) -> DebateState:
 
 
 def _apart(end: Agreement) -> Iterator[str]:
-    """What keeps the judges from a consensus."""
+    """Reasons that the judges have no consensus."""
     if end.overall > model.OVERALL_LIMIT:
         yield f"their overall scores are {at_most(end.overall):.3g} apart"
     for name in end.apart:

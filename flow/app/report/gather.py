@@ -25,10 +25,10 @@ _OPEN = ("failed", "inconclusive")
 
 
 class ReportPort(RecordPort, CardPort, Protocol):
-    """What a report needs of the checkout."""
+    """Interface of a report to the checkout."""
 
     def chain(self, run_id: str) -> RecordChain:
-        """How the record of a run stands to its hash chain."""
+        """Result of comparing a run's record with its hash chain."""
 
 
 def goal_report(port: ReportPort, outputs: OutputReader, goal_id: str, version: str) -> GoalReport:

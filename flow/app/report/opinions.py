@@ -1,6 +1,7 @@
-"""What judges said of a goal's criteria, from the evidence that holds it. Values only.
+"""Judges' opinions on a goal's criteria, from the goal's evidence. Values only.
 
-Scores and words are the judges'; a scorecard's lie in a file of the checkout beside the record.
+Scores and words are the judges'; those of a scorecard are in a file of the checkout beside the
+record.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class CardPort(Protocol):
 
 
 class NoCards:
-    """Where there is no checkout."""
+    """Source of cards without a checkout: it has none."""
 
     def card(self, path: str, skill: str) -> Document:  # noqa: ARG002 - as the port has it
         """Nothing."""

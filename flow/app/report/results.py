@@ -1,7 +1,7 @@
 """A goal's results by turn, from its events and its evidence. Values only.
 
-What a turn came to is not stored as a whole: its event has the criteria that passed, the evidence
-of what was measured since the turn before has the rest.
+No record holds a turn's result as a whole: the turn's event names the criteria that passed, and the
+evidence recorded since the turn before gives the others.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _STATUS = {"passed": "evidence_collected", "failed": "fail"}
 
 
 class _TurnFacts(NamedTuple):
-    """What events and evidence say of one turn."""
+    """One turn, gathered from events and evidence."""
 
     turn: PastTurn
     evidence: tuple[Evidence, ...] = ()
@@ -101,7 +101,7 @@ def _reported(facts: _TurnFacts) -> ReportedTurn:
 
 
 def seconds_of(evidence: Evidence) -> float | None:
-    """How long a command ran, or a judge was asked; one that ran on the base is not of a turn."""
+    """Seconds that a command ran or a judge took; None for a run on the base, outside of turns."""
     body = evidence.document["evidence"]
     if evidence.imported is not None or evidence.document["metadata"].get("created_by") == BASELINE:
         return None
@@ -184,7 +184,7 @@ def _read(
 
 
 def _judged(criterion_id: str, judgement: Mapping[str, Any]) -> str:
-    """``pass`` or ``fail`` as the judge came to it; empty where it is not said."""
+    """The judge's ``pass`` or ``fail`` for the criterion; empty if the judgement has none."""
     for key in ("criteria", "apart", "rubrics"):
         rows = judgement.get(key)
         for row in rows if isinstance(rows, list) else ():

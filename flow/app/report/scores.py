@@ -20,7 +20,7 @@ SHOWN = 30
 def skill_scores(
     place: str, folder: str, skill: str, past: CardHistory, newest: Mapping[str, Any]
 ) -> ReportedScores:
-    """What a page shows of a skill; ``newest`` is the card that is first in ``past``, whole."""
+    """A skill's scores as a report shows them; ``newest`` is the first card of ``past``, whole."""
     first = past.cards[0]
     mean = history.mean(past.cards[1:])
     means = {} if mean is None else {name: float(score) for name, score in mean.scores.items()}
@@ -66,7 +66,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 def _facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Who scored it, by what, and from where; nothing of what the card does not tell."""
+    """Judge, model, rubric and source of the card, as far as the card names them."""
     judge = card.get("judge")
     told = judge if isinstance(judge, dict) else {}
     name, model = told.get("name"), told.get("model")
