@@ -55,7 +55,7 @@ def _nothing_to_check(
 ) -> Attribution | None:
     """Finding that no file is left for any of the checkers, which most of them do not report.
 
-    None if there is a file for one of them, or the command runs no checkers only.
+    None if one of them has a file, or there is no checker.
     """
     searched = checkers(commands)
     if not searched or any(_finds_a_file(top, check.cwd, each) for each in searched):
@@ -87,8 +87,7 @@ def _idle_make(
 
     An empty folder of that name suffices, and is no change of the checkout. None if make ran
     something, or may have. If nothing was printed (``silent``), the file alone is the sign; beside
-    other output the target must have no rule, or the file must be newer than all that its rule
-    needs.
+    other output the target must have no rule, or no prerequisite that is newer than the file.
     """
     for make in silent_makes(commands):
         folder = os.path.join(check.cwd, make.folder)
