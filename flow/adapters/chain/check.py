@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from flow.core.chain.walk import Kind, WalkedLedger
 
 OWN = "your own state folder"
-"""The witness of a pinned head."""
+"""Witness name of a pinned head."""
 UNVOUCHED = (
     f"{OWN} does not know it as Flow's. A command that was killed leaves such an entry; "
     "so does whoever writes into the chain without Flow"
 )
 NOTED_LIMIT = 10
-"""Entries that count for nothing and are named; more are counted."""
+"""Most uncounted entries that are named; the others are counted."""
 
 _VERDICT = "last-verdict.json"
 _SMALL = ("proposal.json", _VERDICT, "loop.json")
@@ -77,7 +77,7 @@ def check(
 ) -> CheckedRun:
     """Check every file of the run, also against the heads that others have written down for it.
 
-    Raises :class:`LockTimeout` where another process does not let go of the run.
+    Raises :class:`LockTimeout` if another process does not release the run.
     """
     ids.run_id(run_id)
     return _RunCheck(root, run_id, pinned).run(witnessed, sought)
@@ -91,14 +91,14 @@ class _RunCheck:
         self._findings = RunFindings(run_id)
 
     def run(self, witnessed: Sequence[WitnessedHead], sought: frozenset[Head]) -> CheckedRun:
-        """Read under the lock what changes, then the evidence folder."""
+        """Read the files that change under the lock, then the evidence folder."""
         run_id, findings = self._run_id, self._findings
         head, entries = None, 0
         seen: frozenset[Head] = frozenset()
         try:
             with ExitStack() as held:
                 lock = locks.exclusive(self._root, layout.run_lock(run_id), quick=True)
-                with suppress(StorageError):  # nothing can be written here: then nobody does
+                with suppress(StorageError):  # not writable, so nothing writes
                     held.enter_context(lock)
                 small = {name: self._small(name) for name in (*_SMALL, "baseline.json")}
                 heads = self._known_heads(witnessed, small[_VERDICT])
@@ -164,7 +164,7 @@ class _RunCheck:
     def _compare_small(self, small: Mapping[str, bytes | None]) -> str | None:
         """Check the events, and compare the small files with the digests recorded last.
 
-        Returns the digest of the archive of the run's evidence, where one is on record.
+        Returns the digest of the archive of the run's evidence, if one is on record.
         """
         run_id, pinned = self._run_id, self._pinned
         head = pinned.events if pinned is not None else None
@@ -184,7 +184,7 @@ class _RunCheck:
         return events.archive
 
     def _compare(self, name: str, data: bytes | None, recorded: str | None) -> None:
-        """Compare a small file with its digest, None for a removed one, as recorded last."""
+        """Compare a small file with the digest recorded last, None for a removed one."""
         now = sha256(data).hexdigest() if data is not None else None
         if now == recorded:
             return
@@ -269,7 +269,7 @@ def _add_unrecorded_archive(run_id: str, findings: RunFindings) -> None:
 
 
 def run_ids(root: str) -> list[str]:
-    """The runs that have a folder (or something in its place), sorted."""
+    """The runs that have a folder (or another entry in its place), sorted."""
     run_ids: list[str] = []
     with reported("list", layout.RUNS):
         folder = open_folder(root, split(layout.RUNS))
@@ -277,7 +277,7 @@ def run_ids(root: str) -> list[str]:
             return run_ids
         try:
             for name in os.listdir(folder):
-                with suppress(FlowError):  # no run: Flow's own folders, or files of others
+                with suppress(FlowError):  # not a run: Flow's own folders, or files of others
                     run_ids.append(ids.run_id(name))
         finally:
             os.close(folder)

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class EventsCheck(NamedTuple):
-    """What a run's events record of its other files."""
+    """Facts that a run's events record about its other files."""
 
     baseline: tuple[str, ...]
-    """The digest of ``baseline.json``; empty where no event tells which one counts."""
+    """The digest of ``baseline.json``; empty if no event names the one that counts."""
     newer: bool
     """Whether there are events after the pinned head."""
     archive: str | None = None
-    """The digest of the archive of its evidence; None where no event tells of one."""
+    """The digest of the archive of its evidence; None if no event names one."""
 
 
 def check(root: str, run_id: str, pinned: Head | None, add: AddFinding) -> EventsCheck:
@@ -58,11 +58,11 @@ class _EventReader:
         self.newer = False
 
     def begin(self, rel: str) -> None:
-        """Go on with the file at this path."""
+        """Continue with the file at this path."""
         self._rel, self._lines = rel, 0
 
     def end(self, *, earlier: bool) -> None:
-        """The file is read; one with ``earlier`` events was full, so it is not without any."""
+        """End the file; with ``earlier`` events before it, it was full, so it must hold some."""
         if earlier and not self._lines:
             self._name("unaccounted", "holds no event; Flow leaves no such file")
         elif earlier and self._torn is not None:

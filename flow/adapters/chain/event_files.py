@@ -1,10 +1,10 @@
 """The files of a run's events: ``events.jsonl``, and those that were full before it.
 
-Events are appended to ``events.jsonl``. Where the next line would make it larger than
-:data:`FULL`, it gets a number first: ``events.1.jsonl`` is the oldest, ``events.2.jsonl`` follows.
-``seq`` and the chain go on from one file to the next, so a file that is missing, foreign or in
-another place shows as a break. A kill between the new name and the next line leaves no
-``events.jsonl``, which is a run whose newest event is in the file with the highest number.
+Events are appended to ``events.jsonl``. If the next line would make it larger than :data:`FULL`, it
+gets a number first: ``events.1.jsonl`` is the oldest, ``events.2.jsonl`` follows. ``seq`` and the
+chain continue from one file to the next, so a file that is missing, foreign or in another place
+shows as a break. A kill between the new name and the next line leaves no ``events.jsonl``: then the
+run's newest event is in the file with the highest number.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
 FULL = 4 << 20
-"""Bytes: no file of events gets larger, but for one line that is."""
+"""Bytes: most of a file of events, unless a single line is longer."""
 
 _FIRST, _AT_MOST = (b'{"at":"', b'","seq":1,'), 40
-"""What stands before and behind the time in the first line of a file that has none before it."""
+"""Text before and after the time in the first line of a run's first file, and its latest place."""
 
 
 def roll_over(root: str, rel: str, added: int) -> None:
-    """Give the events at ``rel`` a number where ``added`` bytes would be too many for them.
+    """Give the events at ``rel`` a number if ``added`` more bytes would make them too large.
 
-    Callers hold the run's lock. Where that cannot be, the file grows on.
+    Callers hold the run's lock. If it cannot be renamed, the file grows on.
     """
     try:
         size = os.lstat(f"{root}/{rel}").st_size
@@ -50,7 +50,7 @@ def in_order(root: str, run_id: str) -> list[str]:
 
 
 def opened(root: str, rel: str) -> Generator[tuple[str, int]]:
-    """The file at ``rel`` and, where it holds events, those before it: (path, descriptor).
+    """The file at ``rel`` and, if it holds events, those before it: (path, descriptor).
 
     The newest first. Each is closed when the next one is asked for. One that is given a number
     meanwhile is not read twice.
@@ -87,7 +87,7 @@ def begins_run(data: bytes) -> bool:
 
 
 def _before(root: str, rel: str, status: os.stat_result | None) -> list[str]:
-    """The numbered files, the oldest first; where one is ``status``, only those before it."""
+    """The numbered files, the oldest first; if one of them is ``status``, only those before it."""
     paths: list[str] = []
     for number in _numbers(root, rel):
         path = layout.events_file_before(rel, number)

@@ -30,22 +30,24 @@ if TYPE_CHECKING:
     Event = Mapping[str, Any]
 
 KEY = "key"
-"""The field that makes an append happen once."""
+"""Field by whose value an append happens only once."""
 
 READ_LIMIT = event_files.FULL * 5 // 4
-"""Bytes: :func:`read` takes this much of the end of a file. One grows on while it cannot be given a
-number, and an older Flow let it grow without a limit."""
+"""Most bytes that :func:`read` takes of the end of a file: one grows on while it cannot be given a
+number, and an older Flow let it grow without a limit.
+"""
 MOST_FILES = 16
-"""Files of a run's events that :func:`read` takes, the newest: about 150,000 events."""
+"""Most files of a run's events that :func:`read` takes, the newest: about 150,000 events."""
 
 LINE_LIMIT = 4 << 20
 """Bytes: no event is longer; a file with a longer line is refused, not searched for its start."""
 
 _NEWEST_LIMIT = 16
 _newest: dict[tuple[str, str], tuple[tuple[int, ...], Event, bytes]] = {}
-"""(root, run) → the stamp of the run's events when this process read or wrote the newest one last,
-that event, and its line. Appending moves the stamp. Who alters the newest line without moving it
-breaks the chain: the next event follows the line that was there."""
+"""(root, run) → the stamp of the run's events when this process last read or wrote the newest one,
+that event, and its line. Appending changes the stamp. If others alter the newest line without
+changing it, they break the chain: the next event follows the line that was there.
+"""
 
 _FIRST_BLOCK, _LARGEST_BLOCK = 1 << 13, 1 << 22
 _WARNINGS_LIMIT = 20
@@ -81,7 +83,7 @@ def append(
         if key is not None:
             own[KEY] = key
         event = {**own, **fields, **own}
-        for name in ("prev", "hash"):  # they stand at the end
+        for name in ("prev", "hash"):  # they come at the end
             event.pop(name, None)
         event["prev"] = following(run_id, before, line)
         event["hash"] = seal(event)
@@ -93,9 +95,9 @@ def append(
 
 
 def following(run_id: str, before: Event, line: bytes) -> str:
-    """``prev`` of the event after ``before``, whose line is ``line``; empty: of the first one.
+    """``prev`` of the event after ``before``, whose line is ``line``; empty for a run's first one.
 
-    A line that an older version of Flow wrote has no ``hash``; that of its bytes stands for it.
+    A line that an older version of Flow wrote has no ``hash``; the hash of its bytes replaces it.
     """
     digest = before.get("hash")
     if digest is None:
@@ -132,7 +134,7 @@ def read(
 
 
 def _events(rel: str, data: bytes, unread: bytes | None, warnings: list[str]) -> Iterator[Event]:
-    """The events in the end of a file, but those with ``unread`` in their line."""
+    """The events in the end of a file, except those with ``unread`` in their line."""
     lines = data.split(b"\n")
     if len(data) > READ_LIMIT:  # the first of them began before
         del lines[0]
@@ -154,7 +156,7 @@ def _events(rel: str, data: bytes, unread: bytes | None, warnings: list[str]) ->
 def newest(
     root: str, run_id: str, field: str, value: str, accept: Callable[[Event], bool]
 ) -> Event | None:
-    """The newest event with this text ``field`` that ``accept`` takes; None where there is none.
+    """The newest event with this text ``field`` that ``accept`` takes; None if there is none.
 
     Searched from the end, so that what was written lately is found at once.
     """
@@ -166,7 +168,7 @@ def newest(
 
 
 def archived(root: str, run_id: str) -> Event | None:
-    """The event that tells of the archive of a run's evidence; None where there is none."""
+    """The event that records the archive of a run's evidence; None if there is none."""
     return newest(root, run_id, "type", ARCHIVED, lambda _: True)
 
 
@@ -192,12 +194,12 @@ def events_after(root: str, run_id: str, seq: int) -> list[Event]:
 
 
 def last_seq(root: str, run_id: str) -> int:
-    """The ``seq`` of the run's newest event; 0 where there is none."""
+    """The ``seq`` of the run's newest event; 0 if there is none."""
     return _seq(_last(root, run_id)[0])
 
 
 def last_hash(root: str, run_id: str) -> tuple[int, str]:
-    """(``seq``, ``hash``) of the run's newest event; (0, empty) where it has none."""
+    """(``seq``, ``hash``) of the run's newest event; (0, empty) if it has none."""
     event = _last(root, run_id)[0]
     digest = event.get("hash")
     return (_seq(event), str(digest)) if is_digest(digest) else (0, "")
@@ -209,14 +211,14 @@ def holds(root: str, run_id: str, seq: int, digest: str) -> bool:
 
 
 def _needle(field: str, value: str) -> bytes:
-    """The bytes that stand in the line of each event with this text field."""
+    """Bytes that the line of each event with this text field contains."""
     return json.dumps({field: value}, separators=(",", ":"))[1:-1].encode("ascii")
 
 
 def _last(root: str, run_id: str) -> tuple[Event, bytes]:
-    """The run's newest event and its line; empty where there is none."""
+    """The run's newest event and its line; empty if there is none."""
     rel = layout.events_file(run_id)
-    stamp = files.stamp(root, rel)  # taken before the reading: what comes meanwhile is seen later
+    stamp = files.stamp(root, rel)  # taken before the reading, so that a later write is noticed
     known = _newest.get((root, run_id))
     if known is not None and known[0] == stamp:
         return known[1:]
@@ -250,9 +252,9 @@ def _refuse_long(rel: str, length: int) -> None:
 
 
 def backwards(root: str, rel: str, needle: bytes) -> Iterator[bytes]:
-    """Whole lines that hold ``needle``, the last one first. A torn tail is left out.
+    """Whole lines that hold ``needle``, the last one first.
 
-    Of events those in earlier files, too.
+    A torn tail is left out. For events, earlier files are included.
     """
     with closing(event_files.opened(root, rel)) as opened:
         for path, fd in opened:
@@ -269,7 +271,7 @@ def _file_backwards(rel: str, fd: int, needle: bytes) -> Iterator[bytes]:
             data = os.pread(fd, end - start, start)
             block = min(block * 4, _LARGEST_BLOCK)
             end = start
-            if rest is None:  # what follows the last newline is no line yet
+            if rest is None:  # text after the last newline is no line yet
                 cut = data.rfind(b"\n")
                 if cut < 0:
                     _refuse_long(rel, size - end)

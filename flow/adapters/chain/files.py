@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flow.core.chain.walk import Kind, RecordedDigests, WalkedLedger
 
 FINDINGS_LIMIT = 200
-"""Findings of one run that are named; the others are counted."""
+"""Most findings of one run that are named; the others are counted."""
 NAMES_LIMIT = 3_000_000
 OUTPUT = ".txt"
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -46,7 +46,7 @@ class RunFindings:
         self.more += len(findings[room:])
 
     def error(self, error: FlowError, file: str) -> None:
-        """Add an error of reading as a finding: it was another file when it was recorded."""
+        """Add an error of reading as a finding: the file was readable when it was recorded."""
         kind: Kind = "unreadable" if isinstance(error, StorageError) else "altered"
         for fault in error.faults:
             self.add(kind, fault.file or file, fault.message)
@@ -125,16 +125,16 @@ def add_unaccounted(
 
 
 class _Archive:
-    """The archive of a run's evidence while a check reads it. ``recorded``: its digest."""
+    """The archive of a run's evidence during a check. ``recorded``: its digest on record."""
 
     def __init__(self, root: str, rel: str, recorded: str | None, findings: RunFindings) -> None:
         self._rel, self._recorded, self._findings = rel, recorded, findings
         self._archive: EvidenceArchive | None = None
         self._digest: str | None = None
         self._unreadable = False
-        """Whether it is there and nobody can say what was in it; that has its finding."""
+        """Whether the archive exists but cannot be read; that has a finding of its own."""
         self._lost: list[str] = []
-        """What an altered one has not any more as it was."""
+        """Names of files that an altered archive no longer has as recorded."""
         try:
             self._archive = files.evidence_archive(root, rel)
             self._digest = files.digest(root, rel, limit=layout.ARCHIVE_LIMIT)
@@ -143,7 +143,7 @@ class _Archive:
             findings.error(error, rel)
 
     def compare(self, path: str, digest: str, seq: int) -> None:
-        """Add a finding where it has no file of this path with this digest."""
+        """Add a finding if it has no file of this path with this digest."""
         name = os.path.basename(path)
         kind: Kind = "altered"
         if self._archive is None or path not in self._archive.paths:
@@ -165,7 +165,7 @@ class _Archive:
         return self._archive is not None and self._recorded not in (None, self._digest)
 
     def finish(self) -> None:
-        """Add a finding where it is another one than the one on record."""
+        """Add a finding if the archive differs from the one on record."""
         if self._is_altered:
             lost = f"; not as recorded: {shown(self._lost, 5)}" if self._lost else ""
             fault = f"was altered since Flow wrote it{lost}"
@@ -198,7 +198,7 @@ class _EvidenceFolder:
             os.close(self._fd)
 
     def compare(self, name: str, digest: str, seq: int, limit: int) -> None:
-        """Add a finding where the file does not have this digest."""
+        """Add a finding if the file does not have this digest."""
         rel = f"{self._rel}/{name}"
         regular = self._names.get(name)
         if regular is False:
@@ -219,9 +219,9 @@ class _EvidenceFolder:
             self._archive.compare(rel, digest, seq)
 
     def _digest(self, name: str, limit: int) -> str | None:
-        """The file's SHA-256; of one that is too large that of its beginning, which is another.
+        """The file's SHA-256; of one over the limit that of its beginning, which differs.
 
-        None where it has gone into the archive meanwhile.
+        None if it has gone into the archive meanwhile.
         """
         try:
             fd = os.open(name, _READ, dir_fd=self._fd)

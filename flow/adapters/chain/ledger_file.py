@@ -1,10 +1,10 @@
 """``ledger.jsonl``: append to a run's hash chain, and find an entry of it.
 
 Callers that append hold the run's lock. The last entry is read from the end, so that an append
-costs the same whatever the length. Lines that are no entries are passed over, and named by
+costs the same at any length. Lines that are no entries are skipped, and reported by
 :mod:`flow.adapters.chain.check`: a broken ledger stops no evaluation, and an entry is never
 rewritten. Half an entry at the end, which only a power cut or a full disk leaves, was never
-acknowledged and is cut off by the next append.
+acknowledged; the next append cuts it off.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ def token(sidecar_sha256: str) -> str:
 
 
 def last(root: str, run_id: str, tail: tuple[int, LedgerEntry] | None = None) -> LedgerEntry | None:
-    """The newest entry; None where the run has none.
+    """The newest entry; None if the run has none.
 
     ``tail`` is :attr:`RunWrites.tail`.
     """
     rel = layout.ledger_file(run_id)
     if tail is not None and files.size(root, rel) == tail[0]:
-        return tail[1]  # nobody has appended since
+        return tail[1]  # no append since
     end = files.read_end(root, rel, limit=_END)
     for line in reversed(end.split(b"\n")[1 if len(end) == _END else 0 :]):
         entry = _entry(line)
@@ -64,7 +64,7 @@ def last(root: str, run_id: str, tail: tuple[int, LedgerEntry] | None = None) ->
 def find(
     root: str, run_id: str, evidence_id: str, kind: str = chain_entries.EVIDENCE
 ) -> LedgerEntry | None:
-    """The entry of this kind of a sidecar; None where it has none. Searched from the end."""
+    """The entry of this kind of a sidecar; None if it has none. Searched from the end."""
     needle = chain_entries.canonical({"evidence_id": evidence_id})[1:-1]
     for line in event_log.backwards(root, layout.ledger_file(run_id), needle):
         entry = _entry(line)
@@ -74,7 +74,7 @@ def find(
 
 
 def at(root: str, run_id: str, seq: int) -> LedgerEntry | None:
-    """The newest entry with this number; None where there is none. Searched from the end."""
+    """The newest entry with this number; None if there is none. Searched from the end."""
     needle = chain_entries.canonical({"seq": seq})[1:-1]
     for line in event_log.backwards(root, layout.ledger_file(run_id), needle):
         entry = _entry(line)
@@ -84,16 +84,16 @@ def at(root: str, run_id: str, seq: int) -> LedgerEntry | None:
 
 
 class EntryLinks:
-    """The entries of a run by their hash, from the newest on: each line is read once.
+    """Entries of a run by their hash, from the newest back; each line is read once.
 
-    The hash covers the entry, so it is the one that its source meant, whatever else is in the file.
+    The hash covers the entry, so the entry found is the intended one in any file.
     """
 
     def __init__(self, root: str, run_id: str) -> None:
         self._lines = event_log.backwards(root, layout.ledger_file(run_id), b'"hash":"')
 
     def get(self, digest: str) -> LedgerEntry | None:
-        """The entry with this hash, if it lies before those that were returned already."""
+        """The entry with this hash, if it comes before those that were returned already."""
         line = self.line(digest)
         return _entry(line) if line is not None else None
 
@@ -106,7 +106,7 @@ class EntryLinks:
 
 
 def dropped(root: str, run_id: str) -> NewestLines:
-    """Says of each sidecar whose output was dropped, on the record, that it was."""
+    """Lookup of the sidecars whose output was dropped, on the record."""
 
     def told(line: bytes) -> tuple[str, str] | None:
         try:
@@ -120,7 +120,7 @@ def dropped(root: str, run_id: str) -> NewestLines:
 
 
 def entries_there(root: str, run_id: str) -> NewestLines:
-    """Says of the hash of each whole entry that it is in the run's ledger."""
+    """Lookup of the hash of each whole entry in the run's ledger."""
 
     def told(line: bytes) -> tuple[str, str] | None:
         digest = line.partition(b'"hash":"')[2].partition(b'"')[0].decode("ascii", "ignore")
@@ -130,16 +130,16 @@ def entries_there(root: str, run_id: str) -> NewestLines:
 
 
 def _hash_holds(line: bytes, digest: str) -> bool:
-    """Whether a line is the entry with this hash, which covers all else that is in it."""
+    """Whether a line is the entry with this hash, which covers all its other content."""
     before, member, after = line.partition(b'"hash":"%b",' % digest.encode("ascii"))
     return member != b"" and sha256(before + after).hexdigest() == digest
 
 
 class AnchoredChain:
-    """The entries behind ``head``, read as far back as needed.
+    """The entries that lead back from ``head``, read as far back as needed.
 
     A long run has thousands: only those that are returned are parsed, the others are hashed.
-    ``parted`` says that the ledger does not lead back any further, and should.
+    ``parted`` is True if the chain breaks before the run's first entry.
     """
 
     def __init__(self, root: str, run_id: str, head: Head) -> None:
@@ -152,10 +152,10 @@ class AnchoredChain:
         self._ids: dict[str, list[tuple[str, int]]] = {}
         """(sidecar, number) of the entries by each :func:`beginnings` of the sidecar's id."""
         self._not_by_id: list[tuple[str, int]] = []
-        """The same of those read since somebody asked by an id."""
+        """(sidecar, number) of the entries that are not sorted by id yet."""
 
     def find(self, kind: str, evidence_id: str) -> LedgerEntry | None:
-        """The newest entry of this kind of a sidecar."""
+        """The newest entry of this kind of a sidecar; None if there is none."""
         while (kind, evidence_id) not in self._lines and self._step():
             pass
         line = self._lines.get((kind, evidence_id))
@@ -169,7 +169,7 @@ class AnchoredChain:
     def ids(self, beginning: str) -> Iterator[tuple[str, int]]:
         """(sidecar, number) of each entry whose sidecar's id has this :func:`beginnings`.
 
-        The newest first. However many ask, each entry is read once.
+        The newest first. Each entry is read once, however many searches there are.
         """
         place, named = 0, self._ids.setdefault(beginning, [])
         while place < len(named) or self._not_by_id or self._step():
@@ -185,7 +185,7 @@ class AnchoredChain:
         self._not_by_id.clear()
 
     def _step(self) -> bool:
-        """Read one entry more; whether there was one."""
+        """Read one more entry; False if there is none."""
         if not self._number or self.parted:
             return False
         line = self._links.line(self._hash)
@@ -242,7 +242,7 @@ def _entry(line: bytes) -> LedgerEntry | None:
 def _mend(root: str, rel: str) -> int:
     """Cut off half an entry at the end, and return the ledger's size.
 
-    A whole one that lost its newline, or has something else in its place, stays.
+    A whole one that lost its newline, or has another byte in its place, stays.
     """
     size, end = files.size_and_end(root, rel, limit=_END)
     tail = end[end.rfind(b"\n") + 1 :]

@@ -17,7 +17,7 @@ LIMIT = 64 << 10
 
 
 def lines(root: str, rel: str, limit: int = LIMIT) -> Iterator[Line]:
-    """The lines of a regular file as it is now; nothing where it is absent."""
+    """The lines of a regular file as it is now; nothing if it is absent."""
     fd = files.open_regular(root, rel)
     if fd is None:
         return

@@ -1,4 +1,4 @@
-"""What the newest line of an append-only file says about each key, for many questions in a row."""
+"""Values that the newest lines of an append-only file give to keys, for many lookups in a row."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ if TYPE_CHECKING:
 
 
 class NewestLines:
-    """The newest word on each key in the lines that hold ``needle``.
+    """The newest value of each key in the lines that hold ``needle``.
 
-    ``told`` gives a line's key and word, or None where the line is not meant. Lines are read from
-    the end, each once, and only as far back as a question needs: n questions cost one reading of
-    the file and not n. Every question looks at the file's stamp first; a file that is not as it was
-    is read anew.
+    ``told`` gives a line's key and value, or None for a line without one. Lines are read from the
+    end, each once, and only as far back as a lookup needs: n lookups cost one reading of the file
+    and not n. Every lookup compares the file's stamp first; a file that has changed is read anew.
     """
 
     def __init__(
@@ -29,9 +28,9 @@ class NewestLines:
         self._unread: Iterator[bytes] = iter(())
 
     def get(self, key: str) -> str | None:
-        """The newest word on ``key``; None where no line says any."""
+        """The newest value of ``key``; None if no line has it."""
         stamp = files.stamp(self._root, self._rel)
-        if stamp != self._stamp:  # taken before the reading: what comes meanwhile is seen later
+        if stamp != self._stamp:  # taken before the reading, so that a later write is noticed
             self._stamp, self._words = stamp, {}
             self._unread = event_log.backwards(self._root, self._rel, self._needle)
         if key not in self._words:

@@ -1,15 +1,14 @@
 """The heads of this user's chains, in the state folder, where no checkout can take them back.
 
-One small file for each repository and run, mode 0600, replaced whole. It says how far the run's
-ledger and events had come when Flow wrote to the run last, so that a run that has vanished, was cut
-or was restored from an older copy is told from one that never was. A head moves on only where the
-chain still leads back to the pinned one: cutting a run is not forgotten when Flow writes to it
-again.
+One small file for each repository and run, mode 0600, replaced whole. It records the heads of the
+run's ledger and events at Flow's last write, which distinguishes a run that has vanished, was cut
+or was restored from an older copy from one that never was. A head moves on only if the chain still
+leads back to the pinned one: a later write of Flow's does not hide that a run was cut.
 
 It moves on to entries that the pinning process has appended itself, never to others. The numbers in
-between that no process claimed are stored, too: of a killed process, or of somebody who wrote into
-the checkout. They never count (:mod:`flow.adapters.chain.run_record`). The process that appended
-one of them, and pins the head later, takes it out of the list.
+between that no process claimed are stored, too: those of a killed process, or of entries that
+others wrote into the checkout. They never count (:mod:`flow.adapters.chain.run_record`). The
+process that appended one of them, and pins the head later, takes it out of the list.
 """
 
 from __future__ import annotations
@@ -40,15 +39,15 @@ if TYPE_CHECKING:
 
 KIND = "chains"
 LIMIT = 64 << 10
-"""Bytes: the largest file of heads."""
+"""Most bytes of a file of heads."""
 INTERVALS_LIMIT = 500
-"""Intervals of unverified numbers; beyond that, those between the oldest count as such, too."""
+"""Most intervals of unverified numbers; beyond that, the gaps between the oldest are included."""
 RUNS_LIMIT = 1_000_000
 _SUFFIX = ".json"
 
 
 class PinnedRun(NamedTuple):
-    """The pinned heads of one run. ``broken`` says that their file cannot be read."""
+    """The pinned heads of one run. ``broken``: their file cannot be read."""
 
     ledger: Head | None
     events: Head | None
@@ -58,7 +57,7 @@ class PinnedRun(NamedTuple):
     unvouched: Intervals = ()
     """Numbers up to the ledger's head whose entries no process of Flow's has claimed."""
     read_error: StorageError | None = None
-    """Why the disk gave no answer."""
+    """The disk's error, if it gave no answer."""
 
     def outside(self, number: int) -> bool:
         """Whether the entry with this number is unverified."""
@@ -86,14 +85,14 @@ class PinnedHeads:
         return f"{self._rel}/{ids.run_id(run_id)}{_SUFFIX}"
 
     def read(self, run_id: str) -> PinnedRun | None:
-        """The pinned heads of a run; None where there are none."""
+        """The pinned heads of a run; None if there are none."""
         try:
             return self._read(run_id)
         except StorageError as error:
             return PinnedRun(None, None, {}, broken=True, read_error=error)
 
     def _read(self, run_id: str) -> PinnedRun | None:
-        """The same before a write: raises where the disk gives no answer.
+        """Like :meth:`read`, for a write: raises if the disk gives no answer.
 
         Heads that were not read must not be written over, since they would be lost.
         """
@@ -118,9 +117,9 @@ class PinnedHeads:
             return PinnedRun(None, None, {}, broken=True)
 
     def vouches(self, run_id: str, name: str, digest: str) -> bool:
-        """Whether a small file of the run with this SHA-256 is as Flow left it.
+        """Whether a small file of the run has the content that Flow left, or was about to leave.
 
-        Or as it was about to leave it. Of an unknown run no file is: anyone can make one.
+        ``digest`` is its SHA-256. No file of an unknown run qualifies: anyone can make one.
         """
         pinned = self.read(run_id)
         return pinned is not None and digest in (
@@ -131,7 +130,7 @@ class PinnedHeads:
     def announce(self, root: str, run_id: str, name: str, data: bytes | None) -> None:
         """Pin the content that a small file is about to have as well: a kill may come in between.
 
-        ``None`` takes that back.
+        ``None`` cancels that.
         """
         with locks.exclusive(root, layout.run_lock(ids.run_id(run_id)), quick=True):
             pinned = self._read(run_id) or PinnedRun(None, None, {})
@@ -148,9 +147,9 @@ class PinnedHeads:
         return [run_id for run_id in run_ids if _is_id(run_id)]
 
     def pin(self, run: RunWrites) -> None:
-        """Move a run's heads on to where they are now, and take in a session's writes to it.
+        """Move a run's heads on to their present places, and take in a session's writes to it.
 
-        Raises :class:`FlowError` where run or state folder cannot be read or written.
+        Raises :class:`FlowError` if run or state folder cannot be read or written.
         """
         root, run_id = run.root, ids.run_id(run.run_id)
         with locks.exclusive(root, layout.run_lock(run_id), quick=True):
@@ -227,10 +226,10 @@ def _from_document(document: Any) -> PinnedRun | None:
 
 
 def _files(root: str, run_id: str, before: PinnedRun, unpinned: Unpinned) -> dict[str, str | None]:
-    """The small files as they are to be pinned.
+    """The small files and their digests, as they are to be pinned.
 
-    One that is gone since the session wrote it was withdrawn by another command of Flow's; pinned
-    as written, it could be put back and count.
+    A file that vanished after the session wrote it was withdrawn by another command of Flow's; if
+    it were pinned as written, it could be put back and count.
     """
     wrote = dict(unpinned.files)
     for name in (name for name in wrote if wrote[name] and "/" not in name):  # a file's own name
@@ -249,14 +248,14 @@ def _advanced(
 ) -> tuple[Head | None, Intervals]:
     """The ledger's head with this session's entries, and the unverified numbers.
 
-    The ledger is not read where nobody else has appended since the pinned head.
+    The ledger is not read if no other process has appended since the pinned head.
     """
     own, head, intervals = unpinned.appended, before.ledger, before.unvouched
     if own:
         last = head.number if head is not None else 0
         start = own[-1].head if head is None or own[-1].seq > last else head
         claimed = _own_numbers(root, run_id, start, head, own)
-        if claimed is not None:  # else it was cut or replaced: that is not to be forgotten
+        if claimed is not None:  # else the ledger was cut or replaced: keep the old head as proof
             head = start
             intervals = without(merged([*intervals, (last + 1, start.number)]), claimed)
     discounted = [(entry.seq, entry.seq) for entry in unpinned.discounted]
@@ -270,7 +269,7 @@ def _own_numbers(
 ) -> list[int] | None:
     """The numbers of own entries that ``start`` leads back to.
 
-    None where it does not lead to the head ``old``.
+    None if it does not lead back to the head ``old``.
     """
     by_hash = {entry.hash: entry for entry in own}
     first = min(entry.seq for entry in own)

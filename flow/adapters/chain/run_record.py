@@ -1,20 +1,19 @@
 """The run record: the trust anchor of a checkout's runs, given to every writer of them.
 
 Only entries that the user's own state folder vouches for count (SPEC 1). Anyone who can write in
-the checkout can write entries that fit the chain: it has no secret. So an entry counts only where
-the pinned head (:mod:`flow.adapters.chain.pinned_heads`) is the hash of an entry that leads back to
-it, ``prev`` by ``prev``, and is no gap in what Flow pinned; or where this very session appended
-it. The same holds for the small files of a run, by their digests.
+the checkout can write entries that fit the chain: it has no secret. So an entry counts only if the
+pinned head (:mod:`flow.adapters.chain.pinned_heads`) is the hash of an entry that leads back to it,
+``prev`` by ``prev``, and it is in no gap of Flow's pins; or if this very session appended it. The
+same holds for the small files of a run, by their digests.
 
 A session is a command, a stop of an agent, or a caller's checkout object. An evaluation in it::
 
-    with record.pinned_once():          # whatever is committed in here is pinned at the end
-        record.begin(goal_id)           # nothing that is recorded for the goal may be pinned
+    with record.pinned_once():          # all commits in the block are pinned at its end
+        record.begin(goal_id)           # nothing recorded for the goal may be pinned
         record.run(run_id).appended(…)  # by the writers of evidence
         record.settle(goal_id)          # entries that do not count are discounted: pin the others
         record.commit(run_id)           # the run's heads are to be pinned
         record.abort(goal_id)           # entries that were not settled are never vouched for
-
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ BEFORE = "nothing that was recorded before counts"
 class RunRecord:
     """The record of Flow's own writes in the runs of the checkout ``root`` (absolute path).
 
-    ``heads`` gives the user's own, and may raise :class:`FlowError` where the state folder cannot
-    be used; without it, only this session's writes are vouched for. ``troubles`` says in words why
-    earlier evidence does not count. For one thread at a time.
+    ``heads`` returns the user's pinned heads, and may raise :class:`FlowError` if the state folder
+    cannot be used; without it, only this session's writes are vouched for. ``troubles`` explains in
+    words why earlier evidence does not count. For one thread at a time.
     """
 
     def __init__(self, root: str, heads: Callable[[], PinnedHeads] | None = None) -> None:
@@ -56,7 +55,7 @@ class RunRecord:
         self._runs: dict[str, RunWrites] = {}
         self._chains: dict[str, ledger_file.AnchoredChain] = {}
         self._there: dict[str, NewestLines] = {}
-        """What is in the ledgers of the runs that this session has written to."""
+        """Hashes of the entries in the ledgers of the runs that this session has written to."""
         self._committed: dict[str, None] | None = None
         """The runs to pin at the end of :meth:`pinned_once`; None outside of it."""
         self._heads_read: dict[str, PinnedRun | None] | None = None
@@ -71,10 +70,10 @@ class RunRecord:
         return self._runs[run_id]
 
     def begin(self, goal_id: str) -> None:
-        """Hold back what is recorded for this goal from now on, until :meth:`settle`.
+        """Hold back entries that are recorded for this goal from now on, until :meth:`settle`.
 
         The files may still change while it is measured: a killed process must not leave evidence
-        that counts and that it would have discounted.
+        that counts although the process would have discounted it.
         """
         self._measured.add(goal_id)
 
@@ -93,7 +92,7 @@ class RunRecord:
     def commit(self, run_id: str) -> None:
         """Pin the heads of a run as they are now, or at the end of :meth:`pinned_once`.
 
-        Where the state folder cannot be used, they stay behind, and the new entries count for this
+        If the state folder cannot be used, they stay behind, and the new entries count for this
         session alone.
         """
         if self._committed is None:
@@ -103,7 +102,7 @@ class RunRecord:
 
     @contextmanager
     def pinned_once(self) -> Iterator[None]:
-        """Pin each run that is committed in here once, at the end, however it comes to it."""
+        """Pin each run that is committed in the block once, at its end, also after an exception."""
         if self._committed is not None:
             yield
             return
@@ -116,14 +115,14 @@ class RunRecord:
                 self.pin(run_id)
 
     def announce(self, run_id: str, name: str, data: bytes | None) -> None:
-        """Pin the content that a small file is about to have; None takes that back.
+        """Pin the content that a small file is about to have; None cancels that.
 
-        Raises :class:`FlowError` where that fails: the file must not change then, since the new
-        one would be unverified.
+        Raises :class:`FlowError` if that fails: the file must not change then, since the new one
+        would be unverified.
         """
         try:
             heads = self._heads() if self._heads is not None else None
-        except FlowError:  # there is no folder that could be used, so none vouches for the old one
+        except FlowError:  # no usable folder, so none vouches for the old one
             return
         if heads is not None:
             self._reread_heads()
@@ -132,7 +131,7 @@ class RunRecord:
     def pin(self, run_id: str) -> None:
         """Pin the heads of a run now, in :meth:`pinned_once` as well.
 
-        For a file that another command may replace before the end of it.
+        For a file that another command may replace before the end of the block.
         """
         try:
             if self._heads is not None:
@@ -160,7 +159,7 @@ class RunRecord:
             self._heads_read.clear()
 
     def entry(self, run_id: str, evidence_id: str, kind: str = EVIDENCE) -> LedgerEntry | None:
-        """The newest entry of a sidecar that is vouched for; None where there is none."""
+        """The newest entry of a sidecar that is vouched for; None if there is none."""
         own = self.run(run_id).newest(kind, evidence_id)
         if own is not None and self._is_there(run_id, own):
             return own
@@ -174,9 +173,9 @@ class RunRecord:
         return entry if entry is not None and not pinned.outside(entry.seq) else None
 
     def evidence_ids(self, run_id: str, prefix: str) -> Iterator[str]:
-        """The sidecars whose ids begin so and whose entries are vouched for, the newest first.
+        """The sidecars whose ids begin with ``prefix`` and whose entries are vouched for.
 
-        ``prefix`` ends in a hyphen.
+        The newest first. ``prefix`` ends in a hyphen.
         """
         yielded = dict.fromkeys(self.run(run_id).evidence_ids(prefix))
         yield from yielded
@@ -196,9 +195,9 @@ class RunRecord:
         return pinned is not None and pinned.files.get(name) == digest
 
     def closed(self, run_id: str, goal: Goal, contract: str, at: str) -> bool:
-        """Whether a terminal transition of Flow's closed the goal then, as it is now.
+        """Whether a terminal transition of Flow's closed the goal at ``at``, as it is now.
 
-        Also one that was killed on its way, and that a later command has completed.
+        A killed one that a later command has completed counts, too.
         """
         from flow.core.chain import closing_record
 
@@ -222,7 +221,7 @@ class RunRecord:
             return False
 
     def head(self, run_id: str) -> str | None:
-        """The head of the run's chain as ``<n>:<hash>``; None where the run has no entry."""
+        """The head of the run's chain as ``<n>:<hash>``; None if the run has no entry."""
         entry = ledger_file.last(self.root, run_id, self.run(run_id).tail)
         return str(entry.head) if entry is not None else None
 
@@ -266,6 +265,6 @@ class RunRecord:
         return pinned
 
     def _failed(self, error: FlowError) -> None:
-        """The state folder could not be read, or not be written."""
+        """Handle a state folder that could not be read or written."""
         text = f"{error.faults[0]}: evidence counts only where it was recorded just now"
         self.troubles[text] = None

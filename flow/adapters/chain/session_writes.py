@@ -2,8 +2,8 @@
 
 ``proposal.json``, ``last-verdict.json`` and ``loop.json`` are replaced too often, and matter too
 little, for an entry each. Their digests are pinned with the heads in the user's state folder
-(:mod:`flow.adapters.chain.pinned_heads`), and only for what Flow itself wrote. So are the entries
-of the ledger: only those that a session of Flow's has appended are vouched for.
+(:mod:`flow.adapters.chain.pinned_heads`), and only for Flow's own writes. The same holds for the
+entries of the ledger: only those that a session of Flow's has appended are vouched for.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 COMING = "~"
 """Suffix to the name of a small file, for the digest of the content it is about to have."""
 UNVERIFIED = ""
-"""In the place of a digest: the content of the file is unverified."""
+"""Placeholder for a digest: the content of the file is unverified."""
 
 
 class Unpinned(NamedTuple):
@@ -58,7 +58,7 @@ class RunWrites:
         self._entries: dict[str, LedgerEntry] = {}
         self._by_id: dict[str, list[LedgerEntry]] = {}
         self._by_beginning: dict[str, list[LedgerEntry]] = {}
-        """The same by each of the :func:`beginnings` of the sidecar's id."""
+        """Own entries by each of the :func:`beginnings` of the sidecar's id."""
         self._held: set[str] = set()
         self._discounted: dict[str, LedgerEntry] = {}
 
@@ -68,7 +68,7 @@ class RunWrites:
         self.wrote(rel, data)
 
     def wrote(self, rel: str, data: bytes | None) -> None:
-        """Record that the run's file at ``rel`` now holds ``data``; None: that it is gone."""
+        """Record that the run's file at ``rel`` now holds ``data``; None: it is gone."""
         self._wrote(rel, sha256(data).hexdigest() if data is not None else None)
 
     def unverified(self, rel: str) -> None:
@@ -106,7 +106,7 @@ class RunWrites:
         self._forget(self._held_for(goal_id))
 
     def discount(self, evidence_id: str) -> None:
-        """Vouch for nothing that this session recorded under this id."""
+        """Stop vouching for everything that this session recorded under this id."""
         self._discounted.update(
             (entry.hash, entry) for entry in self._own(self._by_id, evidence_id)
         )

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 
 class RunVerification:
-    """Checking the runs of a checkout against their hash chains.
+    """Checks of a checkout's runs against their hash chains.
 
-    ``heads`` gives the user's pinned heads, and raises :class:`FlowError` where there is no state
+    ``heads`` returns the user's pinned heads, and raises :class:`FlowError` if there is no state
     folder that can be used; ``folders`` are those of decision journals.
     """
 
@@ -46,10 +46,10 @@ class RunVerification:
     def verify(
         self, run_id: str | None, against: str | None, goal_ids: Sequence[str] = ()
     ) -> dict[str, Any]:
-        """Check a run, or every run there is and was; the result is as ``--json`` prints it.
+        """Check a run, or every run there is and was; returns the document that ``--json`` prints.
 
-        ``goal_ids`` are names that may be meant by a run that nobody knows. Raises
-        :class:`InputError` for such a run, and for a ref that is none.
+        ``goal_ids`` are names to suggest for an unknown run. Raises :class:`InputError` for such a
+        run, and for an invalid ref.
         """
         here = witnesses.here(self._top, self._folders)
         other = witnesses.at(self._repo, against, self._folders) if against is not None else None
@@ -91,7 +91,7 @@ class RunVerification:
         return _document(rows, findings, warnings, against)
 
     def record_chain(self, run_id: str) -> RecordChain:
-        """How a run's record stands to its chain, for a report; empty where it cannot be told."""
+        """The state of a run's chain, for a report; an empty one if it cannot be checked."""
         try:
             row = self.verify(run_id, None)["runs"][0]
         except FlowError:
@@ -109,7 +109,7 @@ class RunVerification:
             return {}
 
     def _silent(self, other: WitnessedHeads, ref: str) -> list[str]:
-        """Why a comparison with a ref may not show what it seems to."""
+        """Warnings why a comparison with a ref may show less than it seems to."""
         warnings = []
         if not other.runs and not other.commits:
             warnings.append(
@@ -142,7 +142,7 @@ class RunVerification:
     def _unknown_trailers(
         self, commits: tuple[WitnessedHead, ...], rows: list[CheckedRun], present: list[str]
     ) -> list[ChainFinding]:
-        """Heads that commits name and no run here has."""
+        """Findings for the heads that commits name and no run here has."""
         seen = frozenset[Any]().union(*(row.seen for row in rows))
         checked = {row.run_id for row in rows}
         others = [name for name in present if name not in checked]
@@ -158,7 +158,7 @@ class RunVerification:
         return findings
 
     def broken(self, run_id: str) -> list[ChainFinding]:
-        """The findings that break the record of a run; none where it is not here."""
+        """The findings that break the record of a run; none if it is not here."""
         if not os.path.isdir(os.path.join(self._top, layout.run_dir(run_id))):
             return []
         journalled = self._journalled(run_id)
@@ -166,10 +166,10 @@ class RunVerification:
         return [finding for finding in checked.findings if not finding.aside]
 
     def elsewhere(self, run_id: str, journals: WitnessedHeads | None = None) -> bool:
-        """Whether journals tell of entries of a run that never had one in this checkout.
+        """Whether journals name entries of a run that never had one in this checkout.
 
-        The state folder decides: where it has a head of the run's, an empty ledger is a loss; and
-        it may be one where it knows nothing of a run that is here.
+        The state folder decides: if it has a head of the run's, an empty ledger is a loss; it may
+        also be a loss if the run is here and the state folder has no record of it.
         """
         if files.exists(self._top, layout.ledger_file(run_id)):
             return False

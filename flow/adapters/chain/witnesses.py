@@ -1,8 +1,8 @@
 """Witnessed heads of runs: in journals, and in commits (SPEC 10).
 
 Runs are not tracked by git, and the decision journal is: each change of a goal's status names the
-head its run had. So a clone can tell a run that was cut or restored, without its writer's state
-folder.
+run's head at that time. So a clone can recognize a run that was cut or restored, without its
+writer's state folder.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from flow.adapters.git.repository import Repo
 
 COMMITS_LIMIT = 100_000
-"""Commits with a trailer that are read."""
+"""Most commits with a trailer that are read."""
 
 
 class WitnessedHeads(NamedTuple):
-    """Heads by run, those of commits (which name no run), and what could not be read."""
+    """Heads by run, heads of commits (which name no run), and warnings about unreadable sources."""
 
     runs: dict[str, list[WitnessedHead]]
     commits: tuple[WitnessedHead, ...]
@@ -57,7 +57,7 @@ def here(root: str, folders: Sequence[str]) -> WitnessedHeads:
 def at(repo: Repo, ref: str, folders: Sequence[str]) -> WitnessedHeads:
     """The heads in the journals and the commits at a git ref.
 
-    Raises :class:`InputError` where it names no commit, :class:`GitError` where git cannot tell.
+    Raises :class:`InputError` if it names no commit, :class:`GitError` if git cannot answer.
     """
     commit = git_names.resolve(repo, ref, key="--against")
     if commit is None:
@@ -118,7 +118,7 @@ def _trailers(repo: Repo, commit: str) -> Iterator[WitnessedHead]:
         "-z",
         "--encoding=UTF-8",
         f"--max-count={COMMITS_LIMIT}",
-        "--basic-regexp",  # whatever the checkout's grep.patternType says
+        "--basic-regexp",  # independent of the checkout's grep.patternType
         f"--grep=^{TRAILER}: ",
         "--format=%H%n%B",
         commit,
