@@ -2,8 +2,8 @@
 
 Importing ``yaml`` costs two bare interpreter starts, most of it a regular expression and modules
 that the C parser never uses; its own module needs the names of tokens, events and nodes, and some
-errors. While it is loaded a stand-in for the package offers those. Then the stand-in is taken
-away: a later ``import yaml`` in the same process gets the real package, with the same C parser.
+errors. While it is loaded a stand-in for the package offers those. Then the stand-in is taken away:
+a later ``import yaml`` in the same process gets the real package, with the same C parser.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def wanted() -> bool:
 
 
 def load() -> Any:
-    """The class ``CParser``. Raises ImportError where PyYAML is missing or was built without it."""
+    """The class ``CParser``. Raises ImportError if PyYAML is missing or was built without it."""
     if (known := sys.modules.get("yaml._yaml")) is not None:
         return known.CParser
     spec = PathFinder.find_spec("yaml")
@@ -61,11 +61,14 @@ def load() -> Any:
 
 
 def parser() -> Any:
-    """The class ``CParser``, in whichever way suits this process. Raises as :func:`load`."""
+    """The class ``CParser``, from :func:`load` in Flow's own processes, else from PyYAML itself.
+
+    Raises as :func:`load` does.
+    """
     if wanted():
         try:
             return load()
-        except AttributeError:  # a PyYAML that wants more of its package than is known here
+        except AttributeError:  # a PyYAML that needs more of its package than this module offers
             sys.modules.pop("yaml._yaml", None)
     from yaml._yaml import CParser
 

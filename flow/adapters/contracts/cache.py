@@ -1,9 +1,9 @@
 """Goals and sidecars that were read and checked before, so that the hot path needs no YAML library.
 
-One JSON file for each text, named after a SHA-256 over the text, the schema and Flow's
-version: an upgraded Flow trusts no older check. The folder is the user's own: where others could
-write to it, it is neither read nor written. Whatever is not a whole entry of this format is
-ignored; nothing here ever fails.
+One JSON file for each text, named after a SHA-256 over the text, the schema and Flow's version: an
+upgraded Flow trusts no older check. The folder is the user's own: if others could write to it, it
+is neither read nor written. Anything but a whole entry of this format is ignored; no function here
+raises because of the cache.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 REVISION = 2
 """To be raised when reading or checking changes without a change of the schema or the version."""
 MOST = 1 << 14
-"""About how many entries are kept (4 KiB of disk each): 10,000 goals and new evidence fit."""
+"""Entries that are kept, about (4 KiB of disk each): 10,000 goals and new evidence fit."""
 LISTING_SHARE = 64
-"""One store in so many looks how many entries there are: listing them takes longer than a store."""
+"""One store in this many counts the entries: listing them takes longer than a store."""
 LIMIT = 4 << 20
-"""Bytes an entry may have; JSON escapes make it longer than the goal file."""
+"""Most bytes of an entry; JSON escapes make it longer than the goal file."""
 _SUFFIX = ".json"
 _readings: dict[tuple[str, str], bytes] = {}
-"""What :func:`reading` digests for each kind and version, made once per process."""
+"""Bytes that :func:`reading` digests for each kind and version, made once per process."""
 
 
 def load_checked(
     cache_dir: str, data: bytes, kind: str = "goal"
 ) -> tuple[dict[str, Any], list[str]] | None:
-    """The checked document of this text, and its warnings; None where there is none."""
+    """The checked document of this text, and its warnings; None if none is stored."""
     if not private(cache_dir):
         return None
     name = _entry_name(data, kind)
@@ -95,12 +95,12 @@ def private(folder: str) -> bool:
 
 
 def _entry_header(name: str, body: bytes) -> bytes:
-    """What an entry begins with: its own name and the digest of the rest, against damage."""
+    """First line of an entry: its own name and the digest of the rest, against damage."""
     return f"{name} {sha256(body).hexdigest()}".encode("ascii")
 
 
 def reading(kind: str) -> _Hash:
-    """A new SHA-256 over what decides how a text of this kind is read and checked."""
+    """A new SHA-256 over the schema and versions that decide how this kind is read and checked."""
     return sha256(_read_by(kind))
 
 
@@ -108,7 +108,7 @@ def _read_by(kind: str) -> bytes:
     key = kind, __version__
     if key not in _readings:
         text = schemas.text(kind) if kind in schemas.NAMES else ""
-        # Flow's own file, told from that of another Flow: SHA-1 does, in half the time.
+        # Tells Flow's own file from that of another Flow: SHA-1 suffices, in half the time.
         schema = sha1(text.encode()).digest()
         _readings[key] = f"{REVISION} {__version__}\n".encode() + schema
     return _readings[key]

@@ -46,7 +46,7 @@ def _is_hex(text: str) -> bool:
 
 
 def _is_sized_digest(text: str) -> bool:
-    """A digest, behind a size and a colon where that is told, too."""
+    """Whether ``text`` is a digest, alone or after a size in bytes and a colon."""
     size, colon, digest = text.rpartition(":")
     sized = 0 < len(size) <= 16 and size[0] != "0" and not size.strip(ids.DIGITS)
     return is_digest(digest) and (sized or not colon)
@@ -56,18 +56,18 @@ _CONTROLS = frozenset(map(chr, [*range(32), 127]))
 
 
 def _is_told(text: str) -> bool:
-    """Something other than spaces, on one line."""
+    """Whether ``text`` has something other than spaces, on one line."""
     return bool(text.strip(" ")) and _CONTROLS.isdisjoint(text)
 
 
 def _is_inner_path(text: str) -> bool:
-    """A relative path that leads to no folder above."""
+    """Whether ``text`` is a relative path that leads to no folder above."""
     relative = text != "" and text[0] != "/" and ".." not in text.split("/")
     return relative and _CONTROLS.isdisjoint(text)
 
 
 def _is_file_name(text: str) -> bool:
-    """A name of up to 255 characters without a leading dot or a separator."""
+    """Whether ``text`` is a name of up to 255 characters without a leading dot or a separator."""
     named = 0 < len(text) <= 255 and text[0] != "."
     return named and _CONTROLS.isdisjoint(text) and "/" not in text and "\\" not in text
 
@@ -107,7 +107,7 @@ def accepts(kind: str, document: object) -> tuple[bool, bool]:
 
 
 def pattern_search(pattern: str) -> Callable[[str], object]:
-    """The pattern's search, with ``$`` at the very end: Python's is before a last newline too."""
+    """The pattern's search, with ``$`` only at the very end: Python's fits before a newline."""
     if pattern not in _regexes:
         if pattern in PLAIN:
             _regexes[pattern] = PLAIN[pattern]
@@ -147,7 +147,7 @@ def is_date_time(text: str) -> bool:
 
 
 def _utc_offset(zone: str) -> int | None:
-    """Minutes east of UTC; None where ``zone`` is no time offset."""
+    """Minutes east of UTC; None if ``zone`` is no time offset."""
     if zone in ("Z", "z"):
         return 0
     if len(zone) != 6 or zone[0] not in "+-" or zone[3] != ":":
@@ -177,7 +177,7 @@ def unknown_keys(
 
 
 def resolve(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema that ``$ref`` names, with what stands beside the ``$ref`` on top."""
+    """The schema that ``$ref`` names, overlaid with the keys beside the ``$ref``."""
     while "$ref" in schema:
         beside = {key: value for key, value in schema.items() if key != "$ref"}
         schema = {**root["$defs"][schema["$ref"].removeprefix("#/$defs/")], **beside}
@@ -185,7 +185,7 @@ def resolve(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, 
 
 
 class _Compiler:
-    """Turns a schema into a closure. Only the shapes that Flow's schemas have are known."""
+    """Turns a schema into a closure. Only the shapes that Flow's schemas have are supported."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self.root = root
@@ -312,7 +312,7 @@ class _Compiler:
             for key, item in value.items():
                 test = tests.get(key)
                 if test is None and key in properties:
-                    # Compiled when first met: most documents have few of the keys there are.
+                    # Compiled when first met: most documents have few of the possible keys.
                     test = tests[key] = self.test(properties[key])
                 elif test is None:
                     test = other
@@ -344,7 +344,7 @@ _OF_TEXTS = ANNOTATIONS | {"type", "pattern", "maxLength"}
 
 
 def _text_test(pattern: str | None, most: int | None) -> Test:
-    """One call for what most values are: a text, its length and its pattern."""
+    """One test for the most frequent case: a text, its length and its pattern."""
 
     def is_such_text(value: Any, _: list[bool] | None) -> bool:
         if not isinstance(value, str) or (most is not None and len(value) > most):

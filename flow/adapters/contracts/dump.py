@@ -1,7 +1,7 @@
 """New YAML files: readable block style that YAML 1.1 and 1.2 readers understand alike.
 
-No YAML library is needed for it. Strings are written plain only where no reader could take them for
-something else; a test holds the text equal under PyYAML's own (1.1) loader and Flow's reader.
+No YAML library is needed for it. Strings are written plain only if no reader could take them for
+another type; a test checks that PyYAML's own (1.1) loader and Flow's reader read the text alike.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _WORDS = frozenset(
     ("null", "true", "false", "yes", "no", "on", "off", "y", "n", ".inf", ".nan", "inf", "nan")
 )
 _REMEMBERED = 160
-"""Characters: a text that is no longer is written once, and remembered: sidecars are much alike."""
+"""Most characters of a text whose written form is remembered: sidecars are much alike."""
 
 
 def dump(document: Any) -> str:
-    """The document as YAML text; raises :class:`InputError` for what the format cannot hold."""
+    """The document as YAML text; raises :class:`InputError` for values the format cannot hold."""
     document = plain_types(document)
     if isinstance(document, (dict, list)) and document:
         return "".join(f"{line}\n" for line in block(document, ""))
@@ -114,7 +114,7 @@ def block(value: dict[str, Any] | list[Any], indent: str, *, literals: bool = Tr
 
 
 def _entry_lines(head: str, value: Any, indent: str, literals: bool) -> list[str]:
-    """The lines of one value after ``head`` (``key:`` or ``-``), which stands at ``indent``."""
+    """The lines of one value after ``head`` (``key:`` or ``-``), itself indented by ``indent``."""
     if isinstance(value, (dict, list)) and value:
         return [head, *block(value, f"{indent}  ", literals=literals)]
     mark = literal_mark(value) if literals and isinstance(value, str) and "\n" in value else None
@@ -125,7 +125,7 @@ def _entry_lines(head: str, value: Any, indent: str, literals: bool) -> list[str
 
 
 def literal_mark(text: str) -> str | None:
-    """``|`` or ``|-`` where a literal block gives exactly ``text``, else None."""
+    """``|`` or ``|-`` if a literal block gives exactly ``text``, else None."""
     body = text.removesuffix("\n")
     lines = body.split("\n")
     if not lines[0] or lines[0][0] in " \t" or not lines[-1].strip():
@@ -136,7 +136,7 @@ def literal_mark(text: str) -> str | None:
 
 
 def flow(value: Any) -> str:
-    """A value on one line, as it may stand inside ``{}`` and ``[]`` too."""
+    """A value on one line, also usable inside ``{}`` and ``[]``."""
     if isinstance(value, dict):
         return (
             "{"
@@ -202,7 +202,7 @@ def _is_plain(text: str, inside: bool) -> bool:
 
 
 def _begins_plainly(text: str) -> bool:
-    """With a letter (or like a path): so it is no number, date, indicator or quote."""
+    """Whether it begins with a letter (or like a path): no number, date, indicator or quote."""
     first = text[:1]
     if first.isalnum():
         return not first.isdecimal()

@@ -1,8 +1,8 @@
 """Changing a YAML text at its marks (SPEC 1: every line that is not meant to change stays).
 
-The text is read twice: strictly, for its document, and into a tree of nodes that knows where each
-value stands. The changes are applied to a copy of the document; where old and new document differ,
-the tree says which characters to replace. The result is read again and must be the document
+The text is read twice: strictly, for its document, and into a tree of nodes with the position of
+each value. The changes are applied to a copy of the document; where old and new document differ,
+the tree gives the characters to replace. The result is read again and must be the document
 intended.
 """
 
@@ -112,7 +112,7 @@ def _deep_copy(value: Any) -> Any:
 
 
 def _value_at(holder: Any, step: str | int, path: Path, file: str) -> Any:
-    """What stands at ``step``, or None; raises :class:`InputError` where nothing can."""
+    """The value at ``step``, or None; raises :class:`InputError` if none can be there."""
     if isinstance(holder, dict) and isinstance(step, str):
         return holder.get(step)
     if isinstance(holder, list) and isinstance(step, int) and 0 <= step <= len(holder):
@@ -131,7 +131,7 @@ def _set_value(holder: Any, step: Any, value: Any) -> None:
 
 
 def _left_out(old: list[Any], new: list[Any]) -> list[bool]:
-    """Which entries of ``old`` are not in ``new``, where that keeps the others in their order."""
+    """For each entry of ``old`` whether ``new`` lacks it, if the others keep their order."""
     place, gone = 0, []
     for entry in old:
         stays = place < len(new) and same_document(entry, new[place])
@@ -141,7 +141,7 @@ def _left_out(old: list[Any], new: list[Any]) -> list[bool]:
 
 
 def _is_deep_comment(text: str) -> bool:
-    r"""Whether an indented comment comes next: ``(?: *\r?\n)* +#``; no return stands alone."""
+    r"""Whether an indented comment comes next: ``(?: *\r?\n)* +#``; a lone ``\r`` counts not."""
     content = text.lstrip(" \r\n")
     return content.startswith("#") and text[: -len(content)].endswith(" ")
 
@@ -162,7 +162,7 @@ class _Editor:
         # Equal places keep their order: what is inside a value was noted before what follows.
         for start, end, replacement in sorted(self.splices, key=lambda splice: splice[:2]):
             if start < position:
-                return ""  # they overlap; the caller refuses what does not read as intended
+                return ""  # they overlap; the caller refuses a text that does not read as intended
             parts += [self.text[position:start], replacement]
             position = end
         return "".join([*parts, self.text[position:]])
@@ -173,7 +173,7 @@ class _Editor:
     # -- places in the text
 
     def line_end(self, position: int) -> int:
-        """Where the line of ``position`` ends, its line break not included."""
+        """The place where the line of ``position`` ends, before its line break."""
         newline = self.text.find("\n", position)
         if newline < 0:
             return len(self.text)
@@ -187,7 +187,7 @@ class _Editor:
         return self.text.rfind("\n", 0, position) + 1
 
     def after(self, node: YamlNode) -> int:
-        """Where a new line can go behind ``node``: the start of a line, or the text's end."""
+        """The place for a new line after ``node``: the start of a line, or the text's end."""
         leaf = node.leaf
         if not leaf.is_literal:
             newline = self.text.find("\n", leaf.end)
@@ -198,7 +198,7 @@ class _Editor:
         # The parser may end a block scalar behind the spaces of the next line.
         end = self.line_start(end)
         while not leaf.keep:
-            # Blank lines behind it are not its own; what is longer than the indentation could be.
+            # Blank lines after it are not its own; longer ones than the indentation could be.
             before = self.line_start(end - 1)
             line = self.text[before:end]
             if before <= leaf.start or line.strip() or len(line.rstrip("\r\n")) > node.column:
@@ -281,7 +281,7 @@ class _Editor:
             place = last + 1
 
     def entry_start(self, entry: Entry, holder: YamlNode) -> int:
-        """Where an entry begins: at its key, or in a block list at its dash."""
+        """The start of an entry: its key, or in a block list its dash."""
         key, value = entry
         if key is not None:
             return key.start
@@ -294,7 +294,7 @@ class _Editor:
         return value.start
 
     def add(self, node: YamlNode, added: Any, last: YamlNode | None = None) -> None:
-        """Put new entries behind ``last`` (default: the last one there is)."""
+        """Put new entries after ``last`` (default: the last entry)."""
         if not added:
             return
         last = last or node.entries[-1][1]
@@ -305,7 +305,7 @@ class _Editor:
             self.lines(last, self.block(added, node.column, self.after(last)))
 
     def lines(self, last: YamlNode, lines: list[str]) -> None:
-        """Insert whole lines behind ``last``."""
+        """Insert whole lines after ``last``."""
         after = self.after(last)
         block = self.newline.join(lines)
         if after == len(self.text) and not self.text.endswith("\n"):
@@ -315,7 +315,7 @@ class _Editor:
             self.put(after, after, block + self.newline)
 
     def close(self, leaf: YamlNode) -> None:
-        """A block scalar that ends the file without a line break: say so before one follows."""
+        """Mark a block scalar that ends the file without a line break, before a line follows it."""
         replaced = any(start <= leaf.start < end for start, end, _ in self.splices)
         if replaced or not leaf.is_literal:
             return
@@ -324,7 +324,7 @@ class _Editor:
         self.put(leaf.start, end, header if leaf.value.endswith("\n") else f"{header}-")
 
     def header_end(self, leaf: YamlNode) -> int:
-        """Where the indicators of a block scalar end (``|2-``); a comment may follow."""
+        """The end of a block scalar's indicators (``|2-``); a comment may follow."""
         end = leaf.start + 1
         while self.text[end : end + 1] in ("+", "-", *"123456789"):
             end += 1
@@ -381,6 +381,6 @@ class _Editor:
             self.put(tail, tail, block)
 
     def colon(self, key: YamlNode, value: YamlNode) -> int:
-        """The place behind the colon between a key and its value."""
+        """The place after the colon between a key and its value."""
         colon = self.text.find(":", key.end, value.start)
         return colon + 1 if colon >= 0 else value.start

@@ -1,6 +1,6 @@
 """Every fault of a document, as people read it: key path, value, remedy.
 
-``jsonschema`` finds them; this module says them. It is loaded only once a document was refused.
+``jsonschema`` finds them; this module words them. It is loaded only after a document was refused.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from flow.adapters.contracts.text import Path
 
 MOST = 1000
-"""Faults that are listed."""
+"""Most faults that are listed."""
 MOST_VALUES = 100_000
-"""Values a document may hold for its faults to be listed; that takes 10 µs and more each."""
+"""Most values of a document whose faults are listed; that takes 10 µs and more each."""
 
 LINE = (
     "one line of text",
@@ -72,7 +72,7 @@ SHAPES: dict[str, tuple[str, str]] = {
     r"^[a-z][a-z0-9_-]{0,63}$": ("an event type", "lower-case letters, digits, '_' and '-'"),
     r"^(?! *$)[^\u0000-\u001f\u007f]+$": LINE,
 }
-"""Pattern → what it stands for, and what to do. A test holds it complete."""
+"""Pattern → its meaning, and the remedy. A test checks that it is complete."""
 
 TYPES = {
     "object": "a mapping of keys and values",
@@ -116,7 +116,7 @@ def _count_values(document: Any) -> int:
 
 
 def _validator(schema: Mapping[str, Any]) -> Any:
-    """``jsonschema``'s 2020-12 validator, with what Flow settles: ``$``, formats, whole numbers."""
+    """``jsonschema``'s 2020-12 validator, with Flow's rules for ``$``, formats, whole numbers."""
 
     def pattern(_: Any, wanted: str, instance: Any, __: Any) -> Iterator[ValidationError]:
         if isinstance(instance, str) and not check.pattern_search(wanted)(instance):
@@ -149,7 +149,7 @@ def _validator(schema: Mapping[str, Any]) -> Any:
         {"pattern": pattern, "required": required, "additionalProperties": additional},
         type_checker=types,
     )
-    # Where it comes upon "$schema", jsonschema goes on with the ordinary class for that draft.
+    # At a "$schema", jsonschema would continue with the ordinary class for that draft.
     bare = {key: value for key, value in schema.items() if key not in ("$schema", "$id")}
     return strict(bare, format_checker=formats)
 

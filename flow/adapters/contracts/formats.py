@@ -98,9 +98,9 @@ def edit(text: str, changes: Sequence[tuple[Path, Any]], *, file: str) -> str:
 
     Each change is a path and the value to stand there; :data:`DELETE` takes a key out. A mapping
     given as value is what is there afterwards: keys it lacks go, others are changed one by one. A
-    place one past a list's end appends. Raises :class:`ContractError` where ``text`` is not a valid
+    place one past a list's end appends. Raises :class:`ContractError` if ``text`` is not a valid
     YAML file, :class:`InputError` for a path that leads through something else than mappings and
-    lists, and :class:`RefusedError` where the edited text would not read as intended.
+    lists, and :class:`RefusedError` if the edited text would not read as intended.
     """
     from flow.adapters.contracts.edit import edited
 

@@ -1,8 +1,8 @@
-"""How large a goal file may be (SPEC 1): what Flow writes into it does not count.
+"""The size limit of a goal file (SPEC 1): Flow's own entries in it do not count.
 
-So whatever people can write and Flow can read, Flow can also evaluate, confirm and clear: a result
-is never lost because the file that it goes into is full. Sidecars repeat what a goal says, so they
-may be larger than it.
+So every file that people can write and Flow can read can also be evaluated, confirmed and cleared:
+a result is never lost because its file is full. Sidecars repeat parts of a goal, so they may be
+larger than it.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from flow.adapters.contracts.strict_yaml import ParsedYaml
 
 MOST_VALUES = layout.GOAL_TEXT_LIMIT // 2 + 8192
-"""What 1 MiB can hold, and what Flow adds: a larger file takes no longer to read."""
+"""Values that 1 MiB can hold, and Flow's own: a larger file takes no longer to read."""
 
 _LIFECYCLE = ("status", "turns_evaluated", "last_evaluation")
 _SCOPE = ("run_id", "base_commit")
 
 
 def read_large(kind: str, data: bytes, *, file: str, what: str) -> ParsedYaml:
-    """Read a goal or a sidecar that is larger than what people may write.
+    """Read a goal or a sidecar that is larger than people's own limit.
 
-    Raises :class:`ContractError` for a goal that is so even without what Flow wrote.
+    Raises :class:`ContractError` for a goal that is too large even without Flow's entries.
     """
     limit = layout.GOAL_LIMIT if kind == "goal" else layout.SIDECAR_LIMIT
     reading = read_yaml(data, file=file, what=what, limit=limit, most_values=MOST_VALUES)
@@ -47,7 +47,7 @@ def read_large(kind: str, data: bytes, *, file: str, what: str) -> ParsedYaml:
 
 
 class _OwnBytes:
-    """Adds up, in one pass, the bytes of the entries that are Flow's; the strict reader passed it.
+    """Adds up, in one pass, the bytes of Flow's own entries; the text passed the strict reader.
 
     Zero for a goal that Flow has not begun: then all of it is people's.
     """
@@ -57,7 +57,7 @@ class _OwnBytes:
         self._newline = 2 if "\r\n" in text[: text.find("\n") + 1] else 1
         self._next = yaml_events(text, file=file).__next__
         self._end = 0
-        """Where the value that was read last ends."""
+        """End of the value that was read last, as an index into the text."""
         self._begun = False
 
     def total(self) -> int:
@@ -114,7 +114,7 @@ class _OwnBytes:
             depth += kind.endswith("StartEvent")
             depth -= kind.endswith("EndEvent")
             if not kind.endswith("StartEvent") and event.end_mark.index > event.start_mark.index:
-                self._end = event.end_mark.index  # the end of what is written over lines is empty
+                self._end = event.end_mark.index  # the end of a value over several lines is empty
             if depth == 0:
                 return
             event = self._next()

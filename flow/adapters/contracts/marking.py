@@ -22,7 +22,7 @@ _LONGEST = 300
 
 
 def with_faults(text: str, faults: Sequence[Fault]) -> str:
-    """``text`` with each fault above its line; what lies at no line stands on top."""
+    """``text`` with each fault above its line; a fault without a line comes at the top."""
     places = _places(text) if faults else {}
     notes: dict[int, list[str]] = {}
     for fault in faults:
@@ -49,7 +49,7 @@ def without_faults(text: str) -> str:
 
 
 def _line_of(key: str, places: dict[str, int]) -> int:
-    """The line that a fault's key names, or the nearest above it; 0 where there is none."""
+    """The line that a fault's key names, or the nearest above it; 0 if there is none."""
     if named := re.match(r"line ([0-9]{1,9})\b", key):
         return int(named[1])
     while key:
@@ -60,7 +60,7 @@ def _line_of(key: str, places: dict[str, int]) -> int:
 
 
 def _places(text: str) -> dict[str, int]:
-    """Dotted path → line of every entry; nothing for a text that is not read as YAML."""
+    """Dotted path → line of every entry; empty if the text cannot be read as YAML."""
     try:
         if read_yaml(text.encode("utf-8", "replace"), file="").faults:
             return {}

@@ -1,4 +1,4 @@
-"""Where each value of a YAML text stands, so that it can be changed there."""
+"""Places of the values in a YAML text, so that they can be changed there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class YamlNode:
-    """Where a value stands: characters ``start`` to ``end``, a comment after it not included."""
+    """A value and its place: characters ``start`` to ``end``, without a comment after it."""
 
     __slots__ = (
         "column",

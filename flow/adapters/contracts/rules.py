@@ -1,4 +1,4 @@
-"""What the schemas cannot say: rules over several values, over bytes, and over path patterns.
+"""Rules beyond the schemas: over several values, over bytes, and over path patterns.
 
 They run on every document, also on one that the schema refuses, so that all faults are named at
 once; hence every look at a value asks for its type first.
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from flow.adapters.contracts.text import Path
 
     Problem = tuple[Path, str, str | None, object]
-    """Where, what is wrong, what to do, and the value."""
+    """Path of the fault, fault, remedy, and value."""
 
 COMMAND_LIMIT = 131_072
 """Bytes at which Linux refuses one argument (MAX_ARG_STRLEN)."""
@@ -30,7 +30,7 @@ _CLEAR = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_*/-."
 
 
 def newer_api_version(document: object) -> str | None:
-    """The document's ``apiVersion`` where a newer Flow wrote it."""
+    """The document's ``apiVersion`` if a newer Flow wrote it."""
     version = document.get("apiVersion") if isinstance(document, dict) else None
     if not isinstance(version, str) or version == _KNOWN:
         return None
@@ -75,7 +75,7 @@ def rule_faults(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def remarks(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
-    """What is allowed and probably not meant."""
+    """Remarks on values that are allowed and probably not meant."""
     if kind != "goal":
         return
     for place, criterion in criteria(document):
@@ -98,7 +98,7 @@ def remarks(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _report_faults(path: Path, value: object) -> Iterator[Problem]:
-    # A path that leads out, or no line of text, is the schema's to name.
+    # The schema names a path that leads out, or a text of several lines.
     if isinstance(value, str) and value.isprintable() and not value.startswith("/"):
         for _, message, remedy, item in _patterns(path, [value]):
             if ".." not in value.split("/"):
@@ -108,7 +108,7 @@ def _report_faults(path: Path, value: object) -> Iterator[Problem]:
 def _linked_faults(path: Path, value: object) -> Iterator[Problem]:
     for place, item in enumerate(value if isinstance(value, list) else ()):
         if not isinstance(item, str) or item.startswith("/") or ".." in item.split("/"):
-            continue  # the schema's to name
+            continue  # the schema names it
         parts = item.removesuffix("/").split("/")
         if parts[0] in (".git", ".flow"):
             yield (
@@ -136,7 +136,7 @@ def criteria(document: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
 
 
 def _command(path: Path, value: object) -> Iterator[Problem]:
-    # In characters the schema says it already; a character has up to four bytes.
+    # The schema limits the characters already; a character has up to four bytes.
     if isinstance(value, str) and len(value) < COMMAND_LIMIT <= len(value) * 4:
         size = len(value.encode("utf-8", "surrogatepass"))
         if size >= COMMAND_LIMIT:
@@ -149,7 +149,7 @@ def _command(path: Path, value: object) -> Iterator[Problem]:
 
 
 def _is_clear(item: object) -> bool:
-    r"""Whether it is a pattern that nothing can be wrong with; the others are looked at closely.
+    r"""Whether it is a pattern that cannot be wrong; the others are checked closely.
 
     ``[A-Za-z0-9_*][A-Za-z0-9_*/-]*(?:\.[A-Za-z0-9_*/-]+)*``, without loading ``re``.
     """
@@ -164,7 +164,7 @@ def _patterns(path: Path, value: object) -> Iterator[Problem]:
     from flow.core.boundary.rules import check_patterns
 
     for place, item in enumerate(value):
-        if isinstance(item, str) and item.strip():  # a blank one is the schema's to name
+        if isinstance(item, str) and item.strip():  # the schema names a blank one
             here = (*path, place)
             for fault in check_patterns([item], dotted_path(path)):
                 yield here, fault.message, fault.remedy, item

@@ -9,11 +9,11 @@ from flow.startup import json
 from flow.startup.typing import Any
 
 NAMES = ("goal", "evidence", "run", "verdict", "scorecard", "inbox")
-"""The schemas there are; ``flow schema NAME`` prints one."""
+"""The names of all schemas; ``flow schema NAME`` prints one."""
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# A wheel carries the schemas inside the package. It is asked first: beside an installed package, a
-# folder named "schemas" may be anybody's.
+# A wheel carries the schemas inside the package. That folder comes first: beside an installed
+# package, a folder named "schemas" may be another project's.
 _FOLDERS = (
     os.path.join(_PACKAGE, "_data", "schemas", "v1"),
     os.path.join(os.path.dirname(_PACKAGE), "schemas", "v1"),
@@ -24,7 +24,7 @@ _loaded: dict[str, dict[str, Any]] = {}
 def path(name: str) -> str:
     """The absolute path of a schema's file, for a ``yaml-language-server`` line.
 
-    Raises :class:`InputError` for a name not in :data:`NAMES`, :class:`StorageError` where the file
+    Raises :class:`InputError` for a name not in :data:`NAMES`, :class:`StorageError` if the file
     is missing from this installation.
     """
     if name not in NAMES:

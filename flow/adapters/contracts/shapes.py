@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MOST_VALUES = 5_000
-"""Values a schema may hold once its references are put in."""
+"""Most values of a schema once its references are put in."""
 DEPTH = 32
 
 
@@ -38,7 +38,10 @@ def self_contained(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def misfits(schema: Mapping[str, Any], value: object) -> list[str]:
-    """Where ``value`` breaks a schema from :func:`self_contained`, as sentences; [] if it fits."""
+    """Places where ``value`` breaks a schema from :func:`self_contained`, as sentences.
+
+    Empty if it fits.
+    """
     errors = islice(Draft202012Validator(dict(schema)).iter_errors(value), 5)
     return [
         f"{dotted_path(tuple(error.absolute_path)) or 'it'}: {_error_text(error)}"

@@ -20,13 +20,13 @@ DEPTH = 32
 LARGEST = 1 << 53
 MOST_FAULTS = 1000
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|\\?\Z)', re.DOTALL)
-"""It matches at every quote, to the end of the text at worst: else each quote would scan all."""
+"""Matches at every quote, to the end of the text at worst: else each quote would scan all of it."""
 _ESCAPED = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class _Forbidden:
-    """Stands for a value that the parser must not take; ``why`` says what is wrong with it."""
+    """Marker for a value that the parser must not take; ``why`` is the fault."""
 
     __slots__ = ("text", "why")
 
@@ -44,8 +44,8 @@ class _Twice(dict[str, Any]):
 def read_json(data: bytes, *, file: str, what: str = "JSON file", limit: int = LIMIT) -> Any:
     """Read one JSON document; :class:`ContractError` names every fault.
 
-    Refused: what is not UTF-8, over ``limit`` bytes or nested deeper than 32; duplicate keys, NaN
-    and infinities, whole numbers outside plus and minus 2^53, NUL, and lone surrogates.
+    Refused: bytes that are not UTF-8, over ``limit`` bytes or nested deeper than 32; duplicate
+    keys, NaN and infinities, whole numbers outside plus and minus 2^53, NUL, and lone surrogates.
     """
     refuse_encoding(data, file=file, what=what, limit=limit)
     if not data.strip():
@@ -62,7 +62,7 @@ def read_json(data: bytes, *, file: str, what: str = "JSON file", limit: int = L
 
 
 class _Parser:
-    """Parses, and puts a :class:`_Forbidden` where a value must not stand; then it is spoiled."""
+    """Parses, with a :class:`_Forbidden` in place of each forbidden value; then it is spoiled."""
 
     def __init__(self) -> None:
         self.spoiled = False
@@ -121,7 +121,7 @@ class _Parser:
 
 
 def _nesting_depth(data: bytes) -> int:
-    """How deep the brackets outside strings nest."""
+    """Depth to which the brackets outside strings nest."""
     depth = deepest = 0
     for bracket in re.findall(rb"[\[\]{}]", _STRING.sub(b"", data)):
         if bracket in b"[{":

@@ -1,9 +1,9 @@
 """The strict YAML reader (SPEC 1): YAML 1.2 core types from PyYAML's event stream.
 
 PyYAML's own constructor is not used: it is a YAML 1.1 one (``no`` is false, ``010`` is 8), keeps
-the last of two equal keys, follows aliases and raises whatever a value makes ``int`` or
-``datetime`` raise. Here every fault is a :class:`ContractError` that names the file, the key path
-or line, and what to do.
+the last of two equal keys, follows aliases and passes on any error of ``int`` or ``datetime`` for a
+value. Here every fault is a :class:`ContractError` that names the file, the key path or line, and
+the remedy.
 """
 
 from __future__ import annotations
@@ -22,15 +22,17 @@ if TYPE_CHECKING:
     from flow.adapters.contracts.text import Path
 
 LIMIT = 1 << 20
-"""Bytes a file may have."""
+"""Most bytes of a file."""
 DEPTH = 32
-"""How deep lists and mappings may nest."""
+"""Depth to which lists and mappings may nest."""
 LARGEST = 1 << 53
-"""Whole numbers lie within plus and minus this: beyond it, JSON readers round."""
+"""Whole numbers must be between plus and minus this: beyond it, JSON readers round."""
 MOST_FAULTS = 1000
 
 _RAW = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\r(?!\n)"
-"""Not to stand in the text: control characters, and what only some readers take for line ends."""
+"""Not allowed in the text: control characters, and characters that only some readers take for line
+ends.
+"""
 _IN_NUMBERS = "-+.0123456789abcdefABCDEFoxinINF"
 """Every character that some number has."""
 _BASED = r"0o[0-7]+|0x[0-9a-fA-F]+"
@@ -63,11 +65,11 @@ class ParsedYaml(NamedTuple):
 
 
 class NumberFault(ValueError):
-    """A number that Flow does not take; the text says why."""
+    """A number that Flow does not accept; the text says why."""
 
 
 def plain_value(text: str) -> str | int | float | bool | None:
-    """What a plain scalar means in YAML 1.2; raises :class:`NumberFault`.
+    """The value of a plain scalar in YAML 1.2; raises :class:`NumberFault`.
 
     A number with a leading zero stays text: it is octal to one reader and decimal to the next.
     """
@@ -76,7 +78,7 @@ def plain_value(text: str) -> str | int | float | bool | None:
     if text[0] not in "-+.0123456789" or text.strip(_IN_NUMBERS):
         return text
     digits = text[text[0] in "-+" :]
-    if digits.isdigit():  # which are ASCII: nothing else is left of the others here
+    if digits.isdigit():  # only ASCII digits: of other digits none passes the check above
         if len(digits) > 1 and digits[0] == "0":
             return text
         return _line_within(text, 10)
@@ -128,7 +130,7 @@ def decode_text(data: bytes, *, file: str, what: str, limit: int = LIMIT) -> str
 
 
 def new_parser(text: str) -> Any:
-    """PyYAML's event parser: the C one, or the pure one where PyYAML was built without."""
+    """PyYAML's event parser: the C one, or the pure one if PyYAML was built without."""
     try:
         c_parser = c_yaml.parser()
     except ImportError:
@@ -151,19 +153,19 @@ def _pure_parser(text: str) -> Any:
 
 
 def yaml_events(text: str, *, file: str) -> Iterator[Any]:
-    """The text's YAML events; :class:`ContractError` where it is not YAML."""
+    """The text's YAML events; :class:`ContractError` if it is not YAML."""
     try:
         parser = new_parser(text)
         while (event := parser.get_event()) is not None:
             yield event
     except _yaml_error() as error:
         raise ContractError([_syntax_fault(error, file)]) from None
-    except (ValueError, OverflowError) as error:  # the pure parser lets chr() and int() speak
+    except (ValueError, OverflowError) as error:  # the pure parser raises those of chr(), int()
         raise in_file(file).corrupt(f"is not valid YAML: {error}", "correct the escape") from None
 
 
 def _yaml_error() -> type[Exception]:
-    """The class of PyYAML's errors; its module is there once a parser was made."""
+    """The class of PyYAML's errors; its module is loaded once a parser was made."""
     from yaml.error import YAMLError
 
     return YAMLError
@@ -291,7 +293,7 @@ class _Builder:
         return values
 
     def key(self, event: Any, path: Path, depth: int) -> str | None:
-        """A mapping's key; None where it is none (the fault is noted)."""
+        """A mapping's key; None if it is invalid (the fault is noted)."""
         if type(event).__name__ != "ScalarEvent":
             self.value(event, (*path, "?"), depth + 1)
             if type(event).__name__ != "AliasEvent":

@@ -1,4 +1,4 @@
-"""What the readers share: key paths, values as people read them, and the encoding."""
+"""Shared by the readers: key paths, values as people read them, and the encoding."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from flow.startup import re
 from flow.startup.typing import Any
 
 Path = tuple[str | int, ...]
-"""Where a value stands: keys of mappings and places in lists, from the document's top."""
+"""Place of a value: keys of mappings and places in lists, from the document's top."""
 
 NEWLINE = b"\n"
 _SIMPLE = r"[A-Za-z_][A-Za-z0-9_-]*"
@@ -78,4 +78,4 @@ class _Delete:
 
 
 DELETE: Any = _Delete()
-"""As a change's value: take the key out."""
+"""Value of a change that takes the key out."""

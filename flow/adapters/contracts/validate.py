@@ -1,6 +1,6 @@
 """A document checked against its schema and its rules: every fault of it at once, in its order.
 
-``jsonschema`` is loaded only where the document has a fault.
+``jsonschema`` is loaded only if the document has a fault.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from flow.errors import Fault
 
 WHAT = {"goal": "goal file", "evidence": "evidence file", "verdict": "verdict"}
-"""What a message calls a file of this kind."""
+"""Name of each kind of file in messages."""
 MOST_FAULTS = 1000
-"""Faults of each kind that are listed of one file: a flood of them must not take minutes."""
+"""Most faults of each kind that are listed of one file: a flood of them must not take minutes."""
 MOST_WARNINGS = 100
 
 
@@ -85,7 +85,7 @@ def check_document(
 
 
 def _refuse_others(kind: str, document: Any, file: str) -> None:
-    """Raise for what is no mapping at all, and for the format of a newer Flow."""
+    """Raise for a document that is no mapping, and for the format of a newer Flow."""
     if not isinstance(document, dict):
         raise in_file(file).corrupt(
             f"not a {WHAT.get(kind, 'document of a run')}: it is no mapping",
