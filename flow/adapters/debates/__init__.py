@@ -1,4 +1,4 @@
 """Debates on disk: the log, the judges' reports, the files of a solution.
 
-What they mean is in ``core/judging/debate``.
+Their meaning is defined in ``core/judging/debate``.
 """

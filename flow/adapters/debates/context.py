@@ -1,4 +1,4 @@
-"""The folder that a debate's reports go to, and what its turns are held with."""
+"""The folder of a debate's reports, and the context of its turns."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class DebateContext(NamedTuple):
     """Gets path and bytes of each report before it is written."""
 
     def nonce(self, content: str) -> str:
-        """A nonce that nobody could know beforehand."""
+        """A nonce that cannot be known beforehand."""
         return random_nonce(content)
 
     def run_in_threads(self, calls: Sequence[Callable[[], Any]]) -> list[Any]:
-        """The results of the calls, which are made at the same time."""
+        """The results of the calls, which run at the same time."""
         return run_in_threads(calls)
 
     def mask(self, text: str) -> str:
@@ -63,7 +63,7 @@ class DebateContext(NamedTuple):
         return claim_reports(names, debate, judges, log, warn, self.announce)
 
     def charge(self, judges: Sequence[AskJudge | NoAnswer], spent: Spent) -> None:
-        """Count what earlier runs spent against the judges' limits; of a shared one once."""
+        """Count the costs of earlier runs against the judges' limits; a shared judge only once."""
         budgets = {
             id(judge.budget): judge.budget for judge in judges if isinstance(judge, BackendJudge)
         }

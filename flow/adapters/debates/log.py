@@ -1,9 +1,9 @@
-"""What Flow itself wrote in debates: ``debates.jsonl`` in the user's state folder.
+"""Flow's own writes in debates: ``debates.jsonl`` in the user's state folder.
 
-One JSON line for each event, never rewritten. Before a report file changes, the digest that it is
-going to have is written here, so that a later run can tell Flow's reports from what anybody else
-put into the checkout, and goes on only with its own. So is what each answer cost, as soon as it is
-there: ``maxCostUsd`` bounds all runs of a debate together.
+One JSON line for each event, never rewritten. Before a report file changes, its next digest is
+written here, so that a later run can tell Flow's reports from files that others put into the
+checkout, and continues only its own. The cost of each answer is written as soon as it is there:
+``maxCostUsd`` bounds all runs of a debate together.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ FILE = "debates.jsonl"
 LOCK = "debates.lock"
 LIMIT = 64 << 20
 MOST_USD = 1e9
-"""More than any answer costs; beyond it a number is none."""
+"""US dollars; a larger number is no cost, since no answer costs as much."""
 
 
 class DebateLog:
     """The debates of one checkout in one state folder.
 
-    ``top`` is the folder whose reports it speaks of; ``checkout`` and ``common_dir`` are the
-    repository around, if any, in which the state must not lie. Every method raises
-    :class:`RefusedError` for a folder or file that somebody else could have written.
+    ``top`` is the folder of the reports; ``checkout`` and ``common_dir`` are the repository around,
+    if any, in which the state must not be. Every method raises :class:`RefusedError` for a folder
+    or file that others could have written.
     """
 
     def __init__(self, folder: str, top: str, checkout: str | None, common_dir: str | None) -> None:
@@ -41,19 +41,19 @@ class DebateLog:
         self._checkout, self._common_dir = checkout, common_dir
 
     def begin(self, stem: str, debate: str, spent: Spent = Spent()) -> None:  # noqa: B008
-        """A debate has taken the names that begin with ``stem`` (below the top level).
+        """Record that a debate has taken the names that begin with ``stem`` (below the top level).
 
-        ``spent`` went into those about the same question that it takes the place of.
+        ``spent`` is the cost of the debates about the same question that it replaces.
         """
         before = {} if spent == Spent() else {"cost_usd": None if spent.untold else spent.usd}
         self._add({"event": "begun", "stem": stem, "debate": debate, **before})
 
     def paid(self, stem: str, judge: int, cost_usd: float | None) -> None:
-        """A judge has answered, for so many US dollars; None where it did not tell."""
+        """Record a judge's answer and its cost in US dollars; None if the judge did not name it."""
         self._add({"event": "answer", "stem": stem, "judge": judge, "cost_usd": cost_usd})
 
     def spent(self, stem: str) -> Spent:
-        """What was spent on the debate of these names, with those that it took the place of."""
+        """Cost of the debate of these names, including those that it replaced."""
         total = Spent()
         for line in self._lines(torn={"event": "torn"}):
             event = line.get("event")
@@ -64,11 +64,11 @@ class DebateLog:
         return total
 
     def announce(self, stem: str, judge: int, sha256: str) -> None:
-        """A judge's file is about to have this digest."""
+        """Record that a judge's file is about to have this digest."""
         self._add({"event": "report", "stem": stem, "judge": judge, "sha256": sha256})
 
     def end(self, stem: str) -> None:
-        """Nothing is left to be asked in the debate of these names."""
+        """Record that no question is left in the debate of these names."""
         self._add({"event": "ended", "stem": stem})
 
     def unfinished(self, debate: str) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ class DebateLog:
         return tuple(stem for stem, digest in reversed(open_ones.items()) if digest == debate)
 
     def digests(self, stem: str) -> dict[int, frozenset[str]]:
-        """By judge, what its file has been, or was about to be."""
+        """By judge, the digests that its file has had, or was about to have."""
         by_judge: dict[int, set[str]] = {}
         for line in self._lines():
             if line.get("event") == "begun" and line.get("stem") == stem:
@@ -96,7 +96,7 @@ class DebateLog:
 
     @contextmanager
     def claimed(self, stem: str) -> Iterator[bool]:
-        """Hold these names; False where another process has them just now."""
+        """Hold these names; False if another process has them at the moment."""
         refuse_inside(self._dir, self._checkout, self._common_dir)
         ensure_state_dir(self._dir)
         key = sha256(f"{self._top}\0{stem}".encode("utf-8", "surrogateescape")).hexdigest()
@@ -107,7 +107,7 @@ class DebateLog:
             except LockTimeout:
                 held = False
             else:
-                held = True  # removed while it is held: whoever waits looks again
+                held = True  # removed while it is held: a process that waits for it looks again
                 holding.callback(files.remove, self._dir, lock, sync=False)
             yield held
 
@@ -119,7 +119,7 @@ class DebateLog:
             files.append_line(self._dir, FILE, text.encode("ascii"), mode=0o600)
 
     def _lines(self, torn: dict[str, Any] | None = None) -> Iterator[dict[str, Any]]:
-        """This checkout's events, oldest first; one that is not whole: nothing, or ``torn``."""
+        """This checkout's events, oldest first; a torn one is replaced by ``torn``, or left out."""
         refuse_inside(self._dir, self._checkout, self._common_dir)
         if not has_own(self._dir, FILE, "the record of debates"):
             return

@@ -1,7 +1,7 @@
 """Judges' report files: their names, and how they grow (SPEC 1 and 9.4).
 
 ``<folder>/<solution>-<YYYY-MM-DD>.<n>.md`` below the top level. A name is taken by one debate; a
-file only grows, and is whole at every moment. One that is not as it was left is not written to.
+file only grows, and is whole at every moment. A file that others have changed is not written to.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from flow.adapters.debates.log import DebateLog
 
 LIMIT = 1 << 20
-"""Bytes of one report file."""
+"""Most bytes of one report file."""
 NAME_LIMIT = 80
-"""Characters of a solution's name."""
+"""Most characters of a solution's name."""
 MOST_NAMES = 1_000
-"""Debates about solutions of one name on one day."""
+"""Most debates about solutions of one name on one day."""
 MOST_FILES = 100_000
 
 
 def solution_name(paths: Sequence[str], top: str) -> str:
-    """What the reports on these files are called: ``users-api`` for ``src/api/users.ts``.
+    """Name of the reports on these files: ``users-api`` for ``src/api/users.ts``.
 
-    The file's name without its ending, then its folder's, unless that is the top level. For
-    several files the first one's, and how many more there are.
+    The file's name without its ending, then its folder's, unless that is the top level. For several
+    files the first one's, and how many more there are.
     """
     path = os.path.realpath(paths[0])
     folder = os.path.dirname(path)
@@ -67,14 +67,14 @@ class Reports:
         self._ever = book.digests(stem)
         self._over = False
         self._now: dict[int, str | None] = {}
-        """What each file was when it was last looked at or written."""
+        """SHA-256 of each judge's file at the last read or write; None if it was absent."""
 
     def close(self) -> None:
-        """Nothing is written from now on: a judge that answers after an interrupt is too late."""
+        """Write nothing from now on: a judge that answers after an interrupt is too late."""
         self._over = True
 
     def path(self, judge: int) -> str:
-        """Where a judge's file lies, below the top level."""
+        """Path of a judge's file, below the top level."""
         return f"{self.stem}.{judge}.md"
 
     def load(self, judge: int) -> Written | None:
@@ -119,11 +119,11 @@ class Reports:
         self._now[judge] = digest
 
     def spent(self) -> Spent:
-        """What earlier runs of the debate cost."""
+        """Cost of earlier runs of the debate."""
         return self._book.spent(self.stem)
 
     def paid(self, judge: int, cost_usd: float | None) -> None:
-        """Record what an answer cost."""
+        """Record the cost of an answer."""
         self._book.paid(self.stem, judge, cost_usd)
 
     def end(self) -> None:
@@ -138,7 +138,7 @@ class Reports:
 
 
 class Names(NamedTuple):
-    """Where the reports of a debate go. ``folder`` is below the top level ``top``."""
+    """Names for the reports of a debate. ``folder`` is below the top level ``top``."""
 
     top: str
     folder: str
@@ -157,9 +157,9 @@ def claim_reports(
 ) -> Iterator[Reports]:
     """Hold the files of the debate with this digest: those of one that did not end, else new ones.
 
-    A name that another debate has, or anything on disk, is passed over; a symlink at such a name is
-    refused. What an unfinished debate has on disk counts only as Flow wrote it; ``warn`` hears why
-    it does not; ``announce`` gets the path and bytes of each file before they are written.
+    A name that another debate has, or any file on disk, is skipped; a symlink at such a name is
+    refused. Files of an unfinished debate count only as Flow wrote them; ``warn`` gets the reason
+    if they do not; ``announce`` gets the path and bytes of each file before they are written.
     """
     with ExitStack() as stack:
         lost = Spent()
@@ -189,7 +189,7 @@ def claim_reports(
 
 
 def _spoilt_report(reports: Reports, judges: int) -> str:
-    """Which file of an unfinished debate is not what Flow wrote; empty where all are."""
+    """The first file of an unfinished debate that Flow did not write; empty if there is none."""
     for judge in range(1, judges + 1):
         try:
             written = reports.load(judge)

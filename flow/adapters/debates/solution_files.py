@@ -1,8 +1,8 @@
 """The files of a solution that a caller names: files, folders and globs (SPEC 9.4).
 
-A file that is named is read wherever it lies. What a folder or a glob leads to lies in the
-checkout, is sorted, and is neither git's or Flow's own, nor ignored by git, nor a symlink, nor
-binary: what is left out is counted.
+A file that is named is read wherever it is. Files that a folder or a glob leads to are in the
+checkout and sorted; git's and Flow's own, files that git ignores, symlinks and binary files are
+left out and counted.
 """
 
 from __future__ import annotations
@@ -28,29 +28,32 @@ _GLOB = frozenset("*?[")
 
 
 class Solution(NamedTuple):
-    """What a debate is about, and what was left out of it."""
+    """The subject of a debate, and notes on the files left out of it."""
 
     parts: tuple[FencedPart, ...]
     name: str
-    """What its reports are called."""
+    """Name of its reports."""
     notes: tuple[str, ...] = ()
 
 
 class Where(NamedTuple):
-    """Where files are looked for. ``start``: the folder that relative paths are relative to."""
+    """Folders for the search of files.
+
+    ``start``: the folder that relative paths are relative to.
+    """
 
     start: str
     top: str
-    """Paths are shown from here on."""
+    """Shown paths are relative to it."""
     repo: Repo | None = None
     reports_dir: str = ""
-    """Judges' reports are no solution."""
+    """Folder of judges' reports, which are no solution."""
 
 
 def read_solution(named: Sequence[str], where: Where) -> Solution:
     """The files as parts of a prompt, in the order in which they are named.
 
-    Raises :class:`InputError` for what names no file that can be read and holds something.
+    Raises :class:`InputError` for a name without a readable file that is not empty.
     """
     parts: dict[str, FencedPart] = {}
     notes: dict[str, None] = {}
@@ -75,7 +78,7 @@ def read_solution(named: Sequence[str], where: Where) -> Solution:
 
 
 def _named_part(path: str, where: Where) -> FencedPart:
-    """A file that is named as such."""
+    """A file that is named itself, not found by a folder or glob."""
     inputs.check_file(path, "solution")
     if not os.path.getsize(path):
         remedy = "name files that hold something to evaluate"
@@ -87,7 +90,7 @@ def _named_part(path: str, where: Where) -> FencedPart:
 def _searched_parts(
     text: str, folder: str | None, where: Where
 ) -> tuple[list[tuple[str, FencedPart]], tuple[str, ...]]:
-    """The files below ``folder``, or those that the glob ``text`` names, and what is left out."""
+    """The files below ``folder``, or of the glob ``text``, and notes on files left out."""
     pattern = _pattern(text, folder, where)
     top = os.path.realpath(where.top)
     collected = evidence_files.collect(top, [pattern], (), lambda paths: _left_out(paths, where))
@@ -112,7 +115,7 @@ def _searched_parts(
 
 
 def _pattern(text: str, folder: str | None, where: Where) -> str:
-    """The glob from the top level."""
+    """The glob, relative to the top level."""
     top, start = os.path.realpath(where.top), os.path.realpath(where.start)
     if folder is not None:
         if os.path.islink(folder):
@@ -148,13 +151,13 @@ def _paths_below(path: str, top: str) -> Iterable[str]:
 
 
 def _escaped(name: str) -> str:
-    """A name as a glob that fits nothing else."""
+    """A name as a glob that matches nothing else."""
     plain = "".join(f"\\{char}" if char in "*?[]\\" else char for char in name)
     return f"{plain[:-1]}\\ " if plain.endswith(" ") else plain
 
 
 def _left_out(paths: Sequence[bytes], where: Where) -> dict[bytes, str]:
-    """By path, why it is not read: what git ignores and does not track, and judges' reports."""
+    """By path, why it is not read: git ignores and does not track it, or it is a judge's report."""
     reasons: dict[bytes, str] = {}
     if where.repo is not None and paths:
         asked = b"".join(path + b"\0" for path in paths)

@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from flow.core.judging.debate.section import DebateSubject
 
 MOST_DEBATES = 100
-"""Debates of one checkout that are told, the newest."""
+"""Most debates of one checkout that are listed, the newest."""
 MOST_JUDGES = 25
 _NAME = re.compile(r"(.{1,200}-(\d{4}-\d\d-\d\d))\.([1-9]\d?)\.md", re.ASCII | re.DOTALL)
 
 
 class StoredDebate(NamedTuple):
-    """The reports of one debate. ``notes`` say what is odd or left out."""
+    """The reports of one debate. ``notes`` name oddities and omissions."""
 
     name: str
     day: str
     about: DebateSubject | None
-    """None where no report can be read."""
+    """None if no report can be read."""
     judges: tuple[DebateJudge, ...]
     notes: tuple[str, ...]
     spoilt: bool = False
@@ -41,7 +41,7 @@ class StoredDebate(NamedTuple):
 def debates(top: str, folder: str, book: DebateLog) -> Iterator[StoredDebate]:
     """The debates below ``folder``, the newest day first.
 
-    Raises :class:`RefusedError` where the folder is reached through a symlink.
+    Raises :class:`RefusedError` if the folder is reached through a symlink.
     """
     numbers: dict[tuple[str, str], list[int]] = {}
     for name in files.names(top, folder, suffix=".md", limit=MOST_FILES):
