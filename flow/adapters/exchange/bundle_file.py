@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def check_bundle(path: str, allowed: str | None, keys: Sequence[str]) -> BundleReport:
-    """Check a bundle, by the keys that the caller trusts where any are given. Needs no repository.
+    """Check a bundle, by the keys that the caller trusts if any are given.
 
-    Raises :class:`InputError` for a file that is no bundle at all.
+    Needs no repository. Raises :class:`InputError` for a file that is no bundle at all.
     """
     data = inputs.read(path, "--bundle", limit=dsse.LIMIT)
     if allowed is not None:

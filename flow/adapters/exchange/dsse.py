@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 LIMIT = 96 << 20
-"""Bytes of a bundle."""
+"""Most bytes of a bundle."""
 MOST_ENVELOPES = 2_000
 MOST_SIGNATURES = 16
 SIGNATURE_LIMIT = 1 << 16
@@ -64,7 +64,7 @@ def decode_base64(value: str, place: str, file: str = "bundle") -> bytes:
 
 
 def strict_json(data: bytes, file: str) -> Any:
-    """Strict JSON of a bundle's size."""
+    """Parse strict JSON of at most a bundle's size."""
     return formats.parse_json(data, file=file, what="JSON document", limit=LIMIT)
 
 

@@ -1,7 +1,7 @@
 """Read reports of other tools: JUnit XML, CTRF, SARIF 2.1.0, a CI run's status.
 
-They are read strictly and counted anew where that is possible; where a report contradicts itself,
-the worse counts. XML with a document type (and so with any entity) is refused.
+They are read strictly and counted anew if that is possible; if a report contradicts itself, the
+worse result counts. XML with a document type (and so with any entity) is refused.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _COMMIT_PROPERTIES = frozenset(
 
 
 def detect_format(data: bytes, file: str) -> Format:
-    """The format of a report; :class:`InputError` where it looks like none."""
+    """The format of a report; :class:`InputError` if it looks like none."""
     if _first_bytes(data).replace(b"\0", b"").startswith(b"<"):  # UTF-16 is XML's own right
         return "junit"
     if _first_bytes(data).startswith(b"{"):
@@ -64,7 +64,7 @@ def detect_format(data: bytes, file: str) -> Format:
 
 
 def read_report(data: bytes, format: Format, file: str) -> CheckReport:
-    """The results of a report; :class:`ContractError` where it is not of this format."""
+    """The results of a report; :class:`ContractError` if it is not of this format."""
     if len(data) > LIMIT:
         raise _format_fault(file, format, f"is larger than {LIMIT} bytes")
     try:
@@ -91,7 +91,7 @@ def _first_bytes(data: bytes) -> bytes:
 
 
 class _Suites:
-    """Counts a JUnit XML document while it is parsed; nothing of it is kept but names."""
+    """Counts of a JUnit XML document during parsing; of its content only names are kept."""
 
     def __init__(self) -> None:
         self.counts = dict.fromkeys(("tests", "passed", "failed", "errors", "skipped"), 0)

@@ -92,10 +92,10 @@ def _count_result(run: Mapping[str, Any], counts: dict[str, int], failing: list[
 
 
 def _result_level(result: Mapping[str, Any], run: Mapping[str, Any]) -> str | None:
-    """A result's level (SARIF 3.27.10); None where it is suppressed, or gone.
+    """A result's level (SARIF 3.27.10); None if it is suppressed, or gone.
 
-    Suppressed is one whose suppressions were all accepted: one that is under review, or rejected,
-    leaves it as it is.
+    A result is suppressed if all its suppressions were accepted: one that is under review, or
+    rejected, leaves it as it is.
     """
     suppressions = _object_rows(result, "suppressions")
     if suppressions and all(s.get("status", "accepted") == "accepted" for s in suppressions):
@@ -138,7 +138,7 @@ def _named_rule(result: Mapping[str, Any], tool: Mapping[str, Any]) -> Mapping[s
 
 
 def _overridden(rule: Mapping[str, Any], run: Mapping[str, Any]) -> object:
-    """The level that the run's own settings gave a rule; None where they gave none."""
+    """The level that the run's own settings gave a rule; None if they gave none."""
     for invocation in _object_rows(run, "invocations"):
         for override in _object_rows(invocation, "ruleConfigurationOverrides"):
             if rule and _mapping(override.get("descriptor")).get("id") == rule.get("id"):
@@ -147,7 +147,7 @@ def _overridden(rule: Mapping[str, Any], run: Mapping[str, Any]) -> object:
 
 
 def read_ci(document: Mapping[str, Any]) -> CheckReport:
-    """The status of a CI run: in Flow's own form, or in GitHub's or GitLab's.
+    """Read the status of a CI run: in Flow's own form, or in GitHub's or GitLab's.
 
     ``provider``, ``run_id`` or ``url``, ``commit``, ``conclusion``, ``jobs: [{name, conclusion}]``.
     """

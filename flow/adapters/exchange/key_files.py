@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 LIMIT = 1 << 16
-"""Bytes of a key file."""
+"""Most bytes of a key file."""
 INSTALL = "pip install securesystemslib cryptography, or sign with an SSH key: --sign ssh:KEYFILE"
 
 
 def signer(path: str) -> Callable[[bytes], Signature]:
-    """A signer with the private key in ``path``; :class:`InputError` where it cannot be used."""
+    """A signer with the private key in ``path``; :class:`InputError` if it cannot be used."""
     library = _library()
     data = inputs.read(path, "--key", limit=LIMIT)
     serialization = library["serialization"]
     try:
         key = serialization.load_pem_private_key(data, password=None)
         crypto = library["CryptoSigner"](key)
-    except TypeError as error:  # what the library raises for one that is encrypted
+    except TypeError as error:  # the library raises it for an encrypted key
         raise _refused(path, "is protected by a passphrase, which Flow never asks for") from error
     except (ValueError, library["Unsupported"]) as error:
         raise _refused(path, "is no private key in PEM of a kind that can sign here") from error

@@ -1,7 +1,7 @@
 """Sign with SSH keys: ``ssh-keygen -Y``, its signature format, its list of allowed signers.
 
-A signature is made for one namespace, so that one made for git or a mail never fits here. No key's
-passphrase is ever asked for: Flow has no terminal to offer, and an agent holds such keys.
+A signature is made for one namespace, so that one made for git or a mail never fits here. Flow
+never asks for a key's passphrase: it has no terminal to offer, and an agent holds such keys.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def signer(option: str, environ: Mapping[str, str]) -> Callable[[bytes], Signatu
 def sign(key_file: str, message: bytes, environ: Mapping[str, str]) -> Signature:
     """Sign with a private key file, or by the agent with the key of a public one.
 
-    ``keyid`` is the key's fingerprint. Raises :class:`InputError` where the key cannot be used.
+    ``keyid`` is the key's fingerprint. Raises :class:`InputError` if the key cannot be used.
     """
     path = os.path.abspath(key_file)
     result = _ssh_keygen(("-Y", "sign", "-f", path, "-n", NAMESPACE), "/", environ, message)
@@ -122,7 +122,7 @@ def fingerprint(key: bytes) -> str:
 
 
 def public_key(blob: bytes) -> bytes | None:
-    """The public key within a signature; None where it is none."""
+    """The public key within a signature; None if it is none."""
     fields = _signature_fields(blob)
     return fields[0] if fields is not None else None
 
