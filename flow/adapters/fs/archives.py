@@ -1,8 +1,8 @@
 """The archive of a run's evidence: one zip file with the files of the folder beside it.
 
-``flow gc --archive`` makes it of a closed run. :mod:`flow.adapters.fs.files` reads from it what is
-asked for in the folder and is not there, so no other reader knows of it. An archive is believed as
-much as loose files are: what counts is the digest that the run's ledger has of each.
+``flow gc --archive`` makes it of a closed run. :mod:`flow.adapters.fs.files` reads absent files of
+the folder from it, so no other reader needs to know of it. An archive is believed as much as loose
+files are: the digest in the run's ledger decides for each.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from typing import IO
 
 INDEX_LIMIT = 64 << 20
-"""Bytes of the list of its files that an archive may have."""
+"""Most bytes of an archive's list of files."""
 IN_MEMORY = 8 << 20
-"""Bytes: a file of an archive that is larger is read by way of a nameless file on the disk."""
+"""Bytes: a larger file of an archive is read through a nameless file on the disk."""
 _BLOCK = 1 << 20
 _FAULTS = (
     zipfile.BadZipFile,
@@ -40,11 +40,11 @@ _FAULTS = (
     ValueError,
     OverflowError,
 )
-"""What ``zipfile`` raises for bytes that are no archive, or a damaged one."""
+"""Errors of ``zipfile`` for bytes that are no archive, or a damaged one."""
 
 
 class EvidenceArchive:
-    """An archive that is open: which files it has, by their paths below the checkout."""
+    """An archive that is open: ``paths`` are those of its files, below the checkout."""
 
     def __init__(self, rel: str, zipped: zipfile.ZipFile) -> None:
         folder = rel.removesuffix(layout.ARCHIVE_END)
@@ -78,7 +78,7 @@ class EvidenceArchive:
         return total.hexdigest()
 
     def open_member(self, path: str) -> int | None:
-        """A descriptor with the content of a file; None where it is not in the archive."""
+        """A descriptor with the content of a file; None if it is not in the archive."""
         if path not in self.paths:
             return None
         with _nameless(self._members[path].file_size) as file:
@@ -94,10 +94,10 @@ class EvidenceArchive:
 
 
 class _BoundedFile(io.FileIO):
-    """A file of which no more is read at once than the list of an archive may have."""
+    """A file that limits the bytes of one read to those of an archive's list."""
 
     failure: OSError | None = None
-    """What the system said when it could not be read: ``zipfile`` takes that for no archive."""
+    """The system's error if it could not be read: ``zipfile`` takes that for no archive."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         if size is None or size < 0:
@@ -111,18 +111,18 @@ class _BoundedFile(io.FileIO):
             raise
 
     def __del__(self) -> None:
-        self.close()  # whoever still reads from the archive has it, so nobody else can tell when
+        self.close()  # readers may still use the archive, and none of them knows the last use
 
 
 _newest: dict[tuple[str, str], tuple[tuple[int, ...], EvidenceArchive]] = {}
-"""The archive that was opened last, by its place, with the stamps of the file that it was."""
+"""The archive that was opened last, by its place, with the stamps that its file had."""
 
 
 def opened(root: str, rel: str, fd: int) -> EvidenceArchive:
     """The archive at ``rel``, by a descriptor of it, which is closed with it.
 
     Raises :class:`ContractError` for a file that is none. The list of the files in it is read once
-    for as long as the same file is there and nobody wrote to it.
+    for as long as the same file is there and is not written to.
     """
     status = os.fstat(fd)
     stamps = stamp_of(status)
@@ -151,7 +151,7 @@ def read(fd: int, rel: str) -> EvidenceArchive:
 
 
 def _nameless(size: int) -> IO[bytes]:
-    """A file that no folder has, to write ``size`` bytes to and to read them."""
+    """A nameless file, to write ``size`` bytes to and to read them."""
     if size <= IN_MEMORY and hasattr(os, "memfd_create"):
         return open(os.memfd_create("flow"), "w+b")
     with reported("write", "the folder for temporary files"):

@@ -1,8 +1,8 @@
 """The time, as text (SPEC 1): UTC, ISO-8601, second resolution, ending in ``Z``.
 
-``time`` alone does it; importing ``datetime`` would cost more than the rest of a helper. No
-variable of the environment changes what these functions answer. ``time.gmtime()`` would ask a
-coarser clock that lies some milliseconds behind: as a second begins it still tells the one before.
+``time`` alone suffices; importing ``datetime`` would cost more than the rest of a helper. No
+variable of the environment changes the answers of these functions. ``time.gmtime()`` would read a
+coarser clock that is some milliseconds late: as a second begins it still gives the one before.
 """
 
 from __future__ import annotations

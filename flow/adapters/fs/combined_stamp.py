@@ -1,4 +1,4 @@
-"""Whether files are as they were, by what the file system says of them; nothing is opened.
+"""Whether files are unchanged, by their names and stamps alone; nothing is opened.
 
 A combined stamp is a digest over names and the stamps of :mod:`flow.adapters.fs.stamps`. It serves
 display only: nothing is flushed for it, so a write through a mapping may not be seen.
@@ -21,7 +21,7 @@ SETTLED_NS = RACY_NS
 
 
 class CombinedStamp:
-    """Collects what the file system says of some files into one stamp."""
+    """Collects names and stamps of some files into one stamp."""
 
     def __init__(self, *words: str) -> None:
         self._parts: list[str] = list(words)
@@ -32,7 +32,7 @@ class CombinedStamp:
         self._parts.append(text)
 
     def file(self, path: str) -> str:
-        """Let it depend on one file, which may be missing; returns what is said of that."""
+        """Let the stamp depend on one file, which may be missing; returns its part of the stamp."""
         try:
             said = self._said(os.lstat(path))
         except OSError as error:
@@ -41,11 +41,11 @@ class CombinedStamp:
         return said
 
     def folder(self, path: str) -> None:
-        """Let it depend on the entries of a folder, not on what lies below them."""
+        """Let the stamp depend on the entries of a folder, not on those of folders below it."""
         self.tree(path, levels=0)
 
     def tree(self, path: str, leave_out: Collection[str] = (), levels: int = 256) -> None:
-        """Let it depend on all that lies below a folder, but for the paths ``leave_out``."""
+        """Let the stamp depend on everything below a folder, except the paths ``leave_out``."""
         try:
             with os.scandir(path) as entries:
                 rows = sorted(entries, key=lambda entry: entry.name)
@@ -58,7 +58,7 @@ class CombinedStamp:
             try:
                 status = entry.stat(follow_symlinks=False)
                 said = self._said(status)
-                if entry.is_symlink():  # what it leads to may be read in its place
+                if entry.is_symlink():  # its target may be read in its place
                     said += self._target(entry.path)
             except OSError as error:
                 said = f"{error.errno}"
@@ -67,11 +67,11 @@ class CombinedStamp:
                 self.tree(entry.path, leave_out, levels - 1)
 
     def newest(self, *others: CombinedStamp) -> None:
-        """Let it be settled only where the others are."""
+        """Let it be settled only if the others are."""
         self._newest = max([self._newest, *(other._newest for other in others)])
 
     def unsettle(self) -> None:
-        """Let it say nothing: something that it should depend on cannot be watched."""
+        """Let the stamp say nothing: something that it should depend on cannot be watched."""
         self._newest = 1 << 63
 
     @property
@@ -81,7 +81,7 @@ class CombinedStamp:
 
     @property
     def settled(self) -> bool:
-        """Whether every change that it knows of is old enough for it to say something."""
+        """Whether every change that it knows of is old enough for it to be relied on."""
         return time.time_ns() - self._newest > SETTLED_NS
 
     def _target(self, path: str) -> str:

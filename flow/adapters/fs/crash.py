@@ -1,4 +1,4 @@
-"""An error nobody expected: its traceback goes to a log, one line about it to the user."""
+"""An unexpected error: its traceback goes to a log, one line about it to the user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 LOG = "error.log"
 LOG_LIMIT = 1 << 20
-"""Bytes; a log that has grown beyond this is started anew."""
+"""Bytes; a larger log is started anew."""
 
 
 def report(error: BaseException, environ: Mapping[str, str]) -> OutsideError:

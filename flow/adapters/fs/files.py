@@ -5,15 +5,14 @@
 is opened with ``O_NOFOLLOW`` from the descriptor of the one before, so that a symlink at any level
 is refused by name and a folder swapped for one while Flow works leads nowhere.
 
-What is published is whole: written to a temporary file in the same folder, synced, then linked (a
+A published file is whole: written to a temporary file in the same folder, synced, then linked (a
 new name) or renamed (a replaced one) into place, then the folder is synced. A failed sync means
 that the record is lost: after an error the kernel may have dropped the pages and a second fsync
-would report success (HAZARD A3), so Flow never asks again.
+would report success (HAZARD A3), so Flow never tries again.
 
 Errors: :class:`RefusedError` with code ``unsafe_path`` (a symlink, no regular file, a path that
 leaves the root) or ``exists`` (a taken name); :class:`ContractError` for a file over its size
-limit; :class:`StorageError` for what the system refuses, with code ``not_found`` for an absent
-file.
+limit; :class:`StorageError` for errors of the system, with code ``not_found`` for an absent file.
 """
 
 from __future__ import annotations
@@ -52,26 +51,27 @@ TEMP_PREFIX = layout.TEMP_PREFIX
 FILE_MODE = 0o644
 READ_LIMIT = 1 << 20
 _STREAMED = 1 << 16
-"""Bytes that are held of a file of any size while it is hashed or copied."""
+"""Bytes that are in memory while a file of any size is hashed or copied."""
 FILES_NEEDED = 64
-"""New files without which a disk is full."""
+"""Free inodes below which a disk counts as full."""
 LEFTOVERS_LIMIT = 1_000_000
-"""Entries that :func:`leftovers` looks at before it stops."""
+"""Most entries that :func:`leftovers` looks at before it stops."""
 
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _TEMP_FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _APPEND_FLAGS = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 NO_ARCHIVE = (ContractError, RefusedError)
-"""What :func:`evidence_archive` raises where something is in the place of an archive that is none.
-A disk that does not answer is neither."""
+"""Errors of :func:`evidence_archive` for a file in an archive's place that is none. An error of the
+disk is not among them.
+"""
 
 _NOT_EMPTY = {errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT, errno.ENOTDIR}
 _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 
 
 def read_optional(root: str, rel: str, *, limit: int = READ_LIMIT) -> bytes | None:
-    """The file's bytes, at most ``limit`` of them; None only where the file is absent."""
+    """The file's bytes, at most ``limit`` of them; None only if the file is absent."""
     with _Opened(root, rel) as fd:
         return None if fd is None else _read_all(fd, rel, limit)
 
@@ -85,7 +85,7 @@ def read_bytes(root: str, rel: str, *, limit: int = READ_LIMIT) -> bytes:
 
 
 def open_regular(root: str, rel: str) -> int | None:
-    """A descriptor to read a regular file from; None where it is absent. The caller closes it.
+    """A descriptor to read a regular file from; None if it is absent. The caller closes it.
 
     Never waits: a FIFO or a device is refused before it is opened. A file of an evidence folder
     that is absent is read from the run's archive, where there is one that has it.
@@ -112,7 +112,7 @@ def _open_in_place(root: str, rel: str) -> int | None:
 
 
 def evidence_archive(root: str, rel: str) -> EvidenceArchive | None:
-    """The archive at ``rel``; None where there is none, or ``rel`` is empty."""
+    """The archive at ``rel``; None if there is none, or ``rel`` is empty."""
     fd = _open_in_place(root, rel) if rel else None
     if fd is None:
         return None
@@ -142,7 +142,7 @@ class _Opened:
 
 
 def digest(root: str, rel: str, *, limit: int = READ_LIMIT) -> str | None:
-    """The file's SHA-256 (hex), streamed; None where it is absent.
+    """The file's SHA-256 (hex), streamed; None if it is absent.
 
     A file of more than ``limit`` bytes is a :class:`ContractError`: a sparse one could take hours.
     """
@@ -161,12 +161,12 @@ def digest(root: str, rel: str, *, limit: int = READ_LIMIT) -> str | None:
 
 
 def read_end(root: str, rel: str, *, limit: int) -> bytes:
-    """The last ``limit`` bytes of a regular file; nothing where it is absent."""
+    """The last ``limit`` bytes of a regular file; empty if it is absent."""
     return size_and_end(root, rel, limit=limit)[1]
 
 
 def size_and_end(root: str, rel: str, *, limit: int) -> tuple[int, bytes]:
-    """:func:`read_end`, and the file's size in bytes; 0 where it is absent."""
+    """:func:`read_end`, and the file's size in bytes; 0 if it is absent."""
     with _Opened(root, rel) as fd:
         if fd is None:
             return 0, b""
@@ -175,20 +175,20 @@ def size_and_end(root: str, rel: str, *, limit: int) -> tuple[int, bytes]:
 
 
 def size(root: str, rel: str) -> int:
-    """The size of a regular file in bytes; 0 where it is absent."""
+    """The size of a regular file in bytes; 0 if it is absent."""
     with in_folder(root, rel, "read") as (folder, name):
         status = None if folder is None else lstat_regular(folder, name, rel)
         return 0 if status is None else status.st_size
 
 
 SIZE_IN_STAMP = 3
-"""The place of the size in a :func:`stamp`."""
+"""The index of the size in a :func:`stamp`."""
 
 
 def stamp(root: str, rel: str) -> tuple[int, ...]:
-    """Which file is at this path, its size and times: another one, or a write, changes it.
+    """Identity, size and times of the file at this path: another file, or a write, changes them.
 
-    Empty where nothing is there. A second write through a shared mapping may leave it as it is.
+    Empty if there is none. A second write through a shared mapping may leave them unchanged.
     """
     try:
         st = os.lstat(f"{root}/{rel}")
@@ -200,7 +200,7 @@ def stamp(root: str, rel: str) -> tuple[int, ...]:
 def stamps(root: str, paths: Mapping[str, str]) -> dict[str, tuple[int, ...]]:
     """The :func:`stamp` of each path below ``root``; ``paths`` names them by their last component.
 
-    All are in one folder, which is walked to once.
+    All are in one folder, which is opened once.
     """
     folder = os.path.dirname(next(iter(paths.values()), ""))
     try:
@@ -224,8 +224,8 @@ def stamps(root: str, paths: Mapping[str, str]) -> dict[str, tuple[int, ...]]:
 def exists(root: str, rel: str) -> bool:
     """Whether a regular file is there; anything else at that name is refused.
 
-    One of an evidence folder may be in the run's archive, as for :func:`open_regular`. What lies
-    in an archive's place and is none has no file in it: anyone can put it there, and the commands
+    A file of an evidence folder may be in the run's archive, as for :func:`open_regular`. A file in
+    an archive's place that is no archive counts as empty: anyone can put it there, and the commands
     of an open run must go on.
     """
     with in_folder(root, rel, "read") as (folder, name):
@@ -239,7 +239,7 @@ def exists(root: str, rel: str) -> bool:
 
 
 def check_space(root: str, needed: int) -> None:
-    """Raise :class:`StorageError` where the disk has fewer than ``needed`` bytes, or no file, left.
+    """Raise :class:`StorageError` if the disk has fewer than ``needed`` bytes, or no file, left.
 
     A file system that counts neither (some network file systems) is believed to have room.
     """
@@ -264,8 +264,8 @@ def publish_new(root: str, rel: str, data: bytes, *, mode: int = FILE_MODE) -> N
 def prepared(root: str, rel: str, data: bytes, token: str) -> Iterator[Callable[[], None]]:
     """:func:`publish_new` in two steps: everything that may fail first, then the returned call.
 
-    Before that call the bytes are whole and synced under a temporary name made of ``token``, and
-    so are the names of all other files in the folder. A kill leaves the temporary file, which
+    Before that call the bytes are whole and synced under a temporary name made of ``token``, and so
+    are the names of all other files in the folder. A kill leaves the temporary file, which
     :func:`complete` publishes; without a kill it is gone afterwards. The name ``rel`` is not
     synced: a power cut may leave the temporary one in its place.
     """
@@ -289,7 +289,7 @@ def prepared(root: str, rel: str, data: bytes, token: str) -> Iterator[Callable[
 def building(root: str, rel: str) -> Iterator[tuple[int, Callable[[], None]]]:
     """:func:`publish_new` for more than fits into memory: a descriptor to write to, and to read.
 
-    The caller syncs it and then calls what goes with it. Without that call nothing stays.
+    The caller syncs it and then calls the returned function. Without that call no file stays.
     """
     with in_made_folder(root, rel) as (folder, name), _temporary(folder, FILE_MODE) as (temp, fd):
 
@@ -302,7 +302,7 @@ def building(root: str, rel: str) -> Iterator[tuple[int, Callable[[], None]]]:
 
 
 def complete(root: str, rel: str, token: str) -> bool:
-    """Publish what a killed process had :func:`prepared`; False where nothing of it is there."""
+    """Publish a file that a killed process had :func:`prepared`; False if there is none."""
     temp = TEMP_PREFIX + token
     with in_folder(root, rel, "write") as (folder, name):
         if folder is None or lstat_regular(folder, temp, rel) is None:
@@ -352,7 +352,7 @@ def copy_new(
     """Copy the regular file at ``source`` to the new name ``rel``, streamed and synced.
 
     Returns the copy's SHA-256 (hex) and its size in bytes. ``source`` must not be a symlink; at
-    most ``limit`` bytes are read from it. What ``through`` makes of them is what is written.
+    most ``limit`` bytes are read from it, and written as ``through`` returns them.
     """
     with reported("read", source):
         if not stat.S_ISREG(os.lstat(source).st_mode):
@@ -389,7 +389,7 @@ def replace(root: str, rel: str, data: bytes, *, mode: int = FILE_MODE, sync: bo
     """Write a file, new or not; readers see the old bytes or the new ones, whole.
 
     A file that is replaced keeps its permissions; ``mode`` is for a new one. ``sync=False`` is for
-    what can be made anew: a power cut may leave it old, empty or absent.
+    files that can be made again: a power cut may leave it old, empty or absent.
     """
     with staged(root, rel, data, mode=mode, sync=sync) as put:
         put()
@@ -430,9 +430,9 @@ def append_line(
 ) -> tuple[int, ...]:
     """Append ``line`` (its newline is added) with one write; a torn tail is ended first.
 
-    Returns the file's :func:`stamp` then. Callers hold a lock: what a failing disk took of the line
-    is cut off again. ``sync=False`` leaves it to a later append of the same file to bring the line
-    to the disk.
+    Returns the file's :func:`stamp` afterwards. Callers hold a lock: a part of the line that a
+    failing disk took is cut off again. ``sync=False`` leaves it to a later append of the same file
+    to bring the line to the disk.
     """
     line = line.rstrip(b"\n")
     if b"\n" in line:
@@ -461,7 +461,7 @@ def append_lines(
 def rename(root: str, rel: str, name: str) -> None:
     """Give a regular file another name in its folder, its content synced first.
 
-    Callers hold a lock and have seen that nothing bears the name.
+    Callers hold a lock and have checked that the name is free.
     """
     with in_folder(root, rel, "rename") as (folder, before):
         if folder is None or lstat_regular(folder, before, rel) is None:
@@ -492,7 +492,7 @@ def remove(root: str, rel: str, *, sync: bool = True) -> None:
 
 
 def remove_empty(root: str, rel: str) -> None:
-    """Remove a folder, unless something is in it or it is none."""
+    """Remove a folder, unless it is not empty or no folder."""
     with in_folder(root, rel, "remove") as (folder, name):
         if folder is None:
             return
@@ -506,9 +506,9 @@ def remove_empty(root: str, rel: str) -> None:
 
 
 def names(root: str, rel: str, *, suffix: str, limit: int) -> list[str]:
-    """Names in a folder that end in ``suffix``, sorted, temporary files left out; [] where absent.
+    """Names in a folder that end in ``suffix``, sorted, temporary files left out; [] if absent.
 
-    More than ``limit`` of them is a :class:`StorageError`: nothing that counts is left out in
+    More than ``limit`` of them is a :class:`StorageError`: no file that counts is left out in
     silence. Those in the archive of an evidence folder are :func:`archived_names`.
     """
     with listed(root, rel, suffix=suffix, limit=limit) as entries:
@@ -516,9 +516,9 @@ def names(root: str, rel: str, *, suffix: str, limit: int) -> list[str]:
 
 
 def archived_names(root: str, rel: str, *, suffix: str) -> list[str]:
-    """The names as :func:`names` has them in the archive of an evidence folder.
+    """The names as :func:`names` returns them, but in the archive of an evidence folder.
 
-    Raises one of :data:`NO_ARCHIVE` where something else lies in its place.
+    Raises one of :data:`NO_ARCHIVE` if another file is in its place.
     """
     archive = evidence_archive(root, layout.archive_of(f"{rel}/any{suffix}"))
     archived = (path.rpartition("/")[2] for path in archive.paths) if archive is not None else ()
@@ -560,7 +560,7 @@ def leftovers(root: str, folders: tuple[str, ...] = (".flow", ".decisions")) -> 
                     elif entry.name.startswith(TEMP_PREFIX):
                         paths.append(f"{rel}/{entry.name}")
         except OSError:
-            continue  # gone or unreadable: nothing there that could be removed
+            continue  # gone or unreadable: nothing there can be removed
         if seen > LEFTOVERS_LIMIT:
             break
     return sorted(paths)
@@ -574,9 +574,9 @@ def _too_large(rel: str, size: int, limit: int) -> ContractError:
 
 @contextmanager
 def _temporary(folder: int, mode: int, token: str | None = None) -> Iterator[tuple[str, int]]:
-    """A new file (name, descriptor) in ``folder``; it is gone afterwards, whatever happened.
+    """A new file (name, descriptor) in ``folder``; it is gone afterwards, also after an error.
 
-    With a ``token`` it has that in its name, and a killed process's file of this name gives way.
+    With a ``token`` its name contains that, and a killed process's file of this name is replaced.
     """
     name = TEMP_PREFIX + (token or os.urandom(layout.TEMP_DIGITS // 2).hex())
     try:
@@ -597,7 +597,7 @@ def _temporary(folder: int, mode: int, token: str | None = None) -> Iterator[tup
 
 
 def _link(source: str, name: str, folder: int, rel: str, *, source_folder: int | None = -1) -> None:
-    """Publish under a new name. Linking is the one call that never replaces what is there."""
+    """Publish under a new name. Linking is the one call that never replaces an existing file."""
     try:
         os.link(
             source,
@@ -622,7 +622,7 @@ def _link(source: str, name: str, folder: int, rel: str, *, source_folder: int |
 
 
 def _sync_published(folder: int, name: str, temp: str | None, *, sync: bool = True) -> None:
-    """Bring a new name to the disk; where that fails the record is lost, so the name goes too."""
+    """Bring a new name to the disk; if that fails the record is lost, so remove the name."""
     try:
         if temp is not None:
             os.unlink(temp, dir_fd=folder)
@@ -632,7 +632,7 @@ def _sync_published(folder: int, name: str, temp: str | None, *, sync: bool = Tr
         try:
             os.unlink(name, dir_fd=folder)
         except OSError:
-            pass  # the first error is the one to tell
+            pass  # the first error is the one to report
         raise
 
 
@@ -661,7 +661,7 @@ def _read_all(fd: int, rel: str, limit: int) -> bytes:
 
 
 def _block(size: int) -> int:
-    """How much of a file of ``size`` bytes is read at once: room for a MiB takes time to make."""
+    """Bytes to read at once from a file of ``size`` bytes: room for a MiB takes time to make."""
     return min(max(size + 1, 1 << 16), 1 << 20)
 
 
@@ -693,5 +693,5 @@ def _append(fd: int, rel: str, data: bytes, sync: bool) -> None:
 def _refuse_shared(status: os.stat_result, rel: str) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise unsafe(rel, "is not a regular file")
-    if status.st_nlink > 1:  # a write in place would go through to wherever the other name is
+    if status.st_nlink > 1:  # a write in place would also change the file under its other name
         raise unsafe(rel, "has a second name (a hard link)")

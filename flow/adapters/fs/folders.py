@@ -1,7 +1,7 @@
 """Folders below a root, walked without following a symlink, and the system's errors put into words.
 
-For :mod:`flow.adapters.fs.files` and :mod:`flow.adapters.fs.locks`, which say what the rules are.
-Each access walks to its folder anew, but for those that a thread holds (:func:`held`).
+For :mod:`flow.adapters.fs.files` and :mod:`flow.adapters.fs.locks`, which describe the rules. Each
+access walks to its folder anew, except for those that a thread holds (:func:`held`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _REMEDIES = {
 }
 
 _held: dict[tuple[int, int, str, str], int] = {}
-"""(process, thread, root, folder) → its descriptor, of those that are held."""
+"""(process, thread, root, folder) → its descriptor, for held folders."""
 
 
 @lru_cache(maxsize=1024)
@@ -64,12 +64,12 @@ def open_parent(root: str, rel: str) -> tuple[int, str]:
 
 @contextmanager
 def held(root: str, *rels: str, make: bool = True) -> Iterator[None]:
-    """Within it this thread walks to these folders once, not for each file in them.
+    """Hold these folders: in the block this thread walks to them once, not for each file in them.
 
-    Missing ones are made. Without ``make`` what cannot be opened is not held, and each access says
-    why. Names in them are opened without following a symlink, as ever. What is put in the place of
-    such a folder meanwhile is not looked into: what is written within stays together, in the folder
-    that was there before.
+    Missing ones are made. Without ``make`` a folder that cannot be opened is not held, and each
+    access reports why. Names in them are opened without following a symlink, as ever. A folder that
+    is put in the place of a held one meanwhile is ignored: all writes of the block stay together,
+    in the folder that was there before.
     """
     keys: list[tuple[int, int, str, str]] = []
     try:
@@ -97,7 +97,7 @@ def _to_hold(root: str, rel: str, make: bool) -> int | None:
 
 
 def _held_folder(root: str, rel: str) -> int | None:
-    """The descriptor of the folder of ``rel``, where this thread holds it."""
+    """The descriptor of the folder of ``rel``, if this thread holds it."""
     if not _held:
         return None
     return _held.get((os.getpid(), get_ident(), root, rel.rpartition("/")[0]))
@@ -106,7 +106,7 @@ def _held_folder(root: str, rel: str) -> int | None:
 def _nearest(root: str, parts: Sequence[str]) -> tuple[int, int]:
     """(a new descriptor of the deepest folder on the way that this thread holds; its depth).
 
-    The root's, with 0, where it holds none.
+    The root's descriptor, with 0, if it holds none.
     """
     if _held:
         here = (os.getpid(), get_ident(), root)
@@ -118,7 +118,7 @@ def _nearest(root: str, parts: Sequence[str]) -> tuple[int, int]:
 
 
 def open_folder(root: str, parts: Sequence[str]) -> int | None:
-    """A descriptor of ``root/parts``; None where a component is absent."""
+    """A descriptor of ``root/parts``; None if a component is absent."""
     try:
         fd, walked = _nearest(root, parts)
     except FileNotFoundError:
@@ -139,7 +139,7 @@ def open_folder(root: str, parts: Sequence[str]) -> int | None:
 
 
 def make_folder(root: str, parts: Sequence[str], mode: int) -> int:
-    """As :func:`open_folder`, with missing folders below ``root`` made and synced."""
+    """Like :func:`open_folder`, with missing folders below ``root`` made and synced."""
     fd, walked = _nearest(root, parts)
     for depth, part in enumerate(parts[walked:], walked + 1):
         try:
@@ -173,7 +173,7 @@ def _not_a_folder(fd: int, parts: Sequence[str]) -> RefusedError:
 
 
 def lstat_regular(folder: int, name: str, rel: str) -> os.stat_result | None:
-    """What is at ``name``; None where nothing is, an error for anything but a regular file."""
+    """Status of the file at ``name``; None if absent, an error for anything but a regular file."""
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -195,7 +195,7 @@ def sync_folder(fd: int) -> None:
 
 
 class ReportedErrors:
-    """Within it, what the system says becomes a :class:`StorageError` that names the file.
+    """In its block an error of the system becomes a :class:`StorageError` that names the file.
 
     A class: it is entered for every access to a file, and a generator costs three times as much.
     """
@@ -217,7 +217,7 @@ reported = ReportedErrors
 
 
 def refusal(verb: str, rel: str, error: OSError) -> StorageError:
-    """What the system refused, as the error that names the file."""
+    """The error for a refusal of the system, with the file's name."""
     reason = error.strerror or type(error).__name__
     return in_file(rel).storage(
         f"cannot {verb} it: {reason}",
@@ -226,14 +226,14 @@ def refusal(verb: str, rel: str, error: OSError) -> StorageError:
 
 
 def remedy(error: Exception, otherwise: str) -> str:
-    """What to do about what the system refused; ``otherwise`` where the error does not tell."""
+    """The remedy for an error of the system; ``otherwise`` if its number has none."""
     return _REMEDIES.get(getattr(error, "errno", None) or 0, otherwise)
 
 
 class FoundFolder:
-    """(descriptor of the folder of ``rel``, None where it is absent; last component).
+    """(descriptor of the folder of ``rel``, None if it is absent; last component).
 
-    What the system refuses within is told as "cannot ``verb`` it".
+    An error of the system in the block becomes "cannot ``verb`` it".
     """
 
     __slots__ = ("_own", "_rel", "_root", "_verb")
@@ -261,7 +261,7 @@ class FoundFolder:
 
 
 class MadeFolder(FoundFolder):
-    """The same to write: missing folders are made."""
+    """Like :class:`FoundFolder`, for writing: missing folders are made."""
 
     __slots__ = ()
 
@@ -285,7 +285,7 @@ in_made_folder = MadeFolder
 
 @contextmanager
 def scanned(root: str, rel: str) -> Iterator[Iterator[os.DirEntry[str]]]:
-    """The entries of a folder, opened without following symlinks; none where it is absent."""
+    """The entries of a folder, opened without following symlinks; none if it is absent."""
     with reported("list", rel):
         folder = open_folder(root, split(rel))
         if folder is None:

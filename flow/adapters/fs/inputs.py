@@ -11,9 +11,10 @@ LIMIT = 1 << 20
 
 
 def read(path: str, what: str, *, limit: int = LIMIT) -> bytes:
-    """The bytes of ``path`` (``-``: standard input). ``what`` is the option that named it.
+    """The bytes of ``path`` (``-``: standard input).
 
-    Raises :class:`InputError` where it cannot be read or is larger than ``limit``.
+    ``what`` is the option that named it. Raises :class:`InputError` if it cannot be read or is
+    larger than ``limit``.
     """
     try:
         fd = os.dup(0) if path == "-" else os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -38,7 +39,7 @@ def read(path: str, what: str, *, limit: int = LIMIT) -> bytes:
 
 
 def read_text(path: str, what: str, *, limit: int = LIMIT) -> str:
-    """As :func:`read`, decoded from UTF-8."""
+    """Like :func:`read`, decoded from UTF-8."""
     data = read(path, what, limit=limit)
     try:
         return data.decode("utf-8")

@@ -1,8 +1,8 @@
-"""Reading back JSON that Flow itself wrote, and that anybody may have spoilt since.
+"""Reading back JSON that Flow itself wrote, and that others may have damaged since.
 
-Less strict than :mod:`flow.adapters.contracts.strict_json`, which names every fault of what people
-write, and as bounded: whatever the bytes are, they cost a few times their size in memory and end
-in a value or in ValueError.
+Less strict than :mod:`flow.adapters.contracts.strict_json`, which names every fault of people's
+texts, and as bounded: any bytes cost at most a few times their size in memory and end in a value or
+in ValueError.
 """
 
 from __future__ import annotations
@@ -12,19 +12,20 @@ from flow.startup.typing import Any
 
 DEPTH = 32
 DENSE = 24
-"""Bytes for each value that a large document must have. ``[],[],`` takes 24 times its size in
-memory; what Flow writes at length are paths and digests."""
+"""Least bytes for each value of a large document. ``[],[],`` takes 24 times its size in memory;
+Flow's own long documents consist of paths and digests.
+"""
 LARGE = 1 << 20
 _STRUCTURE = (b",", b":", b"[", b"{")
 _STRING = rb'(?s)"(?:[^"\\]|\\.)*+(?:"|\Z)'
-"""A string, or what is begun as one: a text that holds commas and colons is one value."""
+"""A string, or an unfinished one: a text that holds commas and colons is one value."""
 
 
 def loads(data: bytes) -> Any:
     """The JSON value; ValueError for anything else.
 
-    Also for NaN and infinities, what nests deeper than 32 levels, and a large document that is
-    hardly anything but structure.
+    Also for NaN and infinities, for more than 32 levels, and for a large document that consists
+    almost only of structure.
     """
     if len(data) > LARGE and _dense(data) and _dense(re.sub(_STRING, b'""', data), len(data)):
         raise ValueError("it has too many values for its size")
@@ -43,7 +44,7 @@ def _dense(data: bytes, size: int = 0) -> bool:
 
 
 def mapping(data: bytes | None) -> dict[str, Any] | None:
-    """The JSON object that ``data`` is; None for anything else, and for nothing."""
+    """The JSON object in ``data``; None for anything else, and for None."""
     try:
         value = loads(data) if data else None
     except ValueError:

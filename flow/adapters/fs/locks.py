@@ -1,13 +1,13 @@
 """One syntax for every lock: ``with exclusive(root, rel):``.
 
-The lock is the kernel's ``flock`` on a file below the checkout: it goes with its holder, however
-that ends, and no age or process id is ever looked at. ``quick=True`` takes it with ``fcntl``
+The lock is the kernel's ``flock`` on a file below the checkout: it ends with its holder, also with
+a killed one, and no age or process id is ever looked at. ``quick=True`` takes it with ``fcntl``
 directly, since importing ``filelock`` costs more than the rest of a helper; both exclude each other
-on the same file (a test holds them to it). There is no fallback to a soft lock: a file system
-without ``flock`` is an error.
+on the same file (a test checks it). There is no fallback to a soft lock: a file system without
+``flock`` is an error.
 
-A thread that holds a lock may take it again, whatever path led it there; another thread waits as
-another process would. The descriptor is not inherited by programs that Flow starts.
+A thread that holds a lock may take it again, also by another path; another thread waits as another
+process would. Programs that Flow starts do not inherit the descriptor.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BUSY = {errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES}
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.05
 
 _held: dict[tuple[int, int, str, str], tuple[int, int]] = {}
-"""(process, thread, root, lock file) → device and inode of the lock file that it holds."""
+"""(process, thread, root, lock file) → device and inode of the lock file, for held locks."""
 
 
 @contextmanager
@@ -66,13 +66,13 @@ class _Taken(NamedTuple):
 
 
 def _is_held(file: tuple[int, int]) -> bool:
-    """Whether this thread holds the lock of this file, by another path."""
+    """Whether this thread holds the lock of this file by another path."""
     here = (os.getpid(), get_ident())
     return any(key[:2] == here and held == file for key, held in _held.items())
 
 
 def _take_quick(root: str, rel: str, timeout: float) -> _Taken | None:
-    """The lock, taken; None where this thread holds it."""
+    """Take the lock with ``fcntl``; None if this thread holds it already."""
     import fcntl
     import time
 
@@ -104,7 +104,7 @@ def _take_quick(root: str, rel: str, timeout: float) -> _Taken | None:
 
 
 def _take_filelock(root: str, rel: str, timeout: float) -> _Taken | None:
-    """The same."""
+    """Like :func:`_take_quick`, with ``filelock``."""
     import time
 
     from filelock import Timeout
@@ -138,7 +138,7 @@ def _release(lock: UnixFileLock) -> None:
     try:
         lock.release(force=True)
     except OSError:
-        pass  # the lock goes with this process; what was done under it stands
+        pass  # the lock ends with this process; the work under it is done
 
 
 def _filelock(path: str) -> UnixFileLock:
@@ -151,7 +151,7 @@ def _filelock(path: str) -> UnixFileLock:
 
 
 def _open_lock_file(root: str, rel: str) -> tuple[int, tuple[int, int]]:
-    """Its descriptor, its device and inode."""
+    """The lock file's descriptor, and its device and inode."""
     folder, name = open_parent(root, rel)
     try:
         fd = os.open(name, _FLAGS, _MODE, dir_fd=folder)
@@ -171,7 +171,7 @@ def _open_lock_file(root: str, rel: str) -> tuple[int, tuple[int, int]]:
 def _still_there(root: str, rel: str, file: tuple[int, int]) -> bool:
     """Whether the path still names the file that is locked (HAZARD B20).
 
-    A path that leads through a symlink by now is refused to whoever opens it next.
+    A path that leads through a symlink by now is refused when it is next opened.
     """
     try:
         there = os.lstat(f"{root}/{rel}")

@@ -1,15 +1,14 @@
-"""The stamps of a file, and when they tell of every later change of its content.
+"""The stamps of a file, and when they show every later change of its content.
 
 Programs cannot set ctime, but its clock ticks in milliseconds: a file that changed less than
 ``RACY_NS`` before it was looked at could change again within the same tick, so its stamps are not
 remembered.
 
-A page of a file that is mapped moves the stamps when it is first written to, and not again before
+A page of a file that is mapped changes the stamps when it is first written to, and not again before
 it was written back to disk. So a stamp is believed only of a file that was flushed before it was
-read: from then on the next write moves it. Whether that is so where a checkout lies is tried out
-each time, on a file without a name. Where there is nothing to write back to (tmpfs, ramfs, an
-overlay on those), or where that is unknown, no stamp is believed, and every look reads everything
-anew.
+read: from then on the next write changes it. Whether a checkout's disk behaves like that is tried
+each time, on a file without a name. If there is nothing to write back to (tmpfs, ramfs, an overlay
+on those), or that is unknown, no stamp is believed, and every look reads everything anew.
 """
 
 from __future__ import annotations
@@ -39,14 +38,14 @@ def signature_of(status: os.stat_result) -> Signature:
 stamp_of: Callable[[os.stat_result], tuple[int, ...]] = attrgetter(
     "st_dev", "st_ctime_ns", "st_mtime_ns", "st_size", "st_ino", "st_mode"
 )
-"""The file system and the :data:`Signature` of a file, in C: it is asked of thousands of files."""
+"""The file system and the :data:`Signature` of a file, in C: used for thousands of files."""
 
 
 class Flush(NamedTuple):
-    """A flush that works: the stamps that are older than ``began`` tell of every later write."""
+    """A flush that works: stamps that are older than ``began`` show every later write."""
 
     began: int
-    """When it began (ns)."""
+    """Time of its beginning (ns)."""
     device: int
     """The file system that was flushed (``st_dev``)."""
 
@@ -57,13 +56,13 @@ def is_settled(status: os.stat_result) -> bool:
 
 
 def tells(status: os.stat_result, flushed: Flush) -> bool:
-    """Whether a file that had these stamps before it was read tells by them of any later change."""
+    """Whether these stamps, from before the file was read, would show any later change."""
     same = status.st_dev == flushed.device
     return same and status.st_ctime_ns < flushed.began - RACY_NS
 
 
 def flush(folder: str | bytes) -> Flush | None:
-    """Write the file system of ``folder`` back; None where stamps then still show nothing.
+    """Write the file system of ``folder`` back; None if stamps still show nothing after that.
 
     It takes as long as the disk needs for unwritten data.
     """
@@ -81,7 +80,7 @@ def flush(folder: str | bytes) -> Flush | None:
 
 
 def _stamps_tell(fd: int) -> bool:
-    """Flush, and see whether a mapped page that was written to before moves the stamp again."""
+    """Flush, and check that a second write to a mapped page changes the stamp again."""
     import mmap
 
     os.ftruncate(fd, mmap.PAGESIZE)

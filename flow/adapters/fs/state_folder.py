@@ -1,7 +1,7 @@
-"""The user's own state folder (SPEC 1): where it lies, and that only the user writes it.
+"""The user's own state folder (SPEC 1): its place, and the check that only the user writes it.
 
-What a checkout must not be able to change (trust, who owns a goal, chain heads) lies there; so a
-folder inside the checkout it speaks of, or one that others may write, is never used.
+Facts that a checkout must not be able to change (trust, who owns a goal, chain heads) are stored
+there; so a folder inside the checkout in question, or one that others may write, is never used.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ def state_dir(
     """The real path of ``$FLOW_STATE_DIR``, else of ``~/.claude/flow-state``; not made on disk.
 
     A variable that points into the checkout ``top`` (or the main checkout of its ``common_dir``) is
-    ignored (HAZARD C30); :func:`ignored_variable` says so. Raises :class:`InputError` without a
-    home folder or for a relative path, :class:`RefusedError` (``unsafe_state_dir``) where the
-    default lies in the checkout too.
+    ignored (HAZARD C30); :func:`ignored_variable` gives the warning. Raises :class:`InputError`
+    without a home folder or for a relative path, :class:`RefusedError` (``unsafe_state_dir``) if
+    the default is in the checkout too.
     """
     chosen = _chosen(environ)
     if chosen is not None and checkout_around(chosen, top, common_dir) is None:
@@ -47,7 +47,7 @@ def state_dir(
 def ignored_variable(
     environ: Mapping[str, str], top: str | None, common_dir: str | None = None
 ) -> str | None:
-    """The warning that :func:`state_dir` ignores ``$FLOW_STATE_DIR``; None where it does not."""
+    """The warning that :func:`state_dir` ignores ``$FLOW_STATE_DIR``; None if it does not."""
     chosen = _chosen(environ)
     inside = checkout_around(chosen, top, common_dir) if chosen is not None else None
     if chosen is None or inside is None:
@@ -56,7 +56,7 @@ def ignored_variable(
 
 
 def ensure_state_dir(path: str) -> None:
-    """Make the state folder and those above it with mode 0700, and check whose it is."""
+    """Make the state folder and those above it with mode 0700, and check their owner."""
     missing = []
     above = path
     while not os.path.lexists(above):
@@ -81,7 +81,7 @@ def ensure_below(folder: str, rel: str) -> None:
 
 
 def write_json(folder: str, rel: str, document: object, verb: str) -> None:
-    """Replace a JSON file of the state folder whole; ``verb`` says in errors what was tried."""
+    """Replace a JSON file of the state folder whole; ``verb`` names the attempt in errors."""
     data = json.dumps(document, separators=(",", ":"), ensure_ascii=True).encode("ascii")
     target = os.path.join(folder, rel)
     try:
@@ -95,7 +95,7 @@ def write_json(folder: str, rel: str, document: object, verb: str) -> None:
 
 
 def check_state_dir(path: str) -> bool:
-    """Whether the state folder is there; :class:`RefusedError` where others could write in it."""
+    """Whether the state folder is there; :class:`RefusedError` if others could write in it."""
     try:
         status = os.lstat(path)
     except FileNotFoundError:
@@ -111,8 +111,8 @@ def check_state_dir(path: str) -> bool:
 def replace_own(path: str, *data: bytes) -> None:
     """Replace a file of the state folder whole, in a folder that is there and checked.
 
-    No lock keeps others out, so the temporary file's name says whose it is. Nothing is synced: what
-    lies there can be made again, and readers see a torn file. Raises OSError.
+    No lock excludes other writers, so the temporary file's name is unique. Nothing is synced: files
+    written this way can be made again, and readers recognize a torn one. Raises OSError.
     """
     name = f"{TEMP_PREFIX}{os.getpid()}-{os.urandom(4).hex()}"
     temporary = os.path.join(os.path.dirname(path), name)
@@ -137,7 +137,7 @@ def replace_own(path: str, *data: bytes) -> None:
 def drop_oldest(folder: str, most: int, prefix: str = "") -> None:
     """Remove all but the ``most`` newest files whose names begin with ``prefix``.
 
-    What cannot be looked at or removed stays until the next time.
+    Files that cannot be looked at or removed stay until the next time.
     """
     try:
         names = [name for name in os.listdir(folder) if name.startswith(prefix)]
@@ -153,7 +153,7 @@ def drop_oldest(folder: str, most: int, prefix: str = "") -> None:
 
 
 def checkout_around(path: str, top: str | None, common_dir: str | None) -> str | None:
-    """The folder of the checkout that ``path`` lies in; None where it lies in none of them.
+    """The folder of the checkout that contains ``path``; None if none does.
 
     By device and inode, so that letter case, bind mounts and links make no difference.
     """
@@ -184,7 +184,7 @@ def checkout_around(path: str, top: str | None, common_dir: str | None) -> str |
 
 
 def refuse_inside(path: str, top: str | None, common_dir: str | None) -> None:
-    """Raise :class:`RefusedError` where ``path`` lies in the checkout or its main checkout."""
+    """Raise :class:`RefusedError` if ``path`` is in the checkout or its main checkout."""
     inside = checkout_around(path, top, common_dir)
     if inside is not None:
         raise _refused(
@@ -206,10 +206,10 @@ def _chosen(environ: Mapping[str, str]) -> str | None:
 
 
 def has_own(folder: str, name: str, what: str) -> bool:
-    """Whether a file of the user's own lies in the state folder; ``what`` names it in errors.
+    """Whether the state folder has a file of the user's own; ``what`` names it in errors.
 
-    Raises :class:`RefusedError` where folder or file could have been written by somebody else.
-    What is no regular file is refused by whoever reads it.
+    Raises :class:`RefusedError` if others could have written folder or file. A file that is not
+    regular is refused by its reader.
     """
     if not check_state_dir(folder):
         return False
@@ -226,7 +226,7 @@ def has_own(folder: str, name: str, what: str) -> bool:
 
 
 def check_owner(path: str, status: os.stat_result, mode: str) -> None:
-    """Raise :class:`RefusedError` where somebody else could have written it.
+    """Raise :class:`RefusedError` if others could have written it.
 
     ``mode`` is the one that the remedy names.
     """
@@ -249,7 +249,7 @@ def _refused(path: str, why: str, remedy: str) -> RefusedError:
 
 
 def storage_error(verb: str, path: str, error: OSError) -> StorageError:
-    """What the system refused, with the file's name."""
+    """The error for a refusal of the system, with the file's name."""
     from flow.adapters.fs.folders import remedy
 
     other = f"check the folder's owner, mode and disk, or set {VARIABLE} to another one"

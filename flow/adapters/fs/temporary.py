@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def holding(data: bytes, prefix: str) -> Iterator[str]:
     """The path of a file with ``data``, alone in a folder that is removed afterwards.
 
-    Nobody else may look into the folder. Raises :class:`StorageError` where none can be made.
+    Only this user may look into the folder. Raises :class:`StorageError` if none can be made.
     """
     folder = None
     try:

@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 INSTALL = "pip install watchfiles beside Flow (the extra is called watch)"
 
 _LOOK = 5000
-"""Milliseconds after which it answers in any case."""
+"""Milliseconds after which it returns in any case."""
 
 
 def changes(
     top: str, folders: Sequence[str], wanted: Callable[[bytes], bool]
 ) -> Iterator[frozenset[bytes]]:
-    """Each time the paths below ``top`` that changed and are ``wanted``; it never ends.
+    """Yield the paths below ``top`` that changed and are ``wanted``, at each change; never ends.
 
-    Every five seconds it gives none, too, so that nothing is missed that no notice came of.
-    ``folders`` are those to look below, relative to ``top``; what is not there yet is looked for
-    from the top level. Raises :class:`OutsideError` (``no_watchfiles``) where the library is
-    missing; Ctrl-C is KeyboardInterrupt.
+    Every five seconds it also yields an empty set, so that a change without a notice is not missed.
+    ``folders`` are those to look below, relative to ``top``; absent ones are looked for from the
+    top level. Raises :class:`OutsideError` (``no_watchfiles``) if the library is missing; Ctrl-C is
+    KeyboardInterrupt.
     """
     try:
         from watchfiles import watch
