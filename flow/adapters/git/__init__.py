@@ -1,4 +1,4 @@
-"""Asking git: its command line, GitPython for history, its names, settings and worktrees.
+"""Calls of git: its command line, GitPython for history, its names, settings and worktrees.
 
-Nothing here judges what git answers.
+Git's answers are not judged here.
 """

@@ -17,7 +17,7 @@ LINES_LIMIT = 1 << 20
 
 
 def git_blobs(repo: Repo, digests: Collection[str]) -> dict[str, bytes]:
-    """What git holds under digests; what it does not hold, or is too large, is left out."""
+    """Contents by digest, from git; left out: digests that git does not have, and large files."""
     names = {}
     for digest in digests:
         mode, _, name = digest.partition(":")
@@ -45,7 +45,7 @@ def git_blobs(repo: Repo, digests: Collection[str]) -> dict[str, bytes]:
 
 
 def _object_sizes(repo: Repo, names: Iterable[str]) -> list[tuple[str, int | None]]:
-    """(name, size) of each; None for what is not there."""
+    """(name, size) of each; None for one that git does not have."""
     listing = repository.git(repo, "cat-file", "--batch-check", stdin=_request_lines(names))
     parts = [row.decode("ascii", "replace").split() for row in listing.splitlines()]
     return [(row[0], int(row[2]) if row[1] == "blob" else None) for row in parts]

@@ -1,6 +1,6 @@
 """The files of one folder on every branch, without a checkout, in two calls of git.
 
-What a branch holds is hostile: only names, modes and sizes decide what is read.
+The content of a branch is hostile: only names, modes and sizes decide which files are read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HEADS = "refs/heads/"
 MOST_BRANCHES = 20_000
 TREES_LIMIT = 128 << 20
 CONTENTS_LIMIT = 64 << 20
-"""Bytes of all files together that are read at once; more are asked for their sizes first."""
+"""Most bytes of all files that are read at once; of more the sizes are read first."""
 _TREE = "40000"
 
 
@@ -35,7 +35,7 @@ class BranchFile(NamedTuple):
 
 
 def branch_heads(repo: Repo) -> dict[str, str]:
-    """Branch → commit, from git's own files where they can be read as such; sorted."""
+    """Branch → commit, from git's own files if they can be read as such; sorted."""
     common = repo.common_dir
     if common is None or os.path.isdir(os.path.join(common, "reftable")):
         lines = git(repo, "for-each-ref", "--format=%(objectname) %(refname)", HEADS).splitlines()
@@ -52,7 +52,7 @@ def branch_heads(repo: Repo) -> dict[str, str]:
 
 
 def _loose_heads(common: str) -> dict[str, str]:
-    """The branches with a file of their own; what is in it may be no commit."""
+    """The branches with a file of their own; its content may be no commit."""
     top, heads = os.path.join(common, HEADS), {}
     for folder, _, names in os.walk(top):
         for name in names:
@@ -79,13 +79,13 @@ def files_on_branches(repo: Repo, heads: Mapping[str, str], folder: str) -> list
 
 
 def contents(repo: Repo, ids: Collection[str], most: int) -> dict[str, bytes]:
-    """The contents of blobs by id; what is no blob, or larger than ``most`` bytes, is left out."""
+    """The contents of blobs by id; other ids, and blobs over ``most`` bytes, are left out."""
     names = list(dict.fromkeys(ids))
     if not names:
         return {}
     try:
         return _read(repo, names, most, CONTENTS_LIMIT)
-    except GitError:  # all together they are too large: which of them are
+    except GitError:  # all together are too large: find out which are
         rows = git(repo, "cat-file", "--batch-check", stdin=_request(names)).splitlines()
         parts = [row.split() for row in rows]
         small = [
@@ -107,7 +107,7 @@ def _request(names: Sequence[str]) -> bytes:
 
 
 def _objects(output: bytes, count: int) -> Iterator[tuple[str, bytes]]:
-    """(type, content) of each answer of ``cat-file --batch``; no type where nothing is there."""
+    """(type, content) of each answer of ``cat-file --batch``; no type if the object is absent."""
     at = 0
     for _ in range(count):
         end = output.index(b"\n", at)
@@ -117,7 +117,7 @@ def _objects(output: bytes, count: int) -> Iterator[tuple[str, bytes]]:
             size = int(head[2])
             yield head[1].decode("ascii", "replace"), output[at : at + size]
             at += size + 1
-        else:  # "NAME missing", and what an ambiguous name says
+        else:  # "NAME missing", or git's answer to an ambiguous name
             yield "", b""
 
 

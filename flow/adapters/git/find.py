@@ -19,7 +19,7 @@ class Repo(NamedTuple):
 
     top: str
     git_dir: str | None
-    """The git directory of this working tree; None where git cannot be used here."""
+    """The git directory of this working tree; None if git cannot be used here."""
     common_dir: str | None
     """The git directory that linked worktrees share."""
     problem: str | None = None
@@ -27,7 +27,7 @@ class Repo(NamedTuple):
 
 
 def find_repo(cwd: str) -> Repo | None:
-    """The checkout that ``cwd`` lies in, by Flow's own search; no process is started.
+    """The checkout around ``cwd``, by Flow's own search; no process is started.
 
     The nearest folder upward with a ``.git`` folder or file (linked worktree, submodule) that leads
     to a git directory; else the nearest one with a ``.flow`` folder; else None. A bare repository
@@ -54,7 +54,7 @@ def find_repo(cwd: str) -> Repo | None:
 
 
 def submodule_repo(folder: str) -> Repo | None:
-    """The repository whose working tree ``folder`` itself is; None where it is none."""
+    """The repository whose working tree is ``folder`` itself; None if there is none."""
     entry = os.path.join(folder, ".git")
     if os.path.isdir(entry) and not os.path.islink(entry):
         return _repo(folder, os.path.realpath(entry)) if is_git_dir(entry) else None
@@ -65,9 +65,9 @@ def submodule_repo(folder: str) -> Repo | None:
 
 
 def read_regular(path: str | bytes, *, limit: int = _READ_LIMIT) -> bytes | None:
-    """At most ``limit`` bytes of a regular file, symlinks followed; None where there is none.
+    """At most ``limit`` bytes of a regular file, symlinks followed; None if there is none.
 
-    A FIFO is not waited for. Raises :class:`GitError` for a file that is there and cannot be read.
+    A FIFO is not waited for. Raises :class:`GitError` for a file that exists and cannot be read.
     """
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

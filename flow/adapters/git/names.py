@@ -1,7 +1,7 @@
-"""Which commit a name stands for, where a person or a goal file names one (SPEC 4).
+"""The commit that a person or a goal file means by a name (SPEC 4).
 
 Git itself takes a file ``.git/NAME`` and a tag before the branch of that name. Here a name is a
-branch, a remote branch, a tag, a commit, in this order; where two of them bear it and stand for
+branch, a remote branch, a tag, a commit, in this order; if two of them have it and lead to
 different commits, none is taken.
 """
 
@@ -21,29 +21,29 @@ REMOTES = "refs/remotes/"
 ORIGIN_HEAD = "refs/remotes/origin/HEAD"
 
 _HEX = re.compile(r"(?:.+-\d+-g)?([0-9a-f]{4,64})", re.IGNORECASE)
-"""An id, perhaps cut, perhaps as ``git describe`` writes it."""
+"""An id, perhaps shortened, perhaps in the form of ``git describe``."""
 _PSEUDO = re.compile(r"@|HEAD|[A-Z]+_HEAD")
 _SUFFIX = re.compile(r"[~^]|@\{|:")
 _NO_NAME = re.compile(r"(?:^|/)(?:\.|/|$)|\.\.|@\{|[\x00-\x20\x7f~^:?*\[\\]|\.lock(?:/|$)|\.$")
-"""What git allows in no reference's name."""
+"""Text that git allows in no reference's name."""
 
 
 _OF_BRANCH = ("@{u}", "@{upstream}", "@{push}")
 
 
 class _Bearer(NamedTuple):
-    """A thing that bears the name: a full reference, or a commit's id, and its commit."""
+    """A reference (full name) or a commit (id) with the name searched for, and its commit."""
 
     name: str
     commit: str
 
 
 def resolve(repo: repository.Repo, name: str, *, key: str) -> str | None:
-    """The id of the commit that ``name`` stands for; None where it stands for none.
+    """The id of the commit that ``name`` means; None if it means none.
 
     ``name`` is a branch, remote branch, tag or commit, with git's suffixes (``main~2``). Raises
     :class:`InputError` naming ``key`` for a name of two different commits and for a reference that
-    leads out of its kind, :class:`GitError` where git cannot answer.
+    leads out of its kind, :class:`GitError` if git cannot answer.
     """
     suffix = _SUFFIX.search(name)
     if suffix is None or suffix.start() == 0:
@@ -54,7 +54,7 @@ def resolve(repo: repository.Repo, name: str, *, key: str) -> str | None:
     if bearer is None or rest.startswith(":"):
         return None  # NAME:PATH is a file or a folder
     thing = bearer.commit
-    if rest.lower().startswith(_OF_BRANCH):  # which git takes behind a branch's short name only
+    if rest.lower().startswith(_OF_BRANCH):  # which git takes after a branch's short name only
         thing = bearer.name.removeprefix("refs/heads/")
     elif rest.startswith("@{"):
         thing = bearer.name
@@ -62,13 +62,13 @@ def resolve(repo: repository.Repo, name: str, *, key: str) -> str | None:
 
 
 def remote_default(repo: repository.Repo) -> str | None:
-    """The remote's default branch as a full name, where ``origin/HEAD`` leads to one of its own."""
+    """The remote's default branch as a full name, if ``origin/HEAD`` leads to one of its own."""
     target = repository.symbolic_target(repo, ORIGIN_HEAD)
     return target if target and not _leads_out(repo, ORIGIN_HEAD) else None
 
 
 def by_id(repo: repository.Repo, text: str) -> str | None:
-    """The whole id of the commit whose id begins so; None where there is none, or more than one.
+    """The whole id of the commit whose id begins with ``text``; None unless exactly one does.
 
     No reference and no file in ``.git`` of that name is taken for it.
     """
@@ -79,11 +79,11 @@ def by_id(repo: repository.Repo, text: str) -> str | None:
         return text if repository.commit_of(repo, text) == text else None
     return repository.commit_of(
         repo, f"{os.urandom(8).hex()}-0-g{digits.group(1)}"
-    )  # as describe does
+    )  # as ``git describe`` does
 
 
 def _bearer(repo: repository.Repo, name: str, key: str) -> _Bearer | None:
-    """The first of those that bear a name without a suffix."""
+    """The first reference or commit with a name that has no suffix."""
     if _PSEUDO.fullmatch(name) or _SUFFIX.match(name):
         commit = repository.commit_of(repo, name)  # ``@{-1}``, ``:/words``: git's own notation
         return _Bearer(name, commit) if commit else None
@@ -116,14 +116,14 @@ def _bearers(repo: repository.Repo, name: str, key: str) -> Iterator[_Bearer]:
 
 
 def _references(repo: repository.Repo, name: str) -> list[str]:
-    """The full names of the references that bear ``name``: branch, remote branch, tag, others."""
+    """The full names of the references with this name: branch, remote branch, tag, others."""
     if _NO_NAME.search(name):
         return []
     if name.startswith("refs/"):
         return [name] if _is_there(repo, name) else []
     branches = (f"refs/heads/{name}", f"{REMOTES}{name}", f"{REMOTES}{name}/HEAD")
     there = [full for full in branches if _is_there(repo, full)]
-    if not there:  # what a fetch brought, and nobody checked out
+    if not there:  # references that a fetch brought, and that are not checked out
         there = [full for full in (f"{REMOTES}origin/{name}",) if _is_there(repo, full)]
     return there + [f for f in (f"refs/tags/{name}", f"refs/{name}") if _is_there(repo, f)]
 
@@ -136,7 +136,7 @@ def _is_there(repo: repository.Repo, full: str) -> bool:
 
 
 def _leads_out(repo: repository.Repo, full: str) -> bool:
-    """Whether a reference stands for one of another kind, or of another remote."""
+    """Whether a reference leads to one of another kind, or of another remote."""
     kind = "/".join(full.split("/")[: 3 if full.startswith(REMOTES) else 2]) + "/"
     for _ in range(5):
         if os.path.islink(os.path.join(repo.common_dir or "", full)):

@@ -1,7 +1,7 @@
-"""The one place that speaks git: references and history, and the doors to finding and calling.
+"""The one place that talks to git: references and history, and access to finding and calling.
 
-:func:`find_repo` and :func:`git` come from ``git_find`` and ``git_run``; other modules take them
-from here. What can be read from git's files without a process is read there: the branch, HEAD, a
+:func:`find_repo` and :func:`git` come from ``git/find`` and ``git/run``; other modules take them
+from here. Facts that git's files show are read there without a process: the branch, HEAD, a
 reference. GitPython answers questions about history (:func:`history`); it is imported there only,
 since that costs about 100 ms.
 """
@@ -66,7 +66,7 @@ def current_branch(repo: Repo) -> str | None:
 
 
 def head_commit(repo: Repo) -> str | None:
-    """The id of the commit that is checked out; None where there is none, or no git."""
+    """The id of the commit that is checked out; None if there is none, or no git."""
     return None if repo.git_dir is None else _commit_at(repo, _head(repo))
 
 
@@ -79,7 +79,7 @@ def checked_out(repo: Repo) -> tuple[str | None, str | None]:
 
 
 def _branch_at(repo: Repo, target: str | None) -> str | None:
-    """The branch that HEAD's text names."""
+    """The branch that HEAD's text names; None if it names none."""
     if target is None:
         text = git(repo, "symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).decode("utf-8", "replace")
         target = f"ref: {text.strip()}" if text.strip() else ""
@@ -88,14 +88,14 @@ def _branch_at(repo: Repo, target: str | None) -> str | None:
 
 
 def _commit_at(repo: Repo, target: str | None) -> str | None:
-    """The commit that HEAD's text leads to."""
+    """The commit that HEAD's text leads to; None if there is none."""
     if target is None:
         return commit_of(repo, "HEAD")
     return read_ref(repo, target[5:].strip()) if target.startswith("ref: ") else target
 
 
 def read_ref(repo: Repo, name: str) -> str | None:
-    """The id that a full reference name holds; None where there is no such reference."""
+    """The id that a full reference name holds; None if there is no such reference."""
     if repo.common_dir is None or repo.git_dir is None:
         return None
     if _has_reftable(repo):
@@ -116,7 +116,7 @@ def read_ref(repo: Repo, name: str) -> str | None:
 
 
 def symbolic_target(repo: Repo, name: str) -> str | None:
-    """The reference that a symbolic one stands for, like ``refs/remotes/origin/HEAD``."""
+    """The reference that a symbolic one names, like ``refs/remotes/origin/HEAD``."""
     if repo.common_dir is None:
         return None
     if _has_reftable(repo):
@@ -128,13 +128,13 @@ def symbolic_target(repo: Repo, name: str) -> str | None:
 
 
 def commit_of(repo: Repo, revision: str) -> str | None:
-    """The id of the commit that a revision (git's notation) names; None where it names none."""
+    """The id of the commit that a revision (git's notation) names; None if it names none."""
     if revision.startswith("-") or "\0" in revision or "\n" in revision:
         return None
     words = ("rev-parse", "--verify", "--quiet", "--end-of-options")
     try:
         output = git(repo, *words, revision + "^{commit}", ok=(0, 1))
-    except GitError:  # of a tree or a file git speaks, though it was told to be quiet
+    except GitError:  # for a tree or a file git prints a message even with --quiet
         thing = git(repo, *words, revision, ok=(0, 1)).decode("ascii", "replace").strip()
         if not is_id(thing) or git(repo, "cat-file", "-t", thing).strip() not in (b"tree", b"blob"):
             raise
@@ -164,7 +164,7 @@ def is_id(text: str) -> bool:
 
 
 def packed_refs(common_dir: str) -> bytes:
-    """The packed references, one ``ID NAME`` a line; empty where there are none."""
+    """The packed references, one ``ID NAME`` a line; empty if there are none."""
     return read_regular(os.path.join(common_dir, "packed-refs")) or b""
 
 
@@ -204,7 +204,7 @@ def history(repo: Repo, old: str | None, new: str) -> list[Logged]:
     logged = []
     for record in text.split(mark)[1:]:
         commit, subject, *paths = record.split("\0")
-        if paths:  # a line feed stands before the first one
+        if paths:  # a line feed comes before the first one
             paths[0] = paths[0].removeprefix("\n")
         logged.append(Logged(commit, subject, tuple(path for path in paths if path)))
     return logged
@@ -213,9 +213,9 @@ def history(repo: Repo, old: str | None, new: str) -> list[Logged]:
 def _by_gitpython(repo: Repo, arguments: tuple[str, ...]) -> bytes:
     """Run one history command through GitPython, with the same options as every other call.
 
-    GitPython hands the whole process environment on, and outer ``GIT_*`` variables make its answers
-    wrong without a word. The environment belongs to the program that Flow runs in, so it is not
-    changed: ``env`` leaves those variables out, by name.
+    GitPython passes the whole process environment on, and outer ``GIT_*`` variables make its
+    answers wrong without a word. The environment belongs to the program that Flow runs in, so it is
+    not changed: ``env`` leaves those variables out, by name.
     """
     git_dir = usable(repo)
     options = [part for setting in CONFIG for part in ("-c", setting)]
@@ -225,7 +225,7 @@ def _by_gitpython(repo: Repo, arguments: tuple[str, ...]) -> bytes:
     try:
         from git.cmd import Git
         from git.exc import GitCommandError
-    except ImportError as error:  # it looks for git while it is imported
+    except ImportError as error:  # it looks for git during its import
         raise _not_started(arguments, error) from error
     try:
         status, output, message = Git(repo.top).execute(
@@ -250,7 +250,7 @@ def _not_started(arguments: tuple[str, ...], error: Exception) -> GitError:
 
 
 def _head(repo: Repo) -> str | None:
-    """HEAD's text: ``ref: NAME`` or an id; None where only git can tell."""
+    """HEAD's text: ``ref: NAME`` or an id; None if only git can find out."""
     path = f"{repo.git_dir}/HEAD"
     if os.path.islink(path) or _has_reftable(repo):
         return None

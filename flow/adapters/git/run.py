@@ -1,12 +1,12 @@
 """Safe calls of git.
 
 A checkout's configuration is hostile. So every call names the git directory and the working tree
-that Flow's own search found, switches off what configuration could start (fsmonitor, hooks,
-external diff, pager, transports), ignores the user's and the system's configuration, replace refs
-and grafts, takes no optional locks, fetches nothing, and runs in an environment of its own without
-any ``GIT_*`` variable. The calls that are made never compare with the working tree, so neither
-filters nor textconv come into play (``worktree/walk`` reads the working tree). Whatever git prints
-on standard error is an error: what git is not sure about, Flow does not know either.
+that Flow's own search found, switches off everything that configuration could start (fsmonitor,
+hooks, external diff, pager, transports), ignores the user's and the system's configuration, replace
+refs and grafts, takes no optional locks, fetches nothing, and runs in an environment of its own
+without any ``GIT_*`` variable. The calls that are made never compare with the working tree, so
+neither filters nor textconv are used (``worktree/walk`` reads the working tree). Any text on
+standard error is an error: if git is not sure about something, Flow does not know it either.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TIME_LIMIT = 60.0
 OUTPUT_LIMIT = 256 << 20
 """Bytes of output of one git call."""
 CHECKOUT_LIMIT = 600.0
-"""Seconds for one that writes a whole tree."""
+"""Seconds for a call that writes a whole tree."""
 
 _NOWHERE = os.path.join(os.devnull, "none")
 _KEPT = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "DEVELOPER_DIR")
@@ -72,9 +72,10 @@ def git(
     ok: Collection[int] = (0,),
     limit: int = OUTPUT_LIMIT,
 ) -> bytes:
-    """What ``git ARGS`` prints. Raises :class:`GitError` for other states and any message.
+    """Output of ``git ARGS``.
 
-    ``limit``: more bytes of output than that are an error.
+    Raises :class:`GitError` for other states and any message. ``limit``: most bytes of output; more
+    are an error.
     """
     git_dir = usable(repo)
     words = (f"--git-dir={git_dir}", f"--work-tree={repo.top}", *args)
@@ -93,11 +94,10 @@ def git_in(git_dir: str, work_tree: str, *args: str, stdin: bytes) -> tuple[int,
 
 
 def git_own(git_dir: str, work_tree: str, *args: str, timeout: float) -> bytes:
-    """What git prints on a git directory of Flow's own, whose files it may write.
+    """Output of git on a git directory of Flow's own, whose files it may write.
 
-    At most ``timeout`` seconds, and :data:`CHECKOUT_LIMIT`. What it only warns of (a line of
-    ``.gitattributes`` that it does not know) is no error here. Without any time left git is not
-    started.
+    At most ``timeout`` seconds, and :data:`CHECKOUT_LIMIT`. A mere warning (on an unknown line of
+    ``.gitattributes``) is no error here. If no time is left git is not started.
     """
     if timeout <= 0:
         raise GitError(
@@ -112,7 +112,7 @@ def git_own(git_dir: str, work_tree: str, *args: str, timeout: float) -> bytes:
 
 
 def user_config(repo: Repo, *args: str) -> bytes:
-    """What ``git config ARGS`` says with the user's own files in force; b"" where nothing is set.
+    """Output of ``git config ARGS`` with the user's own files in force; b"" if nothing is set.
 
     Reading configuration starts nothing, so this is the one call that takes the user's settings as
     they are.
@@ -125,7 +125,7 @@ def user_config(repo: Repo, *args: str) -> bytes:
 
 
 def usable(repo: Repo) -> str:
-    """The git directory. Raises :class:`GitError` with the reason where it must not be used."""
+    """The git directory. Raises :class:`GitError` with the reason if it must not be used."""
     problem = refusal(repo)
     if problem is not None or repo.git_dir is None:
         raise in_file(repo.top).git(
@@ -137,10 +137,10 @@ def usable(repo: Repo) -> str:
 
 
 def refusal(repo: Repo) -> str | None:
-    """Why git must not be used in this checkout; None where it can be.
+    """Reason not to use git in this checkout; None if it can be used.
 
     Like git itself, Flow does not use a repository of another user, unless the user's own
-    ``safe.directory`` names it: whoever owns it could have put anything into its configuration.
+    ``safe.directory`` names it: its owner could have put anything into its configuration.
     """
     if repo.problem is not None or repo.git_dir is None:
         return repo.problem or "there is no git repository here"
@@ -159,7 +159,7 @@ def environment(*, config: bool = True) -> dict[str, str]:
             del env[name]
         if "XDG_CONFIG_HOME" in os.environ:
             env["XDG_CONFIG_HOME"] = os.environ["XDG_CONFIG_HOME"]
-    # A `git` that lies in a checkout is the checkout's, whatever PATH says.
+    # A `git` inside a checkout is the checkout's own, also if PATH leads to it.
     env["PATH"] = os.pathsep.join(
         folder
         for folder in env.get("PATH", os.defpath).split(os.pathsep)
@@ -250,7 +250,7 @@ def _called_safe(top: str) -> bool:
 
 
 def _is_safe_directory(pattern: str, top: str) -> bool:
-    """Whether one value of ``safe.directory`` stands for ``top``."""
+    """Whether one value of ``safe.directory`` means ``top``."""
     if pattern.endswith("/*"):
         return top.startswith(os.path.realpath(pattern[:-2]) + "/")
     return pattern == "*" or os.path.realpath(os.path.expanduser(pattern)) == top

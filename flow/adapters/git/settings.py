@@ -1,8 +1,8 @@
-"""git's settings that can change what git answers or runs, as digests by section.
+"""git's settings that can change its answers or start programs, as digests by section.
 
 A settings file is not interpreted but divided: a section counts with every line that is not known
-to be harmless, so a key that nobody thought of counts. Harmless is what git and its tools write in
-everyday work and what steers no answer (git-config(1) of git 2.39, 2022-12).
+to be harmless, so an unforeseen key counts. Harmless are the settings that git and its tools write
+in everyday work and that steer no answer (git-config(1) of git 2.39, 2022-12).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HARMLESS: Mapping[bytes, frozenset[bytes] | None] = {
     b"color": _ALL,
     b"column": _ALL,
     b"commit": frozenset((b"gpgsign", b"verbose")),
-    b"core": frozenset((b"hookspath",)),  # a guard by a name of its own
+    b"core": frozenset((b"hookspath",)),  # a guard with a name of its own
     b"gitflow": _ALL,
     b"github": _ALL,
     b"gui": _ALL,
@@ -44,12 +44,12 @@ HARMLESS: Mapping[bytes, frozenset[bytes] | None] = {
     b"url": frozenset((b"insteadof", b"pushinsteadof")),  # where others are reached
     b"user": _ALL,
 }
-"""section → its keys that steer nothing; None stands for all of them."""
+"""section → its keys that steer nothing; None means all of them."""
 
 _HEADER = rb'\[\s*([A-Za-z0-9-]+)(?:\.[^\s"\]]*|\s+"((?:[^"\\]|\\.)*)")?\s*\]\s*(?:[#;].*)?'
 _NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-"
 _LONGEST = 80
-"""Bytes of a subsection's name that are told; sections that differ after them count together."""
+"""Bytes of a subsection's name that are shown; sections that differ after them count together."""
 _INCLUDES = ("include", "includeif")
 
 
@@ -82,7 +82,7 @@ def sections(text: bytes) -> dict[str, list[bytes]]:
             name = _shown(*header)
             keys = HARMLESS.get(header[0].lower(), _NONE)
             everything, harmless = keys is None, keys or _NONE
-        elif line[:1] == b"[":  # with a key behind it, or another section
+        elif line[:1] == b"[":  # with a key after it, or another section
             name, everything, harmless = _text(line), False, _NONE
             by_name.setdefault(name, []).append(line)
         elif not everything and line.partition(b"=")[0].strip().lower() not in harmless:
@@ -116,7 +116,10 @@ def _in_force(repo: Repo) -> str:
 
 
 def header_of(line: bytes) -> tuple[bytes, bytes | None] | None:
-    """Section and subsection of a line that begins one; those that git writes without a pattern."""
+    """Section and subsection that a line begins; None if it begins none.
+
+    Forms that git itself writes are read without a pattern.
+    """
     if line[:1] != b"[":
         return None
     section, blank, quoted = line[1:-1].partition(b" ")

@@ -1,7 +1,7 @@
 """Whether git's own records name a folder as one of a repository's working trees.
 
-A ``.git`` file, or a link, can lead from any folder to any repository. So a folder shares what a
-user said of a repository only where the repository leads back to that folder.
+A ``.git`` file, or a link, can lead from any folder to any repository. So a folder shares the
+user's settings for a repository only if the repository leads back to that folder.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def shared_dir(repo: Repo) -> str | None:
 
 
 def own_dir(repo: Repo) -> str | None:
-    """The git directory of this working tree alone; None where git's records do not name it."""
+    """The git directory of this working tree alone; None if git's records do not name it."""
     return repo.git_dir if _leads_back(repo) else None
 
 
 def repo_key(common_dir: str | None, top: str) -> str:
-    """What the state folder knows a repository by: a real path."""
+    """Key of a repository in the state folder: a real path."""
     return os.path.realpath(common_dir or top)
 
 
@@ -62,7 +62,7 @@ def _names_worktree(repo: Repo, git_dir: str) -> bool:
 
 
 def _is_same_path(folder: str, named: str, path: str) -> bool:
-    """Whether a path that was written down, relative to ``folder``, is ``path`` and no link."""
+    """Whether a recorded path, relative to ``folder``, is ``path`` and no link."""
     parent, name = os.path.split(os.path.join(folder, named))
     if name in ("", ".", ".."):
         return os.path.realpath(os.path.join(parent, name)) == path

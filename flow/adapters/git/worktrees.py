@@ -21,10 +21,10 @@ def main_tree(repo: Repo) -> str:
 
 
 def working_trees(repo: Repo) -> list[str]:
-    """The top levels of a repository's working trees that are there, the main one first.
+    """The top levels of a repository's working trees that exist, the main one first.
 
-    A folder counts only where it leads back to this repository, whatever git's records name.
-    Raises :class:`GitError` where git cannot be used.
+    A folder counts only if it leads back to this repository, even if git's records name it. Raises
+    :class:`GitError` if git cannot be used.
     """
     common = shared_dir(repo)
     if common is None or not os.path.isdir(os.path.join(common, "worktrees")):
@@ -46,7 +46,7 @@ class LostTree(NamedTuple):
 def lost_tree(git_dir: str, top: str) -> LostTree | None:
     """The linked working tree that was at ``top`` and had the git directory ``git_dir``.
 
-    None where it was no linked one, or where its repository is gone as well.
+    None if it was no linked one, or if its repository is gone as well.
     """
     common, name = os.path.split(os.path.dirname(git_dir))
     if name != "worktrees" or not os.path.isfile(os.path.join(common, "HEAD")):
@@ -55,7 +55,7 @@ def lost_tree(git_dir: str, top: str) -> LostTree | None:
     main = main if main is not None and main.common_dir == common else None
     try:
         entry = read_regular(os.path.join(git_dir, "gitdir"))
-    except GitError:  # who cannot look does not know that it is gone
+    except GitError:  # if it cannot be looked at, it is not known to be gone
         return LostTree(main, is_listed=True)
     named = os.path.dirname(os.fsdecode((entry or b"").rstrip(b"\r\n")))
     is_listed = bool(named) and os.path.realpath(os.path.join(git_dir, named)) == top
@@ -66,7 +66,7 @@ def _listed(repo: Repo) -> list[str]:
     words = ("worktree", "list", "--porcelain")
     try:
         lines = git(repo, *words, "-z").split(b"\0")
-    except GitError:  # git before 2.36 knows no -z here
+    except GitError:  # git before 2.36 has no -z here
         if refusal(repo) is not None:
             raise
         lines = git(repo, *words).splitlines()
