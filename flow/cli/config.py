@@ -35,7 +35,7 @@ SCOPES: tuple[Scope, ...] = ("user", "project", "local")
 
 
 class _Surroundings:
-    """Where the command runs: in a checkout or in none."""
+    """The command's checkout, or none."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ

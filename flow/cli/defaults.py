@@ -23,7 +23,8 @@ RECORD = f"flow trust record {OPTION}"
 def accept_defaults(context: Context, out: Output) -> None:
     """Show the defaults to a person at a terminal who does not know them, and record their yes.
 
-    Elsewhere nobody is asked, and the goal is not trusted. Raises :class:`PersonNeeded` for a no.
+    Without a terminal there is no question, and the goal is not trusted. Raises
+    :class:`PersonNeeded` for a no.
     """
     defaults = read_defaults(context.top)
     if defaults is None or context.knows_defaults(defaults.digest):

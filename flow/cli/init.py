@@ -109,7 +109,7 @@ def _lines(done: Done, request: InitRequest, out: Output) -> list[str]:
 
 
 def _request(args: argparse.Namespace, place: SetUpPlace, out: Output) -> InitRequest:
-    """What is wanted: by the options, and at a terminal by a person's answers."""
+    """The request made by the options, and at a terminal by a person's answers."""
     request = setup_init.InitRequest(
         args.host,
         args.enforcement,

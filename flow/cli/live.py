@@ -106,7 +106,7 @@ def _head(goal: Goal) -> LiveHead:
 
 
 def _last_seconds(goals: Goals, criterion: Criterion) -> float | None:
-    """How long the criterion's command took last, as far as that is on record."""
+    """Seconds that the criterion's command took last, if that is on record."""
     run_id, evidence_id = layout.sidecar_of(criterion.evidence_ref or "")
     try:
         last = goals.records.evidence_named(run_id, evidence_id) if run_id else None

@@ -1,4 +1,4 @@
-"""What ``--help`` shows: the commands by subject, and an example for each that works.
+"""The texts of ``--help``: the commands by subject, and an example that works for each.
 
 Loaded for help only. A test parses each example as the command itself does.
 """

@@ -1,4 +1,4 @@
-"""Where a command's words go: results to standard output, everything else to standard error."""
+"""A command's output: results to standard output, everything else to standard error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _SHOWN = "✓◐⊘…─“"
-"""What an encoding must have for the marks and rules of a screen."""
+"""Characters of a screen's marks and rules; an encoding without them gets plain ones."""
 
 
 class Output:
@@ -30,13 +30,13 @@ class Output:
         self.json = json
         self._answered = False
         self.is_read = True
-        """Whether nobody has closed the other end of an output yet."""
+        """Whether the reading end of an output is still open."""
         self.environ = environ
         self.screen = Screen() if json else screen_of(sys.stdout, environ)
 
     @property
     def indent(self) -> int | None:
-        """How deep JSON is indented: for a person who looks at it, and not for a program."""
+        """Indentation of JSON: some for a person who reads it, None for a program."""
         return 2 if is_terminal(sys.stdout) else None
 
     @property
@@ -61,20 +61,20 @@ class Output:
         self._write(sys.stdout, text if text.endswith("\n") else text + "\n")
 
     def say(self, *lines: str) -> None:
-        """A message for whoever is watching. Control characters in it are escaped."""
+        """Print a message to standard error. Control characters in it are escaped."""
         self._write(sys.stderr, "".join(f"{visible(line)}\n" for line in lines))
 
     def tell(self, lines: Iterable[str]) -> None:
-        """Lines that a renderer made, for whoever is watching: with their colours, as they are."""
+        """Print a renderer's lines to standard error as they are, with their colours."""
         self._write(sys.stderr, "".join(f"{line}\n" for line in lines))
 
     def prompt(self, text: str) -> None:
-        """What a renderer made, without a line's end: the answer, or a result, stands behind it."""
+        """Print a renderer's text without a line's end; the answer, or a result, follows it."""
         self._write(sys.stderr, text)
 
     @property
     def columns(self) -> int:
-        """How wide the terminal is that questions are asked at."""
+        """Width of the terminal that questions are asked at."""
         return _columns(sys.stderr, self.environ)
 
     def warn(self, warnings: Iterable[str]) -> None:
@@ -97,7 +97,7 @@ class Output:
 
     @property
     def asking(self) -> Screen:
-        """What the terminal can show that questions are asked at."""
+        """Abilities of the terminal that questions are asked at."""
         return screen_of(sys.stderr, self.environ)
 
     def ask(self, question: str) -> str:
@@ -109,7 +109,7 @@ class Output:
         return self._typed_line(question).strip()
 
     def ask_or_leave(self, question: str) -> str:
-        """As :meth:`ask`; :class:`PersonNeeded` at the end of the input (Ctrl-D)."""
+        """As :meth:`ask`; raises :class:`PersonNeeded` at the end of the input (Ctrl-D)."""
         answer = self._typed_line(question)
         if not answer:
             raise PersonNeeded("nothing was written", code="declined")
@@ -123,7 +123,7 @@ class Output:
         return answer
 
     def forget_typed(self) -> None:
-        """Drop what was typed so far: a yes counts only from whoever has seen the question."""
+        """Drop the typed input so far: only a yes that follows the question counts."""
         import termios  # few commands ask
 
         try:
@@ -134,7 +134,7 @@ class Output:
     def need_yes(self, question: str, *, yes: bool, how: str) -> None:
         """Go on only with a person's yes: ``--yes``, or the answer to ``question``.
 
-        Raises :class:`PersonNeeded` where nobody can be asked, or the answer is no.
+        Raises :class:`PersonNeeded` without a terminal to ask at, or for a no.
         """
         if yes:
             return
@@ -148,7 +148,7 @@ class Output:
             raise PersonNeeded("not confirmed; nothing was changed", code="declined")
 
     def wait(self, seconds: float) -> bool:
-        """Wait; returns False, and at once, where nobody reads standard output any more."""
+        """Wait; returns False, and at once, if standard output has no reader any more."""
         import select
 
         if not self.is_read:
@@ -177,10 +177,10 @@ class Output:
 
 
 def screen_of(stream: TextIO | None, environ: Mapping[str, str]) -> Screen:
-    """What ``stream`` can show, by its terminal, its encoding and the user's wishes.
+    """The abilities of ``stream``, by its terminal, its encoding and the user's wishes.
 
-    ``NO_COLOR`` takes the colours, ``FORCE_COLOR`` gives them off a terminal, too, and ``COLUMNS``
-    is the width of a terminal that does not say its own.
+    ``NO_COLOR`` turns colours off, ``FORCE_COLOR`` turns them on without a terminal, too, and
+    ``COLUMNS`` is the width of a terminal that does not give its own.
     """
     at_terminal = is_terminal(stream)
     dumb = environ.get("TERM", "dumb" if at_terminal else "") == "dumb"

@@ -62,7 +62,7 @@ class Parser(argparse.ArgumentParser):
 
     @property
     def ending(self) -> str:
-        """What stands below the options: the notes on the command, and its examples."""
+        """The text below the options: the notes on the command, and its examples."""
         from flow.cli.manual import examples, fill
 
         parts = (fill(self._notes), examples(self.prog))

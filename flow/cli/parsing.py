@@ -45,7 +45,7 @@ def command_of(group: ModuleType, name: str) -> CommandSpec:
 
 
 def meanings(commands: Mapping[str, CommandSpec | str]) -> dict[str, str]:
-    """What each command of a group is for."""
+    """The purpose of each command of a group."""
     return {
         name: command.help if isinstance(command, CommandSpec) else command
         for name, command in commands.items()
@@ -65,7 +65,7 @@ class _Declared(NamedTuple):
     choices: Sequence[str] | None
 
     def read(self, word: str) -> Any:
-        """Its value from a word."""
+        """The value that a word stands for."""
         try:
             value = self.type(word)
         except Exception:  # noqa: BLE001 - the parser says what is wrong
@@ -108,7 +108,7 @@ class _PlainCall:
         dest: str | None = None,
         **shown: str,
     ) -> None:
-        """As a parser's."""
+        """Add an option, as a parser does."""
         is_option = name.startswith("--")
         dest = dest or name.lstrip("-").replace("-", "_")
         declared = _Declared(dest, action, type, choices)

@@ -1,7 +1,7 @@
-"""Where ``flow demo`` plays: a temporary repository, and what has been run in it so far.
+"""The stage of ``flow demo``: a temporary repository, and the commands run in it so far.
 
 Every Flow command is a process of its own, as it would be for a user, with a home folder and a
-trust ledger that belong to the demo. The user's own are never looked at.
+trust ledger that belong to the demo. The user's own are never read.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ As ``bin/_start.py`` does it: the folder that holds ``flow`` is on the path for 
 """
 
 BESIDE = ("README.md", "changes", "judge", "recorded", "rubrics")
-"""What of the example is no part of its project."""
+"""Parts of the example that do not belong to its project."""
 
 
 class Stage:
@@ -139,7 +139,7 @@ class Stage:
         return True
 
     def status(self, goal: str) -> dict[str, Any]:
-        """What ``flow goal status --json`` says."""
+        """The document of ``flow goal status --json``."""
         result = self._start_flow(("goal", "status", goal, "--json"))
         try:
             document: dict[str, Any] = json.loads(result.stdout)
@@ -173,13 +173,13 @@ class Stage:
         self.git("switch", "-q", "-c", branch, *start)
 
     def commit(self, message: str) -> None:
-        """Commit everything, as nobody in particular."""
+        """Commit everything under a neutral name."""
         self.git("add", "-A")
         who = ("-c", "user.name=demo", "-c", "user.email=demo@example.invalid")
         self.git(*who, "commit", "-q", "-m", message)
 
     def change(self, goal: str) -> None:
-        """Do what somebody did for ``goal``."""
+        """Make the recorded change for ``goal``."""
         source = os.path.join(self.folder, "changes", goal)
         for parent, _, names in sorted(os.walk(source)):
             for name in sorted(names):
@@ -201,7 +201,7 @@ class Stage:
             json.dump(settings, file)
 
     def append(self, relative: str, text: str) -> None:
-        """Add a line to a file of the project, as somebody else would."""
+        """Add a line to a file of the project, as another developer would."""
         with open(os.path.join(self.project, relative), "a", encoding="utf-8") as file:
             file.write(f"{text}\n")
         self.tell(f"(changed: {relative})")
@@ -238,7 +238,7 @@ class Stage:
         return run_tool(argv, cwd=self.project, env=self.env, timeout=300)
 
     def _program(self) -> tuple[str, ...]:
-        """What starts this very Flow; its arguments follow."""
+        """The words that start this very Flow; its arguments follow."""
         folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         path = "\n".join([folder, *(os.path.abspath(entry) for entry in sys.path if entry)])
         return (sys.executable, "-I", "-S", "-X", "utf8", "-c", START, path)
@@ -249,7 +249,7 @@ class Stage:
 
 
 def example_folder() -> str:
-    """Where the example is: in the installed package, else in the checkout."""
+    """The folder of the example: in the installed package, else in the checkout."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     for folder in (
         os.path.join(package, "_data", "example"),

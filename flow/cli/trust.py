@@ -110,7 +110,7 @@ def _record_trust(args: argparse.Namespace, out: Output) -> int:
 
 
 def _record_line(goal_id: str | None, goal_file: str | None) -> str:
-    """What is typed to trust the contract."""
+    """The line to type in order to trust the contract."""
     return shlex.join(["flow", "trust", "record", goal_id or f"--goal-file={goal_file}"])
 
 

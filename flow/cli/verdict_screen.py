@@ -46,7 +46,7 @@ def verdict_lines(
 
 
 def judged_lines(document: Mapping[str, Any], details: VerdictDetails) -> list[str]:
-    """A line for each criterion that a judge has judged, for whoever watches without a terminal."""
+    """A line for each judged criterion, for output without a terminal."""
     if is_terminal(sys.stderr):
         return []
     rows = [row for row in document["criterion_results"] if row["reason"].startswith(JUDGED)]
@@ -56,7 +56,7 @@ def judged_lines(document: Mapping[str, Any], details: VerdictDetails) -> list[s
 def details_of(
     context: Context, document: Mapping[str, Any], seconds: float | None = None
 ) -> VerdictDetails:
-    """What the record says of a verdict; ``seconds``: the evaluation that has just ended took."""
+    """The details of a verdict from the record; ``seconds`` are those of its evaluation."""
     return verdict_details(
         Goals(context),
         RecordedOutputs(context.top, Attributor(context.top, context.cache("parsed"))),

@@ -44,7 +44,7 @@ class Amending:
         )
 
     def plan(self, goal_id: str, text: str, name: str) -> AmendmentPlan:
-        """What the new ``text`` of a goal would change; ``name`` is the file it came from.
+        """The changes that the new ``text`` of a goal would make; ``name`` is its file.
 
         Raises :class:`ContractError` for commands that bash cannot read, too.
         """

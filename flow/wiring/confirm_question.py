@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def confirm_lines(
     context: Context, goal_id: str, named: str | None = None, *, surely: bool = True
 ) -> list[str]:
-    """The same for a host's prompt, at most 40 lines; a line that says so without a proposal.
+    """The question for a host's prompt, at most 40 lines; one line if there is no proposal.
 
     For the hook before ``flow goal confirm``; ``named`` and ``surely`` are as for
     :func:`flow.render.confirming.for_hook`.
@@ -25,9 +25,9 @@ def confirm_lines(
 
 
 def diff(context: Context, goal_id: str) -> str:
-    """What changed since the base, for a pager: the files that the proof rests on first.
+    """The diff since the base, for a pager: the files that the proof rests on first.
 
-    Foreign text in it is made visible.
+    Control characters and escapes in foreign text are made visible.
     """
     from flow.adapters.attribution.proof_diff import proof_file_diffs  # few ask to see it
 

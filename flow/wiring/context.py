@@ -127,9 +127,9 @@ class Context:
         return faults
 
     def take_settings_of(self, *run_ids: str | None) -> None:
-        """From here on the settings are those of the goals with these runs, as they began.
+        """Use the settings that were in force when these runs began.
 
-        Of several, what tightens most counts (SPEC 17.2).
+        With several runs the tightest value counts (SPEC 17.2).
         """
         from flow.core.settings import strictest_pins
 
@@ -197,16 +197,16 @@ class Context:
         return self.records.goal(goal_id)
 
     def run_of(self, goal_id: str) -> str | None:
-        """The goal's run; None where it has none or cannot be read, which is told elsewhere."""
+        """The goal's run; None if it has none or cannot be read, which other checks report."""
         try:
             return self.load(goal_id).goal.run_id
         except FlowError:
             return None
 
     def pinned(self, run_id: str) -> Baseline | None:
-        """The run's baseline, if it is as Flow left it; None where nobody can vouch for it.
+        """The run's baseline as Flow recorded it; None if it is missing or was altered.
 
-        It lies in the checkout, where whoever works on the goal could write a better one.
+        It is in the checkout, where an agent that works on the goal could write a better one.
         """
         baseline, digest = self.records.baseline_read(run_id)
         try:
@@ -231,7 +231,7 @@ class Context:
         return WorkingTree(self)
 
     def closing_context(self) -> ClosingContext:
-        """What a person's command is decided with; it locks with ``filelock``."""
+        """The context in which a person's command is decided; it locks with ``filelock``."""
         from flow.app.evaluation.values import ClosingContext
 
         return ClosingContext(
@@ -254,7 +254,7 @@ class Context:
         )
 
     def persons_context(self) -> ClosingContext:
-        """The same for a person's move: its record has their name as an approval's has it."""
+        """The context of a person's move: its record names the person as an approval's does."""
         by = self.own_word().by
         return self.closing_context()._replace(account=lambda: by)
 
@@ -378,15 +378,15 @@ class Context:
 
     @property
     def who(self) -> str:
-        """The name the journal gives for whoever runs this: the account's, never a promise."""
+        """The name that the journal gives for the caller: the account's, never a proof."""
         from flow.adapters.process.speaker import account
 
         return account(self.environ)
 
     def asked_by(self) -> Mapping[str, str]:
-        """Who asks for an evaluation: an agent by its shell, else somebody by their name.
+        """The caller that asks for an evaluation: an agent by its shell, else a person by name.
 
-        Only of a person at a terminal git is asked for the name; empty at the stop of an agent.
+        git is asked for the name only for a person at a terminal; empty at the stop of an agent.
         """
         speaker = self.speaker
         if speaker is None:

@@ -43,7 +43,7 @@ def draft_document(
 
 
 def surroundings(context: Context) -> Surroundings:
-    """What is known here of a goal before anybody has said a word of it."""
+    """Facts of the checkout that a conversation about a new goal starts from."""
     return surroundings_of(os.path.basename(context.top), context.branch(), clock.now())
 
 

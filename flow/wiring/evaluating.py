@@ -42,10 +42,10 @@ def evaluate(
     *,
     trust_digest: str | None = None,
 ) -> Verdict:
-    """Evaluate a goal (SPEC 3). Whoever records the verdict does so in :func:`alone`.
+    """Evaluate a goal (SPEC 3). The caller that records the verdict does so in :func:`alone`.
 
-    ``trust_digest`` is a pipeline's way to say which contract it means: it counts as trusted if
-    its digest is this one, and :class:`StateError` names both if not.
+    ``trust_digest`` is a pipeline's way to name the contract it means: that contract counts as
+    trusted if its digest is this one; else :class:`StateError` names both.
     """
     evaluated = examine(context, request, listener, trust_digest=trust_digest)
     if evaluated.verdict.proposed_transition is None:
@@ -116,10 +116,10 @@ def propose_from_fresh(context: Context, goal_id: str) -> tuple[Evaluated, tuple
 def alone(
     context: Context, goal_id: str, seconds_left: Callable[[], float] | None = None
 ) -> Iterator[None]:
-    """Let nobody else evaluate the goal; :class:`LockTimeout` where another is at it too long.
+    """Lock the goal against other evaluations; raises :class:`LockTimeout` if one takes too long.
 
-    Whoever records the verdict does so in here: the next evaluation would take a verdict that
-    is written while its commands run for their doing. Heads are pinned once, at the end.
+    The verdict is recorded inside: the next evaluation would take a verdict that is written while
+    its commands run for their doing. Heads are pinned once, at the end.
     """
     wait = EVALUATION_WAIT if seconds_left is None else min(EVALUATION_WAIT, seconds_left())
     lock = layout.evaluation_lock(ids.goal_id(goal_id))

@@ -1,4 +1,4 @@
-"""Where the parts of an export are read from."""
+"""The sources of an export's parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def export_sources(context: Context) -> ExportSources:
-    """What an export is made from."""
+    """The sources that an export is made from."""
     record, top = context.run_record, context.top
     return ExportSources(
         finish=context.ledger.finish,

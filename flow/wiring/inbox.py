@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def look(query: InboxQuery) -> InboxLook:
     """Every row and checkout. Runs nothing of a checkout, and writes nothing to one.
 
-    Raises :class:`FlowError` for a state folder that cannot be used, or a ``repos`` that names no
-    checkout; whatever is wrong with a checkout is a row.
+    Raises :class:`FlowError` for an unusable state folder, or a ``repos`` that names no checkout;
+    any fault of a checkout becomes a row.
     """
     folder = own_state_folder()
     index, trust = InboxIndex(folder), TrustNow(folder)

@@ -39,9 +39,9 @@ MARGIN = 5.0
 def context_of(cwd: str | None, session: str | None = None) -> Context:
     """The checkout that an event is about; ``cwd`` is its folder, which may be gone.
 
-    One that Flow works for is found where it was, also where nothing of it is left; where
-    ``cwd`` is in none, the one in which ``session`` was kept working. Raises
-    :class:`InputError` where there is no repository, no ``.flow`` and none that Flow knows.
+    A checkout that Flow works for is found at its old place, even if nothing of it is left; if
+    ``cwd`` is in none, the one in which ``session`` was kept working. Raises :class:`InputError`
+    without a repository, a ``.flow`` and a checkout that Flow knows.
     """
     folder = cwd or os.getcwd()
     repo = checkouts.repository_around(folder, os.environ, session)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from flow.wiring.goals import Goals
 
 _PATHS = ("file_path", "notebook_path", "path")
-"""Where tools that write a file name it."""
+"""Parameters in which tools that write a file name it."""
 
 
 def question_before(event: Mapping[str, Any]) -> str | None:

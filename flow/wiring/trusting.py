@@ -1,4 +1,4 @@
-"""What may run here: the trust ledger as a checkout sees it."""
+"""The trust ledger as a checkout sees it: the contracts that may run here."""
 
 from __future__ import annotations
 

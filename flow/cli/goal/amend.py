@@ -41,7 +41,7 @@ _REPEATABLE = (
 )
 _AMENDED = "the amended goal"
 UNATTENDED_TURNS = 5
-"""How often an editor is opened where no person is at a terminal: a script may mend nothing."""
+"""Most times that an editor is opened without a terminal: a script may never mend the file."""
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -101,7 +101,7 @@ def _plan(
     args: argparse.Namespace,
     out: Output,
 ) -> AmendmentPlan | None:
-    """What is to change, all of it together; None where a person left an empty file."""
+    """All the changes together; None if a person left an empty file."""
     amending, told = Amending(context), tuple[str, ...]()
     if args.file is not None:
         text, name = inputs.read_text(args.file, "--file", limit=GOAL_LIMIT), args.file
@@ -121,7 +121,7 @@ def _plan(
 def _edited(
     context: Context, amending: Amending, goal_id: str, text: str, out: Output
 ) -> AmendmentPlan | None:
-    """What a person's editor leaves; it is opened again until nothing in the file is wrong."""
+    """The text from a person's editor, which is opened again until the text has no fault."""
     from flow.adapters.contracts.marking import with_faults, without_faults
     from flow.adapters.process.editor import edited_by_hand, editor_of
 
@@ -146,7 +146,7 @@ def _edited(
 
 
 def _typed_line(goal_id: str, args: argparse.Namespace) -> str:
-    """The same call, for a caller that has asked a person."""
+    """The command line of the same call, for a caller that has asked a person."""
     words = ["flow", "goal", "amend", goal_id]
     for option, _, _ in _REPEATABLE:
         for value in getattr(args, option[2:]) or ():

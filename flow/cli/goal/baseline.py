@@ -1,4 +1,4 @@
-"""``flow goal baseline``: what the goal's commands came to before the change."""
+"""``flow goal baseline``: results of the goal's commands before the change."""
 
 from __future__ import annotations
 

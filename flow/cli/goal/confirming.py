@@ -44,7 +44,7 @@ def ask_person(
 
 
 def closing_word(context: Context, by: str | None, note: str | None, out: Output) -> PersonsWord:
-    """Who confirms, and their note: the given one, else what they say at a terminal."""
+    """The person who confirms, and their note: as given, else as typed at a terminal."""
     word = persons_word(context, by, note or "")
     if note is not None or not out.can_ask:
         return word
@@ -67,7 +67,7 @@ def said_from(context: Context) -> dict[str, str]:
 
 
 def unnamed_proposal(context: Context, goal_id: str) -> StateError:
-    """What to type where nobody can be asked."""
+    """The error without a terminal to ask at, with the line to type."""
     question = live_question(context, goal_id)
     if question is None:
         return _nothing_proposed(context, goal_id)

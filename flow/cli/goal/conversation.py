@@ -44,7 +44,7 @@ NAME = "the new goal"
 
 
 def drafted(context: Context, out: Output, words: Words, goal_id: str | None) -> Drafted:
-    """What a person at the terminal wants written; :class:`PersonNeeded` where they do not."""
+    """The draft that a person at the terminal wants; raises :class:`PersonNeeded` for a no."""
     folders = (layout.WORK, layout.RUNS, ".flow")
     made_here = [
         p for p in (os.path.join(context.top, f) for f in folders) if not os.path.lexists(p)

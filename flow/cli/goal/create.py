@@ -71,11 +71,11 @@ class _Given(NamedTuple):
 
     text: str
     name: str
-    """What messages call it."""
+    """Name of the text in messages."""
     source: str
     as_draft: bool
     told: bool = False
-    """Its commands were tried before the person's eyes."""
+    """Whether its commands were tried while a person watched."""
     talked: bool = False
     """A person at the terminal has answered for it."""
     unclear: tuple[str, ...] = ()
@@ -175,7 +175,7 @@ def _from_words(context: Context, args: argparse.Namespace) -> _Given:
 
 
 def _missing_options(args: argparse.Namespace) -> list[str]:
-    """What a new goal still needs, as it is called on the command line."""
+    """The options that a new goal still needs, as they are typed."""
     if args.file is not None:
         return []
     missing = [] if args.ID or args.from_spec else ["an ID"]
@@ -191,7 +191,7 @@ def _about_criterion(warning: str) -> bool:
 
 
 def _base_name(context: Context, goal_id: str, base: str | None) -> str:
-    """What the base is called, as a person calls it."""
+    """The base by the name that a person uses."""
     named = base or context.load(goal_id).goal.base or pinned.default_base(context.repo)[0]
     for folder in ("refs/heads/", "refs/remotes/", "refs/tags/"):
         named = named.removeprefix(folder)
@@ -267,7 +267,7 @@ def _goal_words(args: argparse.Namespace) -> Words:
 
 
 def _next_step(context: Context, created: Created) -> str:
-    """What to do now; the goal is named where the branch has others."""
+    """The next command; it names the goal if the branch has others."""
     if created.status == "draft":
         return f"complete the draft, then: flow goal activate {created.goal_id}"
     named = f" {created.goal_id}" if others_open(context, created.goal_id) else ""

@@ -212,7 +212,7 @@ def _say_resumed(
 
 
 def _watched(context: Context, request: Request, args: argparse.Namespace, out: Output) -> Verdict:
-    """Evaluate, with progress on standard error; nothing of a live table is left."""
+    """Evaluate, with progress on standard error; a live table is removed at the end."""
     judge = args.judge_backend or context.settings.settings.judge.backend
     progress = listener(
         out,

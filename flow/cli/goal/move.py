@@ -70,7 +70,7 @@ _PAUSED_FROM = {
     "waiting_for_ci": " It waited for CI, and no longer does.",
     "blocked": " It was blocked: what is outside its paths still is.",
 }
-"""What a pause did beside, by the status that the goal had."""
+"""Other effects of a pause, by the goal's status before it."""
 
 
 def _pause_goal(args: argparse.Namespace, out: Output) -> int:
@@ -126,8 +126,8 @@ def _confirm(args: argparse.Namespace, out: Output) -> int:
 def _confirmed_proposal(context: Context, goal_id: str, out: Output) -> str:
     """The live proposal, on a person's yes at a terminal; they may have it evaluated again.
 
-    Raises :class:`PersonNeeded` where they do not confirm, :class:`StateError` where nobody can be
-    asked, or nothing is proposed any more.
+    Raises :class:`PersonNeeded` for a no, :class:`StateError` without a terminal to ask at, or if
+    the proposal is no longer live.
     """
     if not out.can_ask:
         raise unnamed_proposal(context, goal_id)
@@ -199,9 +199,9 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
 
 
 def _what_is_approved(context: Context, goal: Goal, about: str) -> tuple[str, list[str]]:
-    """What a person says yes to, and its files; empty where it is refused later.
+    """The question for an approval, and its files; empty if the approval will be refused.
 
-    Nobody is asked what cannot be done.
+    A person is never asked about something that cannot be done.
     """
     criterion = goal.criterion(about)
     if goal.status in TERMINAL or goal.status == "draft":
@@ -228,9 +228,9 @@ def _word_with_note(context: Context, args: argparse.Namespace, out: Output) -> 
 def _proposed_after_approval(
     context: Context, goal_id: str, at_terminal: bool
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """What the approval, which is recorded, led to, and warnings.
+    """The effect of a recorded approval, and warnings.
 
-    That is a proposal, or why there is none, and what comes next.
+    That is a proposal, or the reason for having none, and the next step.
     """
     try:
         (verdict, facts), warnings = evaluating.propose_from_fresh(context, goal_id)

@@ -221,7 +221,7 @@ def _folders(goal: Goal) -> list[str]:
 
 
 def _folder(context: Context, goal_id: str) -> str | None:
-    """Where the last outputs are kept; None without a state folder."""
+    """The folder of the last outputs; None without a state folder."""
     checkout = sha256(os.fsencode(context.top)).hexdigest()[:8]
     return context.cache("watch") and context.cache(f"watch/{goal_id}-{checkout}")
 

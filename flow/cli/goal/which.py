@@ -1,4 +1,4 @@
-"""Which goal or run a command is about: the one that is named, or this branch's (SPEC 12)."""
+"""Resolves the goal or run that a command is about: the named one, or this branch's (SPEC 12)."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def query_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def query(args: argparse.Namespace) -> InboxQuery:
-    """What these arguments ask for."""
+    """The query that these arguments describe."""
     from flow.adapters.inbox.finder import InboxQuery
 
     chosen = InboxQuery(tuple(args.repo), tuple(args.exclude))

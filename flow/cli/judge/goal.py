@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flow.cli.output import Output
 
 EXIT_CODES = {"achieved": 0, "not_achieved": 1, "blocked": 3, "needs_human_review": 4}
-"""As for ``flow goal evaluate``; 4 also where no usable answer came."""
+"""The statuses of ``flow goal evaluate``; 4 also if there was no usable answer."""
 
 
 def run(args: argparse.Namespace, out: Output) -> int:

@@ -1,4 +1,4 @@
-"""Where no judge is set up, a person at a terminal may choose the claude CLI."""
+"""Offers the claude CLI as judge to a person at a terminal, if no judge is set up."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def named_judge(named: str | None, out: Output, questions: str, sends: str) -> s
 
 
 def offered_judge(out: Output, questions: str, sends: str) -> str | None:
-    """``claude``, or None: a judge is set up, nobody can be asked, or a person says no."""
+    """``claude`` on a person's yes; None if a judge is set up, without a terminal, or on a no."""
     program = shutil.which("claude", path=out.environ.get("PATH"))
     if not out.can_ask or program is None:
         return None

@@ -106,7 +106,7 @@ def history(skill: str, out: Output) -> int:
 
 
 def _progress_teller(out: Output) -> Callable[[str], None]:
-    """Says what is going on to whoever watches at a terminal."""
+    """Prints each step for a person who watches at a terminal."""
     watched = not out.json and sys.stderr is not None and sys.stderr.isatty()
     return out.say if watched else lambda _: None
 

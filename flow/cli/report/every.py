@@ -58,10 +58,10 @@ class WrittenPages(NamedTuple):
     rows: Sequence[OverviewRow]
     judged: Sequence[OpinionRow]
     unreadable: Sequence[FlowError]
-    """What is wrong with the bundles that cannot be read."""
+    """Faults of the bundles that cannot be read."""
 
     def to_document(self) -> dict[str, object]:
-        """What ``--json`` prints of it."""
+        """The document that ``--json`` prints."""
         goals = [{**row.item.to_document(), "page": row.page or None} for row in self.rows]
         fields = ("kind", "name", "repository", "path", "branch", "at")
         judged = [
@@ -203,7 +203,7 @@ def _bundle_reports(paths: Iterable[str]) -> Iterator[_Reported]:
 
 
 def _report_of(path: str, name: str) -> GoalReport:
-    """What an exported bundle shows; raises :class:`InputError` for what is none."""
+    """The report of an exported bundle; raises :class:`InputError` for any other file."""
     from flow.adapters.exchange.bundle_file import check_bundle
 
     checked = check_bundle(path, None, ())
@@ -216,7 +216,7 @@ def _report_of(path: str, name: str) -> GoalReport:
 
 
 def _bundle_item(report: GoalReport) -> InboxItem:
-    """A bundle's row: another machine's goal is nobody's turn here."""
+    """A bundle's row: another machine's goal has no next step here."""
     status = report.status
     required = [c for c in report.criteria if c.required]
     facts = GoalFacts(
@@ -261,7 +261,7 @@ def _judged(
 
 
 def _file_name(folder: str, repository: str, name: str, taken: set[str]) -> str:
-    """``<repo>-<name>.html``, and a number behind it where that is taken, or somebody else's."""
+    """``<repo>-<name>.html``, with a number if the name is taken, or another program's file."""
     repository = os.path.basename(repository.rstrip("/")).partition(".")[0]
     words = (_UNSAFE.sub("-", word).strip("-") for word in (repository, name))
     stem = "-".join(word for word in words if word)[:120] or "goal"

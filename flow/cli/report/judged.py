@@ -32,7 +32,7 @@ MOST_TRIED = 5
 
 
 def stored_opinions(at: InboxItem) -> Iterator[tuple[OpinionRow, Page | None]]:
-    """What judges scored in a checkout, each with its page; a row alone where it has none."""
+    """Scores by judges in a checkout, each with its page; the row alone if it has none."""
     try:
         yield from _scores(at)
     except (FlowError, OSError) as error:

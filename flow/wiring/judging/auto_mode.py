@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from flow.errors import FlowError
 
 MOST_SECONDS = 3600
-"""After so long the process that scores is ended, whatever it waits for."""
+"""Seconds after which the process that scores is ended in any case."""
 
 
 def on_stop(stop: Stop, *, cwd: str, environ: Mapping[str, str]) -> str:
-    """What the user is to be told, "" for nothing; scoring goes on in a process of its own.
+    """Start scoring in a process of its own; return the news for the user, "" for none.
 
-    Raises :class:`FlowError` where the folder is in no repository or the state folder is unusable.
+    Raises :class:`FlowError` if the folder is in no repository or the state folder is unusable.
     """
     return auto_mode.on_stop(AutoMode(Context(cwd, environ)), stop)
 

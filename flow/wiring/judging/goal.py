@@ -56,12 +56,12 @@ def ask(
 
 
 def recall(parts: Context, case: JudgeCase) -> Opinion | None:
-    """What these judges said of the same files before; nobody is asked."""
+    """The earlier opinion of these judges on the same files; no judge is called."""
     return judging_goal.recall_opinion(case, _tools(parts, case, Listener(), record=False))
 
 
 def shown(parts: Context, case: JudgeCase) -> FirstBallot:
-    """What the first ballot would be given; nobody is asked."""
+    """The prompt of the first ballot; no judge is called."""
     mask = partial(redacted_text, environ=parts.environ)
     return first_ballot(case, _sources(parts, case), random_nonce(), mask)
 
