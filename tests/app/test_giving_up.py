@@ -29,7 +29,8 @@ def failing() -> tuple[World, Evaluated]:
 def test_giving_up_writes_failed_and_says_who_how_and_why() -> None:
     world, evaluated = failing()
     closed = transitions_closing.give_up(world.desk(), evaluated, REASON, "Stop hook", NOW)
-    assert closed == transitions_closing.Closed("issue-4", "run-1", "failed", REASON, None)
+    end = ("issue-4", "run-1", "failed", REASON, None)
+    assert closed == transitions_closing.Closed(*end, by="the Stop hook")
     [closing] = world.closings
     assert (closing.to, closing.reason, closing.proposal_id) == ("failed", REASON, None)
     last = closing.last_evaluation

@@ -68,6 +68,19 @@ class _Closer(NamedTuple):
     """Whether a person was asked; a stuck loop is closed by the Stop hook alone."""
 
 
+class _End(NamedTuple):
+    """A goal's final status, and what is written with it."""
+
+    run_id: str
+    to: Terminal
+    reason: str
+    proposal_id: str | None = None
+    criteria: tuple[CriterionUpdate, ...] = ()
+    last_evaluation: LastEvaluation | None = None
+    turns_evaluated: int | None = None
+    """None leaves the number as it is."""
+
+
 def confirm(
     context: ClosingContext,
     goal_id: str,
@@ -158,10 +171,8 @@ def _confirm_live(
     why = reason or str(proposal["reason"])
     if goal.status != "active":
         loaded = _reactivate(context, loaded, run_id)
-    _close_goal(
-        context, loaded, run_id, to, why, closer, proposal_id, criteria=_counted(goal, proposal)
-    )
-    return Closed(goal.id, run_id, to, why, proposal_id, *closer.word)
+    end = _End(run_id, to, why, proposal_id, _counted(goal, proposal))
+    return _close_goal(context, loaded, end, closer)
 
 
 def _counted(goal: Goal, proposal: Mapping[str, Any]) -> tuple[CriterionUpdate, ...]:
@@ -202,25 +213,19 @@ def give_up(
         )
     if loaded.goal.status != "active":
         loaded = _reactivate(context, loaded, verdict.run_id)
-    last = LastEvaluation("fail", clip(reason, REASON_LIMIT), now)
-    closer = _Closer(PersonsWord(STOP_HOOK), how, asked=False)
     criteria: tuple[CriterionUpdate, ...] = ()
     if evaluated.evaluation is not None:
         facts, measurement = evaluated.evaluation.facts, evaluated.evaluation.measurement
         criteria = recording.updates(facts.loaded.goal, measurement, verdict.criterion_results, now)
-    _close_goal(
-        context,
-        loaded,
+    end = _End(
         verdict.run_id,
         "failed",
         reason,
-        closer,
-        None,
-        last_evaluation=last,
         criteria=criteria,
+        last_evaluation=LastEvaluation("fail", clip(reason, REASON_LIMIT), now),
         turns_evaluated=verdict.turns_evaluated,
     )
-    return Closed(verdict.goal_id, verdict.run_id, "failed", reason, None)
+    return _close_goal(context, loaded, end, _Closer(PersonsWord(STOP_HOOK), how, asked=False))
 
 
 def propose_failed(
@@ -344,10 +349,8 @@ def cancel(
     """Cancel a goal that is not closed yet; ``word`` as for :func:`confirm`."""
     context.ledger.finish(goal_id)
     loaded = context.records.goal(goal_id)
-    run_id = loaded.goal.run_id or ""
-    closer = _Closer(word or PersonsWord(context.who), how)
-    _close_goal(context, loaded, run_id, "cancelled", reason, closer, None)
-    return Closed(goal_id, run_id, "cancelled", reason, None, *closer.word)
+    end = _End(loaded.goal.run_id or "", "cancelled", reason)
+    return _close_goal(context, loaded, end, _Closer(word or PersonsWord(context.who), how))
 
 
 def _reactivate(context: ClosingContext, loaded: LoadedGoal, run_id: str) -> LoadedGoal:
@@ -368,50 +371,37 @@ def _reactivate(context: ClosingContext, loaded: LoadedGoal, run_id: str) -> Loa
     return context.records.goal(goal.id)
 
 
-def _close_goal(
-    context: ClosingContext,
-    loaded: LoadedGoal,
-    run_id: str,
-    to: Terminal,
-    reason: str,
-    closer: _Closer,
-    proposal_id: str | None,
-    last_evaluation: LastEvaluation | None = None,
-    criteria: tuple[CriterionUpdate, ...] = (),
-    turns_evaluated: int | None = None,
-) -> None:
+def _close_goal(context: ClosingContext, loaded: LoadedGoal, end: _End, closer: _Closer) -> Closed:
     goal = loaded.goal
-    check_move(goal.status, to, goal=goal.id)  # the ledger makes the move, under its lock
-    artifact = goal_evaluation(goal, run_id, to=to, reason=reason, result=RESULT_OF.get(to))
+    check_move(goal.status, end.to, goal=goal.id)  # the ledger makes the move, under its lock
+    result = RESULT_OF.get(end.to)
+    artifact = goal_evaluation(goal, end.run_id, to=end.to, reason=end.reason, result=result)
     word, how, asked = closer
     confirmed = {"confirmed_by": word.by} if asked else {}
     fields = {**artifact.fields, **confirmed, **word.fields, "how": how}
-    if proposal_id:
-        fields["proposal_id"] = proposal_id
-    context.ledger.close(
-        goal.id,
-        run_id,
-        loaded.seen,
-        Closing(
-            to=to,
-            reason=reason,
-            artifact=artifact._replace(fields=fields),
-            event={
-                "type": "confirmed" if proposal_id else "transition",
-                "from": goal.status,
-                "to": to,
-                "reason": reason,
-                "by": word.by,
-                **word.fields,
-                "how": how,
-                "proposal_id": proposal_id,
-            },
-            proposal_id=proposal_id,
-            last_evaluation=last_evaluation,
-            criteria=criteria,
-            turns_evaluated=turns_evaluated,
-        ),
+    if end.proposal_id:
+        fields["proposal_id"] = end.proposal_id
+    closing = Closing(
+        to=end.to,
+        reason=end.reason,
+        artifact=artifact._replace(fields=fields),
+        event={
+            "type": "confirmed" if end.proposal_id else "transition",
+            "from": goal.status,
+            "to": end.to,
+            "reason": end.reason,
+            "by": word.by,
+            **word.fields,
+            "how": how,
+            "proposal_id": end.proposal_id,
+        },
+        proposal_id=end.proposal_id,
+        last_evaluation=end.last_evaluation,
+        criteria=end.criteria,
+        turns_evaluated=end.turns_evaluated,
     )
+    context.ledger.close(goal.id, end.run_id, loaded.seen, closing)
+    return Closed(goal.id, end.run_id, end.to, end.reason, end.proposal_id, *word)
 
 
 def refuse_closed(goal: Goal, doing: str) -> None:
