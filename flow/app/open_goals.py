@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
+from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
 from flow.core.goal.model import Goal, GoalSummary, is_of_branch
 from flow.errors import FlowError, StateError, at_key
 from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -144,7 +144,7 @@ def active_goals(
 
     ``branch`` None: goals of every branch.
     """
-    states = NON_TERMINAL if any_open else {"active"}
+    states = UNDER_WAY if any_open else {"active"}
     return [goal for goal in goals if goal.status in states and is_of_branch(goal.branch, branch)]
 
 

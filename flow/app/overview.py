@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.app.evaluation import proposals
 from flow.app.evaluation.current_files import CurrentFiles
-from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
+from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
 from flow.core.text import display
 from flow.errors import FlowError, StateError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, cast
@@ -181,7 +181,7 @@ def _changed_files(
 
     ``moved``: whether they differ from those of the last turn; None: unknown.
     """
-    if goal.status not in NON_TERMINAL or goal.run_id is None:
+    if goal.status not in UNDER_WAY or goal.run_id is None:
         return None
     report = present.report
     if report is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flow.app import open_goals
-from flow.core.goal.lifecycle import NON_TERMINAL, STATUSES
+from flow.core.goal.lifecycle import STATUSES, UNDER_WAY
 from flow.core.goal.model import NO_BRANCH, Goal, goal_from_document
 from flow.errors import ContractError, FlowError, StateError, at_key
 from tests.app.fakes import goal_document
@@ -22,7 +22,7 @@ def test_only_active_goals_are_active_and_neither_drafts_nor_closed_ones_open(st
         goals if status == "active" else []
     )
     assert open_goals.active_goals(goals, "main", any_open=True) == (
-        goals if status in NON_TERMINAL else []
+        goals if status in UNDER_WAY else []
     )
 
 

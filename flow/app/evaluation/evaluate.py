@@ -14,7 +14,7 @@ from flow.app.evaluation.goal_rules import confined
 from flow.app.evaluation.values import Drift, Evaluated, EvaluationFacts, JudgeCase
 from flow.core.decision import decide
 from flow.core.decision.after import HeldBy, held_by, holds
-from flow.core.goal.lifecycle import EVALUABLE, TERMINAL
+from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
 from flow.core.text import display
 from flow.core.text.near import did_you_mean
 from flow.errors import at_key
@@ -188,7 +188,7 @@ def _red_first(
 
 
 def _refuse_unless_evaluable(goal: Goal) -> None:
-    if goal.status in EVALUABLE:
+    if goal.status in UNDER_WAY:
         return
     if goal.status in TERMINAL:
         remedy = f"a closed goal stays closed; start anew: flow goal create NEW --from {goal.id}"

@@ -7,7 +7,7 @@ proposed until a person has trusted it.
 
 from __future__ import annotations
 
-from flow.core.goal.lifecycle import NON_TERMINAL
+from flow.core.goal.lifecycle import UNDER_WAY
 from flow.core.tool_calls.speaker import Speaker, is_agent
 from flow.errors import FlowError, PersonNeeded, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -168,7 +168,7 @@ def _record(
 ) -> None:
     """Put the change of the contract on the goal's record, once."""
     goal = loaded.goal
-    if goal.run_id is None or goal.status not in NON_TERMINAL or goal.status == "draft":
+    if goal.run_id is None or goal.status not in UNDER_WAY:
         return
     told = port.amendments(goal.run_id)
     if told and told[-1].get("contract_sha256") == loaded.contract:

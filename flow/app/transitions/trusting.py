@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.core.amendment import changes as amendment
 from flow.core.amendment import trust_diff
-from flow.core.goal.lifecycle import NON_TERMINAL
+from flow.core.goal.lifecycle import UNDER_WAY
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def record_trust(port: TrustPort, loaded: LoadedGoal, how: str) -> None:
     Where nothing is recorded of an active goal's start (a fresh clone), its baseline is made here.
     """
     goal = loaded.goal
-    if goal.status in NON_TERMINAL:
+    if goal.status in UNDER_WAY:
         trusted = port.trusted_digest(goal.id) if port.is_live(loaded) else None
         if trusted is not None and trusted != loaded.contract:
             port.amend_by_hand(goal.id, how)

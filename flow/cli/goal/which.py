@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.app import goal_views
 from flow.cli.parsing import goal_argument, usage_error
 from flow.core.goal import ids
-from flow.core.goal.lifecycle import NON_TERMINAL
+from flow.core.goal.lifecycle import UNDER_WAY
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.goals import Goals
 
@@ -15,13 +15,12 @@ if TYPE_CHECKING:
 
     from flow.wiring.context import Context
 
-BEGUN = NON_TERMINAL - {"draft"}
 DRAFTS = frozenset({"draft"})
-STOPPED = BEGUN - {"active"}
+STOPPED = UNDER_WAY - {"active"}
 
 
 def goal_to_act_on(
-    context: Context, args: argparse.Namespace, states: Collection[str] = BEGUN
+    context: Context, args: argparse.Namespace, states: Collection[str] = UNDER_WAY
 ) -> str:
     """The id that ``args`` names; without one this branch's goal in ``states``.
 

@@ -34,9 +34,8 @@ Status = Literal[
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 TERMINAL: frozenset[str] = frozenset(get_args(Terminal))
-NON_TERMINAL: frozenset[str] = frozenset(get_args(NonTerminal))
-EVALUABLE: frozenset[str] = NON_TERMINAL
-"""States in which a goal can be evaluated; all but ``active`` are resumed first."""
+UNDER_WAY: frozenset[str] = frozenset(get_args(NonTerminal))
+"""Statuses of a goal that has begun and is not closed, so it can be evaluated: no draft."""
 
 TABLE: Mapping[Status, tuple[Status, ...]] = {
     "draft": ("active", "cancelled"),

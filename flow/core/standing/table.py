@@ -8,7 +8,7 @@ comes first and can never be achieved, or settle that one.
 
 from __future__ import annotations
 
-from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
+from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
 from flow.core.text.display import names, visible
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -198,7 +198,7 @@ TABLE: tuple[Row, ...] = (
     ),
     Row(
         "another status",
-        lambda f: f.status != "draft" and f.status not in NON_TERMINAL,
+        lambda f: f.status != "draft" and f.status not in UNDER_WAY,
         "broken",
         "unasked",
         lambda f: visible(f.status),

@@ -18,7 +18,7 @@ from flow.core.decision.verdict import (
     VerdictName,
     next_act,
 )
-from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
+from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
 from flow.core.text.display import clip
 from flow.startup.typing import get_args
 
@@ -211,7 +211,7 @@ def test_every_verdict_says_what_comes_next() -> None:
     assert {act for _, act in TABLE} == set(get_args(Act))
 
 
-@pytest.mark.parametrize("status", sorted(TERMINAL | NON_TERMINAL))
+@pytest.mark.parametrize("status", sorted(TERMINAL | UNDER_WAY))
 def test_a_closed_goal_has_nothing_left_to_do(status: str) -> None:
     found = next_act(VERDICT._replace(lifecycle_to=status))
     assert found == ("done" if status in TERMINAL else "ask_confirm")

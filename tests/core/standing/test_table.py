@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flow.core.goal.lifecycle import NON_TERMINAL, STATUSES, TERMINAL
+from flow.core.goal.lifecycle import STATUSES, TERMINAL, UNDER_WAY
 from flow.core.standing.table import TABLE, GoalFacts, standing_of
 
 ASKS: dict[str, Any] = {"status": "waiting_for_user"}
@@ -280,5 +280,5 @@ def test_exactly_what_waits_has_a_command(facts: GoalFacts) -> None:
     assert stands.why
     if facts.status in TERMINAL:
         assert stands.section == "closed"
-    if facts.status in NON_TERMINAL and not facts.here and not facts.unfinished:
+    if facts.status in UNDER_WAY and not facts.here and not facts.unfinished:
         assert not stands.waits

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
+from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
 from flow.core.goal.model import goal_from_document
 from flow.core.stop import lost_goals
 from flow.core.stop import messages as stop_messages
@@ -47,8 +47,8 @@ def losses(
     ]
 
 
-@pytest.mark.parametrize("status", sorted([*NON_TERMINAL, *TERMINAL]))
-@pytest.mark.parametrize("left", sorted(NON_TERMINAL))
+@pytest.mark.parametrize("status", sorted([*UNDER_WAY, *TERMINAL]))
+@pytest.mark.parametrize("left", sorted(UNDER_WAY))
 def test_every_status_beside_every_one_that_flow_left(status: str, left: str) -> None:
     found = losses(goal(status), known=KNOWN._replace(statuses=(left,)))
     if status in TERMINAL:
