@@ -261,7 +261,7 @@ class Context:
     def elsewhere(self, run_id: str) -> bool:
         """Whether a run was recorded in another checkout, and not in this one."""
         if files.exists(self.top, layout.ledger_file(run_id)):
-            return False
+            return False  # most runs are here, and nothing more has to be loaded
         return self.verification.elsewhere(run_id)
 
     @once
@@ -313,9 +313,12 @@ class Context:
             return True, "--trust-digest names this contract"
         return trusted(self.settings.settings, self.trust_ledger, loaded.goal.id, loaded.contract)
 
-    def record_trust(self, goal: Goal, how: str) -> None:
-        """Trust the contract of a goal as it is; ``how`` is the command."""
-        digest, document = self.records.contract_digest(goal), goal.contract_document
+    def record_trust(self, goal: Goal, how: str, digest: str | None = None) -> None:
+        """Trust the contract of a goal; ``how`` is the command.
+
+        ``digest`` is the contract's as a person was shown it; None: as its rubrics are now.
+        """
+        digest, document = digest or self.records.contract_digest(goal), goal.contract_document
         self.trust_ledger.record(goal.id, digest, document, now=self.now(), how=how)
 
     def knows_defaults(self, digest: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.adapters.fs import clock, inputs
+from flow.adapters.fs import inputs
 from flow.adapters.ledger import reader
 from flow.core.goal.loaded import LoadedGoal
 from flow.core.layout import GOAL_LIMIT
@@ -55,5 +55,4 @@ class Trusting:
         Amending(self._context).amend_by_hand(goal_id, how)
 
     def trust(self, loaded: LoadedGoal, how: str) -> None:
-        document = loaded.goal.contract_document
-        self._ledger.record(loaded.goal.id, loaded.contract, document, now=clock.now(), how=how)
+        self._context.record_trust(loaded.goal, how, loaded.contract)
