@@ -131,7 +131,7 @@ def _check_trust(args: argparse.Namespace, out: Output) -> int:
 
 
 def _list_trust(_args: argparse.Namespace, out: Output) -> int:
-    entries = [entry.in_short() for entry in Context().trust_ledger.standing()]
+    entries = [entry.to_row() for entry in Context().trust_ledger.standing()]
     out.result({"trusted": entries}, records.trust_list(entries, out.screen))
     if not entries:
         out.say("no goal of this repository is trusted")

@@ -47,7 +47,7 @@ class ReportedTurn(NamedTuple):
     """The files outside the goal's paths."""
     seconds: float | None = None
     """Seconds that its commands and judges took together; None if unknown."""
-    looked: bool = True
+    files_known: bool = True
     """Whether git could say what is changed."""
     amended: bool = False
     """The contract was amended since the turn before."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.adapters.chain import event_log
 from flow.adapters.inbox.checkout import InboxCheckout
-from flow.adapters.inbox.finder import InboxFinder, InboxLook, InboxQuery, own_state_folder
+from flow.adapters.inbox.finder import InboxContents, InboxFinder, InboxQuery, own_state_folder
 from flow.adapters.inbox.index import InboxIndex
 from flow.adapters.user_state.trust import TrustNow, doubt
 from flow.app.inbox.goal_facts import is_no_evidence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from flow.core.standing.table import Doubt
 
 
-def look(query: InboxQuery) -> InboxLook:
+def read_inbox(query: InboxQuery) -> InboxContents:
     """Every row and checkout. Runs nothing of a checkout, and writes nothing to one.
 
     Raises :class:`FlowError` for an unusable state folder, or a ``repos`` that names no checkout;
@@ -30,15 +30,15 @@ def look(query: InboxQuery) -> InboxLook:
     folder = own_state_folder()
     index, trust = InboxIndex(folder), TrustNow(folder)
 
-    def look_at(repo: Repo) -> InboxCheckout:
+    def open_checkout(repo: Repo) -> InboxCheckout:
         context = Context(repo.top, repo=repo)
         return InboxCheckout(InboxGoals(context, trust), context, index)
 
-    return InboxFinder(query, folder, index, look_at).look()
+    return InboxFinder(query, folder, index, open_checkout).contents()
 
 
 class InboxGoals(Goals):
-    """A checkout as :class:`~flow.adapters.inbox.checkout.InboxPort`."""
+    """A checkout as :class:`~flow.adapters.inbox.checkout.InboxGoalsPort`."""
 
     def __init__(self, context: Context, trust: TrustNow) -> None:
         super().__init__(context)

@@ -105,7 +105,7 @@ class Stopping:
             mode=settings.stop_hook_enforcement,
             fail_after=settings.fail_after_stuck_turns,
             propose_only=settings.on_stuck == "propose",
-            sight=partial(sight.look, self._goals, read=self._goals_read),
+            sight=partial(sight.sight_of, self._goals, read=self._goals_read),
             sessions=sight.GoalSessions(context),
             record=StopRecord(context),
             moves=StopMoves(context),

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from flow.core.standing.items import StandingGoal
 
 
-class InboxPort(FactsPort, Protocol):
+class InboxGoalsPort(FactsPort, Protocol):
     """The goals of a checkout, with what does not change while one looks found out once."""
 
     repo: Repo
@@ -46,9 +46,9 @@ class InboxPort(FactsPort, Protocol):
 
 
 class InboxCheckout:
-    """A checkout as :class:`~flow.app.inbox.repository.CheckoutPort`."""
+    """A checkout as :class:`~flow.app.inbox.rows.CheckoutPort`."""
 
-    def __init__(self, goals: InboxPort, place: StampedCheckout, index: InboxIndex) -> None:
+    def __init__(self, goals: InboxGoalsPort, place: StampedCheckout, index: InboxIndex) -> None:
         self.goals = goals
         self.repo = place.repo
         self.top: str = place.repo.top
@@ -60,11 +60,11 @@ class InboxCheckout:
         self._before: dict[str, Any] = index.get(self.key)
         self._now: dict[str, Any] = {}
         self._unreadable: dict[str, str] = {}
-        self._in_short = self._read_in_short()
+        self._summaries = self._read_summaries()
 
-    def in_short(self) -> Mapping[str, GoalSummary]:
+    def summaries(self) -> Mapping[str, GoalSummary]:
         """The goals of the checkout by id."""
-        return self._in_short
+        return self._summaries
 
     def unreadable(self) -> Mapping[str, str]:
         """What is wrong with the goals that cannot be read, by id."""
@@ -85,13 +85,13 @@ class InboxCheckout:
         loaded = self.goals.load(goal_id)
         # The files are stamped before they are read: what changes meanwhile is seen next time.
         run_id = loaded.goal.run_id if loaded.goal.status not in TERMINAL else None
-        stamps = {looked: self._stamps.of(run_id, looked=looked) for looked in (False, True)}
+        stamps = {files: self._stamps.of(run_id, with_files=files) for files in (False, True)}
         stands = (
             goal_facts.here(self.goals, loaded)
             if here
             else goal_facts.away(self.goals, loaded.goal)
         )._replace(contract=loaded.contract)
-        stamp = stamps[stands.looked]
+        stamp = stamps[stands.rests_on_files]
         row["stands"] = None
         # What comes first may be anywhere in the checkout, or in the state folder.
         if stamp.settled and not loaded.goal.after:
@@ -108,7 +108,7 @@ class InboxCheckout:
     def _left_open(self) -> Collection[str]:
         return self.goals.remembered.left_open()
 
-    def _read_in_short(self) -> dict[str, GoalSummary]:
+    def _read_summaries(self) -> dict[str, GoalSummary]:
         summaries: dict[str, GoalSummary] = {}
         for goal_id in self.goals.records.goal_ids():
             stamp = CombinedStamp()
@@ -146,7 +146,9 @@ class InboxCheckout:
         self, goal_id: str, row: Mapping[str, Any], known: StandingGoal, *, here: bool
     ) -> StandingGoal | None:
         """What is known from before, as far as it still holds."""
-        if row.get("stamp") != self._stamps.text_of(row.get("run"), looked=known.looked):
+        if row.get("stamp") != self._stamps.text_of(
+            row.get("run"), with_files=known.rests_on_files
+        ):
             return None
         facts = known.facts
         if not here or facts.status in TERMINAL or facts.pause or facts.status == "draft":

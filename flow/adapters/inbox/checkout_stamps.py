@@ -54,35 +54,35 @@ class CheckoutStamps:
         self._repo = checkout.repo
         self._top = checkout.repo.top
 
-    def text_of(self, run_id: str | None, *, looked: bool) -> str:
+    def text_of(self, run_id: str | None, *, with_files: bool) -> str:
         """As :meth:`of`, where only the text is wanted."""
-        if run_id is None and not looked:
+        if run_id is None and not with_files:
             return self._of_closed
-        return self.of(run_id, looked=looked).text
+        return self.of(run_id, with_files=with_files).text
 
-    def of(self, run_id: str | None, *, looked: bool) -> CombinedStamp:
+    def of(self, run_id: str | None, *, with_files: bool) -> CombinedStamp:
         """The stamp for an open goal with this run, for a closed one without.
 
-        ``looked``: the standing rests on a look at the files, too.
+        ``with_files``: the standing rests on a look at the files, too.
         """
         stamps = CombinedStamp(self._around.text)
-        stamps.add(str(int(looked)))
+        stamps.add(str(int(with_files)))
         if run_id is not None:
             folder = os.path.join(self._top, layout.run_dir(run_id))
-            if looked:
+            if with_files:
                 stamps.tree(folder)
             else:
                 stamps.folder(folder)
             stamps.file(self._checkout.heads.path(run_id))
-        if looked:
+        if with_files:
             stamps.add(self._files.text)
-        stamps.newest(self._around, *([self._files] if looked else []))
+        stamps.newest(self._around, *([self._files] if with_files else []))
         return stamps
 
     @once
     def _of_closed(self) -> str:
         """The stamp of every closed goal."""
-        return self.of(None, looked=False).text
+        return self.of(None, with_files=False).text
 
     @once
     def _around(self) -> CombinedStamp:

@@ -15,7 +15,7 @@ from flow.adapters.git.trees import shared_dir
 from flow.adapters.git.worktrees import lost_tree, main_tree, working_trees
 from flow.adapters.inbox.repository import InboxRepository
 from flow.adapters.user_state import noted_checkouts
-from flow.app.inbox.repository import items_of
+from flow.app.inbox.rows import items_of
 from flow.core.standing.items import WEEK, InboxItem, is_told, ordered, told_apart
 from flow.core.text.shell_quote import shell_argument
 from flow.errors import FlowError, GitError, at_key
@@ -39,8 +39,8 @@ class InboxQuery(NamedTuple):
     """Seconds that a closed goal is told."""
 
 
-class InboxLook(NamedTuple):
-    """What one look at the inbox shows."""
+class InboxContents(NamedTuple):
+    """Everything that the inbox shows at one moment."""
 
     rows: list[InboxItem]
     """By section and age."""
@@ -79,7 +79,7 @@ def own_state_folder() -> str:
 class InboxFinder:
     """Finds the repositories that a query means; ``broken`` are rows of what cannot be looked at.
 
-    ``folder`` is the state folder, ``look_at`` looks at the checkout that was found.
+    ``folder`` is the state folder, ``open_checkout`` opens each checkout that was found.
     """
 
     def __init__(
@@ -87,16 +87,16 @@ class InboxFinder:
         query: InboxQuery,
         folder: str,
         index: InboxIndex,
-        look_at: Callable[[Repo], InboxCheckout],
+        open_checkout: Callable[[Repo], InboxCheckout],
     ) -> None:
         self._query = query
         self._state = folder
         self._index = index
-        self._look_at = look_at
+        self._open_checkout = open_checkout
         self._seen: set[str] = set()
         self.broken: list[InboxItem] = []
 
-    def look(self) -> InboxLook:
+    def contents(self) -> InboxContents:
         """Every row and checkout that the query means; what was found out is kept."""
         rows: list[InboxItem] = []
         checkouts: list[tuple[str, InboxCheckout]] = []
@@ -109,7 +109,7 @@ class InboxFinder:
         oldest = time.time() - self._query.since
         told = [row for row in (*self.broken, *rows) if is_told(row, oldest)]
         checkouts.sort(key=lambda pair: pair[1].top)
-        return InboxLook(ordered(told_apart(told)), checkouts)
+        return InboxContents(ordered(told_apart(told)), checkouts)
 
     def _save(self) -> None:
         """Keep what was found out; what is no longer there is dropped."""
@@ -219,7 +219,7 @@ class InboxFinder:
             if tree is None or tree.top != top:
                 continue
             try:
-                checkout = self._look_at(tree)
+                checkout = self._open_checkout(tree)
             except FlowError as error:
                 repository.broken.append(_broken_checkout(repository.top, top, str(error)))
                 continue

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 FILE = "inbox.sqlite"
-REVISION = 3
+REVISION = 4
 """To be raised when what is kept, or what is made of it, changes without the version."""
 _PATIENCE = 0.2
 """Seconds to wait for another process's lock."""

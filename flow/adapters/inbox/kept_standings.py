@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.app.inbox.repository import BranchCopy
+from flow.app.inbox.rows import BranchCopy
 from flow.core.goal.lifecycle import STATUSES
 from flow.core.goal.model import GoalSummary
 from flow.core.standing.items import StandingGoal

@@ -8,7 +8,7 @@ from flow.adapters.fs.combined_stamp import CombinedStamp
 from flow.adapters.git.branch_files import branch_heads
 from flow.adapters.inbox.kept_standings import decoded_copy, encoded_copy
 from flow.app.inbox import goal_facts
-from flow.app.inbox.repository import BranchCopies, BranchCopy
+from flow.app.inbox.rows import BranchCopies, BranchCopy
 from flow.app.ports import UnreadableOnBranch
 from flow.core import layout
 from flow.errors import FlowError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class InboxRepository:
-    """A repository as :class:`~flow.app.inbox.repository.RepositoryPort`."""
+    """A repository as :class:`~flow.app.inbox.rows.RepositoryPort`."""
 
     def __init__(self, top: str, index: InboxIndex) -> None:
         self.top = top

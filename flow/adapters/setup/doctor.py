@@ -66,7 +66,7 @@ def examine(
         doctor_git.repository(report, checkout.repo)
     with report.looking_at(lambda: "settings"):
         doctor_setup.settings_files(report, checkout)
-    doctor_paths.look(report, checkout.top, journal_dir(checkout))
+    doctor_paths.examine(report, checkout.top, journal_dir(checkout))
     _examine_lost(report, checkout)
     hooks = False
     with report.looking_at(lambda: "pre-push hook" if hooks else ""):
@@ -93,7 +93,7 @@ def _examine_flow(
     with report.looking_at(lambda: _counted(goals, "goal")):
         goals = _examine_goals(report, checkout)
     with report.looking_at(lambda: "sandbox" if report.value("sandbox") else ""):
-        doctor_sandbox.look(report, checkout, environ)
+        doctor_sandbox.examine(report, checkout, environ)
     journals = 0
     with report.looking_at(lambda: _counted(journals, "journal")):
         journals = doctor_setup.journals(report, checkout)
@@ -199,7 +199,7 @@ def _state_folder(
         return
 
     _private(report, folder, 0o700, fix=fix)
-    doctor_paths.look_at_state(report, folder)
+    doctor_paths.examine_state(report, folder)
 
     path = os.path.join(folder, LEDGER)
     if os.path.lexists(path):

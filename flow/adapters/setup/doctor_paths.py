@@ -64,13 +64,13 @@ _ADVICE = {
 }
 
 
-def look(report: DoctorReport, top: str, journal_dir: str) -> None:
+def examine(report: DoctorReport, top: str, journal_dir: str) -> None:
     """Name what is wrong below the checkout's own folders."""
     walked = _below(top, (".flow", journal_dir), single=_SINGLE)
     _report_problems(report, walked, _uid(top), in_state=False)
 
 
-def look_at_state(report: DoctorReport, folder: str) -> None:
+def examine_state(report: DoctorReport, folder: str) -> None:
     """Name what is wrong in the user's state folder, which is there."""
     single = tuple(name for name in _listed(folder) if name != _CACHE)
     _report_problems(report, _below(folder, (_CACHE,), single=single), os.geteuid(), in_state=True)

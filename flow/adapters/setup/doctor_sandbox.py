@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from flow.adapters.setup.doctor_report import DoctorReport, ExaminedCheckout
 
 
-def look(report: DoctorReport, checkout: ExaminedCheckout, environ: Mapping[str, str]) -> None:
+def examine(report: DoctorReport, checkout: ExaminedCheckout, environ: Mapping[str, str]) -> None:
     """Set one up where an open goal asks for it; without such a goal nothing is said."""
     try:
         goals, _ = checkout.goals()

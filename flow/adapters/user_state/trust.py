@@ -73,7 +73,7 @@ class TrustEntry(NamedTuple):
         unknown = [name for name in SPEAKER_KEYS if getattr(self, name) is None]
         return {key: value for key, value in self._asdict().items() if key not in unknown}
 
-    def in_short(self) -> dict[str, Any]:
+    def to_row(self) -> dict[str, Any]:
         """The same without the contract, for a list."""
         return {key: value for key, value in self.to_document().items() if key != "contract"}
 

@@ -63,8 +63,8 @@ def here(port: FactsPort, loaded: LoadedGoal) -> StandingGoal:
         facts = facts._replace(doubt=port.doubt(goal.id, loaded.contract))
         if not facts.doubt:
             facts, since = _stopped_or_working(port, loaded, facts, since)
-    looked = bool(facts.proposal) or goal.status in ("blocked", PAUSED_STATUS)
-    return StandingGoal(facts, since, goal.outcome, loaded.contract, looked)
+    rests_on_files = bool(facts.proposal) or goal.status in ("blocked", PAUSED_STATUS)
+    return StandingGoal(facts, since, goal.outcome, loaded.contract, rests_on_files)
 
 
 def _known(goal: Goal) -> GoalFacts:

@@ -54,7 +54,7 @@ def bundle_report(checked: BundleReport, record: Record, name: str, version: str
         bundle=name,
     )
     # whether anything was outside its paths is not in a bundle
-    return report._replace(turns=tuple(turn._replace(looked=False) for turn in report.turns))
+    return report._replace(turns=tuple(turn._replace(files_known=False) for turn in report.turns))
 
 
 def _head(ledger: bytes) -> str:

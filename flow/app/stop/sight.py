@@ -94,7 +94,7 @@ class SessionPort(Protocol):
         """Seconds since 1970."""
 
 
-def look(
+def sight_of(
     checkout: SightPort,
     session: str | None,
     *,
@@ -144,7 +144,7 @@ def lost_here(checkout: SightPort) -> list[tuple[str, str]]:
     """Goals that Flow left open and that are not as it left them: (what happened, remedy)."""
     return [
         (f"goal {loss.goal_id}: {lost_goals.describe_loss(loss)}", lost_goals.loss_remedy(loss))
-        for loss in look(checkout, None, finish=False).losses
+        for loss in sight_of(checkout, None, finish=False).losses
     ]
 
 

@@ -63,17 +63,17 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _show(args: argparse.Namespace, out: Output) -> int:
-    from flow.wiring.inbox import look
+    from flow.wiring.inbox import read_inbox
 
     if args.watch:
         if args.exit_code:
             raise usage_error("--watch ends with Ctrl-C alone", "flow inbox", key="--exit-code")
         from flow.cli.inbox.watch import watch
 
-        return watch(lambda: look(query(args)).rows, args, out)
+        return watch(lambda: read_inbox(query(args)).rows, args, out)
     if args.notify:
         raise usage_error("goes with --watch", "flow inbox", key="--notify")
-    items = look(query(args)).rows
+    items = read_inbox(query(args)).rows
     out.result(to_document(items), inbox_lines(items, out.screen, whole=args.all))
     waits = any(item.section == SECTIONS[0] for item in items)
     return WAITS if waits and args.exit_code else 0

@@ -28,7 +28,9 @@ _NOTIFY_LIMIT = 5.0
 """Seconds for ``notify-send``."""
 
 
-def watch(look: Callable[[], Sequence[InboxItem]], args: argparse.Namespace, out: Output) -> int:
+def watch(
+    read_items: Callable[[], Sequence[InboxItem]], args: argparse.Namespace, out: Output
+) -> int:
     """Show the inbox until Ctrl-C; returns the exit status."""
     in_place = not out.json and is_terminal(sys.stdout)
     block = None
@@ -37,7 +39,7 @@ def watch(look: Callable[[], Sequence[InboxItem]], args: argparse.Namespace, out
     before: Sequence[InboxItem] | None = None
     try:
         while True:
-            now = look()
+            now = read_items()
             news = changes(before or (), now)
             if block is not None:
                 screen = screen_of(sys.stdout, out.environ)

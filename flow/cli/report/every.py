@@ -12,7 +12,7 @@ from flow.adapters.attribution.attribute import Attributor
 from flow.adapters.attribution.failures import RecordedOutputs
 from flow.adapters.fs import files
 from flow.adapters.fs.state_folder import ensure_state_dir, state_dir
-from flow.adapters.inbox.finder import InboxLook
+from flow.adapters.inbox.finder import InboxContents
 from flow.app.report.bundle import bundle_report
 from flow.app.report.gather import goal_report
 from flow.cli.written import (
@@ -35,7 +35,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 from flow.version import __version__
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
-from flow.wiring.inbox import look
+from flow.wiring.inbox import read_inbox
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -87,9 +87,9 @@ def write_all(folder: str | None, bundles: Sequence[str], query: InboxQuery | No
         refuse_foreign(os.path.join(folder, INDEX), is_page)
     rows: list[OverviewRow] = []
     taken = {INDEX}
-    looked = look(query) if query is not None else InboxLook([], [])
+    inbox = read_inbox(query) if query is not None else InboxContents([], [])
     unreadable: list[FlowError] = []
-    for item, report, error in chain(_inbox_reports(looked.rows), _bundle_reports(bundles)):
+    for item, report, error in chain(_inbox_reports(inbox.rows), _bundle_reports(bundles)):
         if error is not None:
             unreadable.append(error)
         if report is None:
@@ -104,7 +104,7 @@ def write_all(folder: str | None, bundles: Sequence[str], query: InboxQuery | No
     rank = {item: place for place, item in enumerate(ordered(row.item for row in rows))}
     rows.sort(key=lambda row: rank[row.item])
     judged: list[OpinionRow] = []
-    for row, page in _judged(looked.checkouts):
+    for row, page in _judged(inbox.checkouts):
         name = ""
         if page is not None:
             name = _file_name(folder, row.repository, f"{row.kind}-{row.name}", taken)

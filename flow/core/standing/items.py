@@ -66,7 +66,7 @@ class StandingGoal(NamedTuple):
     outcome: str
     contract: str = ""
     """The contract's digest; empty where the goal was read from git."""
-    looked: bool = False
+    rests_on_files: bool = False
     """Whether it rests on a look at the files, and on the evidence of the run."""
 
     def item(self, repository: str, path: str) -> InboxItem:

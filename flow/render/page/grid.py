@@ -175,8 +175,8 @@ def _path_row(turns: Sequence[ReportedTurn], amended: Sequence[int], report: Goa
     cells = []
     for turn in turns:
         outside = len(turn.outside)
-        meaning = "outside" if outside else "proved" if turn.looked else "unasked"
-        files = "inside" if turn.looked else "git could not say"
+        meaning = "outside" if outside else "proved" if turn.files_known else "unasked"
+        files = "inside" if turn.files_known else "git could not say"
         files = f"{outside} file{'s' * (outside != 1)} outside" if outside else files
         target = anchor("turn", turn.number) if outside else "files"
         place = link(target, mark(meaning), aria_label=f"Paths, turn {turn.number}: {files}")

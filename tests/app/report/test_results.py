@@ -132,4 +132,4 @@ def test_files_outside_and_amendments_belong_to_their_turn() -> None:
     turns, _ = turns_of(events, [check], CRITERIA)
     assert [each.outside for each in turns] == [(), ("x", "y"), ()]
     assert [each.amended for each in turns] == [False, True, False]
-    assert [each.looked for each in turns] == [True, True, False]
+    assert [each.files_known for each in turns] == [True, True, False]

@@ -24,7 +24,7 @@ class CheckoutPort(Protocol):
     def branch(self) -> str | None:
         """The branch that is checked out; None on a detached HEAD or without git."""
 
-    def in_short(self) -> Mapping[str, GoalSummary]:
+    def summaries(self) -> Mapping[str, GoalSummary]:
         """The goals of the checkout by id."""
 
     def unreadable(self) -> Mapping[str, str]:
@@ -126,7 +126,7 @@ def items_of(repository: RepositoryPort) -> Iterator[InboxItem]:
 
 def _copies(repository: RepositoryPort, on_branches: Iterable[BranchCopy]) -> Iterator[_Copy]:
     for checkout in repository.checkouts:
-        for summary in checkout.in_short().values():
+        for summary in checkout.summaries().values():
             yield _copy_in(checkout, summary)
     for copy in on_branches:
         own = copy.on_branch == copy.summary.branch
@@ -196,7 +196,7 @@ def _unreadable(repository: RepositoryPort, on_branches: BranchCopies) -> Iterat
 
 def _speaks_for(checkout: CheckoutPort, branch: str, goal_id: str) -> bool:
     """Whether the checkout has the goal as it is on the branch now."""
-    in_checkout = goal_id in checkout.in_short() or goal_id in checkout.unreadable()
+    in_checkout = goal_id in checkout.summaries() or goal_id in checkout.unreadable()
     return checkout.branch() == branch and in_checkout
 
 
