@@ -1,6 +1,6 @@
-"""What a goal file that is handed in may lack, since Flow writes it (SPEC 17.1).
+"""The parts of a new goal file that may be left out, because Flow writes them (SPEC 17.1).
 
-The schema says what the written file holds; here is only what is added before it is checked.
+The schema describes the written file; this module only adds parts before the check.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     Edit = tuple[tuple[str | int, ...], Any]
 
 SCHEMA_LINE = "# yaml-language-server: $schema=../goal.schema.json"
-"""The first line of every goal file: editors find the schema by it."""
+"""The first line of every goal file, by which editors find the schema."""
 _SERVER = "# yaml-language-server:"
 HEAD = {"apiVersion": API_VERSION, "kind": "FlowGoal"}
-"""What says of a file which format it has: Flow writes it, and says so."""
+"""The format's own keys, which Flow adds to a file without them and reports."""
 
 
 class OwnFields(Protocol):
-    """What Flow writes itself into the file of one goal, where the file lacks it."""
+    """Flow's own values for the file of one goal, for keys that the file lacks."""
 
     @property
     def created_at(self) -> str:
@@ -40,13 +40,13 @@ class OwnFields(Protocol):
 
     @property
     def ids(self) -> Mapping[str, str]:
-        """Ids of criteria by their texts."""
+        """Ids of existing criteria, by their texts."""
 
 
 def surroundings_of(folder: str, branch: str | None, now: str) -> Surroundings:
-    """What is known of a goal that is created in ``folder``, on ``branch``.
+    """The facts about a new goal in ``folder``, on ``branch``, that Flow knows by itself.
 
-    Raises :class:`StateError` for a branch whose name no goal file can hold.
+    Raises :class:`StateError` if the branch's name is not UTF-8.
     """
     if branch is not None and not is_utf8(branch):
         raise at_key("scope.branch", visible(branch)).wrong_state(
@@ -58,7 +58,7 @@ def surroundings_of(folder: str, branch: str | None, now: str) -> Surroundings:
 
 
 class Surroundings(NamedTuple):
-    """What Flow knows by itself about a goal that is created here and now."""
+    """The facts that Flow knows by itself about a goal that is created here and now."""
 
     repo: str
     branch: str | None
@@ -72,22 +72,22 @@ class Surroundings(NamedTuple):
 
     @property
     def created_at(self) -> str:
-        """The moment at which it is created."""
+        """The moment of creation."""
         return self.now
 
     @property
     def lifecycle(self) -> dict[str, Any]:
-        """How it begins."""
+        """The initial ``lifecycle``."""
         return {"status": "active", "turns_evaluated": 0}
 
     @property
     def ids(self) -> Mapping[str, str]:
-        """None: no criterion is known yet."""
+        """Empty: no criterion exists yet."""
         return {}
 
 
 class LiveFields(NamedTuple):
-    """What the file of a goal that is there already has of what Flow writes itself."""
+    """The values of an existing goal's file for the keys that Flow writes itself."""
 
     created_at: str
     scope: dict[str, Any]
@@ -96,7 +96,7 @@ class LiveFields(NamedTuple):
 
 
 def live_fields(document: Mapping[str, Any]) -> LiveFields:
-    """Those of a goal's checked document."""
+    """The :class:`LiveFields` of a goal's checked document."""
     rows = document["objective"]["acceptance_criteria"]
     ids = {row["text"]: row["id"] for row in reversed(rows)}
     return LiveFields(
@@ -105,17 +105,18 @@ def live_fields(document: Mapping[str, Any]) -> LiveFields:
 
 
 class Completion(NamedTuple):
-    """The changes that complete a file, and what to say of them."""
+    """The changes that complete a file, and the warnings about them."""
 
     changes: tuple[Edit, ...]
     warnings: tuple[str, ...]
 
 
 def completion(document: object, own: OwnFields, taken: Iterable[str] = ()) -> Completion:
-    """What ``document``, parsed and not checked, lacks of what Flow writes.
+    """The keys that Flow must add to ``document``, which is parsed and not yet checked.
 
-    A key that is there stays, whatever it holds: the schema has its word. ``taken`` are criterion
-    ids that are not free. A criterion without one gets that of its text, else the next free one.
+    An existing key stays with any value: the schema judges it later. ``taken`` are criterion ids
+    that are not free. A criterion without an id gets the existing id of its text, else the next
+    free one.
     """
     if not isinstance(document, dict):
         return Completion((), ())
@@ -131,7 +132,7 @@ def completion(document: object, own: OwnFields, taken: Iterable[str] = ()) -> C
 def _missing(
     document: dict[str, Any], key: str, values: dict[str, Any], *, whole: bool
 ) -> Iterator[Edit]:
-    """The entries that ``document[key]`` needs and lacks; where it is missing, all if ``whole``."""
+    """The required entries that ``document[key]`` lacks; all if it is missing and ``whole``."""
     part = document.get(key)
     if whole and (key not in document or part == {}):
         yield (key,), values
@@ -141,7 +142,7 @@ def _missing(
 
 
 _NEEDED = frozenset({"created_at", "repo", "branch", "status", "turns_evaluated"})
-"""What a file has to have; the rest of a part that is there may have been left out on purpose."""
+"""Keys that a file must have; another key may have been left out of its section on purpose."""
 
 
 def _criteria(
@@ -164,7 +165,7 @@ def _criteria(
 
 
 def with_schema_line(text: str) -> str:
-    """``text`` with the line for editors on top, unless its head has one already."""
+    """``text`` with the line for editors on top, unless its head already has one."""
     for line in text.splitlines():
         if line.startswith(_SERVER):
             return text

@@ -17,7 +17,7 @@ FUZZY_SHAPE = "write 'AC2: what must hold'"
 
 
 def parse_criterion(text: str, *, fuzzy: bool) -> dict[str, Any]:
-    """A criterion from ``[ID:] text :: command`` (or ``[ID:] text`` where it is fuzzy).
+    """A criterion from ``[ID:] text :: command`` (or ``[ID:] text`` if it is fuzzy).
 
     Without an id it has no ``id`` yet: :func:`numbered` gives it one.
     """
@@ -25,8 +25,7 @@ def parse_criterion(text: str, *, fuzzy: bool) -> dict[str, Any]:
     shape = FUZZY_SHAPE if fuzzy else SHAPE
     name, rest = named(text, key)
     shown = name or f"{text!r:.100}"
-    # "::" may stand in the text as well; the command is what follows the first one set off by
-    # spaces.
+    # "::" may occur in the text as well; the command follows the first one set off by spaces.
     words, _, command = (rest, "", "") if fuzzy else f" {rest}".partition(" :: ")
     if not words.strip():
         raise at_key(key, text).invalid(f"{shown} has no text", shape)
@@ -39,15 +38,16 @@ def parse_criterion(text: str, *, fuzzy: bool) -> dict[str, Any]:
 
 
 def new_criterion(text: str, command: str | None = None) -> dict[str, Any]:
-    """A required criterion without an id; it is fuzzy where there is no command."""
+    """A required criterion without an id; without a command it is fuzzy."""
     proof = {} if command is None else {"verification_command": command}
     return {"text": text, **proof, "must_pass": True, "status": "pending"}
 
 
 def named(text: str, key: str) -> tuple[str, str]:
-    """The id at the start of ``text``, empty where there is none, and what follows it.
+    """The id at the start of ``text``, empty if there is none, and the text after it.
 
-    ``key`` is the option that gave it.
+    ``key`` is the option, for the error. Raises :class:`InputError` for an id without a text or in
+    small letters.
     """
     head, colon, rest = text.partition(":")
     name = head.strip()
@@ -63,7 +63,7 @@ def named(text: str, key: str) -> tuple[str, str]:
 
 
 def free_ids(taken: Iterable[object]) -> Iterator[str]:
-    """``AC1``, ``AC2`` and so on, without those that are taken."""
+    """``AC1``, ``AC2`` and so on, without those in ``taken``."""
     names = {name for name in taken if isinstance(name, str)}
     return (name for name in map("AC{}".format, count(1)) if name not in names)
 
@@ -71,6 +71,6 @@ def free_ids(taken: Iterable[object]) -> Iterator[str]:
 def numbered(
     criteria: Sequence[Mapping[str, Any]], taken: Iterable[str] = ()
 ) -> list[dict[str, Any]]:
-    """``criteria``, each with an id; ``taken`` are ids that others of the goal have."""
+    """``criteria``, each with an id; ``taken`` are the ids of the goal's other criteria."""
     free = free_ids([*taken, *(criterion.get("id") for criterion in criteria)])
     return [{"id": c["id"] if "id" in c else next(free), **c} for c in criteria]

@@ -1,4 +1,4 @@
-"""What every new goal of a repository gets: ``.flow/defaults.goal.yaml`` (SPEC 12, 17.1)."""
+"""The defaults of a repository's new goals: ``.flow/defaults.goal.yaml`` (SPEC 12, 17.1)."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ class GoalDefaults(NamedTuple):
 
     @property
     def digests(self) -> tuple[str, ...]:
-        """The criteria's digests, as a goal's criterion has one."""
+        """The digest of each criterion, computed as for a goal's criterion."""
         return tuple(canonical_digest(_asked(criterion)) for criterion in self.criteria)
 
     @property
     def fuzzy(self) -> bool:
-        """Whether no command proves one of the criteria."""
+        """Whether a criterion is fuzzy."""
         return any("verification_command" not in criterion for criterion in self.criteria)
 
     @property
     def digest(self) -> str:
-        """SHA-256 over all of it: what a user trusts."""
+        """SHA-256 over the whole content: the user trusts this."""
         return canonical_digest(self.to_document())
 
     def to_document(self) -> dict[str, Any]:
-        """As the trust ledger holds it."""
+        """The defaults as the trust ledger stores them."""
         return {key: list(getattr(self, key)) for key in KEYS if getattr(self, key)}
 
 
 def not_trusted(goal_id: str) -> str:
-    """What to say of a goal that holds defaults which the user has not trusted."""
+    """The refusal for a goal that holds defaults which the user has not trusted."""
     return (
         f"goal {goal_id} is not trusted, and nothing of it was run: this user does not know "
         f"{DEFAULTS} as it is (read it, then: flow trust record --defaults, and flow trust record "
@@ -59,7 +59,7 @@ def not_trusted(goal_id: str) -> str:
 
 
 def as_goal(document: Mapping[str, Any]) -> dict[str, Any]:
-    """A goal that has the file's values and nothing else, for the checks that goals have."""
+    """A goal with the file's values and nothing else, so that the checks of goals apply."""
     rows = document.get("criteria")
     listed = [
         {"status": "pending", **row} if isinstance(row, dict) else row
@@ -84,7 +84,7 @@ def as_goal(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def shape_faults(document: Mapping[str, Any]) -> Iterator[Fault]:
-    """What a goal would take and this file may not hold."""
+    """Faults of content that a goal may have and the defaults file may not."""
     for key in document:
         if key not in KEYS:
             known = ", ".join(KEYS)
@@ -99,15 +99,15 @@ def shape_faults(document: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def own_place(text: str) -> str:
-    """A key of :func:`as_goal`, or a message that names one, as the file calls it."""
+    """A key of :func:`as_goal`, or a message with one, in terms of the defaults file."""
     return text.replace("objective.acceptance_criteria", "criteria").removeprefix("constraints.")
 
 
 def taken_over(document: Mapping[str, Any], defaults: GoalDefaults, file: str) -> list[Edit]:
-    """The changes by which a goal that fits its schema gets the defaults.
+    """The changes that add the defaults to a goal that fits the schema.
 
-    What it has already, it keeps as it is. Raises :class:`ContractError` naming both places where
-    it uses the id of a default for something else.
+    Existing values stay. Raises :class:`ContractError` with both places if the goal uses a
+    default's id for another criterion.
     """
     rows = document["objective"]["acceptance_criteria"]
     places = {row["id"]: place for place, row in enumerate(rows)}

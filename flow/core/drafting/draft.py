@@ -20,22 +20,22 @@ COLLECT_SHAPE = "write 'AC2: command', with the id of a --fuzzy criterion"
 
 
 class Words(NamedTuple):
-    """What ``flow goal create`` was told on its command line."""
+    """The values of ``flow goal create``'s command line."""
 
     outcome: str | None = None
     criteria: tuple[str, ...] = ()
     fuzzy: tuple[str, ...] = ()
     more: tuple[Mapping[str, Any], ...] = ()
-    """Criteria as a goal holds them, behind the others; one without an id gets one."""
+    """Criteria in the form of a goal file, added after the others; one without an id gets one."""
     evidence: tuple[str, ...] = ()
-    """``ID: pattern`` of the files that a fuzzy criterion rests on."""
+    """``ID: pattern`` for the files that a fuzzy criterion depends on."""
     evidence_commands: tuple[str, ...] = ()
-    """``ID: command`` whose output it rests on."""
+    """``ID: command`` for the command on whose output it depends."""
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     protect: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
-    """Goals that have to be achieved first."""
+    """Goals that must be achieved first."""
     issue: int | None = None
 
 
@@ -48,9 +48,9 @@ def new_document(
     old: Mapping[str, Any] | None = None,
     defaults: GoalDefaults = NO_DEFAULTS,
 ) -> dict[str, Any]:
-    """A draft goal document from words, on top of ``old`` where there is one (``--from``).
+    """A draft goal document from words, based on the goal ``old`` if there is one (``--from``).
 
-    ``defaults`` are what it will get besides.
+    ``defaults`` are added later; here their ids count as taken, and a fuzzy one of them counts.
     """
     criteria = _criteria(words, defaults.ids)
     base = _copied(old) if old is not None else {}
@@ -130,7 +130,7 @@ def _criteria(words: Words, taken: Sequence[str]) -> list[dict[str, Any]]:
 def _evidence_of(
     text: str, known: Mapping[str, dict[str, Any]], key: str, shape: str
 ) -> tuple[dict[str, Any], str]:
-    """The criterion that ``text`` names, and what follows the colon."""
+    """The criterion that ``text`` names, and the text after the colon."""
     name, _, rest = text.partition(":")
     criterion, rest = known.get(name.strip()), rest.strip()
     if criterion is None or not rest:
@@ -162,7 +162,7 @@ def _copied(old: Mapping[str, Any]) -> dict[str, Any]:
 def starting_changes(
     document: Mapping[str, Any], *, status: str, run_id: str | None, base_commit: str | None
 ) -> Sequence[tuple[tuple[str | int, ...], Any]]:
-    """The edits that turn a goal text into one that starts as ``status``."""
+    """The edits that turn a goal's text into that of a goal which starts as ``status``."""
     changes: list[tuple[tuple[str | int, ...], Any]] = []
     if document["lifecycle"]["status"] != status:
         changes.append((("lifecycle", "status"), status))
@@ -174,7 +174,7 @@ def starting_changes(
 
 
 def starting_faults(document: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What a goal file that is to be created must not claim already: (key, why)."""
+    """Claims that a new goal file may not make yet, as (key, reason)."""
     faults = []
     lifecycle = document["lifecycle"]
     if lifecycle["status"] not in ("draft", "active"):

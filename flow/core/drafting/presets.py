@@ -1,7 +1,7 @@
-"""Commands that a project offers as proofs, by the files at its top (SPEC 12).
+"""Commands that a project offers as proofs, from the files at its top level (SPEC 12).
 
-Only proposals: each is shown, run once and taken by a person. What a table names is what the tool's
-own documentation calls its check (as of November 2026).
+They are only proposals: each is shown, run once and accepted by a person. The tables name the
+checks of each tool's own documentation (as of November 2026).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _PYTHON = (
     ("pyright", "The types hold", "pyright"),
     ("ruff", "The linter finds nothing", "ruff check ."),
 )
-"""(tool, criterion, command): offered where ``pyproject.toml`` configures or requires the tool."""
+"""(tool, criterion, command): offered if ``pyproject.toml`` configures or requires the tool."""
 _AIMS = frozenset(("files", "packages", "modules"))
-"""Settings without which mypy has to be told what to check."""
+"""Settings with mypy's targets; mypy without an argument needs one of them."""
 _SCRIPTS = (
     ("test", "The tests pass"),
     ("lint", "The linter finds nothing"),
@@ -37,7 +37,7 @@ _SCRIPTS = (
 """(script of ``package.json``, criterion)."""
 _RUNNERS = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "bun.lock": "bun", "bun.lockb": "bun"}
 MARKERS = tuple(_RUNNERS)
-"""Files of which only their presence counts: they name the package manager."""
+"""Files that only have to exist: they name the package manager."""
 _FIXED = {
     "Cargo.toml": (
         ("The tests pass", "cargo test"),
@@ -51,7 +51,7 @@ _TARGETS = (
     ("lint", "The linter finds nothing"),
 )
 _NO_TEST = "no test specified"
-"""What ``npm init`` writes into a script that tests nothing."""
+"""The text in the test script that ``npm init`` writes, which tests nothing."""
 
 
 class Offer(NamedTuple):
@@ -64,9 +64,10 @@ class Offer(NamedTuple):
 
 
 def offers(files: Mapping[str, str]) -> tuple[Offer, ...]:
-    """What ``files`` (name at the top → text; markers with any text) offer, each command once.
+    """The commands offered by ``files`` (name at the top → text; markers with any text), each once.
 
-    A file that cannot be parsed offers nothing: it is the project's, and no input of Flow's.
+    A file that cannot be parsed offers nothing; it is the project's file, so this is no error of
+    Flow's input.
     """
     offered: dict[str, Offer] = {}
     for offer in _all_offers(files):

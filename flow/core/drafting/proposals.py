@@ -1,4 +1,4 @@
-"""What a person who drafts a goal is offered: a name, and paths by the tree and what is changed."""
+"""Proposals to a person who drafts a goal: its name, and paths from the tree and its changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOISE = frozenset(
         "when", "where", "which", "will", "with",
     )
 )  # fmt: skip
-"""Words that tell one goal from another badly."""
+"""Words too common to tell goals apart."""
 _CODE = ("src", "lib", "app", "apps", "pkg", "cmd", "internal", "crates", "packages")
 _TESTS = ("tests", "test", "spec", "specs", "__tests__")
 MOST_PATHS = 6
@@ -28,7 +28,7 @@ _PATH = re.compile(r"(?:(?!\.\./)[\w.-]+/)*[\w-][\w.-]*")
 
 
 def suggested_name(outcome: str, taken: Iterable[str]) -> str:
-    """A goal's id by its outcome; one that is not among ``taken``."""
+    """A goal id made from the outcome, and not in ``taken``."""
     words = re.findall(r"[a-z0-9]+", outcome[:1000].lower())
     telling = [word for word in words if word not in _NOISE] or words or ["goal"]
     name = "-".join(telling[:NAME_WORDS])[:_NAME_LENGTH].strip("-")
@@ -38,7 +38,7 @@ def suggested_name(outcome: str, taken: Iterable[str]) -> str:
 
 
 def suggested_paths(tracked: Iterable[str], changed: Iterable[str]) -> tuple[str, ...]:
-    """Patterns for the folders of code and tests at the top, and for what is changed already."""
+    """Patterns for the top-level folders of code and tests, and for paths with changes."""
     folders: dict[str, bool] = {}
     for path in tracked:
         top, slash, rest = path.partition("/")
@@ -55,7 +55,7 @@ def suggested_paths(tracked: Iterable[str], changed: Iterable[str]) -> tuple[str
 
 
 def named_paths(commands: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """Words of programs that look like paths in the tree: what a command may be waiting for."""
+    """Words of programs that look like paths in the tree, for which a command may wait."""
     named: dict[str, None] = {}
     for words in commands:
         for word in words[1:]:
@@ -66,16 +66,16 @@ def named_paths(commands: Iterable[Sequence[str]]) -> tuple[str, ...]:
 
 
 def split_patterns(line: str) -> tuple[str, ...]:
-    """The patterns of a line, set apart by blanks or commas."""
+    """The patterns of a line, separated by blanks or commas."""
     return tuple(dict.fromkeys(re.split(r"[\s,]+", line.strip()))) if line.strip() else ()
 
 
 def typed_criterion(line: str, offers: Sequence[tuple[str, str]]) -> str:
-    """A typed line as ``text :: command``, with the letter of an offer in its place.
+    """A typed line as ``text :: command``, with an offer in place of its letter.
 
-    ``offers`` are (text, command). ``b`` is the second offer, ``b What holds`` its command under a
-    text of one's own, ``What holds :: b`` the same. A small letter that goes on as a sentence does
-    (``a test is there``) is no offer.
+    ``offers`` are (text, command). ``b`` is the second offer; ``b What holds`` and ``What holds ::
+    b`` are its command with a text of one's own. A small letter at the start of a sentence (``a
+    test is there``) is no offer.
     """
     text, marker, command = line.partition(" :: ")
     if marker:

@@ -1,4 +1,4 @@
-"""What is asked and told in the conversation that drafts a goal, as values."""
+"""Questions and notices of the conversation that drafts a goal, as values."""
 
 from __future__ import annotations
 
@@ -11,96 +11,96 @@ if TYPE_CHECKING:
 
 
 class Trial(NamedTuple):
-    """How a command ended that was run once, and kept nothing of."""
+    """The result of running a command once, as a trial; nothing of it is recorded."""
 
     outcome: str
     """``passed``, ``failed`` or ``inconclusive``."""
     result: str
-    """``exit 1``, ``timeout``; as in evidence."""
+    """``exit 1``, ``timeout``; in the form that evidence uses."""
     seconds: float
     reason: str = ""
     missing: str = ""
-    """A path that the command names and that is not there."""
+    """A missing path that the command names; empty if there is none."""
 
 
 class AskOutcome(NamedTuple):
-    """What will be true."""
+    """Ask for the outcome: the statement that will be true."""
 
 
 class AskName(NamedTuple):
-    """The goal's id."""
+    """Ask for the goal's id."""
 
     suggested: str
 
 
 class AskCriterion(NamedTuple):
-    """The next criterion; the offers are shown before the ``first``."""
+    """Ask for the next criterion; the offers are shown before the ``first``."""
 
     first: bool
     offers: Sequence[Offer]
 
 
 class AskRubric(NamedTuple):
-    """Who says that a criterion without a command holds."""
+    """Ask for the judge of a criterion without a command: a rubric, or a person."""
 
     criterion_id: str
     text: str
 
 
 class AskPaths(NamedTuple):
-    """Where the change may be."""
+    """Ask for the paths that the change may touch."""
 
     suggested: Sequence[str]
 
 
 class AskWrite(NamedTuple):
-    """Whether the file is written."""
+    """Ask whether to write the file."""
 
     file: str
     text: str
 
 
 class AskEditAgain(NamedTuple):
-    """Whether the editor is opened again, after what is wrong was shown."""
+    """Ask whether to open the editor again; the faults were shown."""
 
     faults: Sequence[str]
 
 
 class TrialBegan(NamedTuple):
-    """A command is being tried."""
+    """A trial run of a command has started."""
 
     criterion_id: str
 
 
 class Tried(NamedTuple):
-    """A command was tried."""
+    """A trial run of a command has ended."""
 
     criterion_id: str
     trial: Trial
 
 
 class Refused(NamedTuple):
-    """The answer cannot be taken, and the question comes again."""
+    """The answer is refused, and the question comes again."""
 
     why: str
     remedy: str = ""
 
 
 class Noted(NamedTuple):
-    """A warning about what was taken."""
+    """A warning about an accepted answer."""
 
     text: str
 
 
 class ChangedAlready(NamedTuple):
-    """What is changed where the change may be, and what the settings deny."""
+    """Changed files inside the allowed paths, and the paths that the settings deny."""
 
     changed: Sequence[str]
     denied: Sequence[str]
 
 
 class WholeFile(NamedTuple):
-    """The file, all of it."""
+    """The full text of the file."""
 
     text: str
 

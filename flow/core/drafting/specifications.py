@@ -46,15 +46,15 @@ _TITLE_PREFIX = re.compile(
 
 
 class SpecificationDraft(NamedTuple):
-    """What a specification folder offers for a goal."""
+    """A specification folder's content, as parts of a goal."""
 
     tool: str
     outcome: str
-    """Empty where the folder names none."""
+    """Empty if the folder names none."""
     criteria: tuple[str, ...]
     """Texts in the order of the files, each once."""
     unclear: tuple[str, ...]
-    """Those of ``criteria`` that the specification itself marks as not decided."""
+    """Those of ``criteria`` that the specification itself marks as undecided."""
 
 
 class _Line(NamedTuple):
@@ -63,11 +63,11 @@ class _Line(NamedTuple):
     kind: str
     text: str
     level: int
-    """Of a heading its depth, of an item its indentation in columns."""
+    """Depth of a heading; indentation of an item, in columns."""
 
 
 def read_specification(files: Mapping[str, str]) -> SpecificationDraft | None:
-    """The draft that a folder's ``files`` (path below it → text) hold, None for another layout."""
+    """The draft from a folder's ``files`` (path below it → text); None for any other layout."""
     changed_specs = sorted(name for name in files if re.fullmatch(r"specs/(.+/)?spec\.md", name))
     if changed_specs:
         return _open_spec(files, changed_specs)
@@ -107,7 +107,7 @@ def _open_spec(files: Mapping[str, str], names: list[str]) -> SpecificationDraft
 
 
 def _open_spec_criteria(lines: list[_Line]) -> Iterator[str]:
-    """A criterion for each scenario; for a requirement without one, its own name and text."""
+    """A criterion for each scenario, or for a requirement without one, from its name and text."""
     removed = False
     requirement: str | None = None
     for place, line in enumerate(lines):
@@ -137,7 +137,7 @@ def _requirement_name(heading: str) -> str | None:
 
 
 def _has_scenario(lines: list[_Line], place: int) -> bool:
-    """Whether a heading *Scenario* stands below the one at ``place``."""
+    """Whether a heading *Scenario* is below the heading at ``place``."""
     level = lines[place].level
     for line in lines[place + 1 :]:
         if line.kind == "heading":
@@ -157,7 +157,7 @@ def _below(lines: list[_Line], place: int) -> Iterator[str]:
 
 
 def _items(lines: list[_Line]) -> Iterator[tuple[str, str]]:
-    """(name of its section in lower case, text) of each list item, with what is nested in it."""
+    """(section name in lower case, text) of each list item, including its nested lines."""
     section = ""
     item: list[str] = []
     indentation = 0
@@ -178,7 +178,7 @@ def _items(lines: list[_Line]) -> Iterator[tuple[str, str]]:
 
 
 def _title(lines: list[_Line]) -> str:
-    """The first heading of level 1 without the words that only name the kind of document."""
+    """The first heading of level 1, without words that only name the kind of document."""
     for line in lines:
         if line.kind == "heading" and line.level == 1:
             return _TITLE_PREFIX.sub("", line.text, count=1)
@@ -204,14 +204,14 @@ def _draft(tool: str, outcome: str, texts: list[str]) -> SpecificationDraft:
 
 
 def _cut(text: str, limit: int) -> str:
-    """``text`` of at most ``limit`` characters, cut before a word."""
+    """``text`` with at most ``limit`` characters, cut before a word."""
     if len(text) <= limit:
         return text
     return text[: limit - 1].rsplit(" ", 1)[0] + "…"
 
 
 def _lines(text: str) -> Iterator[_Line]:
-    """Lines of Markdown that say something; fenced code and comments are left out."""
+    """Lines of Markdown with content; fenced code and comments are left out."""
     fence = ""
     for raw in _COMMENT.sub("", text).splitlines():
         fenced = _FENCE.match(raw)
@@ -226,7 +226,7 @@ def _lines(text: str) -> Iterator[_Line]:
 def _line(raw: str) -> _Line:
     heading = _HEADING.match(raw) or _BOLD_HEADING.match(raw.strip())
     if heading is not None:
-        # A bold line on its own stands where spec-kit's template has a heading of the third level.
+        # A bold line on its own is used instead of spec-kit's heading of the third level.
         level = len(heading[1]) if raw.lstrip().startswith("#") else 3
         return _Line("heading", _plain(heading.groups()[-1]), level)
     item = _ITEM.match(raw)
