@@ -1,4 +1,4 @@
-"""Evidence as a value: what was measured, how fresh it is, what it rests on.
+"""Evidence as a value: the measurement, its freshness, and the files that it depends on.
 
-Knows no judge.
+Nothing here knows a judge.
 """

@@ -1,7 +1,7 @@
 """The in-toto Statements of an export, made from a run's evidence (SPEC 10, *Export*).
 
-A :class:`Record` holds everything that the Statements are made from, and is itself one of them; so
-the check of a bundle makes them again and compares. The types are those of the in-toto
+A :class:`Record` holds everything that the Statements are made from, and is itself one of them, so
+the check of a bundle can make them again and compare. The types are those of the in-toto
 attestation framework (Statement v1, test-result v0.1) and of SLSA (verification summary v1).
 """
 
@@ -46,13 +46,13 @@ class AttestedFile(NamedTuple):
 
 
 class AttestedSidecar(NamedTuple):
-    """One sidecar. ``criterion`` is the one it decides; None: it decides nothing."""
+    """One sidecar. ``criterion`` is the id of the one it decides; None: it decides nothing."""
 
     file: str
     evidence: Evidence
     criterion: str | None
     commit: str | None = None
-    """The commit whose files are exactly those it was measured on; None where there is none."""
+    """The commit with exactly the measured files; None if there is none."""
 
 
 class Record(NamedTuple):
@@ -64,10 +64,10 @@ class Record(NamedTuple):
     flow_version: str
     resource_uri: str
     closed_at: str | None
-    """When the goal was closed; None while it is open, or was cancelled."""
+    """The moment of closing; None while the goal is open, or if it was cancelled."""
     rubrics: Mapping[str, str]
     left_out: Mapping[str, int]
-    """Count of the goal's evidence that is not included, by reason."""
+    """Number of the goal's evidence that is not included, by reason."""
     items: tuple[AttestedSidecar, ...]
     files: tuple[AttestedFile, ...]
 
@@ -97,8 +97,8 @@ def pae(payload_type: str, body: bytes) -> bytes:
 def result_of(goal: Goal, item: AttestedSidecar) -> TestResult:
     """The result of a sidecar for its criterion.
 
-    ``inconclusive`` is neither a pass nor a rejection, and so a warning; a failure where the
-    criterion need not pass is one too (SPEC 3).
+    ``inconclusive`` is neither a pass nor a rejection, and so a warning; so is a failure of a
+    criterion that need not pass (SPEC 3).
     """
     criterion = goal.criterion(item.criterion or "")
     if criterion is None:
@@ -137,7 +137,7 @@ def statements(record: Record) -> list[dict[str, Any]]:
 
 
 def record_faults(record: Record) -> list[str]:
-    """The contradictions in a record; empty where there are none."""
+    """The contradictions in a record; empty if there are none."""
     goal = record.goal
     faults: list[str] = []
     deciding = [item for item in record.items if item.criterion is not None]
@@ -204,7 +204,7 @@ def _speaks_for(evidence: Evidence, criterion: Criterion) -> bool:
 
 
 def _subject(record: Record, item: AttestedSidecar) -> list[dict[str, Any]]:
-    """The measured state: the commit, where the files were exactly its, and the files' digest."""
+    """The measured state: the commit, if the files were exactly its, and the files' digest."""
     stamp = item.evidence.subject
     subjects: list[dict[str, Any]] = []
     if item.commit is not None:

@@ -1,9 +1,9 @@
 """Results of other tools, as values (SPEC 5, ``flow evidence import``).
 
-They are stored and shown, and given to a judge under their own name while they are fresh; they
+They are stored and shown, and passed to a judge under their own name while they are fresh; they
 never decide anything. A report is about the commit it names, so it is fresh while the files here
-are exactly that commit's (Flow's own files and by-products aside, and imported reports, which often
-lie in the checkout).
+are exactly that commit's. Flow's own files, by-products and imported reports, which are often in
+the checkout, do not matter for this.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _COMMIT = r"[0-9a-fA-F]{7,64}"
 
 
 class NoReport(ValueError):
-    """Why a file is no report of its format; the caller adds the file's name."""
+    """Reason that a file is no report of its format; the caller adds the file's name."""
 
 
 class CheckReport(NamedTuple):
@@ -49,7 +49,7 @@ class CheckReport(NamedTuple):
     result: str
     """One line for people, without foreign text."""
     commit: str | None = None
-    """The commit it names, in lower case; perhaps abbreviated."""
+    """The commit it names, in lower case; may be abbreviated."""
     tool: str | None = None
     url: str | None = None
     counts: Mapping[str, int] = {}
@@ -64,10 +64,10 @@ LONGEST_NAME = 200
 
 
 def commit_in(values: Iterable[object]) -> str | None:
-    """The commit that a report's fields name. None: none does.
+    """The commit that a report's fields name; None if there is none.
 
-    Only hexadecimal ids count: a branch's name, or ``HEAD``, would fit whatever is checked out.
-    Raises :class:`NoReport` where they name different ones.
+    Only hexadecimal ids count: a branch's name, or ``HEAD``, would fit any checkout. Raises
+    :class:`NoReport` if they name different commits.
     """
     texts = [value for value in values if isinstance(value, str)]
     ids = {text.lower() for text in texts if re.fullmatch(_COMMIT, text)}
@@ -88,9 +88,9 @@ def limitations(report: CheckReport) -> list[str]:
 def body_of(
     report: CheckReport, *, commit: str | None, blob: str | None, proves: tuple[str, ...]
 ) -> dict[str, Any]:
-    """The ``evidence`` part of the sidecar; ``commit`` is the one that it is about.
+    """The ``evidence`` part of the sidecar; ``commit`` is the one that the report is about.
 
-    ``blob`` is the report's id as git would name it.
+    ``blob`` is the git blob id of the report.
     """
     imported = {
         "format": report.format,
@@ -111,13 +111,13 @@ def body_of(
 
 
 def without_reports(snapshot: Snapshot, evidence: Iterable[Evidence]) -> Snapshot:
-    """``snapshot`` without the reports of this evidence that still lie in the checkout."""
+    """``snapshot`` without the reports of this evidence that are still in the checkout."""
     blobs = {(each.imported or {}).get("blob") for each in evidence} - {None}
     rest = where(snapshot.changes, lambda change: not _is_report(change, blobs))
     return snapshot._replace(changes=rest)
 
 
 def _is_report(change: PathChange, blobs: Iterable[object]) -> bool:
-    """Whether an untracked file is a report that was imported, byte for byte."""
+    """Whether an untracked file is an imported report, byte for byte."""
     entry = change.worktree
     return change.untracked and change.base is None and entry is not None and entry.digest in blobs

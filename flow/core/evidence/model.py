@@ -35,8 +35,8 @@ class Subject(NamedTuple):
     """The state that evidence was measured on (SPEC 10).
 
     ``tree`` is a digest of the working tree's, the index's and HEAD's content against the pinned
-    base, without the paths that the boundary leaves out; None where git could not answer.
-    ``contract`` is the contract's digest.
+    base, without the paths that the boundary leaves out; None if git could not answer. ``contract``
+    is the contract's digest.
     """
 
     head: str | None
@@ -45,7 +45,7 @@ class Subject(NamedTuple):
     flow_version: str
 
     def to_document(self) -> dict[str, Any]:
-        """Its part of the sidecar."""
+        """The subject as part of a sidecar."""
         return {key: value for key, value in self._asdict().items() if value is not None}
 
 
@@ -67,13 +67,13 @@ class Evidence(NamedTuple):
 
     @property
     def subject(self) -> Mapping[str, Any]:
-        """The stamp of its subject; empty where there is none."""
+        """The stamp of its subject; empty if there is none."""
         subject: Mapping[str, Any] = self.document["evidence"].get("subject") or {}
         return subject
 
     @property
     def imported(self) -> Mapping[str, Any] | None:
-        """The fields about the report that it was read from; None where it is no import."""
+        """The fields about the imported report; None if this evidence is no import."""
         imported = self.document["evidence"].get("imported")
         return imported if isinstance(imported, dict) else None
 

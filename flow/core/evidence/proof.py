@@ -1,8 +1,8 @@
-"""Changes since a goal began of the files that its commands rest on (SPEC 17.12). Values only.
+"""Changes, since a goal began, of the files that its commands depend on (SPEC 17.12). Values only.
 
-Those are the files that a command names (tests, scripts, a Makefile, programs in ``.venv/bin``) and
-those that its runner reads beside them. The comparison is the verifier lock's, with other patterns;
-where the lock asks for a person, this only reports.
+These are the files that a command names (tests, scripts, a Makefile, programs in ``.venv/bin``) and
+those that its runner reads in addition. The comparison is that of protected files, with other
+patterns; a changed protected file needs a person, a change here is only reported.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 LISTED = 200
-"""Files that a document names; all are counted."""
+"""Files in a document, at most; all are counted."""
 
 Kind = Literal["new", "gone", "changed"]
 _KINDS: dict[str, Kind] = {"added": "new", "removed": "gone", "modified": "changed"}
@@ -28,7 +28,7 @@ CUT = "the commands name more files than are watched"
 
 
 class Patterns:
-    """Patterns that start at the top level; of those without wildcards any number is cheap."""
+    """Patterns from the top level; those without wildcards cost almost nothing."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
         wild = []
@@ -45,7 +45,7 @@ class Patterns:
         return bool(self._literal or self._wild)
 
     def first(self, path: bytes, *, folder: bool = False) -> str | None:
-        """The pattern that names ``path``, or a folder above it."""
+        """The pattern that names ``path``, or a folder above it; None if none does."""
         at = len(path)
         while at > 0:
             if path[:at] in self._literal:
@@ -65,9 +65,9 @@ class LineCount(NamedTuple):
     added: int
     removed: int
     keys: tuple[str, ...] = ()
-    """The keys that differ, of a settings file."""
+    """The differing keys of a settings file."""
     harmless: bool = False
-    """Whether no test run reads what differs."""
+    """Whether no test run reads the differing keys."""
 
 
 class ProofFile(NamedTuple):
@@ -78,10 +78,10 @@ class ProofFile(NamedTuple):
     before: str
     after: str
     lines: LineCount | None = None
-    """None where the lines are unknown: the former content is not in git, or it is no text."""
+    """None if the lines are unknown: the former content is not in git, or it is no text."""
 
     def to_document(self) -> dict[str, Any]:
-        """Its row in verdicts and questions."""
+        """The file's row in verdicts and questions."""
         lines = self.lines
         return {
             "path": visible(self.path),
@@ -93,20 +93,20 @@ class ProofFile(NamedTuple):
 
 
 class ProofChange(NamedTuple):
-    """All changed files that matter, perhaps none."""
+    """All changed files that matter; may be empty."""
 
     digest: str
     """Digest of every change, including those that do not matter."""
     files: tuple[ProofFile, ...] = ()
     unknown: tuple[str, ...] = ()
-    """Reasons why there may be more, as sentences."""
+    """Reasons that there may be more changes, as sentences."""
 
     def count(self, kind: Kind) -> int:
-        """How many files are ``kind``."""
+        """Number of files of this kind."""
         return sum(1 for file in self.files if file.kind == kind)
 
     def sentence(self) -> str:
-        """``2 files, +40 -3, 1 new``; empty where nothing changed."""
+        """``2 files, +40 -3, 1 new``; empty if nothing changed."""
         if not self.files:
             return ""
         counts = [file.lines for file in self.files if file.lines is not None]
@@ -119,7 +119,7 @@ class ProofChange(NamedTuple):
         return ", ".join(parts)
 
     def to_document(self, listed: int | None = LISTED) -> dict[str, Any]:
-        """Its part of verdicts and questions; ``files`` names the first ``listed``, None: all."""
+        """The part for verdicts and questions; ``files`` has the first ``listed``, None: all."""
         return {
             "digest": self.digest,
             "count": len(self.files),
@@ -185,8 +185,8 @@ def pin_patterns(
 ) -> Baseline:
     """The baseline with ``patterns`` as those of the contract's commands.
 
-    A file that they name literally and that is in no change set (``changes``: paths) is recorded
-    as it is on disk now, unless it is recorded already.
+    A file that a pattern names literally and that is not in the change set (``changes``: paths) is
+    recorded as it is on disk now, unless it has a record already.
     """
     there = set(changes)
     states = dict(baseline.proof_states)
@@ -194,7 +194,7 @@ def pin_patterns(
         if path not in states and path not in there:
             states[path] = protected_files.states_of_ignored(digest)
     for path in filter(None, map(literal_name, patterns)):
-        if path not in states and path in baseline.dirty:  # it was there, and not as in the base
+        if path not in states and path in baseline.dirty:  # it existed, and differed from the base
             worktree, _, index = baseline.dirty[path].partition(" ")
             states[path] = f"{worktree} {index or ABSENT} {ABSENT} {ABSENT}"
     known = tuple(patterns) if at_activation else baseline.proof_known

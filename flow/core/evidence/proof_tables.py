@@ -1,14 +1,13 @@
-"""The files that test runners read beside those that a command names, as data.
+"""The files that test runners read in addition to those that a command names, as data.
 
 Sources: each program's own pages on configuration and test discovery, as read in November 2026
 (docs.pytest.org "Configuration" and "Good Integration Practices", docs.python.org "site" and
-"unittest", jestjs.io "Configuring Jest", vitest.dev/config, mochajs.org, npm
-"package.json", yarnpkg.com "yarnrc", turbo.build, nx.dev, pkg.go.dev/cmd/go "Test packages",
-doc.rust-lang.org/cargo "Package Layout",
-rspec.info, docs.phpunit.de "XML Configuration", maven.apache.org "Standard Directory Layout",
-docs.gradle.org "Testing", learn.microsoft.com "dotnet test", cmake.org "ctest", hexdocs.pm/mix,
-swift.org/package-manager, bats-core.readthedocs.io, gnu.org "Makefile Names"; of linters and type
-checkers each one's page on its configuration file).
+"unittest", jestjs.io "Configuring Jest", vitest.dev/config, mochajs.org, npm "package.json",
+yarnpkg.com "yarnrc", turbo.build, nx.dev, pkg.go.dev/cmd/go "Test packages",
+doc.rust-lang.org/cargo "Package Layout", rspec.info, docs.phpunit.de "XML Configuration",
+maven.apache.org "Standard Directory Layout", docs.gradle.org "Testing", learn.microsoft.com "dotnet
+test", cmake.org "ctest", hexdocs.pm/mix, swift.org/package-manager, bats-core.readthedocs.io,
+gnu.org "Makefile Names"; of linters and type checkers each one's page on its configuration file).
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ class Ecosystem(NamedTuple):
 
     programs: tuple[str, ...]
     settings: tuple[str, ...]
-    """Names of files, searched in the folders up to the top."""
+    """Names of files, searched in each folder up to the top level."""
     tests: tuple[str, ...]
-    """Names of test files, or of folders (with ``/``), where a command names none."""
+    """Names of test files, or of folders (with ``/``), for commands that name none."""
 
 
 ECOSYSTEMS: dict[str, Ecosystem] = {
@@ -167,7 +166,7 @@ PROJECT_RUNNERS = frozenset(
         "hatch", "poetry", "pdm", "rye", "composer", "rake", "ninja", "meson", "cmake", "bazel",
     )
 )  # fmt: skip
-"""Programs that run commands of the project's own files: their words do not name the tests."""
+"""Programs that run commands from the project's own files: their words do not name the tests."""
 
 EXAMINERS = frozenset(
     (
@@ -178,7 +177,8 @@ EXAMINERS = frozenset(
         "printf", "rm", "mkdir", "touch", "cd", "pushd", "popd", "export", "git",
     )
 )  # fmt: skip
-"""Programs that examine their operands, which are the work itself; a test among them counts."""
+"""Programs that examine their operands, which are the work itself; only a test among them counts.
+"""
 
 RULE_OPTIONS = frozenset(
     (
@@ -186,7 +186,7 @@ RULE_OPTIONS = frozenset(
         "--ignore-file", "--exclude-from", "--project", "--settings-path", "--settings",
     )
 )  # fmt: skip
-"""Options of examiners whose value is a file of rules, and not of the work."""
+"""Options of examiners whose value is a file of rules, not of the work."""
 
 SEARCHERS = frozenset(("grep", "egrep", "fgrep", "zgrep", "rg", "ag"))
 """Examiners whose ``-f`` names a file of patterns."""
@@ -197,10 +197,10 @@ TEST_FOLDERS = frozenset(
         "testdata", "fixtures", "ci", "checks",
     )
 )  # fmt: skip
-"""Names of folders that count with all that is in them where a command names them."""
+"""Names of folders that count with all their content if a command names them."""
 
 TOOL_FOLDERS = (".venv/bin", "venv/bin", "env/bin", ".tox", "node_modules/.bin", "vendor/bin")
-"""Where a project's own copies of programs lie; most are ignored by git."""
+"""Folders with a project's own copies of programs; git ignores most of them."""
 
 RUNNER_MODULES = (
     "pytest",
@@ -211,8 +211,9 @@ RUNNER_MODULES = (
     "sitecustomize",
     "usercustomize",
 )
-"""Modules of Python's runners, and those that it imports by itself at its start: one of these
-names in a folder that is searched first takes their place."""
+"""Modules of Python's runners, and those that Python imports at its start: a file of this name in a
+folder that is searched earlier replaces the module.
+"""
 
 SITE = ("*.pth", "sitecustomize.py", "usercustomize.py")
 """Files that Python runs at its start, in the ``site-packages`` of an environment."""

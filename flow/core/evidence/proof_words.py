@@ -1,6 +1,6 @@
-"""Patterns of the files that a command's words name, and that its runner reads beside them. Pure.
+"""Patterns of the files that a command's words name, or its runner reads in addition. Pure.
 
-The words come from the shell's grammar; ``Disk`` tells what lies at a path.
+The words come from the shell's grammar; ``Disk`` answers questions about paths.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 MOST_PATTERNS = 3000
-"""The most patterns of one goal; the rest is left out, with a warning."""
+"""Patterns of one goal, at most; the rest is left out, with a warning."""
 
 _LONGEST = 400
 _SUFFIX = re.compile(r"[^/.][^/]*\.[A-Za-z][A-Za-z0-9]{0,9}$")
@@ -38,11 +38,11 @@ _SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "source", ".")
 _PYTHON = re.compile(r"python[0-9.]*$|pypy[0-9.]*$")
 _DEEPEST = 3
 _LONGEST_VARIED = 8192
-"""Characters: in a longer text no value is put in a variable's place."""
+"""Characters: in a longer text no variable is replaced by its value."""
 _MOST_VALUES = 40
-"""Texts that are made of one command by its variables' values."""
+"""Variants of one command by its variables' values, at most."""
 _MOST_VARIANTS = 400
-"""The same for all commands of a goal, and the scripts that they call."""
+"""Variants of all commands of a goal and the scripts that they call, at most."""
 _ASSIGNED = re.compile(r"(?<![\w$])([A-Za-z_]\w*)=[\"']?([\w./+@%*?-]{1,400})(?=[\"'\s;&|)]|$)")
 _DEFAULT = re.compile(r"\$\{([A-Za-z_]\w*):?[-=]([\w./+@%*?-]{1,400})\}")
 _LOOP = re.compile(r"\bfor\s+([A-Za-z_]\w*)\s+in\s([^;\n]*)")
@@ -53,7 +53,7 @@ _USED = re.compile(
 _SEARCHED = re.compile(r"\bPYTHONPATH=[\"']?([^\s\"';&|]{1,1000})")
 _HERE = re.compile(r"^(?:\$PWD|\$\{PWD\}|\$\(pwd\))(?:/|$)")
 _OUTSIDE = ".."
-"""The folder of commands that run outside of the checkout."""
+"""The folder of commands that run outside the checkout."""
 _SINGLE = Globs(
     (name for each in ECOSYSTEMS.values() for name in each.tests if not name.endswith("/")),
     anchored=False,
@@ -64,26 +64,26 @@ class Disk(Protocol):
     """The files below the top level; every path is relative to it."""
 
     def kind(self, path: str) -> Literal["file", "folder", ""]:
-        """The kind of a path; empty where nothing is there."""
+        """The kind of a path; empty if nothing exists there."""
 
     def program(self, name: str) -> str | None:
-        """The path of the program of this name, if it is below the top level."""
+        """The path of the program ``name``; None if it is not below the top level."""
 
     def script(self, folder: str, name: str) -> str | None:
-        """The text of a script that the folder's ``package.json`` has by this name."""
+        """The text of a script in the folder's ``package.json``; None if there is none."""
 
     def module_path(self) -> str:
         """The user's own ``PYTHONPATH``."""
 
     def inside(self, path: str) -> str | None:
-        """An absolute path as one below the top level; None where it is none."""
+        """An absolute path, relative to the top level; None if it is outside."""
 
     def real(self, path: str) -> str | None:
-        """The target of a symlink, if it lies below the top level and is another path."""
+        """The target of a symlink; None if it is outside the top level or the same path."""
 
 
 class Watched(NamedTuple):
-    """Patterns (as in a ``.gitignore``) of the files that commands rest on."""
+    """Patterns (as in a ``.gitignore``) of the files that commands depend on."""
 
     patterns: tuple[str, ...]
     cut: bool = False
@@ -95,10 +95,7 @@ def watched(
     words_of: Callable[[str], Iterable[tuple[str | None, ...]]],
     disk: Disk,
 ) -> Watched:
-    """The patterns for ``commands``: (text, its folder) each.
-
-    ``words_of`` gives the words of every simple command in a text, in order.
-    """
+    """The patterns for ``commands``, each (text, its folder)."""
     finder = _ProofFinder(words_of, disk)
     for text, folder in commands:
         finder.command(text, posixpath.normpath(folder or "."), 0)
@@ -147,7 +144,7 @@ class _ProofFinder:
             self._simple(plain, name, place)
             if "python" in self._ecosystems(plain, name):
                 self._modules(plain, place, searched)
-        # Lists of loops and texts in texts: only tests by their name count, unless the shell
+        # Loop lists and texts inside texts: only words that look like tests count, unless the shell
         # computes its program.
         others = tuple(
             word for word in re.split(r"[\s\"'`$(){}<>|;&=]+", text[:65536]) if "/" in word
@@ -156,9 +153,9 @@ class _ProofFinder:
         self._simple((name, *others[:200]), name, here)
 
     def _folder(self, folder: str, words: tuple[str | None, ...]) -> str:
-        """The folder that ``cd WORDS`` leads to from another one; ``..`` wherever that is outside.
+        """The folder that ``cd WORDS`` leads to from ``folder``; ``..`` for any place outside.
 
-        One that the shell computes is not known, and taken for the same.
+        A target that the shell computes is unknown; ``folder`` is returned.
         """
         given = [word for word in words if word is None or word[:1] != "-"]
         if not given or given[0] is None:
@@ -166,7 +163,7 @@ class _ProofFinder:
         return self._place(folder, given[0]) or _OUTSIDE
 
     def _inner(self, name: str, words: tuple[str | None, ...], folder: str, depth: int) -> None:
-        """Follow a command that another runs: ``bash -c TEXT``, a script of ``package.json``."""
+        """Follow a command inside another one: ``bash -c TEXT``, a script of ``package.json``."""
         given = [word for word in words[1:] if word is not None]
         if name in _SHELLS:
             for option, text in zip(given, given[1:], strict=False):  # noqa: RUF007
@@ -210,7 +207,7 @@ class _ProofFinder:
             self._site(words[0] or "", folder)
 
     def _below(self, program: str | None, folder: str) -> bool:
-        """Whether a program with a path lies in the checkout."""
+        """Whether a program with a path is in the checkout."""
         path = self._place(folder, program or "")
         return path is not None and self._disk.kind(path) != "folder"
 
@@ -222,7 +219,7 @@ class _ProofFinder:
         return tuple(key for key, tools in ECOSYSTEMS.items() if names & set(tools.programs))
 
     def _program(self, program: str, folder: str) -> None:
-        """Add the program itself, where it lies in the checkout."""
+        """Add the program itself, if it is in the checkout."""
         if "/" in program:
             path = self._place(folder, program)
         else:
@@ -274,13 +271,13 @@ class _ProofFinder:
             yield path
 
     def _place(self, folder: str, word: str) -> str | None:
-        """``word`` as a path below the top level; None where it leads out or into Flow's folder."""
+        """``word`` as a path from the top level; None if it leads outside or into Flow's folder."""
         inside = self._disk.inside(word) if word.startswith("/") else None
         if inside is not None:
             return _joined_path(".", inside)
         path = _joined_path(folder, word)
         if folder != self._start and (path is None or not self._disk.kind(path)):
-            # Behind ``(cd web; ...)`` and ``popd`` commands run where they did before.
+            # After ``(cd web; ...)`` and ``popd``, commands run in the former folder.
             first = _joined_path(self._start, word)
             return first if first is not None and self._disk.kind(first) == "file" else path
         return path
@@ -301,9 +298,10 @@ class _ProofFinder:
         return []
 
     def _modules(self, words: tuple[str | None, ...], folder: str, searched: Iterable[str]) -> None:
-        """Add the files that would take the place of a runner's own modules, there or not.
+        """Add the files, existing or not, that would replace a runner's own modules.
 
-        Python looks for them where ``-m`` is given, beside a script, and in ``PYTHONPATH``.
+        Python searches for them in the current folder with ``-m``, beside a script, and in
+        ``PYTHONPATH``.
         """
         given = [word for word in words[1:] if word is not None]
         named = [after for word, after in itertools.pairwise(given) if word == "-m"]
@@ -318,7 +316,7 @@ class _ProofFinder:
                     self.patterns += (f"{start}{module}.py", f"{start}{module}/__init__.py")
 
     def _tool(self, word: str, folder: str) -> None:
-        """Add a program that a launcher starts, where the project has a copy of its own."""
+        """Add a program that a launcher starts, if the project has its own copy."""
         if "/" in word or word.startswith(("-", ".")) or len(word) > 80 or _STRANGE.search(word):
             return
         for place in TOOL_FOLDERS:
@@ -372,11 +370,11 @@ class _ProofFinder:
 
 
 def _with_values(text: str, depth: int = _DEEPEST) -> list[str]:
-    """``text`` with the values of its variables put in their places, a text a value.
+    """``text`` with its variables replaced by their values, one text per value.
 
-    Only values that stand in the text count (``X=tools; $X/run``, ``for t in a b; do
-    tools/$t; done``, ``${X:-tools}/run``). Where several variables have several, the first text
-    has the first of each, the second text the second, and so on.
+    Only values in the text itself count (``X=tools; $X/run``, ``for t in a b; do tools/$t; done``,
+    ``${X:-tools}/run``). If several variables have several values, the first text has the first
+    value of each, the second text the second, and so on.
     """
     if "$" not in text or len(text) > _LONGEST_VARIED or not depth:
         return []
@@ -399,7 +397,7 @@ def _with_values(text: str, depth: int = _DEEPEST) -> list[str]:
 
 
 def _value_of(chosen: dict[str, str]) -> Callable[[re.Match[str]], str]:
-    """What stands in a variable's place: its value, else its use as it is."""
+    """The replacement of a variable's use: its value, or the use itself if it has none."""
     return lambda use: chosen.get(use[1] or use[2], use[0])
 
 
@@ -416,7 +414,7 @@ def _chosen_folder(words: tuple[str | None, ...]) -> tuple[str | None, ...]:
 
 
 def _joined_path(folder: str, word: str) -> str | None:
-    """``word`` as a path below the top level; None where it leads out or into Flow's folder."""
+    """``word`` as a path below the top level; None if it leads outside or into Flow's folder."""
     if word.startswith(("/", "~")):
         return None
     path = posixpath.normpath(posixpath.join(folder, word))
@@ -442,7 +440,7 @@ def _test_like(path: str) -> bool:
 
 
 def _one_test(path: str) -> bool:
-    """Whether it is one test by its name, not a script that may run several."""
+    """Whether the path looks like a single test, not a script that may run several."""
     name = path.rpartition("/")[2]
     return _SINGLE.first(path_bytes(name)) is not None
 
@@ -452,7 +450,7 @@ def _below_tests(path: str) -> bool:
 
 
 def _computed(words: tuple[str | None, ...]) -> bool:
-    """Whether the shell computes the program or script that it runs."""
+    """Whether the shell computes the name of the program or script that runs."""
     if not words or words[0] is None:
         return True
     given = words[1:]

@@ -1,4 +1,4 @@
-"""The verifier lock: protected files that changed since activation (SPEC 10). Values only.
+"""Protected files that changed since activation (SPEC 10). Values only.
 
 The change set has every path that differs from the pinned base; the baseline holds the digests of
 the few that differed at activation already.
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 LISTED = 100
-"""Files that a document names; all are counted, and all are in the digest."""
+"""Files in a document, at most; all are counted, and all are in the digest."""
 
 
 class Matcher(Protocol):
-    """Patterns, as :class:`~flow.core.boundary.globs.Globs` has them."""
+    """The methods of :class:`~flow.core.boundary.globs.Globs`."""
 
     def __bool__(self) -> bool:
         """Whether there are any patterns."""
@@ -67,7 +67,7 @@ class Difference(NamedTuple):
         return canonical_digest([list(file) for file in self.files])
 
     def to_document(self) -> dict[str, Any]:
-        """Its part of a sidecar; ``files`` names the first :data:`LISTED`."""
+        """The difference as part of a sidecar; ``files`` has the first :data:`LISTED`."""
         return {
             "digest": self.digest,
             "count": len(self.files),
@@ -95,11 +95,12 @@ def difference(
     patterns: Sequence[str],
     own_files: Callable[[PathChange], bool],
 ) -> Difference | None:
-    """The protected files that changed since activation; None where none did.
+    """The protected files that changed since activation; None if none did.
 
-    Also None where git could not answer: the boundary is inconclusive then. A path counts in all
-    three places: on disk it must be as it was on disk, in HEAD and in the index as any of the three
-    was, or as the base. Caches, and by-products of Flow's own commands, are left out.
+    Also None if git could not answer: the boundary is inconclusive then. A path is compared in all
+    three places: on disk it must be as it was on disk; in HEAD and in the index it must be as any
+    of the three was, or as in the base. Caches, and by-products of Flow's own commands, are left
+    out.
     """
     if not patterns or snapshot.problems:
         return None
@@ -115,7 +116,7 @@ def compared(
     late: Matcher,
     own_files: Callable[[PathChange], bool],
 ) -> Difference | None:
-    """The files that ``known`` or ``late`` name and that changed since activation.
+    """The files that match ``known`` or ``late`` and changed since activation; None if none did.
 
     Files of ``known`` are compared with ``baseline.protected``, those of ``late`` with the base.
     """
@@ -145,7 +146,7 @@ def counted(
     seen: set[str] | None = None,
     own_files: Callable[[PathChange], bool] = lambda _: False,
 ) -> Iterable[PathChange]:
-    """``changes`` without untracked caches and Flow's own files, whose names go to ``seen``."""
+    """``changes`` without untracked caches and Flow's own files, whose paths go to ``seen``."""
     for change in changes:
         cached = change.untracked and change.base is None and cache_root(change.path) is not None
         if not cached and own_files(change):
@@ -173,7 +174,7 @@ def deviations(
 def deviating(
     changes: Iterable[PathChange], ignored: Mapping[str, str], locked: Matcher
 ) -> dict[str, str]:
-    """:func:`deviations`, for patterns that are compiled already."""
+    """Like :func:`deviations`, for patterns that are compiled already."""
     states_by_path = {
         path: states_of_ignored(digest) for path, digest in ignored.items() if not cache_root(path)
     }
@@ -187,7 +188,7 @@ def deviating(
 def relocked(
     baseline: Baseline, patterns: Sequence[str], before: Sequence[str], now: Mapping[str, str]
 ) -> Baseline:
-    """The baseline for ``patterns`` in the place of ``before``; ``now`` are the present deviations.
+    """The baseline with ``patterns`` instead of ``before``; ``now`` are the present deviations.
 
     Files that were protected before keep their record, others are recorded as they are now.
     """
@@ -210,7 +211,7 @@ def states_of_ignored(digest: str) -> str:
 
 
 def _naming_pattern(patterns: Matcher, change: PathChange) -> str | None:
-    """The pattern that names it; empty where it names a path inside a submodule."""
+    """The pattern that names the change; empty if a pattern names a path inside a submodule."""
     if not patterns:
         return None
     path = path_bytes(change.path)
@@ -219,14 +220,14 @@ def _naming_pattern(patterns: Matcher, change: PathChange) -> str | None:
 
 
 def _recorded(change: PathChange, baseline: Baseline) -> list[str]:
-    """The digests on disk, in the index, in HEAD and in the base, as they were at activation."""
+    """The digests at activation: on disk, in the index, in HEAD and in the base."""
     return _parsed_state(baseline.protected.get(change.path)) or [entry_digest(change.base)] * 4
 
 
 def _dirty_state(change: PathChange, baseline: Baseline) -> list[str]:
-    """The same for a pattern that came later: dirty files are recorded, the rest is the base's.
+    """Like :func:`_recorded`, for a later pattern: dirty files as recorded, others as in the base.
 
-    A commit between the base and the activation counts as a change: it is not recorded.
+    A commit between the base and the activation counts as a change, because it is not recorded.
     """
     base = entry_digest(change.base)
     worktree, _, index = baseline.dirty.get(change.path, base).partition(" ")
@@ -239,7 +240,7 @@ def _parsed_state(text: str | None) -> list[str] | None:
 
 
 def _how_moved(change: PathChange, states: Sequence[str]) -> str | None:
-    """The new digest of a path that changed; None where it is as it was."""
+    """The new digest of a path that changed; None if it did not."""
     now = entry_digest(change.worktree)
     if now != states[0]:
         return now
@@ -257,7 +258,7 @@ def _put_back(baseline: Baseline, known: Matcher, late: Matcher) -> dict[str, li
     for path, text in baseline.protected.items():
         states = _parsed_state(text)
         if states is not None and text.startswith(_EMPTIED):
-            continue  # a submodule that is checked out now is as the base has it
+            continue  # a submodule that is checked out now is as in the base
         if states is not None and known and known.first(path_bytes(path)) is not None:
             put_back[path] = states
     for path, text in baseline.dirty.items() if late else ():

@@ -1,7 +1,7 @@
 """Red first (SPEC 10): results of commands on the goal's base commit. Values only.
 
-A command that passes there already shows nothing about the change. One that fails there can tell
-the difference. One that could not run there, took too long or was vacuous says neither.
+A command that passes there already shows nothing about the change. One that fails there can show
+the difference. One that could not run there, took too long or was vacuous shows neither.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from flow.core.evidence.model import Outcome
 
 NON_DISCRIMINATING = "non_discriminating"
-"""The field's name everywhere, and the start of the limitation."""
+"""The field's name in all documents, and the start of the limitation."""
 
 ONLY_BASE = "Measured on the base commit, before the change: it proves no criterion."
 
 _REASON = 200
-"""Characters of a reason that are cached; the sidecar has all of it."""
+"""Characters of a cached reason; the sidecar has all of it."""
 
 
 class BaseRun(NamedTuple):
     """The result of one criterion's command on the base commit."""
 
     key: str
-    """:func:`key` of what was run, and on what."""
+    """:func:`base_run_key` of the command and the commit."""
     outcome: Outcome
     result: str
     reason: str
@@ -37,37 +37,37 @@ class BaseRun(NamedTuple):
 
     @property
     def non_discriminating(self) -> bool | None:
-        """Whether the command passed before the change; None where the run says nothing."""
+        """Whether the command passed before the change; None if the run was inconclusive."""
         return {"passed": True, "failed": False}.get(self.outcome)
 
     def to_document(self) -> dict[str, Any]:
-        """As the cache holds it."""
+        """The run as the cache stores it."""
         short = self._replace(reason=self.reason[:_REASON])
         return {name: value for name, value in short._asdict().items() if value}
 
     def shown(self) -> dict[str, Any]:
-        """As verdict and status show it."""
+        """The run as verdict and status show it."""
         document: dict[str, Any] = {"outcome": self.outcome, "result": self.result}
         if self.non_discriminating is not None:
             document[NON_DISCRIMINATING] = self.non_discriminating
         return document
 
     def limitation(self, commit: str) -> str | None:
-        """What a pass does not show, where the command passed on ``commit`` already."""
+        """The limitation of a pass, if the command passed on ``commit`` already; else None."""
         return limitation(commit) if self.non_discriminating else None
 
 
 def base_run_key(commit: str, criterion: Criterion, linked: Sequence[str] = ()) -> str:
-    """Key of a command on a commit: an amended command, folder or base has another one.
+    """Key of a command on a commit: another command, folder or base has another key.
 
-    ``linked`` are the folders that the base checkout gets.
+    ``linked`` are the ignored folders linked into the base checkout.
     """
     measured = [commit, criterion.verification_command, criterion.cwd or "", *linked]
     return canonical_digest(measured)[:32]
 
 
 def from_document(document: object) -> BaseRun | None:
-    """A run from its document; None where that is not one."""
+    """The run of a document; None if it is no such document."""
     if not isinstance(document, dict):
         return None
     texts = [document.get(name, "") for name in BaseRun._fields]
@@ -104,7 +104,7 @@ def limitation(commit: str) -> str:
 
 
 def warning(criterion_id: str, run: BaseRun, commit: str) -> str | None:
-    """The warning about one command on the base commit; None where it was red."""
+    """The warning about one command on the base commit; None if it failed there."""
     if run.non_discriminating is None:
         why = visible(run.reason or run.result)
         return (

@@ -23,7 +23,7 @@ class RepeatedRun(NamedTuple):
     outcome: Outcome
     reason: str
     blamed: bool = False
-    """Whether it changed what only Flow or a person may change: no other run makes that good."""
+    """Whether it changed files that only Flow or a person may change; no other run excuses that."""
     evidence_id: str = ""
 
 
@@ -37,7 +37,7 @@ class EarlierResult(NamedTuple):
 
     @property
     def doubtful(self) -> bool:
-        """Whether a single pass would contradict it."""
+        """Whether a single pass would contradict this result."""
         return self.flaky or self.outcome == "failed"
 
 
@@ -50,7 +50,7 @@ class RepeatTotal(NamedTuple):
     runs: tuple[RepeatedRun, ...]
 
     def to_document(self, criterion_id: str) -> dict[str, Any]:
-        """As the last run's sidecar holds it."""
+        """The total as the last run's sidecar stores it."""
         return {
             "criterion": criterion_id,
             "run": len(self.runs),
@@ -62,9 +62,9 @@ class RepeatTotal(NamedTuple):
 
 
 def add_up(runs: Sequence[RepeatedRun]) -> RepeatTotal:
-    """The common outcome of all runs, or ``inconclusive`` with the counts where they disagree.
+    """The common outcome of all runs, or ``inconclusive`` with the counts if they disagree.
 
-    A run that was blamed makes all of it ``failed``.
+    A blamed run makes the total ``failed``.
     """
     flaky = len({run.outcome for run in runs}) > 1
     blamed = next((run for run in runs if run.blamed), None)
