@@ -1,4 +1,4 @@
-"""A goal as a value: its contract, its lifecycle, and how it may be amended.
+"""A goal as a value: its contract, its lifecycle, its ids.
 
 No decision about a goal is made here.
 """

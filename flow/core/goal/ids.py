@@ -1,4 +1,4 @@
-"""Allow-lists for the names that become file names (SPEC 1)."""
+"""Allow-lists for the ids and names that become file names (SPEC 1)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class IdPattern(NamedTuple):
 
     pattern: str
     fits: Callable[[str], bool]
-    """Whether the whole of a text is as the pattern says."""
+    """Whether a whole text fits the pattern."""
 
 
 def starting_with(first: str, more: str, most: int, without: str = "") -> Callable[[str], bool]:
     """Names of at most ``most`` characters: one of ``first``, then of ``first`` and ``more``.
 
-    ``without`` is nowhere in them.
+    They do not contain ``without``.
     """
     allowed = first + more
 
@@ -54,10 +54,10 @@ SESSION_NAME = IdPattern(
     r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}",
     starting_with(_CAPITALS + _SMALL + DIGITS + "_-", ".", 100),
 )
-"""Ids of sessions that are a file's name as they are; the hook's script asks by it, too."""
+"""Ids of sessions that serve as file names unchanged; the hook's script uses the same rule."""
 CRITERION_ID = IdPattern(r"[A-Z]+[0-9]+", _is_numbered)
 RUBRIC_NAME = RUN_ID
-"""A rubric's file name without its ending, as a goal's criterion and ``--rubric`` say it."""
+"""A rubric's file name without its ending, as in a goal's criterion and in ``--rubric``."""
 
 
 def _check(allowed: IdPattern, value: object, what: str, shape: str) -> str:
@@ -99,9 +99,9 @@ def evidence_id(value: object) -> str:
 
 
 def folded_evidence_id(value: object) -> object:
-    """``value`` with capital letters as small ones, where that makes it an evidence id.
+    """``value`` in small letters, if that makes it an evidence id; else unchanged.
 
-    Other tools name evidence after a criterion as it is written: ``evidence-AC1-eval-1``.
+    Other tools name evidence after the criterion's own spelling: ``evidence-AC1-eval-1``.
     """
     if isinstance(value, str) and value.isascii() and EVIDENCE_ID.fits(value.lower()):
         return value.lower()

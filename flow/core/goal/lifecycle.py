@@ -1,10 +1,9 @@
 """The states of a goal and the moves between them (SPEC 2).
 
-``TABLE`` is the only place that says which status may follow which; :func:`allowed` adds that one
-that is not terminal may be repeated. :func:`check_move` reads it directly;
-:class:`Lifecycle` is the same table as a ``transitions`` machine: the ledger takes every change of
-a status through it, and the diagram in the docs is drawn from the table. A test holds the two equal
-in every cell.
+``TABLE`` alone defines which status may follow which; :func:`allowed` also lets a non-terminal
+status repeat. :func:`check_move` reads it directly; :class:`Lifecycle` is the same table as a
+``transitions`` machine: the ledger takes every change of a status through it, and the diagram in
+the docs is drawn from the table. A test holds the two equal in every cell.
 """
 
 from __future__ import annotations
@@ -16,10 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Terminal = Literal["achieved", "failed", "cancelled"]
-"""Final states. Only a person, or a door a person opened, writes one."""
+"""Final states. Only a person's word writes one, or the Stop hook ``failed`` if the user allowed
+it.
+"""
 
 NonTerminal = Literal["active", "waiting_for_user", "waiting_for_ci", "blocked"]
-"""What an evaluation may write by itself."""
+"""The statuses that an evaluation may write by itself."""
 
 Status = Literal[
     "draft",
@@ -73,12 +74,9 @@ def check_move(source: str, target: str, *, goal: str) -> None:
 class Lifecycle:
     """One goal's status as a ``transitions`` machine.
 
-    >>> state = Lifecycle("issue-4", "active")
-    >>> state.move("blocked")
-    >>> state.status
-    'blocked'
+    >>> state = Lifecycle("issue-4", "active") >>> state.move("blocked") >>> state.status 'blocked'
 
-    ``move`` raises :class:`StateError` for a cell the table does not have.
+    ``move`` raises :class:`StateError` for a cell that the table does not have.
     """
 
     status: Status
@@ -102,7 +100,7 @@ class Lifecycle:
         )
 
     def move(self, target: Status) -> None:
-        """Go to ``target``; raise :class:`StateError` where the table has no such move."""
+        """Go to ``target``; raise :class:`StateError` if the table has no such move."""
         from transitions import MachineError
 
         try:

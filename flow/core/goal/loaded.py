@@ -1,4 +1,4 @@
-"""A goal as it was read, and what a later write compares with."""
+"""A goal as read from disk, and the values that a later write is checked against."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Seen(NamedTuple):
-    """What a writer saw of a goal: a write is refused when any of it has moved."""
+    """The state of a goal that a writer read; a write is refused if any of it changed since."""
 
     status: str
     contract: str | None = None
@@ -26,5 +26,5 @@ class LoadedGoal(NamedTuple):
 
     @property
     def seen(self) -> Seen:
-        """What a write after this reading compares with."""
+        """The state for the check of a later write."""
         return Seen(self.goal.status, self.contract, self.goal.turns_evaluated)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 API_VERSION = "flow.synapti.ai/v1"
 
 NO_BRANCH = "none"
-"""``scope.branch`` of a goal that was made on a detached HEAD: it belongs to every branch."""
+"""``scope.branch`` of a goal that was created on a detached HEAD: it belongs to every branch."""
 
 MAX_ITERATIONS = 20
 """The default of ``continuation.max_iterations``."""
@@ -51,7 +51,7 @@ class Criterion(NamedTuple):
 
     @property
     def judged_paths(self) -> tuple[str, ...]:
-        """The patterns of the files that a judge is shown for it."""
+        """The patterns of the files that a judge receives for it."""
         debate = self.document.get("debate")
         solution = debate.get("solution") if isinstance(debate, dict) else None
         more = (solution,) if isinstance(solution, str) else tuple(solution or ())
@@ -59,23 +59,23 @@ class Criterion(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """SHA-256 over what the criterion asks, without its results."""
+        """SHA-256 over the criterion without its results."""
         return canonical_digest(
             {key: value for key, value in self.document.items() if key not in RESULT_FIELDS}
         )
 
 
 class GoalSummary(NamedTuple):
-    """What a goal file says in short: enough to tell which goals a command is about."""
+    """A goal file in short: enough to select the goals that a command is about."""
 
     id: str
     status: Status
     branch: str
     created_at: str
     touched: str
-    """As :attr:`Goal.touched`."""
+    """See :attr:`Goal.touched`."""
     blocked_by_paths: bool
-    """As :attr:`Goal.blocked_by_paths`."""
+    """See :attr:`Goal.blocked_by_paths`."""
 
 
 class Goal(NamedTuple):
@@ -117,27 +117,27 @@ class Goal(NamedTuple):
 
     @property
     def max_iterations(self) -> int:
-        """How many continuations the Stop hook may ask for (SPEC 6, budget)."""
+        """Largest number of continuations by the Stop hook (SPEC 6, budget)."""
         return int((self.document.get("continuation") or {}).get("max_iterations", MAX_ITERATIONS))
 
     @property
     def after(self) -> tuple[str, ...]:
-        """The goals that have to be achieved before this one is proposed (``continuation``)."""
+        """The goals that must be achieved before this one is proposed (``continuation``)."""
         return tuple((self.document.get("continuation") or {}).get("after") or ())
 
     @property
     def max_seconds(self) -> float | None:
-        """How long the Stop hook may keep the agent at it; None: no such limit."""
+        """Seconds for which the Stop hook may keep the agent working; None: no limit."""
         return (self.document.get("continuation") or {}).get("max_seconds")
 
     @property
     def max_cost_usd(self) -> float | None:
-        """What judges may cost while the Stop hook keeps the agent at it; None: no such limit."""
+        """US dollars for judges while the Stop hook keeps the agent working; None: no limit."""
         return (self.document.get("continuation") or {}).get("max_cost_usd")
 
     @property
     def repeat(self) -> int:
-        """How often each command runs (``evaluator.repeat``, SPEC 10, flaky)."""
+        """Number of runs of each command (``evaluator.repeat``, SPEC 10, flaky)."""
         return int(self.document["evaluator"].get("repeat") or 1)
 
     @property
@@ -147,18 +147,18 @@ class Goal(NamedTuple):
 
     @property
     def baseline_link(self) -> tuple[str, ...]:
-        """The ignored folders that a checkout of the base commit gets (SPEC 17.1)."""
+        """The ignored folders that are linked into a checkout of the base commit (SPEC 17.1)."""
         named = self.document["evaluator"].get("baseline_link") or ()
         return tuple(dict.fromkeys(path.rstrip("/") for path in named))
 
     @property
     def flow_managed(self) -> bool:
-        """Whether ``continuation.mode`` says that the hook warns at most."""
+        """Whether ``continuation.mode`` limits the hook to warnings."""
         return (self.document.get("continuation") or {}).get("mode") == "flow_managed"
 
     @property
     def touched(self) -> str:
-        """When something was last found out about it; when it was made, where nothing was."""
+        """The moment of the newest result; that of creation if there is no result."""
         at = (self.last_evaluation or {}).get("at") or ""
         return max(self.created_at, str(at), *(c.last_evaluated_at or "" for c in self.criteria))
 
@@ -172,19 +172,19 @@ class Goal(NamedTuple):
 
     @property
     def blocked_by_paths(self) -> bool:
-        """Whether it is blocked by a path violation, which putting files back ends."""
+        """Whether it is blocked by a path violation, which ends when the files are put back."""
         reason = (self.last_evaluation or {}).get("reason") or ""
         return self.status == "blocked" and "path_boundary_violation" in reason
 
     @property
     def waits_for_approval(self) -> bool:
-        """Whether it waits for a person who approves changed protected files."""
+        """Whether it waits for a person's approval of changed protected files."""
         reason = (self.last_evaluation or {}).get("reason") or ""
         return self.status == "waiting_for_user" and "protected files changed" in reason
 
     @property
     def contract_document(self) -> dict[str, Any]:
-        """What of its document is the contract; see :func:`contract`."""
+        """The contract part of its document; see :func:`contract`."""
         return contract(self.document)
 
     def digest(self, rubric_digests: Mapping[str, str] | None = None) -> str:
@@ -196,7 +196,7 @@ class Goal(NamedTuple):
 
 
 def is_of_branch(goal_branch: str, branch: str | None) -> bool:
-    """Whether a goal of ``goal_branch`` is one of the branch that is checked out; None: of all."""
+    """Whether a goal of ``goal_branch`` belongs to the checked-out ``branch``; None: any branch."""
     return branch is None or goal_branch in (branch, NO_BRANCH)
 
 
@@ -207,7 +207,7 @@ def rubrics_of(document: Mapping[str, Any]) -> tuple[list[str], tuple[str, ...]]
 
 
 def scorecard_rubrics(criteria: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """The rubrics of scorecards that ``criteria``, as a contract holds them, name; sorted."""
+    """The rubrics of scorecards in ``criteria``, which are a contract's; sorted."""
     cards = (criterion.get("scorecard") for criterion in criteria)
     return tuple(sorted({c["rubric"] for c in cards if isinstance(c, dict) and c.get("rubric")}))
 
