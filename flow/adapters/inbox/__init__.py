@@ -1,4 +1,4 @@
 """The checkouts of a user as the inbox finds and remembers them.
 
-Nothing here runs anything of a checkout, or writes to one.
+No program of a checkout is run here, and no file of one is written.
 """

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _KINDS = [str, str, str, str, bool]
-"""Those of a summary's fields behind the id."""
+"""Types of a summary's fields after the id."""
 
 
 def is_summary(row: Mapping[str, Any]) -> bool:
-    """Whether a row tells what a goal file says in short, or what is wrong with it."""
+    """Whether a row holds a goal file's summary, or its fault."""
     if "fault" in row:
         return isinstance(row["fault"], str)
     short = row.get("short")
@@ -26,14 +26,14 @@ def is_summary(row: Mapping[str, Any]) -> bool:
 
 
 def encoded(stands: StandingGoal) -> dict[str, Any]:
-    """A standing, to be kept."""
+    """A standing as JSON values."""
     defaults = GoalFacts._field_defaults
     facts = {k: v for k, v in stands.facts._asdict().items() if v != defaults.get(k, None)}
     return {**stands._asdict(), "facts": facts}
 
 
 def decoded(value: Any) -> StandingGoal | None:
-    """What was kept; None for anything else."""
+    """The stored standing; None for any other value."""
     try:
         items = value["facts"].items()
         facts: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in items}
@@ -43,12 +43,12 @@ def decoded(value: Any) -> StandingGoal | None:
 
 
 def encoded_copy(copy: BranchCopy) -> list[Any]:
-    """A goal of a branch that is not checked out, to be kept."""
+    """A goal of a branch that is not checked out, as JSON values."""
     return [copy.on_branch, [*copy.summary], encoded(copy.stands)]
 
 
 def decoded_copy(row: Any) -> BranchCopy | None:
-    """What was kept; None for anything else."""
+    """The stored goal of a branch; None for any other value."""
     try:
         branch, summary, value = row
         stands = decoded(value)

@@ -1,4 +1,4 @@
-"""A repository as the inbox looks at it: its working trees, and what branches have committed."""
+"""A repository in the inbox: its working trees, and the goals that branches have committed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class InboxRepository:
         self.key = f"branches {top}"
 
     def branch_copies(self) -> BranchCopies:
-        """The goals that its branches have committed; none where all branches are checked out."""
+        """The goals that its branches have committed; none if all branches are checked out."""
         if not self.checkouts or not self.checkouts[0].in_git:
             return BranchCopies()
         first = self.checkouts[0]
@@ -44,11 +44,11 @@ class InboxRepository:
             if set(heads) <= taken:
                 return BranchCopies()
             return self._kept(heads) or self._read(heads)
-        except FlowError as error:  # the checkouts' own goals are told all the same
+        except FlowError as error:  # the checkouts' own goals are listed all the same
             return BranchCopies(fault=str(error))
 
     def _kept(self, heads: Mapping[str, str]) -> BranchCopies | None:
-        """The copies as they were read before, where branches and runs are the same."""
+        """The copies as they were read before, if branches and runs are the same."""
         value = self._index.get(self.key)
         copies = [decoded_copy(row) for row in value.get("copies") or ()]
         known = [copy for copy in copies if copy is not None]
@@ -68,13 +68,13 @@ class InboxRepository:
                 copies.append(BranchCopy(branch, goal.summary, goal_facts.away(first.goals, goal)))
             except FlowError as error:
                 failed.append(UnreadableOnBranch(branch, goal.id, error))
-        if stamp and not failed:  # what cannot be read now may be readable the next time
+        if stamp and not failed:  # an unreadable one may be readable the next time
             rows = [encoded_copy(copy) for copy in copies]
             self._index.put(self.key, {"stamp": stamp, "runs": runs, "copies": rows})
         return BranchCopies(copies, failed)
 
     def _stamp(self, heads: Mapping[str, str], runs: Any) -> str:
-        """What the copies rest on: the branches' commits, and the runs that the checkout has."""
+        """Stamp of the branches' commits and the checkout's runs, on which the copies rest."""
         first, stamps = self.checkouts[0], CombinedStamp(repr(sorted(heads.items())))
         for run_id in runs if isinstance(runs, list) else ():
             stamps.folder(os.path.join(first.top, layout.run_dir(str(run_id))))
