@@ -1,4 +1,4 @@
 """The decision journal: the text of its entries, and the file that they are appended to.
 
-It knows no run.
+It does not use runs.
 """

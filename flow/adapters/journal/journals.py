@@ -1,4 +1,4 @@
-"""Journals of issues and goals, whole: an entry added, and several parts read as one."""
+"""Whole journals of issues and goals: an entry added, and several parts read as one."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class WrittenJournals(Protocol):
-    """Where it is put down which journals Flow itself wrote."""
+    """Record of the journals that Flow itself wrote."""
 
     def journal(self, rel: str, old: bytes | None, new: bytes) -> None:
         """Record that a journal is about to hold ``new`` in the place of ``old``."""
 
 
 class JournalContext(Protocol):
-    """What a journal needs of a checkout's context."""
+    """The parts of a checkout's context that a journal needs."""
 
     top: str
 
@@ -41,7 +41,7 @@ class JournalContext(Protocol):
         """The branch that is checked out; None on a detached HEAD or without git."""
 
     def load(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`InputError` where there is none."""
+        """A goal; :class:`InputError` if there is none."""
 
     def now(self) -> str:
         """The time, as text."""
@@ -71,7 +71,7 @@ def read_journal(
 ) -> tuple[str, Journal]:
     """(path, content) of an issue's or a goal's journal; several parts are read as one.
 
-    Of a goal without an issue that was journalled by days, it is the newest day's that names it.
+    For a goal without an issue that has journals by days, it is the newest day's that names it.
     """
     folder = context.settings.settings.journal_dir
     if goal_id is not None:
@@ -92,7 +92,7 @@ def read_journal(
 
 
 def _newest_day(top: str, folder: str, goal_id: str) -> str | None:
-    """The newest day's journal with an artifact of the goal; None where none has one."""
+    """The newest day's journal with an artifact of the goal; None if none has one."""
     names = files.names(top, folder, suffix=".md", limit=parts.MOST_FILES)
     for name in sorted((name for name in names if name.startswith("session-")), reverse=True):
         rel = f"{folder}/{name}"

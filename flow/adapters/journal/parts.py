@@ -1,6 +1,6 @@
 """The parts of a journal: ``goal-x.md``, ``goal-x.2.md``, ``goal-x.3.md`` (SPEC 17.11).
 
-A journal never ends, and what one entry costs does not grow with it.
+A journal grows without limit, and the cost of one entry does not grow with it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FULL = 32 << 10
-"""Bytes from which a journal goes on in its next part.
+"""Bytes from which a journal continues in its next part.
 
-An entry is added by writing its part anew, so this, and not the journal's length, is what an entry
-costs. Beyond it there is room for the largest entry.
+An entry is added by writing its part anew, so this, and not the journal's length, determines the
+cost of an entry. Beyond it there is room for the largest entry.
 """
 
 MOST_FILES = 100_000
-"""Files in the journal folder that are read."""
+"""Most files in the journal folder that are read."""
 
 
 def part_to_write(root: str, rel: str) -> str:
@@ -48,11 +48,11 @@ def _is_full(root: str, part: str) -> bool:
     try:
         return files.size(root, part) >= FULL
     except RefusedError:
-        return False  # no regular file: named by whoever is about to read or write it
+        return False  # no regular file: its next reader or writer names it
 
 
 def parts(root: str, rel: str) -> list[str]:
-    """The parts of the journal ``rel`` that are there, the oldest first, whatever is missing."""
+    """The existing parts of the journal ``rel``, the oldest first, also if some are missing."""
     folder, name = os.path.split(rel)
     names = files.names(root, folder, suffix=".md", limit=MOST_FILES)
     later = (other for other in names if other != name and layout.journal_base(other) == name)
@@ -61,9 +61,9 @@ def parts(root: str, rel: str) -> list[str]:
 
 
 def missing_parts(names: Sequence[str], rel: str) -> list[str]:
-    """The parts of the journal ``rel`` that are not among ``names`` and have a later one there.
+    """The parts of the journal ``rel`` that are not among ``names`` though a later one is.
 
-    A gap is told up to ten parts: one file with a huge number makes no endless list.
+    At most ten parts: one file with a huge number makes no endless list.
     """
     last = max((layout.part_number(name) for name in names if name != rel), default=1)
     there = set(names)

@@ -1,10 +1,10 @@
 """The decision journal (SPEC 1): Markdown under a YAML front matter that lists artifacts.
 
-An artifact is appended by editing the text: nothing that stands in the file changes, the body
-stays byte for byte. Front matter in the very form Flow writes is recognised line by line
-(``journal_text.canonical``) and needs no YAML at all; any other is parsed before and after the
-edit, and the edit counts only where the two differ by exactly the new artifact. Front matter that
-cannot be read is refused by file and line, never repaired by guessing.
+An artifact is appended by editing the text: no existing text changes, the body stays byte for byte.
+Front matter in the very form Flow writes is recognised line by line (``journal_text.canonical``)
+and needs no YAML at all; any other is parsed before and after the edit, and the edit counts only if
+the two differ by exactly the new artifact. Front matter that cannot be read is refused by file and
+line, never repaired by guessing.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     Announce = Callable[[str, bytes | None, bytes], None]
 
 LIMIT = 3 << 20
-"""Bytes: the largest file of a journal that Flow reads or writes."""
+"""Most bytes of a journal's file that Flow reads or writes."""
 
 KEY = "key"
-"""The artifact field that makes an append happen once."""
+"""The artifact field by whose value an append happens only once."""
 
 _YAML_LIMIT = 1 << 20
-"""Characters of front matter that is not in Flow's own form; the YAML reader takes no more."""
+"""Most characters of front matter that is not in Flow's own form, as the YAML reader's limit."""
 
 _RESERVED = ("type", "captured_at", KEY)
 _FILE_NAME_LIMIT = 240
@@ -59,14 +59,13 @@ def append(
     key: str | None,
     announce: Announce | None = None,
 ) -> bool:
-    """Add one artifact, making the journal or its front matter where it is missing.
+    """Add one artifact, making the journal or its front matter if it is missing.
 
-    With a ``key`` this happens once: False, and nothing written, where an artifact with that key
-    is there already. A field whose value is None is left out; a list of failures that is empty is
+    With a ``key`` this happens once: False, and nothing written, if an artifact with that key is
+    there already. A field whose value is None is left out; a list of failures that is empty is
     written as ``none``. ``announce`` gets (path, old bytes, new bytes) before these are written.
-    Raises :class:`RefusedError` (``broken_journal``, or ``unsafe_path``),
-    :class:`InputError` for a type, field name or value that a journal cannot hold,
-    :class:`ContractError` over :data:`LIMIT`.
+    Raises :class:`RefusedError` (``broken_journal``, or ``unsafe_path``), :class:`InputError` for a
+    type, field name or value that a journal cannot hold, :class:`ContractError` over :data:`LIMIT`.
     """
     entry = _journal_entry(artifact, now, key)
     with locks.exclusive(root, layout.journal_lock(os.path.basename(rel)), quick=True):
@@ -86,12 +85,12 @@ def append(
 
 
 def check_artifact(artifact: Artifact, *, now: str) -> None:
-    """Raise :class:`InputError` for what no journal can hold; reads nothing."""
+    """Raise :class:`InputError` for values that no journal can hold; reads nothing."""
     _journal_entry(artifact, now, None)
 
 
 def check(root: str, rel: str, artifact: Artifact, *, now: str) -> None:
-    """Raise what :func:`append` would raise, and write nothing: for a caller with more to do."""
+    """Raise the errors of :func:`append`, and write nothing: for a caller with more to do."""
     entry = _journal_entry(artifact, now, None)
     old = files.read_optional(root, rel, limit=LIMIT)
     new = _with_entry(old, rel, entry, issue=None, now=now, branch=None)
@@ -103,7 +102,7 @@ def read(root: str, rel: str) -> Journal:
     """The journal's parts.
 
     Raises :class:`RefusedError` (``broken_journal``) as :func:`append` does, :class:`InputError`
-    (``not_found``) where there is none.
+    (``not_found``) if there is none.
     """
     data = files.read_optional(root, rel, limit=LIMIT)
     if data is None:
@@ -131,13 +130,13 @@ def parse(data: bytes, rel: str) -> Journal:
 
 
 def front_of(data: bytes, rel: str) -> bytes:
-    """A journal's bytes up to the line that ends its front matter; empty where it has none."""
+    """A journal's bytes up to the line that ends its front matter; empty if it has none."""
     parts = _split(data, rel)
     return parts.opening + parts.front.encode()
 
 
 def goes_on(base: bytes | None, data: bytes, rel: str) -> bool:
-    """Whether ``data`` is a journal with a front matter, and holds all that ``base`` does."""
+    """Whether ``data`` is a journal with a front matter, and has all the content of ``base``."""
     try:
         now = parse(data, rel)
         before = parse(base, rel) if base is not None else Journal({}, (), "", ())
@@ -156,17 +155,17 @@ def journal_path(
     goal_id: str,
     folder: str = layout.JOURNAL_DIR,
 ) -> str:
-    """Where a goal's journal lies, relative to the top level.
+    """Path of a goal's journal, relative to the top level.
 
-    ``scope.journal`` where that is a Markdown file in the journal folder, else the issue's, else
-    the goal's. A full one goes on in its next part (:mod:`flow.adapters.journal.parts`).
+    ``scope.journal`` if that is a Markdown file in the journal folder, else the issue's, else the
+    goal's. A full one continues in its next part (:mod:`flow.adapters.journal.parts`).
     """
     own = _in_folder(goal_journal, folder) if goal_journal else None
     return own or layout.journal_file(issue, goal_id, folder)
 
 
 def _in_folder(path: str, folder: str) -> str | None:
-    """``path`` without ``.`` parts where it names a Markdown file below ``folder``; else None."""
+    """``path`` without ``.`` parts if it names a Markdown file below ``folder``; else None."""
     parts = [part for part in path.split("/") if part != "."]
     above, name = folder.split("/"), parts[-1] if parts else ""
     if parts[: len(above)] != above or len(parts) <= len(above) or not path.isprintable():
@@ -212,7 +211,7 @@ def _bad_metadata(pair: str, why: str, remedy: str) -> InputError:
 
 
 def _journal_entry(artifact: Artifact, now: str, key: str | None) -> dict[str, Any]:
-    """The artifact's fields in the order they are written; checked."""
+    """The artifact's fields in the order in which they are written; checked."""
     if not text.is_type(artifact.type):
         raise at_key("type", artifact.type).invalid(
             f"{artifact.type!r:.80} is not an artifact type",
@@ -243,7 +242,7 @@ def _with_entry(
     now: str,
     branch: str | None,
 ) -> bytes | None:
-    """The journal's bytes with the entry; None where its key is there already."""
+    """The journal's bytes with the entry; None if its key is there already."""
     if old is None:
         fresh = text.front_matter(issue, now, branch, entry, "\n")
         return f"{fresh}\n# Decision journal: {_title(rel, issue, now)}\n".encode()
@@ -292,7 +291,7 @@ class _Parts(NamedTuple):
 
 
 def _split(data: bytes, rel: str) -> _Parts:
-    """Find the front matter; the body is never looked into."""
+    """Find the front matter; the body is never read."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise broken(rel, 1, "the file is UTF-16, not UTF-8")
     bom = 3 if data.startswith(b"\xef\xbb\xbf") else 0
@@ -346,7 +345,7 @@ def _parse(parts: _Parts, rel: str) -> dict[str, Any]:
 
 
 def broken(rel: str, line: int | None, why: str, key: str | None = None) -> RefusedError:
-    """The refusal for a journal that Flow will not touch; ``line`` counts from 1."""
+    """The refusal of a journal that Flow will not touch; ``line`` counts from 1."""
     return in_file(rel, key).refused(
         f"line {line}: {why}" if line else why,
         "correct the front matter by hand, or move the file away; Flow changed nothing",

@@ -1,7 +1,7 @@
-"""The text of a journal's front matter: how values are written, and where an artifact goes.
+"""The text of a journal's front matter: the form of values, and the place of an artifact.
 
-Pure functions over strings. Strings are written plain where every YAML reader takes them for
-strings, else as JSON with YAML's escapes, so that what a value holds can never become structure.
+Pure functions over strings. Strings are written plain if every YAML reader takes them for strings,
+else as JSON with YAML's escapes, so that the content of a value can never become structure.
 """
 
 from __future__ import annotations
@@ -32,15 +32,16 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def is_type(name: str) -> bool:
-    """Whether an artifact's type may be called so: ``[a-z][a-z0-9-]{0,63}``.
+    """Whether an artifact's type may have this name: ``[a-z][a-z0-9-]{0,63}``.
 
-    This and what follows are patterns, read without loading ``re``, which takes as long as a start.
+    This function and the next ones are patterns, read without loading ``re``, which takes as long
+    as a start.
     """
     return _consists_of(name, _LOWER, _LOWER + _DIGITS + "-") and len(name) <= _NAME_LIMIT
 
 
 def is_field(name: str) -> bool:
-    """Whether a field may be called so: ``[A-Za-z][A-Za-z0-9_-]{0,63}``."""
+    """Whether a field may have this name: ``[A-Za-z][A-Za-z0-9_-]{0,63}``."""
     letters = _LOWER + _UPPER
     return _consists_of(name, letters, letters + _DIGITS + "_-") and len(name) <= _NAME_LIMIT
 
@@ -50,7 +51,7 @@ def _consists_of(text: str, first: str, rest: str) -> bool:
 
 
 def clean(name: str, value: Any) -> Any:
-    """``value`` as a journal can hold it; :class:`InputError` where it cannot.
+    """``value`` as a journal can hold it; :class:`InputError` if it cannot.
 
     Lone surrogates (file names that are not UTF-8) and NUL, which the strict reader refuses, become
     visible escapes.
@@ -85,7 +86,7 @@ def scalar(value: Any) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    r"""``(?:[A-Za-z_]|\.[A-Za-z])[A-Za-z0-9_./-]*``, and no word of YAML."""
+    r"""Whether it is ``(?:[A-Za-z_]|\.[A-Za-z])[A-Za-z0-9_./-]*``, and no word of YAML."""
     letters, start = _LOWER + _UPPER, text.removeprefix(".")
     first = letters if start != text else letters + "_"
     plain = _consists_of(start, first, letters + _DIGITS + "_./-")
@@ -93,7 +94,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _is_number(text: str) -> bool:
-    r"""``0|-?[1-9][0-9]{0,14}|-?(?:0|[1-9][0-9]{0,9})\.[0-9]{1,10}``."""
+    r"""Whether it is ``0|-?[1-9][0-9]{0,14}|-?(?:0|[1-9][0-9]{0,9})\.[0-9]{1,10}``."""
     whole, dot, decimals = text.removeprefix("-").partition(".")
     if not _consists_of(whole, _DIGITS, _DIGITS) or (whole[0] == "0" and whole != "0"):
         return False
@@ -104,7 +105,7 @@ def _is_number(text: str) -> bool:
 
 
 def quoted(value: str) -> str:
-    """A string in double quotes that any YAML reader reads back as it is."""
+    """A string in double quotes that any YAML reader reads back unchanged."""
     return '"' + "".join(_escaped(char) for char in value) + '"'
 
 
@@ -131,7 +132,7 @@ def front_matter(
 
 
 def block_item(entry: Mapping[str, Any], indent: int, newline: str) -> str:
-    """The artifact as an entry of a block list whose dashes stand at column ``indent``."""
+    """The artifact as an entry of a block list whose dashes are at column ``indent``."""
     lines = [f"{scalar(name)}: {scalar(value)}" for name, value in entry.items()]
     first, rest = f"{' ' * indent}- ", " " * (indent + 2)
     return "".join(
@@ -161,7 +162,7 @@ class Canonical(NamedTuple):
         )
 
     def document(self) -> dict[str, Any]:
-        """The front matter as a YAML reader would give it."""
+        """The front matter as a YAML reader would return it."""
         document: dict[str, Any] = {name: value_of(text) for name, text in self.top}
         document["artifacts"] = [
             {name: value_of(text) for name, text in item} for item in self.items
@@ -171,11 +172,11 @@ class Canonical(NamedTuple):
 
 @lru_cache(maxsize=1)
 def canonical(front: str) -> Canonical | None:
-    """The front matter's parts, where every line is one that Flow writes; None otherwise.
+    """The front matter's parts, if every line is one that Flow writes; None otherwise.
 
     A small part of YAML: keys, then ``artifacts:`` with at least one entry, one value a line.
-    Reading it this way is exact (a test compares it with the YAML reader) and takes the YAML
-    library off the path. The last text is remembered: it is read before a change and in it.
+    Reading it this way is exact (a test compares it with the YAML reader) and needs no YAML
+    library. The last text is remembered: it is read before a change and during it.
     """
     newline = "\r\n" if front.endswith("\r\n") else "\n"
     lines = front.split(newline)
@@ -204,7 +205,7 @@ def canonical(front: str) -> Canonical | None:
 
 
 def _entry(line: str) -> tuple[str, str]:
-    """The name and the value of a line ``name: value``; both empty where Flow writes none such."""
+    """The name and the value of a line ``name: value``; both empty if Flow writes no such line."""
     written, _, value = line.partition(": ")
     name = written[1:-1] if written[:1] + written[-1:] == '""' else written
     is_word = name.lower() in _WORDS
@@ -214,9 +215,10 @@ def _entry(line: str) -> tuple[str, str]:
 
 
 def _is_value(text: str) -> bool:
-    """Whether Flow writes a value so. Texts of everyday need no pattern: compiling one takes long.
+    """Whether Flow writes a value like that.
 
-    A value in quotes that is printable needs a look at its quotes and escapes alone.
+    Everyday texts need no pattern: compiling takes long. For a printable value in quotes, only its
+    quotes and escapes are checked.
     """
     first = text[:1]
     if first == '"':
@@ -263,7 +265,7 @@ def _unquoted(text: str) -> str:
 def candidates(front: str, entry: Mapping[str, Any], newline: str) -> Iterator[str]:
     """Texts that may be the front matter with the entry added; the caller parses each to find out.
 
-    Every one keeps all lines as they are, but for a list in brackets, whose own line must change.
+    Every one keeps all lines as they are, except a list in brackets, whose own line must change.
     """
     lines = [f"{line}\n" for line in front.split("\n")[:-1]]
     pad = next((line[: len(line) - len(line.lstrip(" "))] for line in lines if _content(line)), "")
@@ -305,17 +307,17 @@ def _content(line: str) -> bool:
 
 
 def _ends_value(line: str, indent: int) -> bool:
-    """Whether the line starts the next key of the mapping whose keys stand at column ``indent``."""
+    """Whether the line starts the next key of the mapping whose keys are at column ``indent``."""
     depth = len(line) - len(line.lstrip(" "))
     return _content(line) and depth <= indent and not re.match(r" *(?:-[ \t\r\n]|[\[\]{},])", line)
 
 
 def lines_before_artifacts(front: str) -> int:
-    """How many lines stand before the one that starts with the key ``artifacts``."""
+    """Number of lines before the one that starts with the key ``artifacts``; 0 without one."""
     lines = (line.lstrip(" \"'") for line in front.split("\n"))
     return next((n for n, line in enumerate(lines) if line.startswith("artifacts")), 0)
 
 
 def same(document: Any, wanted: Any) -> bool:
-    """Equal as documents; ``1``, ``1.0`` and ``true`` are three values."""
+    """Whether two documents are equal; ``1``, ``1.0`` and ``true`` are three values."""
     return json.dumps(document, sort_keys=True) == json.dumps(wanted, sort_keys=True)
