@@ -1,5 +1,5 @@
-"""The backends of a judge (SPEC 9.1), and what they share.
+"""The backends of a judge (SPEC 9.1), and the code that they share.
 
-``choose`` picks one; what it gives is a :class:`flow.app.judging.port.AskJudge`. Nothing here is
-imported by the hook, the helpers or an evaluation unless a judge is asked.
+``choose`` picks one and returns a :class:`flow.app.judging.port.AskJudge`. The hook, the helpers
+and an evaluation import this room only to ask a judge.
 """

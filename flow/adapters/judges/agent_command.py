@@ -1,7 +1,7 @@
-"""An agent's command, run once with a prompt: what it prints is the text that a test judges.
+"""An agent's command, run once with a prompt: its output is the text that a test judges.
 
-No shell reads the command, nor the prompt: it is one argument where the command says
-``{prompt}``, and else it is on standard input.
+No shell reads the command, nor the prompt: it replaces ``{prompt}`` in the command as one argument;
+without that word it is on standard input.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PROMPT = "{prompt}"
 LIMIT = 8 << 20
-"""Bytes of what an agent prints; as much as of a file that is judged."""
+"""Most bytes of an agent's output; as many as of a file that is judged."""
 SECONDS = 600.0
 MOST_SECONDS = 86_400.0
 
@@ -29,11 +29,11 @@ MOST_SECONDS = 86_400.0
 def run(
     command: Sequence[str], prompt: object, *, cwd: str, environ: Mapping[str, str], seconds: float
 ) -> str:
-    """What the agent printed on standard output; bytes that are no UTF-8 as escapes.
+    """Standard output of the agent; bytes that are no UTF-8 as escapes.
 
-    Nothing that it started outlives the call. Raises :class:`InputError` for a command, a prompt or
-    a time limit that can be none, and :class:`OutsideError` where the agent could not start, ran
-    out of its time, printed too much, or ended with another exit status than 0.
+    None of its processes outlives the call. Raises :class:`InputError` for an invalid command,
+    prompt or time limit, and :class:`OutsideError` if the agent could not start, ran out of its
+    time, printed too much, or ended with another exit status than 0.
     """
     argv, stdin = _call(command, prompt)
     if isinstance(seconds, bool) or not 0 < seconds <= MOST_SECONDS:
@@ -56,7 +56,7 @@ def run(
 
 
 def located(command: Sequence[str], start: str) -> list[str]:
-    """The command with the path of its program whole: ``~/x``, and ``./x`` from ``start`` on."""
+    """The command with the full path of its program: ``~/x``, and ``./x`` relative to ``start``."""
     if not command or "/" not in str(command[0]):
         return list(command)
     return [os.path.join(start, os.path.expanduser(command[0])), *command[1:]]
@@ -82,7 +82,7 @@ def _call(command: Sequence[str], prompt: object) -> tuple[list[str], bytes]:
 
 
 def _failure(done: InputRunResult, seconds: float) -> tuple[str, str, str]:
-    """(code, why, remedy) of a run that gave no text."""
+    """(code, reason, remedy) of a run that gave no text."""
     if done.kind == "timeout":
         return "timeout", f"was not done within {seconds:g} s", "give it more: timeout=SECONDS"
     if done.kind == "too_much":

@@ -34,7 +34,7 @@ class Anthropic(ServiceBackend):
     tells_cost = False
 
     def ask(self, call: Call) -> JudgeAnswer | NoAnswer | Retryable:
-        """One request."""
+        """Send one request."""
         if not self._credentials.keys() & set(KEYS):
             return none(self, "no_key", f"no key: set {KEYS[0]} in the environment")
         return self._answer(self.send(call, _body(self.model, call.question)), call)

@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from flow.core.judging.common.question import NoAnswerKind, Question
 
 GUARD = "CLAUDE_HOOK_GOAL_JUDGE_MODE"
-"""Set for every judge: a Stop hook of Flow's inside it lets go (SPEC 6)."""
+"""Variable that is set for every judge: a Stop hook of Flow's inside it does nothing (SPEC 6)."""
 
 
 class WorkFolder(NamedTuple):
-    """Where one call happens: ``cwd`` is empty and the judge's own, ``files`` lies outside it."""
+    """Folders of one call: ``cwd`` is empty and the judge's own, ``files`` is outside it."""
 
     cwd: str
     files: str
 
 
 class Call(NamedTuple):
-    """What a backend gets for one try. ``seconds`` bounds it; ``dollars`` None is no limit."""
+    """Arguments of a backend for one try. ``seconds`` bounds it; ``dollars`` None is no limit."""
 
     question: Question
     seconds: float
@@ -44,7 +44,7 @@ class Call(NamedTuple):
 
 
 class NamedBackend(Protocol):
-    """A backend as answers name it."""
+    """A backend with the names that answers show."""
 
     @property
     def name(self) -> str:
@@ -56,14 +56,14 @@ class NamedBackend(Protocol):
 
 
 class Backend(NamedBackend, Protocol):
-    """Asks once. Raises nothing but OSError, for the disk."""
+    """Sends one request for each call. Raises nothing but OSError, for the disk."""
 
     @property
     def tells_cost(self) -> bool:
-        """False where no reply of it can tell what it cost."""
+        """False if no reply of it can name its cost."""
 
     def ask(self, call: Call) -> JudgeAnswer | NoAnswer | Retryable:
-        """One try."""
+        """Make one try."""
 
 
 class BackendJudge:
@@ -81,8 +81,8 @@ class BackendJudge:
     ) -> None:
         """``work`` is an existing folder for short-lived ones; None is the system's.
 
-        ``environ`` says which values are secret: they are masked in every prompt and every reply,
-        and so are the known shapes of tokens (SPEC 10).
+        ``environ`` names the values that are secret: they are redacted in every prompt and every
+        reply, and so are the known shapes of tokens (SPEC 10).
         """
         self._environ = {} if environ is None else environ
         self.backend = backend
@@ -91,16 +91,16 @@ class BackendJudge:
 
     @property
     def name(self) -> str:
-        """``claude``, or ``openai:llama3`` where a model was asked for."""
+        """``claude``, or ``openai:llama3`` if a model was asked for."""
         model = self.backend.model
         return f"{self.backend.name}:{model}" if model else self.backend.name
 
     def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:
-        """Ask, again where that helps; ``seconds`` bounds it all but the ending of processes."""
+        """Ask, again if that may help; ``seconds`` bounds all but the ending of processes."""
         question = question._replace(prompt=redacted_text(question.prompt, self._environ))
         answer = retry(self._once, question, seconds, clock=self._clock, policy=self._policy)
-        # What a judge says is kept, in the goal's file and the journal too: also why it said none,
-        # and services name the key that they refuse.
+        # A judge's words are kept, in the goal's file and the journal too. So are the reasons for
+        # no answer, and services name the key that they refuse.
         if isinstance(answer, JudgeAnswer):
             return answer._replace(value=redacted_value(answer.value, self._environ))
         return answer._replace(reason=redacted_text(answer.reason, self._environ))
@@ -132,7 +132,7 @@ class BackendJudge:
 
 
 def _sendable(question: Question) -> Question:
-    """The question in characters that can be sent: halves of one are written as escapes."""
+    """The question in characters that can be sent: halves of surrogate pairs become escapes."""
     texts = (question.system, question.prompt)
     system, prompt = (text.encode("utf-8", "backslashreplace").decode("utf-8") for text in texts)
     return question._replace(system=system, prompt=prompt)
@@ -141,14 +141,14 @@ def _sendable(question: Question) -> Question:
 def none(
     backend: NamedBackend, kind: NoAnswerKind, reason: str, usage: Usage | None = None
 ) -> NoAnswer:
-    """No answer of this backend; ``reason`` is safe to print already."""
+    """No answer of this backend; ``reason`` is already safe to print."""
     return NoAnswer(kind, reason, usage or Usage(backend.name, backend.model))
 
 
 def answered(
     backend: NamedBackend, reply: Mapping[str, Any] | Unusable, usage: Usage
 ) -> JudgeAnswer | NoAnswer:
-    """The answer that a reply of this backend is, or is not."""
+    """The answer in a reply of this backend, or no answer if it is unusable."""
     if isinstance(reply, Unusable):
         return none(backend, reply.kind, reply.reason, usage)
     return JudgeAnswer(reply, usage)
@@ -164,9 +164,9 @@ def not_ended(
     program: str = "",
     usage: Usage | None = None,
 ) -> NoAnswer | None:
-    """Why a program that was asked ended by itself with nothing to read; None where it did.
+    """No answer for a program that did not exit by itself, with the reason; None if it did.
 
-    ``too_much`` and ``not_found`` are the reasons where it printed too much, or is not there.
+    ``too_much`` and ``not_found`` are the reasons if it printed too much, or is not there.
     """
     reasons: dict[str, tuple[NoAnswerKind, str]] = {
         "timeout": ("timeout", f"no reply within {seconds:.3g} s"),
@@ -189,7 +189,7 @@ def _work_folder(parent: str | None) -> Iterator[WorkFolder]:
         yield WorkFolder(cwd, top)
     finally:
         shutil.rmtree(top, ignore_errors=True)
-        if os.path.lexists(top):  # the judge left folders that nobody may look into
+        if os.path.lexists(top):  # the judge left folders without permissions
             for folder, below, _ in os.walk(top):
                 for path in (os.path.join(folder, name) for name in below):
                     if not os.path.islink(path):
@@ -220,7 +220,7 @@ BASE = (
     "https_proxy",
     "no_proxy",
 )
-"""The variables that every judge gets: to be found, to find its settings, to reach its service."""
+"""Variables that every judge gets: to be found, to find its settings, to reach its service."""
 
 
 def environment(
@@ -231,9 +231,10 @@ def environment(
     ends: tuple[str, ...] = (),
     more: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """What a judge gets of ``environ``: :data:`BASE`, these names, starts and ends, and ``more``.
+    """Environment for a judge: from ``environ`` only :data:`BASE`, these names, starts and ends.
 
-    Nothing of the session that asks gets through, and nothing that hijacks a shell.
+    ``more`` is added. No variable of the asking session gets through, and none that hijacks a
+    shell.
     """
     wanted = {*BASE, *names}
     picked = {

@@ -1,4 +1,4 @@
-"""What one evaluation may still spend on judges (``flow.goals.judge.maxCostUsd``)."""
+"""Money that one evaluation may still spend on judges (``flow.goals.judge.maxCostUsd``)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import threading
 class Budget:
     """Dollars spent so far, over all calls and all judges that share it; for several threads.
 
-    ``most`` None is no limit. A call that tells no cost makes a limit worthless, so where there is
-    one, such a call's answer is refused, and no further call is made.
+    ``most`` None is no limit. A call without a known cost makes a limit worthless, so under a limit
+    such a call's answer is refused, and no further call is made.
     """
 
     def __init__(self, most: float | None) -> None:
@@ -21,11 +21,11 @@ class Budget:
 
     @property
     def left(self) -> float | None:
-        """US dollars; None where there is no limit."""
+        """Remaining US dollars; None if there is no limit."""
         return None if self.most is None else max(self.most - self.spent, 0.0)
 
     def refusal(self) -> str | None:
-        """Why no further call may be made; None where one may."""
+        """Reason not to make a further call; None if one may be made."""
         if self.most is None:
             return None
         if self.untold:
@@ -43,7 +43,7 @@ class Budget:
                 self.untold = UNTOLD_EARLIER
 
     def add(self, cost: float | None) -> str | None:
-        """Count a call that was made; why its answer must not be used, if so."""
+        """Count the cost of a finished call; returns a reason not to use its answer, or None."""
         with self._lock:
             if cost is not None:
                 self.spent = round(self.spent + cost, 12)  # cents add up to what is written

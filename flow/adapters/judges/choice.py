@@ -1,4 +1,4 @@
-"""A judge by whatever a caller names it: a word, a function of their own, a backend object."""
+"""Choice of a judge by a caller's value: a word, a function of their own, a backend object."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 
 def random_nonce(_: str = "") -> str:
-    """A nonce that nobody could know beforehand."""
+    """A nonce that cannot be known beforehand."""
     return token_hex(16)
 
 
 class JudgeChoice(NamedTuple):
-    """What a judge is chosen by. ``loop`` is where a coroutine function as judge runs."""
+    """Context of the choice. ``loop`` is the event loop for a coroutine function as judge."""
 
     settings: JudgeSettings
     environ: Mapping[str, str]
     loop: AbstractEventLoop | None = None
 
     def choose(self, backend: Backend | None, budget: Budget | None = None) -> AskJudge | NoAnswer:
-        """The judge that ``backend`` names or is; :class:`InputError` where it can be neither."""
+        """The judge that ``backend`` names or is; :class:`InputError` if it can be neither."""
         if backend is None or isinstance(backend, str):
             return choose.choose(backend, self.settings, self.environ, work=None, budget=budget)
         if isinstance(getattr(backend, "name", None), str) and callable(backend):
@@ -47,13 +47,13 @@ class JudgeChoice(NamedTuple):
         )
 
     def judge(self, backend: Backend | None) -> AskJudge:
-        """As :meth:`choose`; :class:`NoUsableAnswer` where none is configured or usable."""
+        """Like :meth:`choose`; :class:`NoUsableAnswer` if none is configured or usable."""
         judge = self.choose(backend)
         if isinstance(judge, NoAnswer):
             raise no_answer(judge)
         return judge
 
     def panel(self, backends: Sequence[Backend | None]) -> list[AskJudge | NoAnswer]:
-        """One judge for each; all share one budget (``maxCostUsd``)."""
+        """One judge for each backend; all share one budget (``maxCostUsd``)."""
         budget = Budget(self.settings.max_cost_usd)
         return [self.choose(backend, budget) for backend in backends]

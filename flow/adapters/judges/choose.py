@@ -1,4 +1,4 @@
-"""Which judge is asked: by the settings, or by a word like ``openai:llama3`` (SPEC 9.1)."""
+"""Choice of a judge by the settings, or by a word like ``openai:llama3`` (SPEC 9.1)."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def choose(
     clock: Clock | None = None,
     policy: RetryPolicy = RetryPolicy(),  # noqa: B008  # a value that nobody can change
 ) -> AskJudge | NoAnswer:
-    """The judge that ``spec`` names, or why there is none; nothing is asked yet.
+    """The judge that ``spec`` names, or why there is none; no request is sent yet.
 
     ``spec`` is ``BACKEND``, ``BACKEND:MODEL`` or a model of the configured backend; None is the
     configured backend and model. ``settings.base_url`` and ``settings.model`` belong to the
-    configured backend and reach no other. ``work`` is an existing folder for what calls need for a
-    moment, outside the checkout; None is the system's. Judges that are asked in one evaluation
-    share a ``budget``; without one each has ``settings.max_cost_usd`` for itself.
+    configured backend and reach no other. ``work`` is an existing folder for short-lived files of
+    calls, outside the checkout; None is the system's. Judges that are asked in one evaluation share
+    a ``budget``; without one each has ``settings.max_cost_usd`` for itself.
     """
     parts = _parts(spec, settings)
     if isinstance(parts, NoAnswer):
@@ -62,7 +62,7 @@ def choose(
 
 
 def _parts(spec: str | None, settings: JudgeSettings) -> tuple[str, str | None] | NoAnswer:
-    """(backend, model)."""
+    """(backend, model) of ``spec``, or why there are none."""
     configured = settings.backend
     if spec is not None:
         name, colon, model = spec.partition(":")
@@ -88,7 +88,7 @@ def _parts(spec: str | None, settings: JudgeSettings) -> tuple[str, str | None] 
 
 
 def _is_model(name: str) -> bool:
-    """It becomes an argument and part of a file: one word that no program takes for an option."""
+    """Whether it can be an argument and part of a file name: one word, no option of a program."""
     return (
         0 < len(name) <= _MODEL
         and name.isprintable()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 
 _LIMIT = 2 << 20
-"""Bytes of the CLI's report, which holds the reply twice."""
+"""Most bytes of the CLI's report, which holds the reply twice."""
 
 _FLAGS = (
     "--tools",
@@ -45,7 +45,9 @@ _SET = {
     "DISABLE_AUTOUPDATER": "1",
     "MAX_STRUCTURED_OUTPUT_RETRIES": "3",
 }
-"""Retries are Flow's own. Of a reply of the wrong shape the CLI asks for another, at most twice."""
+"""Variables for the CLI: retries are Flow's own. After a reply of the wrong shape the CLI asks for
+another, at most twice.
+"""
 
 _NAMES = (
     "CLAUDE_CODE_OAUTH_TOKEN",
@@ -75,7 +77,7 @@ class Claude:
         self._knows_budget = True
 
     def ask(self, call: Call) -> JudgeAnswer | NoAnswer | Retryable:
-        """One run of the CLI; a second one where it is too old to be given a budget."""
+        """Run the CLI once; a second time if it is too old for a budget."""
         ended = self._run(call)
         if self._knows_budget and ended.status == 1 and _no_option(ended, _BUDGET):
             self._knows_budget = False
@@ -160,7 +162,7 @@ class Claude:
         return none(self, "error", text, usage)
 
     def _usage(self, report: dict[str, Any]) -> Usage:
-        """The whole run's, from the models' rows: where the CLI gave up, its own sum is empty."""
+        """The whole run's usage, from the models' rows: if the CLI gave up, its sum is empty."""
         rows = report.get("modelUsage")
         rows = (
             {k: v for k, v in rows.items() if isinstance(v, dict)} if isinstance(rows, dict) else {}

@@ -42,7 +42,8 @@ class CommandJudge:
 
     name = "command"
     tells_cost = True
-    """It can; a limit refuses the first reply that does not."""
+    """True although a program may not name its cost: a limit refuses the first reply without one.
+    """
 
     def __init__(self, argv: Sequence[str], model: str | None, environ: Mapping[str, str]) -> None:
         self.model = model
@@ -57,7 +58,7 @@ class CommandJudge:
         self._argv = (program, *argv[1:])
 
     def ask(self, call: Call) -> JudgeAnswer | NoAnswer | Retryable:
-        """One run of it."""
+        """Run it once."""
         if "/" in self._argv[0] and not os.path.isabs(self._argv[0]):
             shown = words(self._argv[0])
             reason = f"flow.goals.judge.command: {shown} is relative; write the whole path"
@@ -105,7 +106,7 @@ class CommandJudge:
         return answered(self, reply, usage)
 
     def _usage(self, file: str) -> Usage:
-        """What it told; anything but a small regular file with one object tells nothing."""
+        """Usage that the program wrote; none unless it is a small regular file with one object."""
         told: dict[str, Any] | Unusable = {}
         try:
             fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -1,8 +1,8 @@
-"""Files for a judge: what a criterion's ``evidence_paths`` name, and sidecars' outputs (SPEC 9.1).
+"""Files for a judge: those of a criterion's ``evidence_paths``, and sidecars' outputs (SPEC 9.1).
 
 Only regular files of the checkout are read, each component of their path opened without following
-symlinks. Git's and Flow's own folders are never looked into, nor are files with another hard link
-to them that might be a denied one's.
+symlinks. Git's and Flow's own folders are never looked into, nor are files with another hard link,
+which might belong to a denied one.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 PIECE = 64 << 10
 """Bytes that are read of each end of a file; a prompt takes less."""
 MOST_FILES = 40
-"""Files of one criterion, in the order of their names; the others are counted."""
+"""Most files of one criterion, in the order of their names; the others are counted."""
 BEYOND = f"files beyond the first {MOST_FILES}"
 MOST_ENTRIES = 200_000
-"""Names that a search looks at before it stops."""
+"""Most names that a search looks at before it stops."""
 _OWN = frozenset({b".git", b".flow"})
 
 
@@ -43,8 +43,8 @@ def collect(
 ) -> EvidenceFiles:
     """The content of the files below ``top`` that ``patterns`` (from the top level) name.
 
-    What ``denied`` patterns (at any depth) cover is not even opened. ``left_out`` tells of the
-    files that were found which are not to be read, and what they are.
+    Files under ``denied`` patterns (at any depth) are not even opened. ``left_out`` returns the
+    found files that are not to be read, each with its kind.
     """
     readable = _ReadableFiles(Globs(denied, anchored=False))
     paths = sorted(_Search(top, Globs(patterns, anchored=True), readable).run())
@@ -60,7 +60,7 @@ def collect(
 
 
 def changed(top: str, paths: Sequence[str], denied: Sequence[str]) -> EvidenceFiles:
-    """The content of changed files, less what ``denied`` patterns (at any depth) cover.
+    """The content of changed files, without those under ``denied`` patterns (at any depth).
 
     Neither Flow's own files nor binary ones are read.
     """
@@ -88,7 +88,7 @@ def changed(top: str, paths: Sequence[str], denied: Sequence[str]) -> EvidenceFi
 
 
 def is_binary(data: bytes) -> bool:
-    """Whether it holds a NUL, or much that is no UTF-8."""
+    """Whether it holds a NUL, or much that is not UTF-8."""
     if b"\0" in data:
         return True
     return data.decode("utf-8", "replace").count("\ufffd") * 10 > len(data)
@@ -101,7 +101,7 @@ def output_ends(top: str, run_id: str, evidence: Evidence) -> Raw:
 
 
 def read_ends(top: str, rel: str) -> Raw:
-    """A regular file's bytes; of a large one both ends. Nothing where it is absent."""
+    """A regular file's bytes; of a large one both ends. Nothing if it is absent."""
     with folders.reported("read", rel):
         fd = files.open_regular(top, rel)
         if fd is None:
@@ -124,14 +124,14 @@ def _pread(fd: int, count: int, at: int) -> bytes:
 
 
 class _ReadableFiles:
-    """What is read of the files that were found, and how many are not, by the reason."""
+    """The content of found files for a judge, and counts of the unread ones by reason."""
 
     def __init__(self, denied: Globs) -> None:
         self.denied = denied
         self.counts: dict[str, int] = {}
 
     def readable(self, path: bytes, status: os.stat_result) -> bool:
-        """Whether a judge may see the file; what it may not is counted."""
+        """Whether a judge may see the file; a forbidden one is counted."""
         if self.denied.first(path) is not None:
             self.count("files that are kept from a judge")
             return False
@@ -144,7 +144,7 @@ class _ReadableFiles:
         return True
 
     def ends(self, top: str, path: str) -> Raw | None:
-        """What is read of the file; None, and counted, where it cannot be read."""
+        """The ends of the file; None, and counted, if it cannot be read."""
         try:
             return read_ends(top, path)
         except FlowError:
@@ -152,11 +152,11 @@ class _ReadableFiles:
             return None
 
     def count(self, kind: str, number: int = 1) -> None:
-        """Count what is not read."""
+        """Count files that are not read."""
         self.counts[kind] = self.counts.get(kind, 0) + number
 
     def notes(self) -> tuple[str, ...]:
-        """What is not read, in words."""
+        """The unread files, in words."""
         return tuple(f"{count} {what}" for what, count in self.counts.items())
 
 
@@ -209,14 +209,14 @@ class _Search:
             if self._wanted.first(path, folder=True) is not None:
                 self._readable.count("folders that are kept from a judge")
             return False
-        shown = os.fsdecode(name)  # caches are looked into only where a pattern names them
+        shown = os.fsdecode(name)  # caches are searched only if a pattern names them
         return cache_root(f"{shown}/x") is None or any(
             shown in glob.text for glob in self._wanted.globs
         )
 
 
 def stashed(top: str, data: bytes) -> RawOutput:
-    """``data`` in a file of its own, as the raw output of evidence that is to be recorded."""
+    """``data`` in a file of its own, as the raw output of evidence that will be recorded."""
     rel = f"{layout.WORK}/{layout.TEMP_PREFIX}{os.urandom(9).hex()}"
     files.publish_new(top, rel, data)
     return RawOutput(os.path.join(top, rel), sha256(data).hexdigest(), len(data))

@@ -22,8 +22,8 @@ class FunctionJudge:
     """``function(prompt) -> mapping`` behind :class:`~flow.app.judging.port.AskJudge`.
 
     ``function`` may be a coroutine function; it then runs on ``loop``, or on a loop of its own. The
-    time limit holds for coroutines only: a plain function cannot be stopped from outside. What it
-    raises is kept in ``raised``.
+    time limit holds for coroutines only: a plain function cannot be stopped from outside. Its
+    exception is kept in ``raised``.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class FunctionJudge:
         *,
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        """``environ`` says which values are secret; they, and tokens by shape, are masked."""
+        """``environ`` names the values that are secret; they, and tokens by shape, are redacted."""
         self._environ = {} if environ is None else environ
         self._function = function
         self._loop = loop

@@ -1,8 +1,8 @@
 """The backend ``openai``: any endpoint that speaks OpenAI's chat completions, local ones included.
 
-It needs the ``openai`` SDK, an extra. The schema goes along as ``response_format``; a server that
-does not know that is asked once more with the schema in the prompt, and from then on so. The usage
-says it (``openai, schema in the prompt``), since such a reply is only checked by Flow.
+It needs the ``openai`` SDK, an extra. The schema is sent as ``response_format``; a server that does
+not know that is asked once more with the schema in the prompt, and from then on always. The usage
+names it (``openai, schema in the prompt``), since such a reply is only checked by Flow.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 KEY = "OPENAI_API_KEY"
 _NO_KEY = "none-needed"
-"""Local servers want no key, and the SDK wants one."""
+"""Key for local servers, which need none although the SDK does."""
 
 _UNKNOWN_FORMAT = (400, 404, 415, 422, 501)
 _NAMES_IT = ("response_format", "json_schema", "guided_json", "structured output")
@@ -40,11 +40,12 @@ class OpenAI(ServiceBackend):
     name = "openai"
     variables = (KEY, "OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID")
     tells_cost = True
-    """Some routers do (``usage.cost``); a limit refuses the first reply that does not."""
+    """True since some routers name it (``usage.cost``); a limit refuses the first reply without it.
+    """
     _in_prompt = False
 
     def ask(self, call: Call) -> JudgeAnswer | NoAnswer | Retryable:
-        """One request, or two where the server does not know ``response_format``."""
+        """Send one request, or two if the server does not know ``response_format``."""
         if not (self._base_url or self._credentials.keys() & {KEY, "OPENAI_BASE_URL"}):
             reason = (
                 f"no key: set {KEY} in the environment (or flow.goals.judge.baseUrl for a server "
@@ -133,7 +134,7 @@ def _body(model: str | None, question: Question, in_prompt: bool) -> dict[str, A
 
 
 def _all_required(schema: Any) -> bool:
-    """Whether strict mode takes it: each object must require all its properties."""
+    """Whether strict mode accepts it: each object must require all its properties."""
     if isinstance(schema, list):
         return all(map(_all_required, schema))
     if not isinstance(schema, dict):

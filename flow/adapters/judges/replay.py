@@ -1,9 +1,9 @@
 """Replies recorded once and given again, so that tests with a judge need no judge.
 
-A reply belongs to exactly one question: system text, prompt and schema. Whoever asks has to put the
+A reply belongs to exactly one question: system text, prompt and schema. The caller has to put the
 same question again (with a nonce that follows from its content, not a random one); a changed one
-has no reply, and says so. The k-th time a question is put it gets the k-th reply that was recorded
-for it, so that several samples stay several.
+has no reply, and the reason says that. The k-th time a question is put it gets the k-th reply that
+was recorded for it, so that several samples stay several.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def digest(question: Question) -> str:
 class Recorder:
     """Asks ``ask`` and keeps every answer in the file at ``path``; no answers are not kept.
 
-    The first time a question is put, what was recorded for it before is forgotten; the replies to
-    other questions stay. Raises :class:`FlowError` where the file cannot be read or written. One
-    process at a time.
+    The first time a question is put, its earlier recordings are dropped; the replies to other
+    questions stay. Raises :class:`FlowError` if the file cannot be read or written. One process at
+    a time.
     """
 
     def __init__(self, ask: AskJudge, path: str) -> None:
@@ -74,10 +74,10 @@ class Recorder:
 
 
 class Replayer:
-    """Gives the recorded replies; never asks anyone.
+    """Gives the recorded replies; never sends a request.
 
-    ``remedy`` ends the reason where there is none: how to record anew. A missing or broken file is
-    no answer too.
+    ``remedy`` ends the reason if there is none: how to record anew. A missing or broken file is no
+    answer too.
     """
 
     name = "recorded"
@@ -113,7 +113,7 @@ class Replayer:
         return NoAnswer("unavailable", f"{reason}; {self._remedy}", self._usage({}))
 
     def _usage(self, told: Any) -> Usage:
-        """What the recorded call used; replaying takes no time and no money of its own."""
+        """Usage of the recorded call; replaying takes no time and no money of its own."""
         told = told if isinstance(told, dict) else {}
         backend, model = told.get("backend"), told.get("model")
         return Usage(
@@ -126,7 +126,7 @@ class Replayer:
 
 
 def read(path: str) -> dict[str, list[dict[str, Any]]]:
-    """The replies by digest; none where there is no file. Raises :class:`FlowError`."""
+    """The replies by digest; none if there is no file. Raises :class:`FlowError`."""
     folder, name = _folder_and_name(path)
     data = files.read_optional(folder, name, limit=_LIMIT)
     if data is None:

@@ -1,4 +1,4 @@
-"""What a judge replied, read strictly: one JSON object of the shape that was asked for, or nothing.
+"""A judge's reply, read strictly: one JSON object of the requested shape, or nothing.
 
 Nothing is repaired and nothing is searched for inside a text: words around the JSON, a second
 object or an unknown key make it no answer (SPEC 9.1).
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 LIMIT = 1 << 20
-"""Bytes of a reply."""
+"""Most bytes of a reply."""
 
 _REASON = 300
 
@@ -62,7 +62,7 @@ def fitting(value: Any, schema: Mapping[str, Any]) -> dict[str, Any] | Unusable:
 def closed(schema: Any, *, without: frozenset[str] = frozenset()) -> Any:
     """The schema with every object limited to the properties it names; ``without`` some keywords.
 
-    What a judge adds of its own must not pass as checked.
+    Keys that a judge adds must not pass as checked.
     """
     return _closed(schema, without, names=False)
 
@@ -87,8 +87,8 @@ def _closed(part: Any, without: frozenset[str], *, names: bool) -> Any:
 def words(text: str | bytes, secrets: tuple[str, ...] = (), *, last: int | None = None) -> str:
     """Text from outside as part of a reason: one line, escaped, cut, without the keys.
 
-    With ``last`` only so many characters of its end. Half a key is one that nobody masks any more,
-    so keys go before anything is cut.
+    ``last``: keep only this many characters of its end. Keys are removed before the text is cut:
+    half a key would not be recognized any more.
     """
     if isinstance(text, bytes):
         text = text.decode("utf-8", "backslashreplace")

@@ -1,4 +1,4 @@
-"""What ``judge(result_format=...)`` takes: a JSON Schema, or a typed model (SPEC 9.2).
+"""Values for ``judge(result_format=...)``: a JSON Schema, or a typed model (SPEC 9.2).
 
 A model is a dataclass, a ``TypedDict``, a pydantic model or a msgspec ``Struct``. Each becomes a
 JSON Schema for the judge, and turns the reply back into a value of its own.
@@ -41,12 +41,12 @@ _SCALARS: dict[Any, dict[str, Any]] = {
     object: {},
 }
 _OWN: dict[str, tuple[object, ...]] = {"score": (0.0, 0.5, 1.0), "passed": (True, False)}
-"""What Flow writes over a judge's word, with values that a format must have room for."""
+"""Keys that Flow sets in a judge's reply, with values that a format must accept."""
 DEPTH = 32
 
 
 class ResultFormat(NamedTuple):
-    """A caller's form: its JSON Schema, and what makes a value of it."""
+    """A caller's form: its JSON Schema, and the function that makes a value of it."""
 
     schema: dict[str, Any]
     build: Callable[[Any], Any]
@@ -71,7 +71,7 @@ class ResultFormat(NamedTuple):
 
 
 def result_format(given: object) -> ResultFormat:
-    """The form that ``given`` stands for; :class:`InputError` for anything else.
+    """The form that ``given`` means; :class:`InputError` for anything else.
 
     Also for one whose ``score`` cannot hold every number from 0 to 1, or whose ``passed`` both
     truth values: Flow writes them.
@@ -149,7 +149,7 @@ def _record(model: Any, depth: int) -> dict[str, Any]:
 def _required(model: Any) -> list[str]:
     """The keys that a TypedDict needs.
 
-    ``__required_keys__`` alone does not know where annotations are texts, as they are under ``from
+    ``__required_keys__`` alone does not know if annotations are texts, as they are under ``from
     __future__ import annotations``.
     """
     marks = {name: get_origin(h) for name, h in get_type_hints(model, include_extras=True).items()}
@@ -168,7 +168,7 @@ def _hints(model: Any) -> dict[str, Any]:
 
 
 def _build(hint: Any, value: Any) -> Any:
-    """``value``, which fits the schema of ``hint``, as ``hint`` has it."""
+    """``value``, which fits the schema of ``hint``, as a value of the type ``hint``."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         fitting = [a for a in arguments if not misfits(_schema(a, 0), value)]

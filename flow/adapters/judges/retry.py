@@ -1,7 +1,8 @@
 """Asking again: exponential waits with jitter, ``Retry-After``, and a ceiling in tries and time.
 
-Only what may pass by itself is asked again: a rate limit, a service that is down or overloaded, a
-connection that broke. A time-out is not, since the time is gone, nor is a reply that was wrong.
+Only failures that may pass by themselves are retried: a rate limit, a service that is down or
+overloaded, a connection that broke. A time-out is not, since the time is gone, nor is a reply that
+was wrong.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
 
 
 class Retryable(NamedTuple):
-    """No answer this time, but one may come. ``after``: the seconds that the service asked for."""
+    """No answer this time, but one may come. ``after``: seconds that the service asked to wait."""
 
     answer: NoAnswer
     after: float | None = None
 
 
 class RetryPolicy(NamedTuple):
-    """How often and how long. ``first`` and ``longest`` are seconds between two tries."""
+    """Number and spacing of tries. ``first`` and ``longest`` are seconds between two tries."""
 
     tries: int = 4
     first: float = 1.0
@@ -46,7 +47,7 @@ class Clock(NamedTuple):
 
 
 def real_clock() -> Clock:
-    """The machine's own."""
+    """The machine's own clock and chance."""
     return Clock(time.monotonic, time.sleep, random.random)
 
 
@@ -58,9 +59,9 @@ def retry(
     clock: Clock,
     policy: RetryPolicy = RetryPolicy(),  # noqa: B008  # a value that nobody can change
 ) -> JudgeAnswer | NoAnswer:
-    """Call ``attempt`` (with the seconds that are left) until it says something final.
+    """Call ``attempt`` (with the remaining seconds) until its result is final.
 
-    The usage of what is returned is that of all tries together.
+    The usage in the result is that of all tries together.
     """
     began = clock.now()
     deadline = began + seconds
@@ -86,20 +87,20 @@ def retry(
 
 def _pause(after: float | None, tries: int, policy: RetryPolicy, clock: Clock) -> float:
     wait = min(policy.first * 2.0 ** (tries - 1), policy.longest)
-    wait *= 0.5 + 0.5 * clock.chance()  # so that many who were refused do not come back together
+    wait *= 0.5 + 0.5 * clock.chance()  # so that refused callers do not all return at the same time
     return wait if after is None else max(after, 0.0)
 
 
 def total(spent: list[Usage], seconds: float) -> Usage:
-    """All tries as one; tokens and costs are None only where no try told any."""
+    """All tries as one; tokens and costs are None only if no try had any."""
     model = next((usage.model for usage in reversed(spent) if usage.model), None)
     return summed(spent)._replace(model=model, duration_seconds=seconds)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that a ``Retry-After`` header asks for; None where it says nothing usable.
+    """The seconds that a ``Retry-After`` header asks for; None if it holds nothing usable.
 
-    A date is taken relative to the answer's own ``Date``: this machine's clock is not asked.
+    A date is taken relative to the answer's own ``Date``: this machine's clock is not used.
     """
     value = headers.get("retry-after", "").strip()
     if value.isascii() and value.replace(".", "", 1).isdigit() and len(value) <= 12:

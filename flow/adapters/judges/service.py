@@ -1,4 +1,4 @@
-"""What a service's HTTP status means for a judge, and the worker that asks through an SDK."""
+"""Meaning of a service's HTTP status for a judge, and the worker that asks through an SDK."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
 _LIMIT = 4 << 20
-"""Bytes of the worker's report: a body of 1 MiB can become longer as JSON text."""
+"""Most bytes of the worker's report: a body of 1 MiB can become longer as JSON text."""
 
 
 class Body(NamedTuple):
@@ -44,14 +44,14 @@ class ServiceError(NamedTuple):
 class ServiceBackend:
     """Asks one model through an SDK, in a process of its own that ends with the call.
 
-    So the SDK is loaded only where it is used, a service that answers in drops or without end can
-    be stopped at any time, and what the SDK reads from its environment is what a judge may have.
+    So the SDK is loaded only if it is used, a service that answers in drops or without end can be
+    stopped at any time, and the SDK sees only a judge's environment.
     """
 
     name: str
-    """The backend's, and its SDK's."""
+    """Name of the backend, and of its SDK."""
     variables: tuple[str, ...]
-    """What it takes from the environment: the key first, other credentials, addresses."""
+    """Names that it reads in the environment: the key first, other credentials, addresses."""
 
     def __init__(self, model: str, base_url: str | None, environ: Mapping[str, str]) -> None:
         self.model: str | None = model
@@ -79,7 +79,7 @@ class ServiceBackend:
     ) -> Body | ServiceError | NoAnswer | Retryable:
         """POST ``body``; credentials go through the environment, never through arguments.
 
-        ``default`` are credentials where the environment has none.
+        ``default`` are credentials for an environment without any.
         """
         credentials = {**default, **self._credentials}
         if not sys.executable:
@@ -150,7 +150,7 @@ def judged_by_status(
     key: str,
     usage: Usage | None = None,
 ) -> NoAnswer | Retryable:
-    """What an HTTP status means; ``key`` names where the credentials come from."""
+    """Result for an HTTP status; ``key`` names the source of the credentials."""
     said = words(_message(text))
     said = f" (HTTP {status}): {said}" if said else f" (HTTP {status})"
 
@@ -173,7 +173,7 @@ def judged_by_status(
 
 
 def _message(text: str) -> str:
-    """The error's own words, where the body is JSON of the usual shapes."""
+    """The error's own words, if the body is JSON of the usual shapes."""
     try:
         message = json.loads(text)
     except (ValueError, RecursionError):
@@ -187,18 +187,18 @@ def _message(text: str) -> str:
 
 
 def tokens(value: Any) -> int | None:
-    """A count that a service told; None for anything else."""
+    """A service's value as a count; None if it is none."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def dollars(value: Any) -> float | None:
-    """A cost that a service told; None for anything else."""
+    """A service's value as a cost; None if it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1e9:
         return None
     return float(value)
 
 
 def usage_of(backend: NamedBackend, model: Any, given: Any, taken: Any, cost: Any = None) -> Usage:
-    """Usage from a service's own numbers, each of which may be anything."""
+    """Usage from a service's own numbers, each of which may be any value."""
     named = words(model)[:100] if isinstance(model, str) and model else backend.model
     return Usage(backend.name, named, tokens(given), tokens(taken), dollars(cost))

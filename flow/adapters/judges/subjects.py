@@ -1,4 +1,4 @@
-"""What is judged, as text for a judge: text, bytes, a file, or any JSON-able value."""
+"""The subject of a judgement as text: text, bytes, a file, or any JSON-able value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flow.errors import InputError, at_key
 from flow.startup.typing import Any
 
 LIMIT = 8 << 20
-"""Bytes of one file. A judge sees less: the beginning and the end, and how much lies between."""
+"""Most bytes of one file. A judge sees less: the beginning and the end, and the size between."""
 MOST_FILES = 100
 
 
@@ -20,9 +20,9 @@ def parts(subject: Any) -> tuple[FencedPart, ...]:
     """The parts to put between fences.
 
     A ``str`` is text, never a path. A path-like is read, a list or tuple of them is several parts.
-    Anything else is shown as JSON: mappings, lists, numbers, dataclasses, pydantic models, and what
-    has a ``to_document()``. Raises :class:`InputError` for what can be neither, for what is empty,
-    and for a file that cannot be read.
+    Anything else is shown as JSON: mappings, lists, numbers, dataclasses, pydantic models, and
+    objects with ``to_document()``. Raises :class:`InputError` for any other value, for an empty
+    one, and for a file that cannot be read.
     """
     if isinstance(subject, list | tuple) and len(subject) == 1:
         subject = subject[0] if isinstance(subject[0], os.PathLike) else subject
@@ -51,7 +51,7 @@ def _file(path: os.PathLike[Any], part: str = "subject") -> FencedPart:
     data = inputs.read(name, "subject", limit=LIMIT)
     if not data.strip():
         raise _refused(f"the file {name!r:.200} is empty")
-    # A prompt tells nobody how this machine's folders are called, and is the same on the next one.
+    # A prompt must not show the names of this machine's folders, and is the same on the next one.
     return FencedPart(part, data, os.path.basename(name) if os.path.isabs(name) else name)
 
 
@@ -63,7 +63,7 @@ def _json(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """What ``json`` cannot show by itself."""
+    """A form of ``value`` that ``json`` can write; TypeError if there is none."""
     for method in ("to_document", "model_dump"):
         convert = getattr(value, method, None)
         if callable(convert) and not isinstance(value, type):

@@ -1,10 +1,10 @@
 """A program of its own: one request through the ``anthropic`` or the ``openai`` SDK.
 
-Started as a script with ``-I``, it imports nothing of Flow. On standard input it gets one JSON
-object (``sdk``, ``path``: where modules are found, ``base_url``, ``seconds``, ``body``), in its
+Started as a script with ``-I``, it imports no other part of Flow. On standard input it gets one
+JSON object (``sdk``, ``path``: folders of modules, ``base_url``, ``seconds``, ``body``), in its
 environment the credentials, and it prints one JSON object:
 
-``kind``       what happened
+``kind``       the outcome
 ``body``       a response; ``text`` is its document
 ``refused``    HTTP status 400 or more: ``status``, ``headers``, ``text``
 ``timeout``, ``connection``, ``missing`` (the SDK), ``too_long``, ``failed``: with a ``message``
@@ -27,7 +27,7 @@ _HEADERS = ("retry-after", "date")
 
 
 def main() -> None:
-    """Read the order, carry it out, print what happened."""
+    """Read the request, carry it out, print the outcome."""
     order = json.loads(sys.stdin.buffer.read())
     sys.path[:] = order["path"]
     _limit_memory()
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def _limit_memory() -> None:
-    """A response without end must not take the machine's memory."""
+    """Limit the memory, since a response without end must not use up the machine's."""
     try:
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     except (ValueError, OSError):  # not on this system, or it is lower already
@@ -43,7 +43,7 @@ def _limit_memory() -> None:
 
 
 def carry_out(order: Mapping[str, Any]) -> dict[str, Any]:
-    """Ask once. Retries are Flow's own, so the SDK's are off."""
+    """Send one request. Retries are Flow's own, so the SDK's are off."""
     try:
         sdk: Any = __import__(order["sdk"])
     except ModuleNotFoundError as error:
