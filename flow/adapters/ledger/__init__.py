@@ -1,4 +1,4 @@
 """The record of a run: evidence, verdicts, proposals, and the transactions that change goals.
 
-What vouches for it is in ``adapters/chain``.
+Its trust anchor is in ``adapters/chain``.
 """

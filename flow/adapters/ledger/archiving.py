@@ -1,9 +1,10 @@
 """Put the evidence of a closed run into one file (``flow gc --archive``); nothing is dropped.
 
-Under the run's lock, in this order: the archive under a temporary name, synced, and read again to
-compare each file of it with the digest in the ledger; the event with its own digest, synced; its
-name, synced; and then the files that are in it go. A kill before the name leaves all the files,
-one after it some of them, and readers take those first. The next ``flow gc --archive`` finishes.
+Under the run's lock, in this order: the archive is written under a temporary name, synced, and read
+again to compare each file of it with the digest in the ledger; the event with its own digest is
+written and synced; the archive gets its name, synced; then the files in it are removed. A kill
+before the name leaves all the files, one after it some of them, and readers take those first. The
+next ``flow gc --archive`` finishes.
 """
 
 from __future__ import annotations
@@ -33,19 +34,19 @@ _FIRST_MOMENT = (1980, 1, 1, 0, 0, 0)
 
 
 def files_to_archive(root: str, run_id: str) -> RunFiles:
-    """The files of a run that could go into its archive, or are in it already and lie beside it.
+    """The files of a run that could go into its archive, or are in it and beside it as well.
 
-    What was recorded after the archive was made stays where it is: there is one for a run.
+    Files that were recorded after the archive was made stay: a run has one archive.
     """
     archive = files.evidence_archive(root, layout.archive_file(run_id))
     return gc.recorded_files(root, run_id, lambda path: archive is None or path in archive.paths)
 
 
 def archive(run: RunWrites, *, by: str, now: str) -> tuple[int, int]:
-    """Put a run's evidence into its archive; returns how many files went into it, and their bytes.
+    """Put a run's evidence into its archive; returns the number of files added, and their bytes.
 
-    Raises StateError (``broken_chain``) where one is not as it is on record: then every file stays.
-    Callers have seen that the run is closed.
+    Raises StateError (``broken_chain``) if a file differs from its record: then every file stays.
+    Callers have checked that the run is closed.
     """
     root, run_id = run.root, run.run_id
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
@@ -125,7 +126,7 @@ def _next_block(fd: int, path: str) -> bytes:
 
 
 def _check_recorded(root: str, run_id: str) -> None:
-    """Raise where the archive is not the one on record."""
+    """Raise if the archive is not the one on record."""
     rel = layout.archive_file(run_id)
     event = event_log.archived(root, run_id) or {}
     if files.digest(root, rel, limit=layout.ARCHIVE_LIMIT) != event.get("archive_sha256"):
@@ -133,7 +134,7 @@ def _check_recorded(root: str, run_id: str) -> None:
 
 
 def _compare(run_id: str, packed: EvidenceArchive, digests: Mapping[str, str]) -> None:
-    """Raise where a file in the archive is not the one that was recorded."""
+    """Raise if a file in the archive is not the one that was recorded."""
     for path, digest in digests.items():
         try:
             same = path in packed.paths and packed.digest(path) == digest

@@ -24,9 +24,9 @@ _REGULAR = ("100644", "100755")
 def branch_goals(
     repo: Repo, cache_dir: str | None = None, *, with_trees: bool = False
 ) -> BranchGoals:
-    """Every goal that a branch holds, and ``with_trees`` those that lie in other working trees.
+    """Every goal on a branch, and ``with_trees`` those in other working trees.
 
-    Raises :class:`GitError` where git cannot answer.
+    Raises :class:`GitError` if git cannot answer.
     """
     heads = branch_heads(repo)
     entries = [
@@ -76,7 +76,7 @@ def _tree_goals(repo: Repo, cache_dir: str | None) -> TreeGoals:
 
 
 def _goal(entry: BranchFile, texts: dict[str, bytes], cache_dir: str | None) -> Goal | FlowError:
-    """The goal of an entry, or why it is none."""
+    """The goal of an entry, or the error if it is none."""
     goal_id = entry.name.removesuffix(layout.GOAL_SUFFIX)
     file = layout.goal_file(goal_id)
     if entry.mode not in _REGULAR:

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from flow.errors import FlowError
 
 BY = "gc"
-"""Who drops and archives, as the chain has it."""
+"""Author of dropped and archived entries in the chain."""
 
 
 class ClosedRunsContext(Protocol):
-    """What clearing runs needs of a checkout's context."""
+    """The parts of a checkout's context that clearing runs needs."""
 
     repo: Repo
 
@@ -60,7 +60,7 @@ class ClosedRuns:
 
     @property
     def read_error(self) -> FlowError | None:
-        """Why the disk gave no answer about what the state folder knows."""
+        """The disk's error if it gave no answer about the state folder's record."""
         return self._run_record.read_error
 
     def every_goal(self) -> Sequence[Goal]:
@@ -84,7 +84,7 @@ class ClosedRuns:
         return archiving.files_to_archive(self._top, run_id)
 
     def tracked_runs(self) -> frozenset[str]:
-        """The runs of which git tracks files: what is removed there would be a change."""
+        """The runs of which git tracks files: removing one of these would be a change."""
         if self._context.repo.git_dir is None:
             return frozenset()
         listed = repository.git(self._context.repo, "ls-files", "-z", "--", layout.RUNS)
@@ -93,7 +93,7 @@ class ClosedRuns:
         return frozenset(filter(None, runs))
 
     def is_pending(self, goal_id: str) -> bool:
-        """Whether a change of the goal was decided and not carried out."""
+        """Whether a change of the goal was decided but not carried out."""
         return files.exists(self._top, layout.pending_file(goal_id))
 
     def has_closing(self, run_id: str, loaded: LoadedGoal) -> bool:
@@ -102,7 +102,7 @@ class ClosedRuns:
 
     @contextmanager
     def locked(self, goal_ids: Iterable[str]) -> Iterator[None]:
-        """Holds the locks of the goals."""
+        """Hold the locks of the goals."""
         with ExitStack() as held:
             for goal_id in goal_ids:
                 lock = layout.goal_lock(goal_id)
@@ -110,7 +110,7 @@ class ClosedRuns:
             yield
 
     def refuse_broken(self, run_id: str) -> None:
-        """Raise :class:`StateError` (``broken_chain``) for a run that is not as recorded."""
+        """Raise :class:`StateError` (``broken_chain``) for a run that differs from its record."""
         for finding in self._context.verification.broken(run_id)[:1]:
             unreadable = finding.kind == "unreadable"
             raise gc.not_as_recorded(
@@ -118,13 +118,13 @@ class ClosedRuns:
             )
 
     def drop(self, run_id: str) -> tuple[int, int]:
-        """Drop every output of a run; how many, and their bytes."""
+        """Drop every output of a run; returns their number and bytes."""
         dropped = gc.drop(self._run_record.run(run_id), by=BY, now=self._context.now())
         self._run_record.commit(run_id)
         return dropped
 
     def archive(self, run_id: str) -> tuple[int, int]:
-        """Put a run's evidence into its archive; how many files went into it, and their bytes."""
+        """Archive a run's evidence; returns the number of files added, and their bytes."""
         packed = archiving.archive(self._run_record.run(run_id), by=BY, now=self._context.now())
         self._run_record.commit(run_id)
         return packed

@@ -1,4 +1,4 @@
-"""Evidence that somebody else hands over: stored, shown, given to a judge, and never counted."""
+"""Evidence that a caller hands over: stored, shown, given to a judge, and never counted."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def as_named_here(
 ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
     """The document with its id and its output as Flow names them, and a warning for each change.
 
-    Capital letters of an id are folded, and of an output the run's own folder is taken off
-    (``evidence/X``, ``.flow/runs/<run>/evidence/X``). Whatever else is wrong stays, to be refused.
+    Capital letters of an id become small ones, and an output loses the run's own folder
+    (``evidence/X``, ``.flow/runs/<run>/evidence/X``). Other faults stay, to be refused later.
     """
     metadata, body = document.get("metadata"), document.get("evidence")
     if not isinstance(metadata, dict) or not isinstance(body, dict):
@@ -69,7 +69,7 @@ def _without_folder(named: Any, run_id: str) -> Any:
 def check_foreign(
     document: Mapping[str, Any], raw_path: str | None, *, run_id: str, file: str
 ) -> None:
-    """Refuse what others must not record: Flow's name, another run, another output's name."""
+    """Refuse a record that only Flow may make: its name, another run, another output's name."""
     formats.check("evidence", document, file=file)
     _, own_run, evidence_id = names(document)
     created_by = document["metadata"].get("created_by")
@@ -103,11 +103,11 @@ def record_foreign(
     now: str,
     environ: Mapping[str, str],
 ) -> PublishedSidecar:
-    """Publish evidence that somebody else hands over; ``raw_path`` is copied and left alone.
+    """Publish evidence that a caller hands over; ``raw_path`` is copied and left alone.
 
     ``document`` has passed :func:`check_foreign`. ``before`` gets the fields of the event that the
     caller appends, once everything but the sidecar is on the disk. Secrets in the output, and the
-    values of ``environ``'s in the document's texts, are redacted; a warning says how many.
+    values of ``environ``'s in the document's texts, are redacted; a warning gives their number.
     """
     _, run_id, wanted = names(document)
     root, run = run_record.root, run_record.run(run_id)
@@ -143,7 +143,7 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 
 def _redact_texts(body: dict[str, Any], environ: Mapping[str, str]) -> list[str]:
-    """Redact known values where a document explains itself; its command stays as it is."""
+    """Redact known values in a document's explanations; its command stays unchanged."""
     values = [value.decode("utf-8", "surrogateescape") for value in secret_values(environ)]
     changed: list[str] = []
 

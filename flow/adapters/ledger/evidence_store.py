@@ -1,11 +1,11 @@
 """Recording evidence: output, ledger entry, sidecar, event (SPEC 1, FlowEvidence).
 
-Everything happens under the run's lock. First the output gets its name, and the sidecar's bytes
-are synced under a temporary one. Then its entry is appended to the run's hash chain and synced:
-from here on the evidence is recorded. Then the sidecar gets its name, and the event is appended.
-A failure leaves none of it. A crash before the entry leaves an output without a sidecar; it is no
-evidence, and the next record that wants the id takes its place. After the entry the next record
-of the run publishes the sidecar and appends the event (:func:`settle`). So there is no sidecar of
+Everything happens under the run's lock. First the output gets its name, and the sidecar's bytes are
+synced under a temporary one. Then its entry is appended to the run's hash chain and synced: from
+then on the evidence is recorded. Then the sidecar gets its name, and the event is appended. A
+failure leaves none of it. A crash before the entry leaves an output without a sidecar; it is no
+evidence, and the next record that wants the id takes its place. After the entry the next record of
+the run publishes the sidecar and appends the event (:func:`settle`). So there is no sidecar of
 Flow's without its entry, and none without its output.
 """
 
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
     """Gets a sidecar's bytes, its document and the warnings about it, without the file's name."""
 
 SUFFIX_LIMIT = 1 << 30
-"""How many records may want the same id."""
+"""Most records that may want the same id."""
 
 CALLER = "caller"
 """``by`` of evidence that counts for nothing but is kept and shown."""
 
 BY: Mapping[str, str] = {EVALUATOR: "evaluator", APPROVER: "approver", BASELINE: "baseline"}
-"""``by`` of Flow's own sidecars; ``reader.BY_FLOW`` says whose count."""
+"""``by`` of Flow's own sidecars; ``reader.BY_FLOW`` lists those that count."""
 
 
 class PublishedSidecar(NamedTuple):
@@ -69,7 +69,7 @@ def record(
     """Record evidence that Flow itself measured; the raw output's file is consumed.
 
     With ``suffix`` a taken id gets ``-2``, ``-3`` ...; without, :class:`RefusedError` (``exists``).
-    ``keep_parsed`` is told what was published, for the next process that reads it.
+    ``keep_parsed`` gets the published sidecar, for the next process that reads it.
     """
     goal_id, run_id, wanted = names(document)
     created_by = document["metadata"].get("created_by")
@@ -110,10 +110,10 @@ def record(
 def discount(
     run: RunWrites, goal_id: str, evidence_id: str, moved: Sequence[str], *, now: str
 ) -> None:
-    """Take evidence out of the count, on the record: the files ``moved`` while it was measured.
+    """Record that evidence does not count: the files ``moved`` changed while it was measured.
 
     The sidecar stays, since evidence is append-only. The state folder does not vouch for it, and
-    its newest event, synced, says why. The caller commits the run afterwards.
+    its newest event, synced, gives the reason. The caller commits the run afterwards.
     """
     run.discount(evidence_id)
     fields = {"evidence_id": evidence_id, "moved": display.names(moved, 5)}
@@ -121,7 +121,7 @@ def discount(
 
 
 def event_fields(document: Mapping[str, Any], sidecar_sha256: str, by: str) -> dict[str, Any]:
-    """The ``evidence`` event: who recorded which bytes."""
+    """Fields of the ``evidence`` event: who recorded which bytes."""
     body = document["evidence"]
     return {
         "type": "evidence",
@@ -160,10 +160,10 @@ class _Undo:
         if not isinstance(error, FlowError):
             self.files.append(self.begun)
         for rel in reversed(self.files):
-            with suppress(FlowError):  # the first error is reported; readers name what stays
+            with suppress(FlowError):  # the first error is reported; readers name the rest
                 files.remove(self._run.root, rel)
         if self.entry is not None:
-            with suppress(FlowError):  # as above: a sidecar that is missing is named
+            with suppress(FlowError):  # as above: readers name a missing sidecar
                 ledger_file.take_back(self._run, self.entry)
 
 
@@ -180,9 +180,9 @@ def publish(
     by: str,
     keep_parsed: KeepParsed | None = None,
 ) -> PublishedSidecar:
-    """Publish output, entry and sidecar in this order; a failure takes back what is there.
+    """Publish output, entry and sidecar in this order; a failure takes back earlier ones.
 
-    ``last`` is the run's newest entry, complete. ``digested``: SHA-256 and size of output, where
+    ``last`` is the run's newest entry, complete. ``digested``: SHA-256 and size of the output, if
     known. ``before`` the entry and ``after`` the sidecar get its event's fields.
     """
     goal_id, run_id, evidence_id = names(document)
@@ -192,7 +192,7 @@ def publish(
         _name_output(document, output, *digested)
     warnings = formats.check("evidence", document, file=rel)  # before anything is touched
     with _Undo(run, output) as undo:
-        # No sidecar has this id, so an output that does was left by a crash (see above).
+        # No sidecar has this id, so an output with it was left by a crash (see above).
         files.remove(root, output)
         if store_output is not None:
             stored = store_output(output)
@@ -230,10 +230,10 @@ def _entry(
 
 
 def settle(run: RunWrites) -> LedgerEntry | None:
-    """Finish what a killed process had decided to record; returns the run's newest entry.
+    """Finish the record that a killed process had decided; returns the run's newest entry.
 
-    Under the run's lock. Its sidecar gets its name, and, where it is Flow's own, its event. Raises
-    nothing where neither can be done: the sidecar is then missing, and readers name it.
+    Under the run's lock. Its sidecar gets its name, and, if it is Flow's own, its event. Raises
+    nothing if neither can be done: the sidecar is then missing, and readers name it.
     """
     root, run_id = run.root, run.run_id
     entry = ledger_file.last(root, run_id, run.tail)
@@ -309,7 +309,7 @@ def free_id(root: str, run_id: str, wanted: str, *, suffix: bool) -> str:
 
 
 def _numbered(wanted: str, number: int) -> str:
-    """``wanted``, ``wanted-2``, ...; cut where the number would make it too long."""
+    """``wanted``, ``wanted-2``, ...; cut if the number would make it too long."""
     tail = f"-{number}" if number > 1 else ""
     return wanted[: 200 - len(tail)] + tail
 

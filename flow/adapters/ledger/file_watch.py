@@ -1,24 +1,24 @@
 """Notice changes that a running command makes to HEAD, the goal and Flow's own files.
 
-SPEC 3, step 2. Each look goes on from the last one: one when a command ends, before another is
-started, and one when its evidence is recorded, which is what changed most in between. A difference
-is blamed on what ran, unless an event accounts for it: another Flow process that wrote at the same
-time has left one. A forged event is not detected here, but by the hash chain of SPEC 10
-(:mod:`flow.adapters.chain.check`).
+SPEC 3, step 2. Each look compares with the last one: there is one look when a command ends, before
+another is started, and one when its evidence is recorded, which makes most of the changes in
+between. A difference is blamed on the command, unless an event accounts for it: another Flow
+process that wrote at the same time has left one. A forged event is not detected here, but by the
+hash chain of SPEC 10 (:mod:`flow.adapters.chain.check`).
 
-Of the many sidecars only the folder's own stamp and those the goal refers to are observed, so that
-the cost does not grow with the run. These, and the files of other goals, are as many as there are
-criteria and goals: looked at after every command, a thousand of each would be a million looks. So
-they have a state of their own, which only :meth:`FileWatch.changed_elsewhere` moves on: what
-happens between two looks is never taken as settled, and each file's change time tells of a write
-whenever it was. A look is due after as many commands as pay for it, :data:`_LOOKS_PER_COMMAND`
-files for each; up to that number every command is followed by one, and the last command always is.
-What is found is blamed on every command since the look before: on more than need be, never on none.
-Another goal's file is not blamed where the user's state folder knows that Flow wrote it so.
+Of the many sidecars only the folder's own stamp and those that the goal refers to are observed, so
+that the cost does not grow with the run. These, and the files of other goals, are as many as there
+are criteria and goals: looked at after every command, a thousand of each would be a million looks.
+So they have a state of their own, which only :meth:`FileWatch.changed_elsewhere` updates: changes
+between two looks are never taken as settled, and each file's change time shows a write at any
+moment. A look is due after as many commands as pay for it, :data:`_LOOKS_PER_COMMAND` files for
+each; up to that number every command is followed by one, and the last command always is. A change
+is blamed on every command since the look before: on more than necessary, never on none. Another
+goal's file is not blamed if the user's state folder has it as Flow's writing.
 
 The goal's own file grows with its criteria, and is hashed, since a write through a shared mapping
-moves no stamp. That is paid for in the same way, :data:`_BYTES_PER_COMMAND` for each command, and
-done at once where its stamp is another one.
+changes no stamp. That is paid for in the same way, :data:`_BYTES_PER_COMMAND` for each command, and
+done at once if its stamp has changed.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ if TYPE_CHECKING:
     """Whether the state folder knows this SHA-256 of a run's file by that name."""
 
 _LOOKS_PER_COMMAND = 64
-"""Files that one command pays for, about 0.1 ms; where there are fewer each is told apart."""
+"""Files that one command pays for, about 0.1 ms; if there are fewer, each command has a look."""
 
 _BYTES_PER_COMMAND = 8 << 10
 """Bytes of the goal's file that one command pays for; a smaller file is hashed after each."""
 
 WAIT = 5.0
-"""Seconds that another process's write is waited for before it is blamed on the command."""
+"""Seconds to wait for another process's write before it is blamed on the command."""
 
 _TRIES = 10
-"""How often the state is observed again because others write; then their changes are blamed."""
+"""Most observations of the state while others write; then their changes are blamed."""
 
 Stamp = tuple[int, ...]
 
@@ -61,7 +61,7 @@ class _GoalFile(NamedTuple):
     """The goal's file when it was hashed."""
 
     stamp: Stamp | None
-    """None where it changed meanwhile; empty where it is absent."""
+    """None if it changed meanwhile; empty if it is absent."""
     digest: str
     seq: int
     """The run's newest event before that: only a later one accounts for the next change."""
@@ -85,7 +85,7 @@ class FileWatch:
     ) -> None:
         own = (layout.evidence_dir, layout.events_file, layout.ledger_file)
         self._own = frozenset(path_of(run_id) for path_of in own)
-        """What recording evidence changes."""
+        """Names that a record of evidence changes."""
         self._repo = repo
         self._goal_id = goal_id
         self._run_id = run_id
@@ -105,15 +105,16 @@ class FileWatch:
         self._unlooked = 0
         """Commands that ended since the last look."""
         self._goal = _GoalFile(None, "", 0)
-        """As it was when it was hashed last, by :meth:`changed_elsewhere` only."""
+        """State of the goal's file at the last hashing, which only :meth:`changed_elsewhere` sets.
+        """
         self._unhashed = 0
         """Commands that ended since then."""
 
     def settle(self) -> tuple[str, ...]:
-        """Take the present state as accounted for, after a write of evidence of one's own.
+        """Take the present state as accounted for, after a write of one's own evidence.
 
-        Returns the names of what else changed since the last look without an account: another
-        command may run meanwhile.
+        Returns the names of other changes since the last look without an account: another command
+        may run meanwhile.
         """
         if self._elsewhere is None:
             self._goals, self._elsewhere = self._look_elsewhere()
@@ -121,11 +122,11 @@ class FileWatch:
         return self._look(self._own)
 
     def changed(self) -> tuple[str, ...]:
-        """Names of what changed since the last look without an account."""
+        """Names of files that changed since the last look without an account."""
         return self._look(frozenset())
 
     def _look(self, own: frozenset[str]) -> tuple[str, ...]:
-        """Take the state as it is now; what differs without an account, and is not in ``own``."""
+        """Take the present state; returns unaccounted differences that are not in ``own``."""
         before, seq = self._state, self._seq
         now = self._take()
         if before is None or own.issuperset(_differing_names(before, now)):
@@ -137,10 +138,10 @@ class FileWatch:
         return differing
 
     def _take(self) -> dict[str, object]:
-        """The state as it is now, from which the next look goes on.
+        """The present state, with which the next look compares.
 
-        Observed again where an event came meanwhile: else its files would be new later, and the
-        event old.
+        Observed again if an event came meanwhile: else its files would be new later, and the event
+        old.
         """
         for _ in range(_TRIES):
             self._seq = last_seq(self._repo.top, self._run_id)
@@ -152,9 +153,9 @@ class FileWatch:
     def changed_elsewhere(self, *, last: bool = False) -> Mapping[str, int]:
         """Names of other goals' files, of sidecars and of this goal that changed since a look.
 
-        With each, how many of the commands that ended last may have done it. Once for each command
-        that ended; ``last``: each look is due. A look comes at once where the goals' folder says
-        that one of its names came or went, and at the goal where it has another stamp.
+        With each, the number of most recent commands that may have changed it. Called once for each
+        command that ended; ``last``: each look is due. A look comes at once if the goals' folder
+        shows that one of its names came or went, and at the goal if it has another stamp.
         """
         self._unlooked += not last
         self._unhashed += not last
@@ -175,7 +176,7 @@ class FileWatch:
     def _is_flows(self, name: str) -> bool:
         """Whether it is another goal's file, and as another Flow process wrote it.
 
-        The user's state folder says so; an event anyone could have written.
+        The user's state folder decides; an event anyone could have written.
         """
         from flow.adapters.ledger.reader import parse_goal
 
@@ -202,7 +203,7 @@ class FileWatch:
         return paid or self._goal_stamp() != self._goal.stamp
 
     def _goal_changed(self) -> bool:
-        """Whether the goal's file changed without an account; it is as it is now from then on."""
+        """Whether the goal's file changed without an account; it is then taken as it is now."""
         before = self._goal
         self._goal = self._hashed_goal()
         if self._is_accounted_goal(before):
@@ -257,7 +258,7 @@ class FileWatch:
 
     @contextmanager
     def _others_done(self) -> Iterator[None]:
-        """While nobody writes to goal or run: an event comes last, under their locks."""
+        """Hold the locks of goal and run: no process writes there, and its event comes last."""
         top = self._repo.top
         with (
             locks.exclusive(top, layout.goal_lock(self._goal_id), timeout=WAIT, quick=True),
@@ -289,11 +290,14 @@ def _is_full(name: str) -> bool:
 
 
 def _accounted(name: str, accounts: set[str], full: set[str]) -> bool:
-    """``accounts`` are the types of events since; ``full`` files of events that were not there."""
+    """Whether ``accounts``, the types of events since, explain a change of ``name``.
+
+    ``full`` are files of events that were not there before.
+    """
     if not accounts:
         return False
     if name.endswith("/events.jsonl") or name in full:
-        return True  # it grew by whole, well-formed lines: that is what an account is
+        return True  # it grew by whole, well-formed lines: they are the account
     if name.endswith(("/evidence", "/ledger.jsonl")):
         return "evidence" in accounts
     return name.endswith(("/proposal.json", "/last-verdict.json", "/baseline.json"))
@@ -302,7 +306,7 @@ def _accounted(name: str, accounts: set[str], full: set[str]) -> bool:
 def _content(top: str, rel: str) -> str:
     try:
         data = files.read_optional(top, rel, limit=layout.GOAL_LIMIT)
-    except FlowError as error:  # a link, a pipe, a folder: what a command may have put there
+    except FlowError as error:  # a link, a pipe, a folder: a command may have put it there
         return str(error)
     if data is None:
         return "absent"

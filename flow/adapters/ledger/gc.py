@@ -1,7 +1,7 @@
 """Drop old outputs (``flow gc``, SPEC 5), on the record, so that the chain still verifies.
 
 For each output a ``dropped`` entry with its digest is appended to the run's chain and synced, then
-the file is removed. A crash in between leaves an output that is known to be dropped; the next
+the file is removed. A crash in between leaves an output that is recorded as dropped; the next
 ``flow gc`` removes it.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from flow.core.chain.entries import LedgerEntry
 
 BATCH = 1000
-"""Entries that are appended, and outputs that are removed, at once."""
+"""Entries that are appended, and outputs that are removed, in one step."""
 
 
 def outputs_of(root: str, run_id: str) -> RunFiles:
@@ -37,7 +37,7 @@ def outputs_of(root: str, run_id: str) -> RunFiles:
 
 
 def recorded_files(root: str, run_id: str, chosen: Callable[[str], bool]) -> RunFiles:
-    """The files in a run's evidence folder that its ledger speaks of and that are ``chosen``."""
+    """The files in a run's evidence folder that its ledger names and that are ``chosen``."""
     newest, goals = "", set()
     recorded: dict[str, None] = {}
     for line in lines(root, layout.ledger_file(run_id)):
@@ -63,10 +63,10 @@ def digests_of(run_id: str, entry: LedgerEntry) -> Iterator[tuple[str, str]]:
 
 
 def drop(run: RunWrites, *, by: str, now: str) -> tuple[int, int]:
-    """Drop every output of a run; returns how many, and their bytes.
+    """Drop every output of a run; returns their number and bytes.
 
-    Raises :class:`StateError` (``broken_chain``) where an output is not the one on record: a fault
-    of a run must not be cleared away.
+    Raises :class:`StateError` (``broken_chain``) if an output is not the one on record: a fault of
+    a run must not be cleared away.
     """
     count = size = 0
     root, run_id = run.root, run.run_id
@@ -128,7 +128,7 @@ def recorded_entries(root: str, run_id: str, done: str) -> Iterator[LedgerEntry]
 def not_as_recorded(
     run_id: str, done: str, rel: str, fault: str, *, unreadable: bool = False
 ) -> FlowError:
-    """The error for a run of which nothing is ``done``: its files are not as it was recorded."""
+    """The error for a run of which nothing is ``done``: its files differ from the record."""
     message = f"nothing of run {run_id} is {done}: {fault}"
     if unreadable:
         return in_file(rel).storage(message, "check the disk and the file, then run it again")

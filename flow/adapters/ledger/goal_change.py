@@ -1,7 +1,7 @@
 """One change of a goal as one transaction (see :mod:`flow.adapters.ledger.transaction`).
 
-Under the goal's lock: finish what is pending, read the goal afresh, compare it with what the caller
-saw, ask the lifecycle table, edit only the lines that are meant, commit.
+Under the goal's lock: finish pending changes, read the goal afresh, compare it with the caller's
+view, check the lifecycle table, edit only the intended lines, commit.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Plan(NamedTuple):
 
 
 def _move(goal: Goal, to: Status) -> None:
-    """Take the goal's status through the machine; loading it costs, so only where it changes."""
+    """Take the goal's status through the machine; loading it costs, so only if it changes."""
     if to == goal.status:
         check_move(goal.status, to, goal=goal.id)
     else:
@@ -62,7 +62,7 @@ class GoalChange:
         self._records = FileRecords(record, settings.cache_dir)
 
     def finish(self, goal_id: str) -> bool:
-        """Complete what an earlier process began and did not finish; True where there was any."""
+        """Complete a change that an earlier process began; True if there was one."""
         with self.resumed_goal(goal_id) as completed:
             return completed
 
@@ -73,7 +73,7 @@ class GoalChange:
 
     @contextmanager
     def resumed_goal(self, goal_id: str) -> Iterator[bool]:
-        """Hold the goal's lock with nothing left to finish; gives whether there was anything."""
+        """Hold the goal's lock with no pending change; yields whether one had to be finished."""
         with self.goal_lock(goal_id):
             yield self._finish(goal_id)
 
@@ -81,7 +81,7 @@ class GoalChange:
         return transaction.finish(self._record, goal_id, self._settings.before_journal)
 
     def _commit(self, intent: transaction.Intent) -> None:
-        """Commit a change; the state folder knows a goal's new text before the file has it."""
+        """Commit a change; the state folder gets a goal's new text before the file has it."""
         with ExitStack() as stack:
             if intent.text is not None:
                 name, text = f"{layout.GOAL_DIGESTS}{intent.goal_id}", intent.text.encode("utf-8")
@@ -99,7 +99,7 @@ class GoalChange:
     ) -> Status:
         """One change of a goal: finish, read, compare, check, edit, check again, commit.
 
-        ``personal``: a person could have done it, so it says who speaks.
+        ``personal``: a person could have done it, so it records the speaker.
         """
         if run_id:
             ids.run_id(run_id)
@@ -134,13 +134,13 @@ class GoalChange:
         return cast("Status", plan.to)
 
     def _turn_edits(self, goal: Goal) -> list[Edit]:
-        """The results of turns that left the goal's file alone, for the next write to carry."""
+        """The results of turns that left the goal's file unchanged, for its next write."""
         if goal.run_id is None:
             return []
         return goal_edits.turn_edits(goal, self._records.newest_turn(goal.run_id, goal.id))
 
     def _commit_closing(self, intent: transaction.Intent, text: str, loaded: LoadedGoal) -> None:
-        """Close a goal, and let the state folder know that Flow did, and on what evidence."""
+        """Close a goal, and record in the state folder that Flow did, and on which evidence."""
         goal, _ = parse_goal(text.encode("utf-8", "surrogateescape"), loaded.file)
         statement = closing_record.statement(goal, loaded.contract, intent.at)
         with self._announced(intent, f"{closing_record.FOLDER}{goal.id}", statement):
@@ -148,11 +148,11 @@ class GoalChange:
 
     @contextmanager
     def _announced(self, intent: transaction.Intent, name: str, data: bytes) -> Iterator[None]:
-        """Let the state folder know, under this name in the run, of what a change is about to do.
+        """Record in the state folder, under this name in the run, content that a change will write.
 
-        It knows before the change is decided: the command may be killed at once after that.
+        It comes before the change is decided: the command may be killed at once after that.
         """
-        with suppress(FlowError):  # it is recorded later, where the head is pinned
+        with suppress(FlowError):  # it is recorded later, when the head is pinned
             self._record.announce(intent.run_id, name, data)
         try:
             yield
@@ -174,7 +174,7 @@ class GoalChange:
         *,
         personal: bool = False,
     ) -> transaction.Intent:
-        """The change to commit, with the head of the run's chain where it names the run."""
+        """The change to commit, with the head of the run's chain if it names the run."""
         fields = dict(event)
         if personal and self._settings.speaker is not None:
             speaker = self._settings.speaker.fields()

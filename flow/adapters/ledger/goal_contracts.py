@@ -40,9 +40,9 @@ class GoalContracts(GoalChange):
     ) -> str:
         """Publish a new goal with its baseline; returns its path below the checkout.
 
-        ``trust`` is called before, under the goal's lock: a contract that nobody published harms
-        nobody, and one that is refused must not take the place of the live goal's. Raises
-        :class:`RefusedError` (``exists``) where the id, or the run's baseline, is taken.
+        ``trust`` is called before, under the goal's lock: trust in a contract that is not published
+        harms no one, and a contract that is refused must not replace the live goal's. Raises
+        :class:`RefusedError` (``exists``) if the id, or the run's baseline, is taken.
         """
         goal, _ = parse_goal(text.encode("utf-8", "surrogateescape"), "the new goal")
         rel = layout.goal_file(ids.goal_id(goal.id))
@@ -63,7 +63,7 @@ class GoalContracts(GoalChange):
         return rel
 
     def amend(self, goal_id: str, run_id: str, seen: Seen, amendment: Amendment) -> None:
-        """Put another contract in the place of the goal's; the live proposal is withdrawn."""
+        """Replace the goal's contract; the live proposal is withdrawn."""
         with self.resumed_goal(goal_id):
             data, loaded = read_goal(self._root, goal_id)
             live = loaded.goal
@@ -92,7 +92,7 @@ class GoalContracts(GoalChange):
     def _pinned(
         self, goal_id: str, run_id: str, baseline: Baseline | None, event: Mapping[str, Any]
     ) -> tuple[bytes | None, Mapping[str, Any]]:
-        """The text of ``baseline.json``, if any, and the event that says which one counts."""
+        """The text of ``baseline.json``, if any, and the event that records its digest."""
         if baseline is None:
             return None, event
         data = self._baseline_bytes(goal_id, run_id, baseline)
@@ -101,7 +101,7 @@ class GoalContracts(GoalChange):
     def _commit_contract(
         self, intent: transaction.Intent, pinned: bytes | None, goal: Goal, contract: str
     ) -> None:
-        """Commit a goal's new text, the baseline it is measured from first."""
+        """Commit a goal's new text, its baseline first."""
         run_id = intent.run_id
         journal_store.check(self._root, intent.journal, intent.artifact, now=intent.at)
         if pinned is not None:
@@ -117,7 +117,7 @@ class GoalContracts(GoalChange):
         with self.goal_lock(goal_id):
             data = self._baseline_bytes(goal_id, run_id, baseline)
             with files.staged(self._root, layout.baseline_file(run_id), data) as put:
-                # The event says which one counts: without it an altered one would go unseen.
+                # The event names the one that counts: without it an altered one would go unseen.
                 fields = {"baseline_sha256": transaction.digest(data)}
                 event_log.append(
                     self._root, run_id, goal_id, "baseline", fields, at=self._settings.now()
@@ -128,7 +128,7 @@ class GoalContracts(GoalChange):
             self._record.pin(run_id)  # the next one may come before an evaluation ends
 
     def _baseline_bytes(self, goal_id: str, run_id: str, baseline: Baseline) -> bytes:
-        """The text of ``baseline.json``, where this goal may write it."""
+        """The text of ``baseline.json``, if this goal may write it."""
         rel = layout.baseline_file(run_id)
         owner = self._records.baseline_owner(run_id)
         if owner is not None and owner != goal_id:
@@ -157,7 +157,7 @@ class GoalContracts(GoalChange):
         file: str = "evidence",
         environ: Mapping[str, str] | None = None,
     ) -> tuple[str, str, tuple[str, ...]]:
-        """Record what somebody else hands over, with its ``evidence-captured`` artifact.
+        """Record evidence that a caller hands over, with its ``evidence-captured`` artifact.
 
         ``raw_path`` (any size up to 1 GiB, no symlink) is copied; ``file`` names the document in
         messages, ``environ`` the secrets whose values are redacted. Returns (evidence id, path
@@ -187,7 +187,7 @@ class GoalContracts(GoalChange):
     def _announcer(
         self, document: Mapping[str, Any], run_id: str, now: str
     ) -> Callable[[dict[str, Any]], None]:
-        """Decide, with the fields of its event, that this sidecar is to be in the journal."""
+        """A function that decides, with its event's fields, that this sidecar is journalled."""
         goal_id, evidence_id = str(document["metadata"]["goal"]), str(document["metadata"]["id"])
         try:
             goal: Goal | None = self._records.goal(goal_id).goal

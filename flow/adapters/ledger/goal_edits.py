@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def compare(loaded: LoadedGoal, seen: Seen | None) -> None:
-    """Raise :class:`StateError` (``moved``) where the goal is not as the caller saw it."""
+    """Raise :class:`StateError` (``moved``) if the goal differs from the caller's view of it."""
     if seen is None:
         return
     goal = loaded.goal
@@ -53,9 +53,9 @@ def edited(
     scope: Mapping[str, Any],
     cache_dir: str | None = None,
 ) -> str:
-    """The goal's text with the edits, read again to see that nothing else changed.
+    """The goal's text with the edits, read again to check that nothing else changed.
 
-    ``cache_dir`` is where the next process finds the text parsed.
+    ``cache_dir`` is the folder in which the next process finds the parsed text.
     """
     document = loaded.goal.document
     newest: dict[tuple[str | int, ...], Any] = dict(edits)
@@ -81,9 +81,9 @@ def edited(
 def carried(
     live: Goal, text: str, file: str, anew: Sequence[str] = (), run_id: str | None = None
 ) -> tuple[str, Goal]:
-    """A goal's new text with Flow's own fields carried over, and the goal that it is then.
+    """A goal's new text with Flow's own fields carried over, and the goal in it.
 
-    Lifecycle, run and pinned base are the live goal's. So are its criteria's results, but for those
+    Lifecycle, run and pinned base are the live goal's. So are its criteria's results, except those
     in ``anew``, which start again as pending. Comments and order stay the text's. Messages call the
     text ``file``; ``run_id`` is the run of a live goal that has none yet.
     """
@@ -107,14 +107,14 @@ def _result_edits(
     old: Mapping[str, Any],
     new: Mapping[str, Any],
 ) -> list[Edit]:
-    """The edits that give ``new``, which stands at ``place``, these keys as ``old`` has them."""
+    """The edits that give ``new``, which is at ``place``, these keys' values of ``old``."""
     edits: list[Edit] = [((*place, key), old[key]) for key in keys if key in old]
     gone = [key for key in keys if key in new and key not in old]
     return edits + [((*place, key), DELETE) for key in gone]
 
 
 def turn_edits(goal: Goal, recorded: RecordedTurn | None) -> list[Edit]:
-    """The results of the goal's newest turn, where its file has an older one."""
+    """The results of the goal's newest turn, if its file has an older one."""
     if recorded is None or recorded.turn <= goal.turns_evaluated:
         return []
     edits: list[Edit] = [(("lifecycle", "turns_evaluated"), recorded.turn)]
@@ -129,7 +129,7 @@ def turn_edits(goal: Goal, recorded: RecordedTurn | None) -> list[Edit]:
 
 
 def criterion_edits(goal: Goal, updates: Sequence[CriterionUpdate]) -> list[Edit]:
-    """The criteria's result fields; None leaves one as it is."""
+    """The edits of the criteria's result fields; None leaves a field unchanged."""
     index = {criterion.id: i for i, criterion in enumerate(goal.criteria)}
     edits: list[Edit] = []
     for update in updates:
@@ -187,7 +187,7 @@ def block_result(block: Mapping[str, Any], to: str) -> str:
 
 
 def _at(document: Any, path: Sequence[str | int]) -> tuple[Any] | None:
-    """The document's value at ``path``, in a tuple; None where there is none."""
+    """The document's value at ``path``, in a tuple; None if there is none."""
     value = document
     for part in path:
         try:

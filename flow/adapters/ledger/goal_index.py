@@ -1,10 +1,10 @@
-"""The goals of a checkout in short; only a file that may have changed is read.
+"""Summaries of a checkout's goals; only a file that may have changed is read.
 
-The index is one JSON file for each checkout in the user's own state folder: what each goal file
-said, and the stamps that it had. It saves reading and is no source: a row counts while its file has
-the same stamps, and is written only where they tell of every later change
+The index is one JSON file for each checkout in the user's own state folder: each goal file's
+summary, and its stamps at that time. It saves reading and is no source: a row counts while its file
+has the same stamps, and is written only if they show every later change
 (:mod:`flow.adapters.fs.stamps`). An index that is not exactly as expected is not used; it is
-replaced whole, so the last of many writers wins. Where it cannot be kept, every goal is read.
+replaced whole, so the last of many writers wins. If it cannot be kept, every goal is read.
 """
 
 from __future__ import annotations
@@ -28,29 +28,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
 LEAST = 32
-"""Files that could be remembered anew, before that is worth a flush of the file system."""
+"""Fewest files to remember anew that are worth a flush of the file system."""
 LIMIT = 256 << 20
-"""Bytes of an index that is read; a row has about 170."""
+"""Most bytes of an index that is read; a row has about 170."""
 MOST = 1024
-"""Indexes that are kept, one for each checkout."""
+"""Most indexes that are kept, one for each checkout."""
 _REVISION = 1
-"""To be raised when what a row says changes."""
+"""To be raised when the meaning of a row changes."""
 _STAMPS = 6
 _FIELDS = [str, str, str, str, bool]
-"""What the stamps are followed by: a summary without its id."""
+"""Types of a row's values after the stamps: a summary without its id."""
 
 Row = list[Any]
-"""A file's stamps and what it said; only the stamps where it could not be read."""
+"""A file's stamps and its summary; only the stamps if it could not be read."""
 
 
 def summaries(
     root: str, folder: str | None, read: Callable[[str], GoalSummary], *, limit: int
 ) -> tuple[dict[str, GoalSummary], dict[str, FlowError]]:
-    """Every goal of the checkout by id, and what is wrong with those that cannot be read.
+    """Every goal of the checkout by id, and the errors of those that cannot be read.
 
     ``folder`` is the user's own, for indexes (None: without one). ``read`` reads one goal; it
-    raises :class:`FlowError`, as this does where there are more than ``limit`` or none can be
-    listed.
+    raises :class:`FlowError`, as this does if there are more than ``limit`` or none can be listed.
     """
     path, header = _place(root, folder)
     known = _load(path, header) if path else {}
@@ -81,7 +80,7 @@ def summaries(
             broken[goal_id] = error
         before = new.get(goal_id)
         if flushed is not None and before is not None and stamps.tells(before, flushed):
-            # It was read behind its stamps and the flush: what changed since has other stamps.
+            # It was read after its stamps and the flush: a later change has other stamps.
             rows[goal_id] = [*_stamps(before), *said]
     if path and any(goal_id in rows for goal_id in new):
         _store(path, header, rows)
@@ -89,7 +88,7 @@ def summaries(
 
 
 def _place(root: str, folder: str | None) -> tuple[str, bytes]:
-    """The path of the checkout's index, empty where there can be none, and how it begins."""
+    """The path of the checkout's index, empty if there can be none, and its first bytes."""
     if folder is None or not cache.private(folder):
         return "", b""
     name = f"{sha256(os.fsencode(root)).hexdigest()}.json"
@@ -98,7 +97,7 @@ def _place(root: str, folder: str | None) -> tuple[str, bytes]:
 
 
 def _status(entry: os.DirEntry[str]) -> os.stat_result | None:
-    """What is at a name now; None where nobody can say."""
+    """Status of an entry now; None if the system does not give it."""
     try:
         return entry.stat(follow_symlinks=False)
     except OSError:
@@ -110,7 +109,7 @@ def _stamps(status: os.stat_result) -> Row:
 
 
 def _flushed(root: str, statuses: Collection[os.stat_result | None]) -> stamps.Flush | None:
-    """A flush that works, where enough files could be remembered after it."""
+    """A flush that works, if enough files could be remembered after it."""
     if len(statuses) < LEAST:
         return None
     settled = sum(status is not None and stamps.is_settled(status) for status in statuses)
@@ -118,7 +117,7 @@ def _flushed(root: str, statuses: Collection[os.stat_result | None]) -> stamps.F
 
 
 def _load(path: str, header: bytes) -> dict[str, Row]:
-    """The rows by id; none where the index is not exactly as expected."""
+    """The rows by id; none if the index is not exactly as expected."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(fd, "rb") as stream:
@@ -136,7 +135,7 @@ def _load(path: str, header: bytes) -> dict[str, Row]:
 
 
 def _is_row(row: object) -> bool:
-    """Whether it is as :func:`_store` writes it."""
+    """Whether ``row`` has the form that :func:`_store` writes."""
     if type(row) is not list:
         return False
     if len(row) == _STAMPS:
@@ -153,11 +152,11 @@ def _store(path: str, header: bytes, rows: dict[str, Row]) -> None:
             drop_oldest(folder, MOST - 1)
         replace_own(path, header + b" " + _checksum(body) + b"\n" + body)
     except (OSError, ValueError):
-        return  # the next look reads what it would have told
+        return  # the next look reads the goals instead
 
 
 def _checksum(body: bytes) -> bytes:
-    """Against damage: nothing is synced, so a power cut can leave a part of it."""
+    """Checksum against damage: nothing is synced, so a power cut can leave a part of it."""
     import zlib
 
     return b"%d %08x" % (len(body), zlib.crc32(body))

@@ -31,7 +31,7 @@ class StatusChanges(GoalChange):
     def write_turn(self, goal_id: str, run_id: str, seen: Seen, turn: Turn) -> Status:
         """Write one evaluation, all or nothing; returns the status now on disk."""
         refuse_terminal(goal_id, turn.status)
-        self._record.settle(goal_id)  # what does not count was discounted by now
+        self._record.settle(goal_id)  # evidence that does not count was discounted by now
 
         def plan_for(loaded: LoadedGoal) -> Plan:
             edits = goal_edits.criterion_edits(loaded.goal, turn.criteria)
@@ -58,7 +58,7 @@ class StatusChanges(GoalChange):
         self.change(goal_id, run_id, seen, lambda _: plan)
 
     def approve(self, goal_id: str, run_id: str, seen: Seen, approval: Approval) -> None:
-        """Write what a person's approval changes in the goal, its journal and its events."""
+        """Write the changes of a person's approval to the goal, its journal and its events."""
 
         def plan(loaded: LoadedGoal) -> Plan:
             updates = (approval.criterion,) if approval.criterion else ()
@@ -105,8 +105,8 @@ class StatusChanges(GoalChange):
     ) -> Status:
         """Replace the lifecycle block, or ``merge`` into it, for ``flow-goal-record.sh`` (SPEC 2).
 
-        ``from_status`` is what the caller saw; ``how`` goes into the journal; ``file`` names the
-        given block in messages. Returns the status now on disk.
+        ``from_status`` is the status that the caller saw; ``how`` goes into the journal; ``file``
+        names the given block in messages. Returns the status now on disk.
         """
         goal_edits.check_given(lifecycle, merge=merge, file=file)
 
@@ -147,7 +147,7 @@ class StatusChanges(GoalChange):
     def _check_proposal(
         self, loaded: LoadedGoal, run_id: str, to: str, proposal_id: str | None
     ) -> None:
-        """The live proposal must be the one given; ``achieved`` needs one for it in any case."""
+        """Raise unless the given proposal is the live one; ``achieved`` always needs one."""
         goal = loaded.goal
         run_id = run_id or goal.run_id or ""
         live = self._records.proposal(run_id) if run_id else None
@@ -176,7 +176,7 @@ class StatusChanges(GoalChange):
 
 
 def refuse_terminal(goal_id: str, status: str) -> None:
-    """An evaluation never writes a terminal status (SPEC 2)."""
+    """Raise for a terminal status: an evaluation never writes one (SPEC 2)."""
     if status in TERMINAL or status not in STATUSES:
         raise at_key("lifecycle.status", status).wrong_state(
             f"an evaluation or a move may not make goal {goal_id} {status}",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def read(root: str, run_id: str, goal_id: str) -> LoopCounters:
-    """The counters of the goal's run; fresh ones where none can be read."""
+    """The counters of the goal's run; fresh ones if none can be read."""
     data = files.read_optional(root, layout.loop_file(run_id))
     document = lenient_json.mapping(data)
     counters = loop_from_document(document, goal_id) if document is not None else None
@@ -23,9 +23,9 @@ def read(root: str, run_id: str, goal_id: str) -> LoopCounters:
 
 
 def newest_evidence(root: str, run_id: str | None, goal_id: str) -> Mapping[str, str]:
-    """Criterion id → path of its newest sidecar, as the counters have it.
+    """Criterion id → path of its newest sidecar, from the counters.
 
-    Only what to try first: whether it counts is decided where it is reused.
+    Only a first try: whether it counts is decided when it is reused.
     """
     return read(root, run_id, goal_id).evidence if run_id else {}
 

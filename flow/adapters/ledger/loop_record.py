@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from flow.core.tool_calls.speaker import Speaker
 
 OUTPUT_END = 8192
-"""Bytes of the end of an output that a continuation is made from."""
+"""Bytes of the end of an output that a continuation quotes."""
 MESSAGE_KEPT = 500
-"""Characters of an agent's last message that a ``stop`` event keeps."""
+"""Most characters of an agent's last message in a ``stop`` event."""
 SOURCE = "evaluator-loop"
 
 
 class LoopContext(Protocol):
-    """What the loop's records need of a checkout's context."""
+    """The parts of a checkout's context that the loop's records need."""
 
     top: str
     environ: Mapping[str, str]
@@ -45,7 +45,7 @@ class LoopContext(Protocol):
 
     @property
     def speaker(self) -> Speaker | None:
-        """From where the commands of this process come; None at the stop of an agent."""
+        """Origin of this process's commands; None at the stop of an agent."""
 
 
 class StopRecord:
@@ -62,7 +62,7 @@ class StopRecord:
         return verdicts.write_verdict(run, document, now=clock.now())[1]
 
     def loop(self, goal_id: str, run_id: str) -> LoopCounters:
-        """The counters; fresh ones where there are none."""
+        """The counters; fresh ones if there are none."""
         return loop_counters.read(self._top, run_id, goal_id) if run_id else LoopCounters(goal_id)
 
     def keep_loop(self, run_id: str, loop: LoopCounters) -> None:
@@ -74,7 +74,7 @@ class StopRecord:
         append_event(self._context, run_id, goal_id, event)
 
     def redacted(self, message: str) -> str:
-        """The agent's message as it may be kept: without secrets, and cut."""
+        """The agent's message for storage: without secrets, and cut."""
         if not has_no_secret(message, self._context.environ):
             from flow.adapters.process.redaction import redacted_text  # it loads `re`
 
@@ -91,11 +91,11 @@ class StopRecord:
         return data.decode("utf-8", "replace")
 
     def shown_before(self, run_id: str, criterion: Criterion) -> float | None:
-        """How many seconds its command took when it last passed or failed; None: it never did."""
+        """Seconds that its command took when it last passed or failed; None if it never did."""
         return seconds_of_last_result(self._context.records, run_id, criterion)
 
     def judge_cost(self, run_id: str) -> float:
-        """What judges have cost in a run, in US dollars, as far as they told."""
+        """Cost of a run's judges in US dollars, as far as it is known."""
         from flow.core.judging.goal.spent import judge_cost  # few goals have a limit
 
         return judge_cost(self._context.records.evidence(run_id)[0])
@@ -104,7 +104,7 @@ class StopRecord:
 def note_spoken(
     context: LoopContext, run_id: str | None, goal_id: str, event: Mapping[str, Any]
 ) -> None:
-    """Append what somebody said to the run's events, where there are any."""
+    """Append a speaker's words to the run's events, if there are any events."""
     if run_id is not None and event_log.last_seq(context.top, run_id):
         spoken = context.speaker.fields() if context.speaker is not None else {}
         append_event(context, run_id, goal_id, {**event, **spoken})
@@ -113,7 +113,7 @@ def note_spoken(
 def append_event(
     context: LoopContext, run_id: str, goal_id: str, event: Mapping[str, Any], *, sync: bool = False
 ) -> None:
-    """Append an event and commit the run; without ``sync`` the disk has it with a later one."""
+    """Append an event and commit the run; without ``sync`` a later one brings it to the disk."""
     fields = dict(event)
     kind = fields.pop("type")
     event_log.append(context.top, run_id, goal_id, kind, fields, at=clock.now(), sync=sync)

@@ -1,4 +1,4 @@
-"""The untracked paths at the start of an evaluation, for the next one where this one is killed."""
+"""The untracked paths at the start of an evaluation, for the next one in case of a kill."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 LIMIT = 16 << 20
-"""Bytes: with more untracked paths than that, what a killed evaluation left behind is not told."""
+"""Most bytes; with more untracked paths, leftovers of a killed evaluation are not recognized."""
 
 
 def began(top: str, run_id: str, untracked: Sequence[str]) -> None:
     """Remember the untracked paths."""
     data = json.dumps(untracked, ensure_ascii=True).encode("ascii")
     if len(data) <= LIMIT:
-        # A kill leaves it there. After a power cut, caches that it would tell are changes.
+        # A kill leaves it there. After a power cut, caches that it would name count as changes.
         files.replace(top, layout.measuring_file(run_id), data, sync=False)
 
 
@@ -29,7 +29,7 @@ def ended(top: str, run_id: str) -> None:
 
 
 def unfinished(top: str, run_id: str) -> frozenset[str] | None:
-    """The paths of an evaluation that was killed; None where none was."""
+    """The paths of an evaluation that was killed; None if none was."""
     try:
         data = files.read_optional(top, layout.measuring_file(run_id), limit=LIMIT)
         paths = lenient_json.loads(data) if data else None

@@ -1,4 +1,4 @@
-"""Mark changes of files that have Flow's names and not Flow's content (SPEC 17.11)."""
+"""Mark changes of files that have Flow's names but not Flow's content (SPEC 17.11)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def marked(
 ) -> Changes:
     """``changes`` with ``foreign`` by the record, for those that have a name of Flow's.
 
-    Each state but the base's is checked, so that nothing foreign is committed behind a file that
+    Each state but the base's is checked, so that no foreign content is committed behind a file that
     Flow wrote.
     """
     own, folder = own_files(baseline), baseline.journal_dir.strip("/") + "/"
@@ -40,14 +40,14 @@ def marked(
 
 
 class _OwnNamedChange:
-    """One change; contents are read where no digest of the record decides."""
+    """One change; contents are read only if no digest of the record decides."""
 
     def __init__(self, repo: Repo, change: PathChange, record: OwnRecord) -> None:
         self._repo, self._change, self._record = repo, change, record
         self._rows = record.rows(change.path)
 
     def foreign(self) -> Foreign:
-        """The worst of the states that are not as in the base."""
+        """The worst of the states that differ from the base."""
         change = self._change
         states = dict.fromkeys((change.worktree, change.index, change.head))
         marks = [
@@ -82,14 +82,14 @@ class _OwnNamedChange:
         return any(row.origin == FLOW_BEGAN for row in (*self._rows, *rows))
 
     def _holds(self, row: WrittenFile) -> bool:
-        """Whether all of it is Flow's; of a file Flow went on with, where the base has it so."""
+        """Whether all of it is Flow's; a file that Flow continued needs the same start in base."""
         if row.origin == FLOW_BEGAN:
             return True
         base = self._base()
         return base is not None and self._front(base) == row.origin
 
     def _front(self, data: bytes) -> str | None:
-        """Digest of a journal's front matter; None where ``data`` is no journal."""
+        """Digest of a journal's front matter; None if ``data`` is no journal."""
         from flow.adapters.journal.store import front_of
 
         try:

@@ -1,8 +1,8 @@
 """Read a checkout's ledger: :class:`~flow.app.ports.Records` over real files.
 
-What cannot be read is never taken for absent: a goal raises, a sidecar becomes a warning, and a
-sidecar whose output is not the bytes it was recorded with counts for nothing. The questions an
-evaluation asks read one file each, however many sidecars a run has.
+An unreadable file is never taken for absent: a goal raises, a sidecar becomes a warning, and a
+sidecar whose output is not the recorded one counts for nothing. The questions of an evaluation read
+one file each, however many sidecars a run has.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from flow.core.stop.turns import RecordedTurn
 
 FILES_LIMIT = 1_000_000
-"""Goals, or sidecars of one run, that are listed at most."""
+"""Most goals, or sidecars of one run, that are listed."""
 
 BY_FLOW = ("evaluator", "approver")
 """``by`` of the events of sidecars that count in a decision."""
@@ -41,7 +41,8 @@ AMENDED = "contract-amended"
 """Type of the event of a changed contract, and of its artifact."""
 
 _RECORDED, _EVIDENCE_ID = b'"type":"evidence",', b'"evidence_id":"'
-"""In the line of an event that records a sidecar, as Flow writes it: most lines need no more."""
+"""Parts of the line of an event that records a sidecar, as Flow writes it: enough for most lines.
+"""
 
 _PARSED_LIMIT = 64
 _SIDECARS_LIMIT = 4096
@@ -57,8 +58,8 @@ _sidecars: dict[tuple[str, str], Evidence] = {}
 class FileRecords:
     """The ledger of the checkout that ``record`` vouches for.
 
-    ``cache_dir`` is a folder of the user's own, outside the checkout, for goals and sidecars that
-    were parsed; ``index_dir`` another one, for an index of the goals.
+    ``cache_dir`` is a folder of the user's own, outside the checkout, for parsed goals and
+    sidecars; ``index_dir`` another one, for an index of the goals.
     """
 
     def __init__(
@@ -97,7 +98,7 @@ class FileRecords:
         return parse_goal(data, rel, expect_id=goal_id, cache_dir=self._cache_dir)[0]
 
     def summaries(self) -> tuple[dict[str, GoalSummary], dict[str, FlowError]]:
-        """Every goal in short by id, and what is wrong with those that cannot be read."""
+        """Every goal's summary by id, and the errors of those that cannot be read."""
         from flow.adapters.ledger import goal_index
 
         return goal_index.summaries(
@@ -127,9 +128,9 @@ class FileRecords:
         return tuple(usable), tuple(warnings)
 
     def evidence_named(self, run_id: str, evidence_id: str) -> Evidence | None:
-        """One sidecar; None where it is absent or unusable.
+        """One sidecar; None if it is absent or unusable.
 
-        Raises :class:`StorageError` where the disk does not say whether it is.
+        Raises :class:`StorageError` if the disk does not tell which.
         """
         try:
             return self._sidecar(ids.run_id(run_id), evidence_id)[0]
@@ -148,9 +149,9 @@ class FileRecords:
     def counted(self, evidence_ref: str, mentioning: str = "") -> Evidence | None:
         """The sidecar at this path if Flow itself wrote it and it is as Flow wrote it, else None.
 
-        Anyone can write a sidecar's author, and an entry of the run's chain. Only an entry that
-        the user's own state folder vouches for decides: it has the digests of sidecar and output.
-        One in which ``mentioning`` does not stand is not looked at any further.
+        Anyone can write a sidecar's author, and an entry of the run's chain. Only an entry that the
+        user's own state folder vouches for decides: it has the digests of sidecar and output. A
+        sidecar whose text does not contain ``mentioning`` is not examined any further.
         """
         run_id, evidence_id = layout.sidecar_of(evidence_ref)
         if not run_id:
@@ -183,8 +184,8 @@ class FileRecords:
     def measured(self, run_id: str, criterion_id: str) -> Iterator[str]:
         """The paths of evaluations' sidecars of a criterion's command, the newest first.
 
-        As the user's own state folder knows them, whatever the goal's file names. Of a command that
-        ran several times only the last one.
+        The user's own state folder decides, independent of the goal's file. For a command that ran
+        several times only the last one.
         """
         prefix = f"evidence-{criterion_id.lower()}-eval-"
         for name in self._record.evidence_ids(ids.run_id(run_id), prefix):
@@ -197,10 +198,10 @@ class FileRecords:
             yield layout.evidence_file(run_id, name)
 
     def doubt(self, evidence_ref: str) -> Literal["missing", "unvouched"] | None:
-        """Why the sidecar at this path is not as Flow recorded it, whoever made it; None if it is.
+        """Difference between the sidecar at this path and Flow's record; None if there is none.
 
-        ``missing``: it is gone, or another one was recorded. ``unvouched``: none was, as far as the
-        user's own state folder knows.
+        ``missing``: it is gone, or another one was recorded. ``unvouched``: the user's own state
+        folder has no record of it. Its author does not matter.
         """
         run_id, evidence_id = layout.sidecar_of(evidence_ref)
         try:
@@ -236,11 +237,11 @@ class FileRecords:
         return self.counted(layout.evidence_file(run_id, named))
 
     def ledger_head(self, run_id: str) -> str | None:
-        """The head of the run's hash chain, ``<n>:<hash>``; None where it has no entry."""
+        """The head of the run's hash chain, ``<n>:<hash>``; None if it has no entry."""
         return self._record.head(ids.run_id(run_id))
 
     def newest_turn(self, run_id: str, goal_id: str) -> RecordedTurn | None:
-        """The goal's newest turn on record; None where the run has none of it."""
+        """The goal's newest turn on record; None if the run has none of it."""
         from flow.core.stop import turns
 
         written = False
@@ -270,7 +271,7 @@ class FileRecords:
         return frozenset(amended)
 
     def previous_verdict(self, run_id: str, goal: Goal | None = None) -> Mapping[str, Any] | None:
-        """``last-verdict.json``; None where it is missing, torn or another run's.
+        """``last-verdict.json``; None if it is missing, torn or another run's.
 
         With ``goal``, one of another goal or of another turn than the goal's last is None too.
         """
@@ -292,16 +293,16 @@ class FileRecords:
         return verdict
 
     def accepted_verdict(self, run_id: str) -> Mapping[str, Any] | None:
-        """The same; None also where it is not one that Flow would write."""
+        """Like :meth:`previous_verdict`; None also if Flow would not write such a verdict."""
         from flow.adapters.contracts.check import accepts
 
         verdict = self.previous_verdict(run_id)
         return verdict if verdict is not None and accepts("verdict", verdict)[0] else None
 
     def proposal(self, run_id: str) -> Mapping[str, Any] | None:
-        """The live proposal; None where there is none, or none that Flow left there.
+        """The live proposal; None if there is none, or none that Flow left there.
 
-        Anyone can write a whole one, so the state folder has to know its digest.
+        Anyone can write a whole one, so the state folder must have its digest.
         """
         rel = layout.proposal_file(ids.run_id(run_id))
         data = files.read_optional(self._root, rel)
@@ -315,11 +316,11 @@ class FileRecords:
         return proposal if self._record.file(run_id, name, digest) else None
 
     def proposal_for(self, run_id: str) -> str | None:
-        """The goal that ``proposal.json`` names, whoever wrote it; None where it names none."""
+        """The goal that ``proposal.json`` names, also in a forged one; None if it names none."""
         return self._goal_named(layout.proposal_file(ids.run_id(run_id)))
 
     def baseline(self, run_id: str) -> Baseline | None:
-        """What was recorded at activation; None where it is missing or unreadable."""
+        """The baseline recorded at activation; None if it is missing or unreadable."""
         return self.baseline_read(run_id)[0]
 
     def baseline_read(self, run_id: str) -> tuple[Baseline | None, str]:
@@ -334,7 +335,7 @@ class FileRecords:
         return self._baselines[digest], digest
 
     def baseline_owner(self, run_id: str) -> str | None:
-        """The goal that pinned the run's baseline; None where there is none that says so."""
+        """The goal that ``baseline.json`` of the run names; None if it names none."""
         return self._goal_named(layout.baseline_file(ids.run_id(run_id)), layout.BASELINE_LIMIT)
 
     def _goal_named(self, rel: str, limit: int = files.READ_LIMIT) -> str | None:
@@ -343,7 +344,7 @@ class FileRecords:
         return goal_id if isinstance(goal_id, str) else None
 
     def _sidecar(self, run_id: str, evidence_id: str) -> tuple[Evidence, str]:
-        """A sidecar and its file's SHA-256; raises :class:`FlowError` where it is unusable."""
+        """A sidecar and its file's SHA-256; raises :class:`FlowError` if it is unusable."""
         data = self._sidecar_bytes(run_id, evidence_id)
         evidence, digest = self._parsed_sidecar(run_id, evidence_id, data)
         self._has_output(run_id, evidence_id, evidence)
@@ -372,9 +373,9 @@ class FileRecords:
         return evidence, key[1]
 
     def _has_output(self, run_id: str, evidence_id: str, evidence: Evidence) -> bool:
-        """Whether the output it names is there, or it names none; False where that was dropped.
+        """Whether the output it names is there, or it names none; False if the output was dropped.
 
-        Raises :class:`ContractError` where the output is missing or is not the one recorded.
+        Raises :class:`ContractError` if the output is missing or is not the recorded one.
         """
         rel, name = layout.evidence_file(run_id, evidence_id), evidence.output_ref
         if name is None:
@@ -402,7 +403,7 @@ class FileRecords:
 
 
 def remember_sidecar(rel: str, digest: str, evidence: Evidence) -> None:
-    """Remember what the sidecar at ``rel`` with this SHA-256 says, for this process."""
+    """Remember the evidence in the sidecar at ``rel`` with this SHA-256, for this process."""
     if len(_sidecars) >= _SIDECARS_LIMIT:
         del _sidecars[next(iter(_sidecars))]
     _sidecars[rel, digest] = evidence
@@ -452,7 +453,7 @@ def parse_goal(
 ) -> tuple[Goal, tuple[str, ...]]:
     """A goal text as a value, and warnings; callers must not change its ``document``.
 
-    ``expect_id`` is the id that the file's name says.
+    ``expect_id`` is the id in the file's name.
     """
     key = (file, expect_id, sha256(data).digest())
     parsed = _parsed.get(key)
@@ -491,13 +492,13 @@ def rubrics_named(root: str, names: Sequence[str], cards: Sequence[str] = ()) ->
 
 
 def baseline_document(baseline: Baseline, goal_id: str, run_id: str) -> dict[str, Any]:
-    """``baseline.json``: whose it is, and the baseline's fields."""
+    """``baseline.json``: its goal and run, and the baseline's fields."""
     return {"goal_id": goal_id, "run_id": run_id, **baseline._asdict()}
 
 
 def baseline_from_document(document: Mapping[str, Any]) -> Baseline | None:
-    """A baseline, or None where a field is missing or of another kind than Flow writes."""
-    from flow.core.boundary.changes import Baseline  # `boundary` itself loads all that judges one
+    """A baseline, or None if a field is missing or of another kind than Flow writes."""
+    from flow.core.boundary.changes import Baseline  # `boundary` itself loads far more
 
     values: list[Any] = []
     for name in Baseline._fields:

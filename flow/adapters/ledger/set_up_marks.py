@@ -33,9 +33,9 @@ def marked_set_up(
     record: OwnRecord,
     own_values: Callable[[], Mapping[str, Any] | None],
 ) -> Changes:
-    """``changes`` with ``set_up`` where Flow's set-up wrote all of it, or it only tightens.
+    """``changes`` with ``set_up`` if Flow's set-up wrote all of it, or it only tightens.
 
-    ``own_values`` is what the user alone says of each setting; None where that cannot be read.
+    ``own_values`` are the user's own values of the settings; None if they cannot be read.
     """
     set_up: dict[int, PathChange] = {}
     for place, change in enumerate(changes):
@@ -50,7 +50,7 @@ def marked_set_up(
 def guards_without_set_up(
     now: Mapping[str, str], baseline: Mapping[str, str], record: OwnRecord
 ) -> dict[str, str]:
-    """The guards of ``now``; what ``flow init`` made of one of ``baseline`` counts as unchanged."""
+    """The guards of ``now``; one of ``baseline`` that ``flow init`` changed counts as unchanged."""
     guards = dict(now)
     for name in SET_UP_GUARDS:
         before, after = baseline.get(name), now.get(name)

@@ -14,26 +14,29 @@ if TYPE_CHECKING:
 
 
 class LedgerSettings(NamedTuple):
-    """How and for whom a ledger writes."""
+    """Settings of a ledger: time, journals, locks, caches, and the speaker."""
 
     now: Callable[[], str]
     """The time as ``YYYY-MM-DDTHH:MM:SSZ``."""
     journal_dir: str = layout.JOURNAL_DIR
     """The journal folder of runs that have pinned none."""
     timeout: float = 10.0
-    """Seconds that a lock is waited for."""
+    """Seconds to wait for a lock."""
     quick: bool = True
     """Locks are taken without importing ``filelock``."""
     cache_dir: str | None = None
-    """As for :class:`~flow.adapters.ledger.reader.FileRecords`."""
+    """The ``cache_dir`` of :class:`~flow.adapters.ledger.reader.FileRecords`."""
     before_change: Callable[[Goal, str], None] = lambda *_: None
     """Gets a goal and the status that it is about to have."""
     after_change: Callable[[Goal, str, str, str], None] = lambda *_: None
     """Gets a goal that was written, its run's id, and its status and contract since then."""
     speaker: Speaker | None = None
-    """Who gives the commands, for the journal and event of all that a person could have done.
-    None: a hook, which has ``how``."""
+    """Speaker of the commands, for the journal and event of every change that a person could have
+    made. None: a hook, which has ``how``.
+    """
     asked_by: Callable[[], Mapping[str, str]] = dict
-    """Who asked for an evaluation, as fields of its event; empty at the stop of an agent."""
+    """Origin of the request for an evaluation, as fields of its event; empty at the stop of an
+    agent.
+    """
     before_journal: Announce | None = None
     """``announce`` of ``journal.append``."""

@@ -1,11 +1,11 @@
 """A change of a goal as one transaction: goal file, journal, event and proposal, or none of them.
 
 A change is first written down whole as an *intent*, ``.flow/runs/.pending/<goal-id>.json``. Its
-publication is the moment the change is decided; what follows only carries it out, and each part can
-be carried out twice without harm: the goal file by the digests before and after, journal and event
-by a key of the intent's own. So a crash anywhere leaves either no intent and nothing changed, or an
-intent that :func:`finish` completes once (HAZARD A15). Whoever writes to a goal calls it first,
-under the goal's lock, which the callers of this module hold.
+publication is the moment the change is decided; the following steps only carry it out, and each
+part can be carried out twice without harm: the goal file by the digests before and after, journal
+and event by a key of the intent's own. So a crash anywhere leaves either no intent and nothing
+changed, or an intent that :func:`finish` completes once (HAZARD A15). Each writer of a goal calls
+it first, under the goal's lock, which the callers of this module hold.
 
 Locks are taken in the order goal, run, journal.
 """
@@ -39,7 +39,7 @@ ABSENT = ""
 """Digest of a goal file that is not there."""
 
 LIMIT = 16 << 20
-"""Bytes: the largest intent that is read."""
+"""Most bytes of an intent that is read."""
 
 EDITED = "the goal file was edited meanwhile; the edit was kept and the status not written"
 
@@ -79,9 +79,10 @@ def new_key() -> str:
 
 
 def commit(record: RunRecord, intent: Intent, announce: Announce | None = None) -> None:
-    """Carry out a change. Raises with nothing changed, or, once decided, with the rest pending.
+    """Carry out a change.
 
-    :class:`StateError` (``moved``) where somebody edited the goal file meanwhile; their text stays.
+    Raises with nothing changed, or, once decided, with the rest pending. :class:`StateError`
+    (``moved``) if the goal file was edited meanwhile; that text stays.
     """
     root = record.root
     journal.check(root, intent.journal, intent.artifact, now=intent.at)
@@ -110,7 +111,7 @@ def commit(record: RunRecord, intent: Intent, announce: Announce | None = None) 
 
 
 def publish(root: str, intent: Intent) -> None:
-    """Write the intent down: from here on the change is decided."""
+    """Publish the intent: from then on the change is decided."""
     document = {"version": VERSION, **intent._asdict(), "artifact": intent.artifact._asdict()}
     text = json.dumps(document, ensure_ascii=True, separators=(",", ":"))
     files.replace(root, layout.pending_file(intent.goal_id), text.encode("ascii"))
@@ -122,10 +123,9 @@ def withdraw(root: str, goal_id: str) -> None:
 
 
 def finish(record: RunRecord, goal_id: str, announce: Announce | None = None) -> bool:
-    """Complete what an earlier process decided for this goal; True where there was anything.
+    """Complete a change that an earlier process decided for this goal; True if there was one.
 
-    Somebody's edit of the goal file since then is kept; journal and event are completed with a
-    note.
+    An edit of the goal file since then is kept; journal and event are completed with a note.
     """
     root, rel = record.root, layout.pending_file(goal_id)
     data = files.read_optional(root, rel, limit=LIMIT)
@@ -133,7 +133,7 @@ def finish(record: RunRecord, goal_id: str, announce: Announce | None = None) ->
         return False
     intent = _read(data, goal_id, rel)
     if intent.sidecar is not None and _published(record, intent) != intent.sidecar_sha256:
-        withdraw(root, goal_id)  # the sidecar never came to be, so there is nothing to tell of
+        withdraw(root, goal_id)  # the sidecar was never published, so the change did not happen
         return False
     now = _goal_digest(root, goal_id) if intent.text is not None else None
     write = intent.text is not None and now == intent.before != intent.after
@@ -147,14 +147,14 @@ def finish(record: RunRecord, goal_id: str, announce: Announce | None = None) ->
 
 
 def _published(record: RunRecord, intent: Intent) -> str | None:
-    """The digest of the sidecar that the change is about, once what was decided of it is done."""
+    """The digest of the sidecar that the change is about, after its pending steps are done."""
     with locks.exclusive(record.root, layout.run_lock(intent.run_id), quick=True):
         evidence_store.settle(record.run(intent.run_id))
     return files.digest(record.root, str(intent.sidecar), limit=layout.SIDECAR_LIMIT)
 
 
 def _complete(record: RunRecord, intent: Intent, *, resumed: bool) -> None:
-    """What follows the goal file: event, proposal, and the end of the intent."""
+    """Carry out the steps after the goal file: event, proposal, and the end of the intent."""
     root, run, after = record.root, record.run(intent.run_id), intent.after
     event_log.append(
         root,
@@ -169,14 +169,14 @@ def _complete(record: RunRecord, intent: Intent, *, resumed: bool) -> None:
     rel = layout.proposal_file(intent.run_id)
     if intent.proposal_change == "put":
         text = json.dumps(intent.proposal, indent=2, ensure_ascii=True) + "\n"
-        # Not synced: where a power cut takes it, the next evaluation proposes again.
+        # Not synced: if a power cut takes it, the next evaluation proposes again.
         run.replace(rel, text.encode("ascii"), sync=False)
         if resumed:  # anyone may have written the intent: the next evaluation proposes anew
             run.unverified(rel)
     elif intent.proposal_change == "drop":
         files.remove(root, rel)
         run.wrote(rel, None)
-    # Back after a power cut it does no harm: all of it is carried out.
+    # If it is back after a power cut it does no harm: all of it is carried out.
     withdraw(root, intent.goal_id)
 
 
@@ -225,12 +225,12 @@ def _goal_digest(root: str, goal_id: str) -> str:
 
 
 def digest(data: bytes) -> str:
-    """SHA-256 (hex), as :attr:`Intent.before` holds it."""
+    """SHA-256 (hex), as in :attr:`Intent.before`."""
     return sha256(data).hexdigest()
 
 
 def _read(data: bytes, goal_id: str, rel: str) -> Intent:
-    """An intent, checked: it may write only what a change of this goal writes."""
+    """An intent, checked: it may write only the parts that a change of this goal writes."""
     try:
         intent = _from_document(lenient_json.loads(data))
         ids.run_id(intent.run_id)
@@ -252,7 +252,7 @@ def _read(data: bytes, goal_id: str, rel: str) -> Intent:
 
 
 def _from_document(document: Any) -> Intent:
-    """What :func:`publish` wrote; ValueError, TypeError or KeyError for anything else."""
+    """The intent that :func:`publish` wrote; ValueError, TypeError, KeyError for all else."""
     artifact = document["artifact"]
     rest = {k: v for k, v in document.items() if k not in ("artifact", "version")}
     intent = Intent(artifact=Artifact(str(artifact["type"]), dict(artifact["fields"])), **rest)

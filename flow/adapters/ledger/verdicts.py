@@ -1,8 +1,8 @@
 """Writing ``last-verdict.json`` (SPEC 3, step 8, and ``flow-record-verdict.sh``).
 
-The one piece of code that writes it, whoever calls. The file is what the next evaluation compares
-with and what people look at, never a source of truth: where it is missing or torn, the goal says
-what was.
+The one piece of code that writes it, for all callers. The next evaluation compares with the file
+and people look at it; it is never a source of truth: if it is missing or torn, the goal has the
+last result.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flow.adapters.chain.session_writes import RunWrites
 
 SOURCE = "verdict"
-"""How messages name a verdict that came from no file."""
+"""Name in messages of a verdict that came from no file."""
 
 
 def write_verdict(
@@ -33,7 +33,7 @@ def write_verdict(
 
     ``now`` becomes ``recorded_at``; ``file`` names the document in messages. Over-long texts are
     cut with a warning. Raises :class:`ContractError` with every fault at once, :class:`InputError`
-    for the run id, :class:`RefusedError` where the path is a symlink, :class:`StorageError`.
+    for the run id, :class:`RefusedError` if the path is a symlink, :class:`StorageError`.
     """
     run_id = ids.run_id(run.run_id)
     _refuse_unwritable(document, file)
@@ -51,7 +51,7 @@ def write_verdict(
 def record_verdict(
     run_record: RunRecord, document: Mapping[str, Any], run_id: str, source: str | None
 ) -> tuple[str, tuple[str, ...], str]:
-    """Write a run's verdict and commit the run; returns its path, warnings, and when."""
+    """Write a run's verdict and commit the run; returns its path, warnings, and time."""
     if source is not None:
         document = {**document, "source": source}
     now = clock.now()
@@ -65,7 +65,7 @@ def checked(
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The verdict as it is stored, and warnings; :class:`ContractError` names every fault."""
     if not isinstance(document, dict):
-        formats.check("verdict", document, file=file)  # says why
+        formats.check("verdict", document, file=file)  # raises with the reason
     stored = dict(document)
     cuts = []
     for key, limit in _caps().items():
@@ -82,7 +82,7 @@ def checked(
 
 
 def _refuse_unwritable(document: object, file: str) -> None:
-    """Refuse what a caller in Python can hand over and no JSON file can hold (NaN, a set ...)."""
+    """Refuse values of a Python caller that no JSON file can hold (NaN, a set ...)."""
     try:
         json.dumps(document, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -92,6 +92,6 @@ def _refuse_unwritable(document: object, file: str) -> None:
 
 
 def _caps() -> dict[str, int]:
-    """Field → the most characters it may have, as the schema says."""
+    """Field → the most characters it may have, from the schema."""
     fields = schemas.load("verdict")["properties"]
     return {key: rule["maxLength"] for key, rule in fields.items() if "maxLength" in rule}

@@ -1,7 +1,7 @@
 """Writing a checkout's ledger: :class:`~flow.app.ports.ClosingLedger` over real files.
 
 An evaluation gets this object as a ``TurnLedger``. Many of them change nothing but evidence, or not
-even that, so what changes goals and what records evidence are modules that are loaded then.
+even that, so the modules that change goals and record evidence are loaded only when needed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 SPACE = 256 << 10
-"""Free bytes without which no evaluation is begun: for its record, beside what commands write."""
+"""Free bytes without which no evaluation is begun: for its record, beside the commands' files."""
 
 
 class FileLedger:
@@ -44,14 +44,14 @@ class FileLedger:
         self._puts_off = False
 
     def put_off(self) -> None:
-        """Leave to :meth:`catch_up`, from now on, what no result waits for."""
+        """Leave work that no result waits for to :meth:`catch_up`, from now on."""
         self._puts_off = True
 
     def catch_up(self) -> None:
         """Keep the published sidecars, parsed, in the user's cache for the next process.
 
-        Nothing of the checkout is read or written. What a kill keeps from coming here is parsed
-        again.
+        Nothing of the checkout is read or written. Sidecars that a kill prevents from being kept
+        are parsed again.
         """
         unkept, self._unkept = self._unkept, []
         folder = self._settings.cache_dir
@@ -83,7 +83,7 @@ class FileLedger:
         return published.id, published.path
 
     def discount(self, goal_id: str, run_id: str, evidence_id: str, moved: Sequence[str]) -> None:
-        """Put on record that files changed while this was measured."""
+        """Record that files changed while this was measured."""
         from flow.adapters.ledger.evidence_store import discount
 
         run, now = self._record.run(run_id), self._settings.now()
@@ -113,7 +113,7 @@ class FileLedger:
         file: str,
         environ: Mapping[str, str],
     ) -> tuple[str, tuple[str, ...]]:
-        """:meth:`record_foreign` of a file's bytes; returns the sidecar's path and warnings."""
+        """:meth:`record_foreign` for a file's bytes; returns the sidecar's path and warnings."""
         from flow.adapters.contracts.formats import parse_yaml
 
         _, path, warnings = self.record_foreign(
@@ -122,9 +122,9 @@ class FileLedger:
         return path, warnings
 
     def repropose(self, goal_id: str, run_id: str, seen: Seen, proposal: Mapping[str, Any]) -> None:
-        """Replace the live proposal; the goal stays as it is.
+        """Replace the live proposal; the goal stays unchanged.
 
-        Raises :class:`StateError` where the goal is not as the caller saw it.
+        Raises :class:`StateError` if the goal differs from the caller's view of it.
         """
         from flow.adapters.ledger.goal_edits import compare
 
@@ -138,12 +138,12 @@ class FileLedger:
     # --- goals ---------------------------------------------------------------------------------
 
     def finish(self, goal_id: str) -> bool:
-        """Complete what an earlier process began and did not finish; True where there was any."""
+        """Complete a change that an earlier process began; True if there was one."""
         pending = files.exists(self._root, layout.pending_file(ids.goal_id(goal_id)))
         return pending and self._moves.finish(goal_id)
 
     def check_room(self, goal: Goal, folder: str | None) -> None:
-        """Raise where a result could not be recorded now: no disk, no journal.
+        """Raise if a result could not be recorded now: no disk, no journal.
 
         ``folder`` is that of journals; with None they are not looked at.
         """
@@ -166,7 +166,7 @@ class FileLedger:
         self._moves.move(goal_id, run_id, seen, move)
 
     def approve(self, goal_id: str, run_id: str, seen: Seen, approval: Approval) -> None:
-        """Write what a person's approval changes in the goal, its journal and its events."""
+        """Write the changes of a person's approval to the goal, its journal and its events."""
         self._moves.approve(goal_id, run_id, seen, approval)
 
     def close(self, goal_id: str, run_id: str, seen: Seen, closing: Closing) -> None:
@@ -178,7 +178,7 @@ class FileLedger:
         return self._moves.update_lifecycle(goal_id, lifecycle, **how)
 
     def amend(self, goal_id: str, run_id: str, seen: Seen, amendment: Amendment) -> None:
-        """Put another contract in the place of the goal's; the live proposal is withdrawn."""
+        """Replace the goal's contract; the live proposal is withdrawn."""
         self._contracts.amend(goal_id, run_id, seen, amendment)
 
     def create_goal(
