@@ -57,13 +57,15 @@ def verdict_details(
     *,
     seconds: float | None = None,
     at: str = "",
+    all_outputs: bool = True,
 ) -> VerdictDetails:
     """The details of the verdict that ``document`` is.
 
-    ``seconds`` and ``at`` are how long the evaluation took, and when it ended.
+    ``seconds`` and ``at`` are how long the evaluation took, and when it ended. Without
+    ``all_outputs`` those of commands that passed are not read.
     """
     goal = _goal(port, document.get("goal_id"))
-    gather = _Gathering(port, outputs, document, goal)
+    gather = _Gathering(port, outputs, document, goal, all_outputs=all_outputs)
     listed = document.get("criterion_results")
     rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
     run_id = goal.run_id if goal is not None else None
@@ -95,8 +97,11 @@ class _Gathering:
         outputs: OutputReader,
         document: Mapping[str, Any],
         goal: Goal | None,
+        *,
+        all_outputs: bool,
     ) -> None:
         self._port, self._outputs, self._document, self._goal = port, outputs, document, goal
+        self._all_outputs = all_outputs
         self._proved: frozenset[str] | None = None
 
     def row(self, row: Mapping[str, Any]) -> RowDetails:
@@ -137,7 +142,8 @@ class _Gathering:
         self, details: RowDetails, row: Mapping[str, Any], run_id: str, evidence: Evidence
     ) -> RowDetails:
         body = evidence.document["evidence"]
-        end = self._output_end(run_id, evidence)
+        wanted = self._all_outputs or row.get("outcome") != "passed"
+        end = self._output_end(run_id, evidence) if wanted else None
         command = str(row.get("command") or evidence.command or "")
         failed, masked = row.get("outcome") == "failed", _is_masked(row)
         failure = ""
@@ -148,7 +154,7 @@ class _Gathering:
             runs=several_runs(body.get("repeat")),
             failure=failure,
             works=self._outputs.works(command) if masked else "",
-            output=output_tail(end, body),
+            output=output_tail(end, body) if wanted else None,
         )
 
     def _evidence(self, reference: object) -> tuple[str, Evidence | None]:

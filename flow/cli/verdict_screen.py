@@ -54,13 +54,20 @@ def judged_lines(document: Mapping[str, Any], details: VerdictDetails) -> list[s
 
 
 def details_of(
-    context: Context, document: Mapping[str, Any], seconds: float | None = None
+    context: Context,
+    document: Mapping[str, Any],
+    args: argparse.Namespace,
+    seconds: float | None = None,
 ) -> VerdictDetails:
-    """The details of a verdict from the record; ``seconds`` are those of its evaluation."""
+    """The details of a verdict from the record, as :func:`verdict_lines` shows them with ``args``.
+
+    ``seconds`` are those of its evaluation.
+    """
     return verdict_details(
         Goals(context),
         RecordedOutputs(context.top, Attributor(context.top, context.cache("parsed"))),
         document,
         seconds=seconds,
         at="" if seconds is None else clock.now(),
+        all_outputs=getattr(args, "output", "failed") == "all",
     )

@@ -20,6 +20,7 @@ from flow import helpers
 from flow.__main__ import run as run_words
 from flow.adapters.baseline import work_folder
 from flow.adapters.chain import event_log
+from flow.adapters.contracts import strict_yaml
 from flow.adapters.git import run as git_run
 from flow.adapters.ledger import reader
 from tests.support.start import Ran
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 REMEMBERED = (
+    strict_yaml._handed_on,
     work_folder._held,
     git_run._refusals,
     git_run._checkouts,

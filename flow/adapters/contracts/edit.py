@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from flow.adapters.contracts import dump
 from flow.adapters.contracts.nodes import yaml_tree
-from flow.adapters.contracts.strict_yaml import read_yaml
+from flow.adapters.contracts.strict_yaml import hand_on, read_yaml
 from flow.adapters.contracts.text import DELETE, dotted_path, one_line
 from flow.core.layout import GOAL_LIMIT
 from flow.errors import ContractError, RefusedError, in_file
@@ -20,22 +20,28 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.adapters.contracts.nodes import Entry, YamlNode
+    from flow.adapters.contracts.strict_yaml import ParsedYaml
     from flow.adapters.contracts.text import Path
 
 
-def edited(text: str, changes: Sequence[tuple[Path, Any]], *, file: str) -> str:
-    """The text with the changes made; see :func:`flow.adapters.contracts.edit`."""
-    document = _document(text, file)
+def edited(
+    text: str, changes: Sequence[tuple[Path, Any]], *, file: str, document: Any = None
+) -> str:
+    """The text with the changes made; see :func:`flow.adapters.contracts.formats.edit`."""
+    if document is None:
+        document = _reading(_encoded(text, file), file).document
     wanted = _changed(document, changes, file)
     if same_document(document, wanted):
         return text
     result = _Editor(text, yaml_tree(text, file)).run(document, wanted)
+    data = _encoded(result, file)
     try:
-        found = _document(result, file)
+        reading = _reading(data, file)
     except ContractError as error:
         raise _refused(file, changes) from error
-    if not same_document(found, wanted):
+    if not same_document(reading.document, wanted):
         raise _refused(file, changes)
+    hand_on(data, reading)  # who edits a file reads it next
     return result
 
 
@@ -52,17 +58,20 @@ def same_document(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _document(text: str, file: str) -> Any:
+def _encoded(text: str, file: str) -> bytes:
     try:
-        data = text.encode("utf-8")
+        return text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise in_file(file, value=one_line(text)).invalid(
             "the text is not Unicode", "read it as UTF-8"
         ) from error
+
+
+def _reading(data: bytes, file: str) -> ParsedYaml:
     reading = read_yaml(data, file=file, limit=GOAL_LIMIT)
     if reading.faults:
         raise ContractError(reading.faults)
-    return reading.document
+    return reading
 
 
 def _refused(file: str, changes: Sequence[tuple[Path, Any]]) -> RefusedError:

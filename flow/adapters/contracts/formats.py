@@ -93,18 +93,19 @@ def dump_yaml(document: Any) -> str:
     return dump(document)
 
 
-def edit(text: str, changes: Sequence[tuple[Path, Any]], *, file: str) -> str:
+def edit(text: str, changes: Sequence[tuple[Path, Any]], *, file: str, document: Any = None) -> str:
     """Change values in a YAML text and nothing else: comments, order, quoting and line ends stay.
 
     Each change is a path and the value to stand there; :data:`DELETE` takes a key out. A mapping
     given as value is what is there afterwards: keys it lacks go, others are changed one by one. A
-    place one past a list's end appends. Raises :class:`ContractError` if ``text`` is not a valid
+    place one past a list's end appends. ``document`` is what ``text`` holds, if the caller has
+    read it; it stays as it is. Raises :class:`ContractError` if ``text`` is not a valid
     YAML file, :class:`InputError` for a path that leads through something else than mappings and
     lists, and :class:`RefusedError` if the edited text would not read as intended.
     """
     from flow.adapters.contracts.edit import edited
 
-    return edited(text, changes, file=file)
+    return edited(text, changes, file=file, document=document)
 
 
 def _read_cached(

@@ -64,6 +64,21 @@ class ParsedYaml(NamedTuple):
     broken: frozenset[Path]
 
 
+_handed_on: dict[bytes, ParsedYaml] = {}
+"""At most one text that was just read, and its reading: for the one that reads it next."""
+
+
+def hand_on(data: bytes, reading: ParsedYaml) -> None:
+    """Let :func:`handed_on` give this reading of ``data``, which nobody else keeps."""
+    _handed_on.clear()
+    _handed_on[data] = reading
+
+
+def handed_on(data: bytes) -> ParsedYaml | None:
+    """The reading of exactly these bytes, once; None where another text was read last."""
+    return _handed_on.pop(data, None)
+
+
 class NumberFault(ValueError):
     """A number that Flow does not accept; the text says why."""
 

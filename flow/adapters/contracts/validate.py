@@ -31,14 +31,14 @@ def read_document(
     kind: str, data: bytes, file: str, expect_id: str | None
 ) -> tuple[Any, tuple[str, ...]]:
     """Read a goal or an evidence file from YAML, and check it: the document, and warnings."""
-    from flow.adapters.contracts.strict_yaml import read_yaml
+    from flow.adapters.contracts.strict_yaml import handed_on, read_yaml
 
     if len(data) > layout.GOAL_TEXT_LIMIT:
         from flow.adapters.contracts.large_files import read_large
 
         reading = read_large(kind, data, file=file, what=WHAT[kind])
     else:
-        reading = read_yaml(data, file=file, what=WHAT[kind])
+        reading = handed_on(data) or read_yaml(data, file=file, what=WHAT[kind])
     warnings = check_document(
         kind,
         reading.document,

@@ -91,21 +91,24 @@ def _commit_at(repo: Repo, target: str | None) -> str | None:
     """The commit that HEAD's text leads to; None if there is none."""
     if target is None:
         return commit_of(repo, "HEAD")
-    return read_ref(repo, target[5:].strip()) if target.startswith("ref: ") else target
+    return _ref_in_files(repo, target[5:].strip()) if target.startswith("ref: ") else target
 
 
 def read_ref(repo: Repo, name: str) -> str | None:
     """The id that a full reference name holds; None if there is no such reference."""
     if repo.common_dir is None or repo.git_dir is None:
         return None
-    if _has_reftable(repo):
-        return commit_of(repo, name)
+    return commit_of(repo, name) if _has_reftable(repo) else _ref_in_files(repo, name)
+
+
+def _ref_in_files(repo: Repo, name: str) -> str | None:
+    """:func:`read_ref` where references are files, as ``_head`` has just seen."""
     for _ in range(5):
         if not _safe_ref(name):
             return commit_of(repo, name)
         text = read_regular(f"{repo.common_dir}/{name}")
         if text is None:
-            return _packed(repo.common_dir, name)
+            return _packed(str(repo.common_dir), name)
         value = text.decode("utf-8", "surrogateescape").strip()
         if is_id(value):
             return value

@@ -63,7 +63,7 @@ def edited(
     whole = [path for path in newest if len(path) == 1]  # a block that is replaced
     every = [(p, v) for p, v in newest.items() if p in whole or p[:1] not in whole]
     needed = [(path, value) for path, value in every if _at(document, path) != (value,)]
-    new = formats.edit(data.decode("utf-8"), needed, file=loaded.file)
+    new = formats.edit(data.decode("utf-8"), needed, file=loaded.file, document=document)
     after, _ = parse_goal(
         new.encode("utf-8"), loaded.file, expect_id=loaded.goal.id, cache_dir=cache_dir
     )

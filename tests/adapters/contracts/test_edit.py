@@ -635,3 +635,35 @@ def test_a_comment_further_in_is_what_the_pattern_says() -> None:
             assert contracts_edit._is_deep_comment(text) == (pattern.match(text) is not None), repr(
                 text
             )
+
+
+def test_an_edited_text_is_read_once_more_and_not_again_by_its_reader(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parsed: list[str] = []
+    real = strict_yaml.new_parser
+
+    def new_parser(text: str) -> Any:
+        parsed.append(text)
+        return real(text)
+
+    monkeypatch.setattr(strict_yaml, "new_parser", new_parser)
+    document, old = copy.deepcopy(GOAL), formats.dump_yaml(GOAL)
+    changes = [(("lifecycle", "last_evaluation"), LAST)]
+    text = formats.edit(old, changes, file=FILE, document=document)
+    assert document == GOAL
+    assert parsed == [old, text]  # for where its values stand, and for what the result holds
+    goal, _ = formats.read_goal(text.encode(), file=FILE)
+    assert goal.last_evaluation == LAST
+    assert parsed == [old, text]
+    again, _ = formats.read_goal(text.encode(), file=FILE)  # nobody shares a document
+    assert parsed == [old, text, text]
+    assert again.document == goal.document
+    assert again.document is not goal.document
+
+
+def test_another_text_is_not_taken_for_the_one_that_was_edited() -> None:
+    text = edit(formats.dump_yaml(GOAL), (("lifecycle", "last_evaluation"), LAST))
+    other = text.replace("result: fail", "result: pass")
+    goal, _ = formats.read_goal(other.encode(), file=FILE)
+    assert goal.last_evaluation == {**LAST, "result": "pass"}

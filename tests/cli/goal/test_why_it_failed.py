@@ -8,6 +8,8 @@ import shlex
 
 import pytest
 
+from flow.adapters.attribution.failures import RecordedOutputs
+from flow.app.verdict_details import OutputEnd
 from tests.support import GitRepo, scene
 from tests.support.scene import flow
 
@@ -208,3 +210,21 @@ def test_without_an_active_goal_there_is_no_result(work: GitRepo) -> None:
 def test_what_means_one_goal_does_not_go_with_all(work: GitRepo, more: list[str]) -> None:
     goal(work, "AC1: a :: true")
     assert flow(work, "goal", "evaluate", "--all", *more).status == 2
+
+
+def test_what_a_command_printed_that_passed_is_read_only_where_it_is_shown(
+    work: GitRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends: list[str] = []
+    real = RecordedOutputs.end
+
+    def end(outputs: RecordedOutputs, path: str) -> OutputEnd | None:
+        ends.append(path.rpartition("/")[2].split("-")[1])
+        return real(outputs, path)
+
+    monkeypatch.setattr(RecordedOutputs, "end", end)
+    goal(work, "AC1: says :: echo this; exit 1", "AC2: fine :: echo that")
+    assert "that" not in evaluate(work)
+    assert ends == ["ac1"]
+    assert block(evaluate(work, "--output", "all"), "AC2") == ["that"]
+    assert ends == ["ac1", "ac1", "ac2"]
