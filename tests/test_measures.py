@@ -39,7 +39,7 @@ def test_the_table_has_a_value_and_an_aim_for_each_figure(
 ) -> None:
     for name, text in {
         "flow/__init__.py": "",
-        "flow/a.py": "from flow.b import evaluate\n\nclass Plan: ...\n",
+        "flow/a.py": "from flow.b import evaluate\n\nclass Plan:\n    a = 1\n    'What it is.'\n",
         "flow/b.py": "def evaluate():\n    from flow.a import Plan\n    found = Plan()\n",
         "flow/wiring/c.py": '"""Its words."""\n\nclass Plan: ...\n\ndef run(): ...  # soon\n',
         "tests/test_a.py": "\n",
@@ -50,7 +50,7 @@ def test_the_table_has_a_value_and_an_aim_for_each_figure(
     rows = house.table()
     assert [value for _, value, _ in rows] == [
         *("1, the largest of 2 modules", "none", "1 (2 classes)", "50% (1 of 2)"),
-        *("1", "1", "0", "7", "5"),
+        *("1", "1", "1", "0", "8", "5"),
     ]
     assert all(figure and aim for figure, _, aim in rows)
 
@@ -82,6 +82,33 @@ def test_names_are_counted_by_what_binds_them() -> None:
     )
     assert house.shared_class_names(trees) == {"Plan": 2}
     assert house.assignments(trees, "found") == 2
+
+
+@pytest.mark.parametrize(
+    ("docstring", "number"),
+    [
+        ("What the caller needs.", 1),
+        ("Whatever it is.", 1),
+        ("A value that nobody vouches for.", 1),
+        ("The reasons that are\ntold.", 1),
+        ("The value, or None.\n\nSomebody else checks it.", 1),
+        ("Whether the goal is open.", 0),
+        ("The goals that a person is shown.", 0),
+    ],
+)
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{0}",
+        "class A:\n    {0}",
+        "def f():\n    {0}",
+        "A = 1\n{0}",
+        "class A:\n    b: int\n    {0}",
+    ],
+)
+def test_docstrings_in_private_words_are_found(source: str, docstring: str, number: int) -> None:
+    trees = parse(a=source.format(repr(docstring)))
+    assert len(house.private_docstrings(trees)) == number
 
 
 def test_names_that_grep_finds(flow: house.Modules) -> None:

@@ -1,13 +1,15 @@
 """Measure the shape of the code: ``python tools/house.py``.
 
 Prints one row for each figure, with the aim beside it. Reads the source, imports nothing of Flow.
-``--names`` adds the class names that several classes have and the modules of each circle.
+``--names`` adds the class names that several classes have, the modules of each circle, and the
+docstrings in private words.
 """
 
 from __future__ import annotations
 
 import ast
 import io
+import re
 import sys
 import tokenize
 from collections import Counter
@@ -22,6 +24,10 @@ FOLDER_LIMIT = 22
 SHORT_NAME = 6
 LONG_FUNCTION = 50
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+PRIVATE_OPENING = re.compile(r"(?:What|How|Where|That|Who|Whose|Which|When|And|The same)\b")
+PRIVATE_WORDS = re.compile(
+    r"\b(?:whoever|whatever|whichever|nobody|somebody|(?:is|are|be|was|were)\s+told)\b", re.I
+)
 Modules = dict[str, ast.Module]
 
 
@@ -121,6 +127,31 @@ def assignments(trees: Modules, name: str) -> int:
     return sum(isinstance(node.ctx, ast.Store) for node in stores)
 
 
+def docstrings(tree: ast.Module) -> Iterator[ast.Expr]:
+    """The docstrings of a module, its classes, functions, variables and fields."""
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        for statement in body if isinstance(body, list) else ():
+            if isinstance(statement, ast.Expr) and is_text(statement.value):
+                yield statement
+
+
+def is_text(node: ast.expr) -> bool:
+    """Whether the expression is a string literal."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def private_docstrings(trees: Modules) -> list[str]:
+    """Docstrings in words that have to be read twice, each by its module and line."""
+    return [
+        f"{module}:{statement.lineno}"
+        for module, tree in trees.items()
+        for statement in docstrings(tree)
+        for text in [ast.literal_eval(statement.value)]
+        if PRIVATE_OPENING.match(text) or PRIVATE_WORDS.search(text)
+    ]
+
+
 def code_lines(package: str) -> int:
     """Lines with code below ``package``: without blank lines, comments and docstrings."""
     return sum(_code_lines(path) for path in (ROOT / package).rglob("*.py"))
@@ -140,10 +171,8 @@ def _code_lines(path: Path) -> int:
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in layout:
             lines |= set(range(token.start[0], token.end[0] + 1))
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Module | ast.ClassDef | Function) and ast.get_docstring(node):
-            docstring = node.body[0]
-            lines -= set(range(docstring.lineno, (docstring.end_lineno or 0) + 1))
+    for docstring in docstrings(ast.parse(text)):
+        lines -= set(range(docstring.lineno, (docstring.end_lineno or 0) + 1))
     return len(lines)
 
 
@@ -174,6 +203,7 @@ def table() -> list[tuple[str, str, str]]:
         ),
         ("imports inside functions", f"{imports_in_functions(flow)}", "below 350"),
         ("assignments to `found`", f"{assignments(flow, 'found')}", "below 150"),
+        ("docstrings in private words", f"{len(private_docstrings(flow))}", "0"),
         (f"functions over {LONG_FUNCTION} lines", f"{long}", "15 or fewer"),
         ("lines of code in flow/", f"{code_lines('flow')}", "15 to 20 % fewer"),
         ("lines of flow/wiring", f"{_lines('flow/wiring')}", "below 2200"),
@@ -195,6 +225,8 @@ def main() -> int:
             sys.stdout.write(f"class {name}: {count}\n")
         for group in circles(import_graph(flow)):
             sys.stdout.write(f"circle: {' '.join(group)}\n")
+        for place in private_docstrings(flow):
+            sys.stdout.write(f"docstring: {place}\n")
     return 0
 
 
