@@ -1,8 +1,8 @@
-"""One checkout as the inbox looks at it: what is known from before counts while stamps agree.
+"""One checkout in the inbox: earlier findings are used while their stamps agree.
 
 A goal's summary is kept with the stamp of the goal's file, its standing also with that of the files
-that it rests on (:mod:`flow.adapters.inbox.checkout_stamps`); where a stamp is another one, they
-are found out again. Trust is asked anew each time.
+that it rests on (:mod:`flow.adapters.inbox.checkout_stamps`); if a stamp has changed, they are
+found out again. Trust is checked anew each time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class InboxGoalsPort(FactsPort, Protocol):
-    """The goals of a checkout, with what does not change while one looks found out once."""
+    """The goals of a checkout; facts that do not change during one look are found out once."""
 
     repo: Repo
 
@@ -67,7 +67,7 @@ class InboxCheckout:
         return self._summaries
 
     def unreadable(self) -> Mapping[str, str]:
-        """What is wrong with the goals that cannot be read, by id."""
+        """The fault of each goal that cannot be read, by id."""
         return self._unreadable
 
     def left_open(self, goal_id: str) -> bool:
@@ -75,7 +75,7 @@ class InboxCheckout:
         return goal_id in self._left_open
 
     def standing(self, goal_id: str, *, here: bool) -> StandingGoal:
-        """Where a goal of the checkout stands; ``here``: its branch is checked out."""
+        """The standing of a goal of the checkout; ``here``: its branch is checked out."""
         row = self._now[goal_id]
         known = decoded(row.get("stands")) if row.get("here") == here else None
         if known is not None:
@@ -83,7 +83,7 @@ class InboxCheckout:
         if known is not None:
             return known
         loaded = self.goals.load(goal_id)
-        # The files are stamped before they are read: what changes meanwhile is seen next time.
+        # The files are stamped before they are read: a change during the reading is seen next time.
         run_id = loaded.goal.run_id if loaded.goal.status not in TERMINAL else None
         stamps = {files: self._stamps.of(run_id, with_files=files) for files in (False, True)}
         stands = (
@@ -93,14 +93,14 @@ class InboxCheckout:
         )._replace(contract=loaded.contract)
         stamp = stamps[stands.rests_on_files]
         row["stands"] = None
-        # What comes first may be anywhere in the checkout, or in the state folder.
+        # A goal that comes before it may be anywhere in the checkout, or in the state folder.
         if stamp.settled and not loaded.goal.after:
             row |= {"here": here, "stamp": stamp.text, "stands": encoded(stands)}
             row["run"] = run_id
         return stands
 
     def keep(self) -> None:
-        """Hand what is known now to the index."""
+        """Give the present findings to the index."""
         if self._now != self._before:
             self._index.put(self.key, self._now)
 
@@ -118,7 +118,7 @@ class InboxCheckout:
                 row = self._new_row(goal_id)
                 if stamp.settled and "unsure" not in row:
                     row["file"] = file
-            row = self._now[goal_id] = dict(row)  # what was there before stays as it was
+            row = self._now[goal_id] = dict(row)  # the earlier row stays unchanged
             if "fault" in row:
                 self._unreadable[goal_id] = row["fault"]
             else:
@@ -126,15 +126,15 @@ class InboxCheckout:
         return summaries
 
     def _new_row(self, goal_id: str) -> dict[str, Any]:
-        """What a goal file says in short now."""
+        """Summary of a goal file now, or its fault."""
         goals, broken = self._read_now
         error = broken.get(goal_id)
         if isinstance(error, ContractError):
             return {"fault": error.faults[0].message}
-        if error is not None:  # the disk's answer may be another one next time
+        if error is not None:  # the disk may answer the next time
             return {"fault": error.faults[0].message, "unsure": True}
         goal = goals.get(goal_id)
-        if goal is None:  # it came meanwhile
+        if goal is None:  # it was written meanwhile
             return {"fault": "it was written just now", "unsure": True}
         return {"short": list(goal[1:])}
 
@@ -145,7 +145,7 @@ class InboxCheckout:
     def _still(
         self, goal_id: str, row: Mapping[str, Any], known: StandingGoal, *, here: bool
     ) -> StandingGoal | None:
-        """What is known from before, as far as it still holds."""
+        """The earlier standing ``known`` as far as it still holds; None if it does not."""
         if row.get("stamp") != self._stamps.text_of(
             row.get("run"), with_files=known.rests_on_files
         ):

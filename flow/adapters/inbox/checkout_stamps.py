@@ -1,9 +1,9 @@
-"""The stamps of what a goal's standing rests on, beside its own file.
+"""The stamps of the files that a goal's standing rests on, beside its own file.
 
-- Every goal's rests on the branch, on settings, rubrics and changes under way, and on what the
-  state folder remembers of the checkout;
+- Every goal's rests on the branch, on settings, rubrics and changes under way, and on the
+  checkout's notes in the state folder;
 - an open goal's also on its run's folder and head;
-- and where the files were looked at, on HEAD's commit, every file of the checkout, the run's
+- and if the files were looked at, on HEAD's commit, every file of the checkout, the run's
   evidence, git's index, hooks and settings.
 """
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 
 class StampedCheckout(Protocol):
-    """Where the files of a checkout are that a standing rests on."""
+    """Places of the files of a checkout that a standing rests on."""
 
     repo: Repo
 
     @property
     def home(self) -> str | None:
-        """The user's home folder, None where HOME is unset."""
+        """The user's home folder, None if HOME is unset."""
 
     @property
     def state_dir(self) -> str:
@@ -46,7 +46,7 @@ class StampedCheckout(Protocol):
 
 
 class CheckoutStamps:
-    """The stamps of one checkout, while one looks at the inbox."""
+    """The stamps of one checkout, during one look at the inbox."""
 
     def __init__(self, checkout: StampedCheckout, branch: Callable[[], str | None]) -> None:
         self._checkout = checkout
@@ -55,7 +55,7 @@ class CheckoutStamps:
         self._top = checkout.repo.top
 
     def text_of(self, run_id: str | None, *, with_files: bool) -> str:
-        """As :meth:`of`, where only the text is wanted."""
+        """Like :meth:`of`, but only the text."""
         if run_id is None and not with_files:
             return self._of_closed
         return self.of(run_id, with_files=with_files).text
@@ -86,7 +86,7 @@ class CheckoutStamps:
 
     @once
     def _around(self) -> CombinedStamp:
-        """What every goal of the checkout rests on."""
+        """Stamp of the files that every goal of the checkout rests on."""
         checkout, top = self._checkout, self._top
         home, branch = checkout.home or "", self._branch() or ""
         stamps = CombinedStamp(home, branch, str(self._repo.git_dir is not None))
@@ -102,7 +102,7 @@ class CheckoutStamps:
 
     @once
     def _files(self) -> CombinedStamp:
-        """What a look at the files rests on."""
+        """Stamp of the files that a look at the checkout's files rests on."""
         stamps = CombinedStamp()
         if os.path.lexists(os.path.join(self._top, ".gitmodules")):
             stamps.unsettle()  # the repositories of submodules are not watched

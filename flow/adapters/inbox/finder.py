@@ -1,4 +1,4 @@
-"""The checkouts that a look at the inbox means: the named, or those known and the one here."""
+"""The checkouts of a look at the inbox: the named ones, or the noted ones and the one here."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 
 class InboxQuery(NamedTuple):
-    """What of the inbox is wanted. Paths are as the user gave them."""
+    """Selection of the inbox. Paths are as the user gave them."""
 
     repos: Sequence[str] = ()
-    """Only the repositories that these folders lie in; empty: all that are noted."""
+    """Only the repositories around these folders; empty: all that are noted."""
     exclude: Sequence[str] = ()
     """Glob patterns of checkouts, by path or by the name of their folder."""
     since: float = WEEK
-    """Seconds that a closed goal is told."""
+    """Seconds for which a closed goal is listed."""
 
 
 class InboxContents(NamedTuple):
@@ -51,10 +51,10 @@ class InboxContents(NamedTuple):
 def forget(path: str) -> str | None:
     """Leave the checkout at ``path``, which may be gone, out of the inbox.
 
-    Returns its top level; None where there is none and the inbox knows none there.
+    Returns its top level; None if there is none and the inbox knows none there.
     """
     folder = own_state_folder()
-    if not path:  # an empty variable is no wish to leave out what is here
+    if not path:  # an empty variable does not mean the checkout here
         return None
     noted, top = noted_checkouts.noted(folder), os.path.realpath(path)
     if top not in noted:
@@ -65,19 +65,19 @@ def forget(path: str) -> str | None:
         top = repo.top if repo is not None else os.path.abspath(path)
         if repo is not None:
             noted_checkouts.note(folder, top, repo.git_dir)  # a working tree that only git named
-        elif top not in noted:  # what is gone may have led through a link
+        elif top not in noted:  # a path that is gone may have led through a link
             return None
     noted_checkouts.hide(folder, top)
     return top
 
 
 def own_state_folder() -> str:
-    """The state folder that this process's environment names; of no checkout."""
+    """The state folder that this process's environment names, for no checkout in particular."""
     return state_dir(os.environ, os.environ.get("HOME") or None, None)
 
 
 class InboxFinder:
-    """Finds the repositories that a query means; ``broken`` are rows of what cannot be looked at.
+    """Finds the repositories that a query means; ``broken`` are rows for those that cannot be read.
 
     ``folder`` is the state folder, ``open_checkout`` opens each checkout that was found.
     """
@@ -97,7 +97,7 @@ class InboxFinder:
         self.broken: list[InboxItem] = []
 
     def contents(self) -> InboxContents:
-        """Every row and checkout that the query means; what was found out is kept."""
+        """Find every row and checkout that the query means, and keep the findings."""
         rows: list[InboxItem] = []
         checkouts: list[tuple[str, InboxCheckout]] = []
         for repository in self.repositories():
@@ -112,7 +112,7 @@ class InboxFinder:
         return InboxContents(ordered(told_apart(told)), checkouts)
 
     def _save(self) -> None:
-        """Keep what was found out; what is no longer there is dropped."""
+        """Keep the findings; those about absent checkouts are dropped."""
         whole = not self._query.repos and not self._query.exclude
         self._index.save(self._seen if whole else None)
 
@@ -129,7 +129,7 @@ class InboxFinder:
                 yield self._repository(repo)
 
     def _starts(self) -> list[str]:
-        """The top levels to begin with: the named ones, else those that are noted."""
+        """The top levels to begin with: the named ones, else the noted ones."""
         if self._query.repos:
             return [self._named(path) for path in self._query.repos]
         tops = noted_checkouts.noted(self._state)
@@ -165,13 +165,14 @@ class InboxFinder:
         return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
 
     def _repo_at(self, top: str) -> Repo | None:
-        """The checkout at ``top``; None, and a row, where it is gone or must not be looked at.
+        """The checkout at ``top``; None, and a row, if it is gone or must not be looked at.
 
         In place of a linked working tree that is gone: its repository's main checkout.
         """
         place = top
         try:
-            # A checkout that was moved, and a link left in its place, is looked at where it is now.
+            # A checkout that was moved, with a link left in its place, is looked at in its new
+            # place.
             repo = find_repo(top) if os.path.isdir(top) else None
             if repo is None or repo.top not in (top, os.path.realpath(top)):
                 _refuse_unreadable(top)
@@ -189,7 +190,7 @@ class InboxFinder:
     def _main_of_lost(self, top: str) -> Repo | None:
         """The main checkout of the repository that had a working tree at ``top``, if it is known.
 
-        It is a row that ``top`` is gone, unless git no longer lists it.
+        Adds a row that ``top`` is gone, unless git no longer lists it.
         """
         git_dir = noted_checkouts.git_dir_of(self._state, top)
         lost = lost_tree(git_dir, top) if git_dir else None
@@ -228,7 +229,7 @@ class InboxFinder:
         return repository
 
     def _working_trees(self, repo: Repo) -> list[str]:
-        """The repository's working trees; git is asked where its records of them changed."""
+        """The repository's working trees; git is asked only if its records of them changed."""
         folder = os.path.join(shared_dir(repo) or "", "worktrees")
         if not os.path.isdir(folder):
             return [repo.top]
@@ -249,7 +250,7 @@ class InboxFinder:
 
 
 def _refuse_unreadable(place: str) -> None:
-    """Raise :class:`GitError` for a folder that is there, and that this user may not look into."""
+    """Raise :class:`GitError` for a folder that exists, and that this user may not look into."""
     try:
         os.scandir(place).close()
     except PermissionError as error:
@@ -259,7 +260,7 @@ def _refuse_unreadable(place: str) -> None:
 
 
 def _branch_at(top: str) -> set[str]:
-    """The branch that is checked out there, where git's files tell."""
+    """The branch that is checked out there, if git's files name one; else empty."""
     try:
         repo = find_repo(top)
         branch = current_branch(repo) if repo is not None else None
@@ -269,7 +270,7 @@ def _branch_at(top: str) -> set[str]:
 
 
 def _problem(repo: Repo) -> str:
-    """Why a checkout must not be looked at; empty where it may, as without git."""
+    """Reason not to look at a checkout; empty if there is none, as without git."""
     if repo.git_dir is None and not os.path.lexists(os.path.join(repo.top, ".git")):
         return ""
     return refusal(repo) or ""

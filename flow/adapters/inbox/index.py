@@ -1,9 +1,10 @@
-"""What the inbox found out before, so that it looks again only at what is different now.
+"""Earlier findings of the inbox, so that it looks again only at changed files.
 
 An SQLite file in the user's state folder: one JSON value for each checkout and repository, with the
-stamps of the files that it rests on. It is never a source of truth: whoever reads a value compares
-its stamps with the files first, and without the file (missing, torn, locked, not to be written,
-somebody else's, of another version) everything is found out anew. Nothing here ever fails.
+stamps of the files that it rests on. It is never a source of truth: each reader of a value first
+compares its stamps with the files, and without the file (missing, torn, locked, not writable,
+another user's, of another version) everything is found out anew. No function here raises because of
+the file.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 FILE = "inbox.sqlite"
 REVISION = 4
-"""To be raised when what is kept, or what is made of it, changes without the version."""
+"""To be raised when the content or meaning of the values changes without the version."""
 _PATIENCE = 0.2
 """Seconds to wait for another process's lock."""
 _FORMAT = f"{REVISION} {__version__}"
@@ -58,11 +59,11 @@ class InboxIndex:
             return
         import sqlite3
 
-        for _ in range(2):  # a file that is no database is made anew, once
+        for _ in range(2):  # a file that is no database is made again, once
             try:
                 self._write(gone)
                 return
-            except sqlite3.OperationalError:  # locked, a full disk, or not to be written
+            except sqlite3.OperationalError:  # locked, a full disk, or not writable
                 return
             except sqlite3.DatabaseError:
                 if not self._is_own(self._path):
@@ -120,7 +121,7 @@ class InboxIndex:
 
         connection = sqlite3.connect(self._path, timeout=_PATIENCE)
         connection.execute("PRAGMA trusted_schema = OFF")
-        connection.execute("PRAGMA synchronous = OFF")  # what is lost is found out again
+        connection.execute("PRAGMA synchronous = OFF")  # lost values are found out again
         return connection
 
     def _made(self) -> None:
