@@ -6,6 +6,7 @@ from flow.app.judging.bundle import denied_context, journals
 from flow.app.judging.debate_calls import DebatePlace, hold
 from flow.app.judging.debate_plan import DebatePlan
 from flow.app.judging.port import AskJudge, NoAnswer, name_of
+from flow.core.decision.explain import NO_ANSWER
 from flow.core.judging.common.numbers import as_written, told_apart
 from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate import result as debate_result
@@ -150,7 +151,7 @@ def _why_undecided(document: Mapping[str, Any]) -> str:
         return f"a report was altered: {document['altered'][0]['file']}"
     if document["missing"]:
         first = document["missing"][0]
-        return f"judge {first['judge']} gave no usable answer: {first['reason']}"
+        return f"judge {first['judge']}{NO_ANSWER}: {first['reason']}"
     apart = [row["criterion"] for row in document["disagreements"] if row["criterion"]]
     about = f" on {', '.join(apart)}" if apart else ""
     support = document["support"]

@@ -17,6 +17,7 @@ from flow.app.judging.asking import Asking, summed
 from flow.app.judging.port import AskJudge, JudgeAnswer, NoAnswer, Usage, name_of
 from flow.app.judging.records import AskedBallot, Canary, Judgement, Keep
 from flow.core.decision.decide import NoOpinion, Opinion
+from flow.core.decision.explain import NO_ANSWER
 from flow.core.instant import ahead
 from flow.core.judging.goal import ballots, delegated, prompt, reply
 from flow.core.judging.goal.context import MOST_SOUGHT, JudgeContext
@@ -313,7 +314,7 @@ def _why_no_answer(cast: AskedBallot) -> str:
     why = reply.safe_words(cast.ballot.reason, 300)
     if cast.ballot.kind == "not_configured":
         return why
-    return f"{cast.judge} gave no usable answer ({cast.ballot.kind}): {why}"
+    return f"{cast.judge}{NO_ANSWER} ({cast.ballot.kind}): {why}"
 
 
 def _warnings(

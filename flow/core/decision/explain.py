@@ -147,6 +147,9 @@ NO_TIME = "not reached in the time that was left"
 JUDGED = "judge: "
 """Start of the reason of a criterion that a judge has judged."""
 
+NO_ANSWER = " gave no usable answer"
+"""Behind a judge's name, in a reason that ends with why."""
+
 KINDS = ("masked", "vacuous", "guarded", "flaky", "not red")
 """First words of an undecided criterion's reason, which name the kind of its result."""
 
@@ -269,8 +272,12 @@ def for_judges(reason: str, hint: str) -> str:
     """A verdict's ``reason`` and ``hint`` as context for a later judge.
 
     Flow's label of a judge's words is replaced: "judge: all criteria pass" reads like an
-    instruction to a judge. Commands that Flow offers to a person are left out.
+    instruction to a judge. So does "its verdict is achieved, but AC2 does not pass": why an earlier
+    judge gave no usable answer is left out, and so are commands that Flow offers to a person.
     """
+    parts = reason.split("; ")
+    silent = next((place for place, part in enumerate(parts) if NO_ANSWER in part), len(parts))
+    reason = "; ".join(parts[:silent])
     if "flow goal " in hint:
         quote_at = hint.find(f'{JUDGED}"')
         hint = hint[quote_at:] if quote_at >= 0 else ""

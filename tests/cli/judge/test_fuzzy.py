@@ -101,6 +101,19 @@ def test_flows_own_words_of_the_last_verdict_are_no_attempt(
     assert again["warnings"] == []
 
 
+@pytest.mark.parametrize(
+    "answer", ["", "no JSON", "[]", "{}", json.dumps(reply("achieved", ("AC2", "fail", [PLEASE])))]
+)
+def test_why_there_was_no_usable_answer_is_no_attempt(
+    answer: str, repo: GitRepo, judge: GoalJudge
+) -> None:
+    create(repo)
+    judge.says({"raw": answer})
+    assert "gave no usable answer" in evaluate(repo)["reason"]
+    assert evaluate(repo)["warnings"] == []
+    assert "previous verdict" in judge.prompts[-1]
+
+
 def test_a_pass_that_flow_lowers_is_not_called_incomplete_by_the_judge(
     repo: GitRepo, judge: GoalJudge
 ) -> None:
