@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 ASK_SECONDS = 30.0
 """The most that asking again what a goal waits for may take in the hook."""
+LOOP = "Stop hook, evaluator-loop"
+"""What a record names where the loop, and no person, moved a goal."""
 MARGIN = 5.0
 """Seconds of the hook's time that are kept for writing down what was decided."""
 
@@ -154,13 +156,13 @@ class StopMoves:
     def wait_for_person(self, goal_id: str, reason: str) -> None:
         from flow.app.transitions.moves import shift_status
 
-        shift_status(self._context.closing_context(), goal_id, "waiting_for_user", reason)
+        closing_context = self._context.closing_context()
+        shift_status(closing_context, goal_id, "waiting_for_user", reason, LOOP)
 
     def fail(self, evaluated: Evaluated, reason: str) -> None:
         from flow.app.transitions import closing
 
-        how, now = "Stop hook, evaluator-loop", clock.now()
-        closing.give_up(self._context.closing_context(), evaluated, reason, how, now)
+        closing.give_up(self._context.closing_context(), evaluated, reason, LOOP, clock.now())
 
     def propose(self, evaluated: Evaluated, reason: str, waits: bool) -> Verdict:
         from flow.app.transitions import closing

@@ -37,7 +37,7 @@ def shown(event: dict[str, Any]) -> str:
     """One event as the page shows it."""
     kind = event["type"]
     if kind == "evidence":
-        what = f"{event['evidence_id']} proves {', '.join(event['proves'])}"
+        what = f"{event['evidence_id']} of {', '.join(event['proves'])}"
     elif kind == "evaluated":
         what = f"{event['verdict']}: {event['reason']}"
     elif kind == "stop":

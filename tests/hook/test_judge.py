@@ -90,6 +90,8 @@ def test_not_achieved_keeps_the_agent_working(
     assert "\x1b" not in answer["reason"]
     assert events(judged)[-1]["row"] == "judge_not_achieved"
     assert scene.status(judged) == "active"
+    end = "the goal is marked failed" if status == "fail" else "Flow no longer asks you to go on"
+    assert answer["reason"].endswith(f"After 3 more stops without progress {end}.")
 
 
 def test_achieved_is_a_hint_to_confirm(judged: GitRepo, home: Path, capfd: Capture) -> None:
@@ -158,6 +160,25 @@ def test_an_agent_that_convinces_nobody_is_stuck(
     answers = [stop(judged, capfd)["decision"] for _ in range(4)]
     assert answers == ["block", "block", "block", "approve"]
     assert scene.status(judged) == "failed"
+
+
+def test_where_no_judge_saw_a_fault_a_stuck_loop_waits_and_nobody_paused_it(
+    judged: GitRepo, home: Path, capfd: Capture
+) -> None:
+    says(home, "incomplete")
+    answers = [stop(judged, capfd)["decision"] for _ in range(4)]
+    assert answers == ["block", "block", "block", "approve"]
+    assert scene.status(judged) == "waiting_for_user"
+    moved = events(judged, "transition")[-1]
+    assert (moved["how"], "by" in moved) == ("Stop hook, evaluator-loop", False)
+    shown = {
+        words: scene.flow(judged, *words).stdout
+        for words in (("goal", "status"), ("goal", "list"), ("goal", "history"), ("inbox",))
+    }
+    assert not [words for words, text in shown.items() if "paused" in text]
+    assert "Stop hook, evaluator-loop" in shown["goal", "history"]
+    assert "paused" not in stop(judged, capfd)["systemMessage"]
+    assert "how: Stop hook, evaluator-loop" in scene.flow(judged, "journal", "show").stdout
 
 
 def test_a_judge_is_started_with_the_recursion_guard(

@@ -213,7 +213,7 @@ def _limit_verdict(
     sentence = stop_messages.limit_reached(why, limits)
     reason = f"{stop_messages.LIMITS[why]}: {sentence}; {verdict.reason}"
     facts = evaluated.evaluation
-    if why == "stuck" and facts and not core.disproved(facts.candidate, facts.measured):
+    if why == "stuck" and _nothing_disproved(facts):
         # Nothing was shown to be wrong, so more of the same work is no answer: a person says.
         tools.moves.wait_for_person(verdict.goal_id, reason)
         return verdict._replace(
@@ -231,6 +231,11 @@ def _limit_verdict(
     if why in ("stuck", "budget") or (why in ("time", "cost") and mode == "evaluator-loop"):
         return tools.moves.propose(evaluated, reason, why != "stuck")
     return verdict
+
+
+def _nothing_disproved(facts: EvaluationFacts | None) -> bool:
+    """Whether neither a command nor a judge found a fault in this turn."""
+    return facts is not None and not core.disproved(facts.candidate, facts.measured)
 
 
 def _goal_answer(
@@ -294,7 +299,7 @@ def _continuation(
         proof_lost,
         findings.report.violations if findings is not None else (),
         opinion if isinstance(opinion, Opinion) else None,
-        not tools.propose_only,
+        not tools.propose_only and not _nothing_disproved(findings),
     )
     return continuation(goal, verdict, facts, step, limit=host.limit, size=host.size)
 

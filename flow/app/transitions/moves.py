@@ -101,26 +101,32 @@ def activate(
         goal.id,
         run_id,
         loaded.seen,
-        _move_of(goal, run_id, "active", reason, context.who, scope=scope),
+        _move_of(goal, run_id, "active", reason, {"by": context.who}, scope=scope),
     )
     after = context.records.goal(goal.id)
     trust(after, "flow goal activate")
     return after
 
 
-def shift_status(context: ClosingContext, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
-    """``pause_goal`` and ``resume``: one recorded non-terminal move."""
+def shift_status(
+    context: ClosingContext, goal_id: str, to: NonTerminal, reason: str, how: str = ""
+) -> LoadedGoal:
+    """``pause_goal`` and ``resume``: one recorded non-terminal move.
+
+    ``how`` names what moved it where that was no person: such a wait is no pause.
+    """
     context.ledger.finish(goal_id)
     loaded = context.records.goal(goal_id)
     goal = loaded.goal
     check_move(goal.status, to, goal=goal.id)
     _refuse_draft(goal)
     if goal.status != to:
+        mover = {"how": how} if how else {"by": context.who}
         context.ledger.move(
             goal.id,
             goal.run_id or "",
             loaded.seen,
-            _move_of(goal, goal.run_id or "", to, reason, context.who),
+            _move_of(goal, goal.run_id or "", to, reason, mover),
         )
     return context.records.goal(goal.id)
 
@@ -146,7 +152,7 @@ def pause_goal(
         if known is not None and (known.reason, known.by) == (reason, context.who):
             return loaded
         run_id = goal.run_id or ""
-        move = _move_of(goal, run_id, PAUSED_STATUS, reason, context.who)
+        move = _move_of(goal, run_id, PAUSED_STATUS, reason, {"by": context.who})
         context.ledger.move(goal.id, run_id, loaded.seen, move)
         return context.records.goal(goal.id)
     return shift_status(context, loaded.goal.id, PAUSED_STATUS, reason)
@@ -164,16 +170,17 @@ def _move_of(
     run_id: str,
     to: NonTerminal,
     reason: str,
-    who: str,
+    mover: Mapping[str, str],
     *,
     scope: dict[str, Any] | None = None,
 ) -> Move:
+    """The move with its journal entry and event; ``mover`` says ``by`` whom, or ``how``."""
     artifact = goal_evaluation(goal, run_id, to=to, reason=reason)
     return Move(
         to=to,
         reason=reason,
-        artifact=artifact._replace(fields={**artifact.fields, "by": who}),
-        event={"type": "transition", "from": goal.status, "to": to, "reason": reason, "by": who},
+        artifact=artifact._replace(fields={**artifact.fields, **mover}),
+        event={"type": "transition", "from": goal.status, "to": to, "reason": reason, **mover},
         scope=scope or {},
     )
 
