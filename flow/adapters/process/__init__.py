@@ -1,4 +1,4 @@
-"""Starting programs: one spawn, tools, programs that are asked a question, what they print.
+"""Starting programs: one spawn, tools, programs that get a question, their output.
 
 The one owner of subprocess; verification commands have a room of their own.
 """

@@ -1,6 +1,6 @@
 """Work of Flow's own that a process beside this one does, on another processor.
 
-Threads of Python take turns: what makes many short system calls is slower in two of them.
+Threads of Python take turns: work with many short system calls is slower in two of them.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _LOOK = 0.2
-"""Seconds between two looks whether it was stopped."""
+"""Seconds between two checks whether the process was stopped."""
 
 
 def can_work_beside() -> bool:
-    """Whether a second processor is there, and this process may be forked: it has one thread."""
+    """Whether there is a second processor, and this process may be forked: it has one thread."""
     try:
         return len(os.sched_getaffinity(0)) > 1 and len(os.listdir("/proc/self/task")) == 1
     except (AttributeError, OSError):  # not Linux
@@ -33,14 +33,14 @@ class WorkBeside:
     """One piece of work under way. :meth:`close` has to be called."""
 
     def __init__(self, work: Callable[[], bytes]) -> None:
-        """Start it. Raises OSError where no process can be made.
+        """Start it.
 
-        It must only look at things: it is killed at any time.
+        Raises OSError if no process can be made. It must only read: it is killed at any time.
         """
         self._loop = Loop()
         self._pid = 0
         try:
-            # Into a pipe any process of this user could write, by its name in /proc.
+            # Any process of this user could write into a pipe, by its name in /proc.
             self._from, to = self._loop.channel()
             with InterruptHeld():
                 self._pid = fork_to(lambda: _work(work, to))
@@ -50,7 +50,7 @@ class WorkBeside:
             raise
 
     def result(self) -> bytes | None:
-        """What the work returned, once it has; None where it failed, was ended or stopped."""
+        """Result of the work, after it has ended; None if it failed, was ended or stopped."""
         data = bytearray()
         self._loop.read(self._from, data.extend)
         while self._loop.watching:
@@ -67,7 +67,7 @@ class WorkBeside:
             self._reap()
 
     def _is_stopped(self) -> bool:
-        """By a signal: nobody lets it go on."""
+        """Whether the process was stopped by a signal; no one would let it go on."""
         with suppress(ChildProcessError):
             return os.waitid(os.P_PID, self._pid, os.WSTOPPED | os.WNOHANG) is not None
         return False
@@ -81,7 +81,7 @@ class WorkBeside:
 
 
 def _work(work: Callable[[], bytes], to: int) -> int:
-    """Do it and report, holding nothing that is another's: no lock, no pipe."""
+    """Do the work and report, without any lock or pipe of the parent."""
     gc.disable()  # a collection touches every object, and so copies its page
     forget_signals()
     close_others({to})

@@ -1,4 +1,4 @@
-"""Whether a program that somebody names is this Flow; loads little, for a host's hook."""
+"""Whether a named program is this Flow; loads little, for a host's hook."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shutil
 
 
 def is_own(path: str) -> bool:
-    """Whether the program at ``path`` is what ``flow`` is on the PATH, or the plugin's."""
+    """Whether the program at ``path`` is the ``flow`` on the PATH, or the plugin's."""
     root = os.path.abspath(__file__)
     for _ in range(4):
         root = os.path.dirname(root)

@@ -1,7 +1,7 @@
 """Starting a program in a session of its own, without ``subprocess`` and without a thread.
 
-``posix_spawn`` costs a fraction of a ``fork``, since it copies no page tables; it knows neither a
-working directory nor, on some systems, new sessions. There :func:`start` forks.
+``posix_spawn`` costs a fraction of a ``fork``, since it copies no page tables; it supports neither
+a working directory nor, on some systems, new sessions. In these cases :func:`start` forks.
 """
 
 from __future__ import annotations
@@ -17,20 +17,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 _EVERY = tuple(n for n in range(1, 32) if n not in (signal.SIGKILL, signal.SIGSTOP))
-"""The signals of which a process may say what they do."""
+"""The signals whose action a process may choose."""
 
 _OWN = tuple(n for n in _EVERY if n not in (signal.SIGPIPE, signal.SIGXFSZ))
-"""What Python ignores stays ignored in its own processes: a closed pipe is an error, not an end."""
+"""Signals that Python ignores stay ignored in its own processes: a closed pipe is an error, not an
+end.
+"""
 
 _turn = [allocate_lock()]
-"""One thread of Flow forks at a time."""
+"""Lock with which one thread of Flow forks at a time."""
 
 
 def fork() -> int:
-    """``os.fork()``, one thread after the other (judges of a debate are asked at once).
+    """``os.fork()``, one thread after the other (judges of a debate are asked at the same time).
 
     Once ``filelock`` (4.2 on Python 3.12) is loaded, a fork during the fork of another thread is a
-    RuntimeError there. Raises OSError where no process can be made.
+    RuntimeError there. Raises OSError if no process can be made.
     """
     turn = _turn[0]
     turn.acquire()
@@ -46,9 +48,9 @@ def fork() -> int:
 
 
 def fork_to(work: Callable[[], int]) -> int:
-    """Fork a process for ``work``; its exit status is what ``work`` returns, 1 where that raises.
+    """Fork a process for ``work``; its exit status is the result of ``work``, 1 if that raises.
 
-    None of Flow's other code runs on in it. Raises OSError where no process can be made.
+    None of Flow's other code continues in it. Raises OSError if no process can be made.
     """
     pid = fork()
     if pid == 0:
@@ -63,8 +65,8 @@ def fork_to(work: Callable[[], int]) -> int:
 class InterruptHeld:
     """A context that Ctrl-C waits for, so that no process is started and then not ended.
 
-    The signal is not blocked but noted: of a blocked one another thread of the process would hear,
-    and Python raises in the main thread all the same. Other threads are never interrupted.
+    The signal is not blocked but noted: a blocked one would be delivered to another thread of the
+    process, and Python raises in the main thread all the same. Other threads are never interrupted.
     """
 
     def __init__(self) -> None:
@@ -101,7 +103,7 @@ class Program(NamedTuple):
 def start(
     program: Program, fds: tuple[int, int, int], *, before: Callable[[], None] | None = None
 ) -> int:
-    """Start ``program`` and return its process id. Raises OSError where it cannot start.
+    """Start ``program`` and return its process id. Raises OSError if it cannot start.
 
     ``fds`` become its standard input, output and error. It leads a session and a process group of
     its own, has no controlling terminal and no signal blocked or ignored. ``before`` is called in
@@ -159,7 +161,7 @@ def _is_here(path: str) -> bool:
 def _above_stdio(fds: Sequence[int]) -> tuple[list[int], list[int]]:
     """``fds``, copied above 2 so that no step of putting them in place overwrites another.
 
-    Second, the copies that were made.
+    The second list has the copies that were made.
     """
     copies: list[int] = []
     safe: list[int] = []
@@ -203,7 +205,7 @@ def _fork_program(become_program: Callable[[], None], name: str) -> int:
 
 
 def close_others(keep: set[int]) -> None:
-    """Close every descriptor but ``keep``, so that no lock of Flow's outlives it in a child."""
+    """Close every descriptor except ``keep``, so that no lock of Flow's outlives it in a child."""
     try:
         descriptors = [int(name) for name in os.listdir("/dev/fd")]
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Work that goes on in a process of its own after Flow has answered and ended.
+"""Work that continues in a process of its own after Flow has answered and ended.
 
 A Stop hook must not keep its host waiting while a judge thinks. The process that does the work has
 no parent that waits for it and no pipe of the host's open, so the host sees the hook end at once,
@@ -21,8 +21,8 @@ def start_detached(work: Callable[[], None], *, seconds: int) -> None:
     """Start ``work`` in a process of its own, and return at once.
 
     It leads a session of its own, holds no descriptor of this process, reads and writes nothing,
-    and is ended after ``seconds``. What it raises is lost: it reports for itself. Raises OSError
-    where no process can be made.
+    and is ended after ``seconds``. Its exceptions are lost: it reports for itself. Raises OSError
+    if no process can be made.
     """
 
     def run() -> int:
@@ -35,7 +35,7 @@ def start_detached(work: Callable[[], None], *, seconds: int) -> None:
         work()
         return 0
 
-    def start_and_end() -> int:  # so that nothing waits for the one that works
+    def start_and_end() -> int:  # so that nothing waits for the working process
         os.setsid()
         fork_to(run)
         return 0

@@ -20,16 +20,16 @@ NOT_FOUND = 127
 
 
 def editor_of(environ: Mapping[str, str]) -> str | None:
-    """The command of ``VISUAL``, else ``EDITOR``; None where neither is set."""
+    """The command of ``VISUAL``, else ``EDITOR``; None if neither is set."""
     return next((environ[name] for name in VARIABLES if environ.get(name, "").strip()), None)
 
 
 def edited_by_hand(text: str, name: str, environ: Mapping[str, str]) -> str:
-    """``text`` as the user's editor leaves it; the copy is called ``name``.
+    """``text`` as the user's editor leaves it; the copy is named ``name``.
 
-    The editor is a shell's command, as for git, with the copy's path behind it; ``vi`` where none
-    is set. Raises :class:`OutsideError` where it cannot be started or ends with a failure, and
-    :class:`InputError` where what it leaves is not UTF-8.
+    The editor is a shell's command, as for git, followed by the copy's path; ``vi`` if none is set.
+    Raises :class:`OutsideError` if it cannot be started or ends with a failure, and
+    :class:`InputError` if the result is not UTF-8.
     """
     command = editor_of(environ) or _FALLBACK
     with tempfile.TemporaryDirectory(prefix="flow-edit-") as folder:
@@ -54,10 +54,10 @@ def edited_by_hand(text: str, name: str, environ: Mapping[str, str]) -> str:
 
 
 def show_in_pager(text: str, environ: Mapping[str, str]) -> None:
-    """Show ``text`` in the command of ``PAGER`` on the terminal of standard error, and come back.
+    """Show ``text`` in the command of ``PAGER`` on the terminal of standard error, and wait for it.
 
-    As for git: without it ``less``, which ends by itself where all fits; an empty one is ``cat``.
-    Standard output may lead elsewhere and gets nothing of it.
+    As for git: without it ``less``, which ends by itself if everything fits; an empty one is
+    ``cat``. Standard output may lead elsewhere and gets none of the text.
     """
     pager = environ.get("PAGER", "less").strip() or "cat"
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", errors="replace") as file:

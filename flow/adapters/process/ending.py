@@ -1,4 +1,4 @@
-"""Bringing a tree of processes to its end: first time to settle, then SIGTERM, then SIGKILL."""
+"""Ending a tree of processes: first time to settle, then SIGTERM, then SIGKILL."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from flow.adapters.process.tree import Process, Tree
 
 SETTLE = 0.1
-"""Seconds that what a command left running gets to end by itself: ``tee`` in ``> >(tee log)``."""
+"""Seconds for leftover processes to end by themselves: ``tee`` in ``> >(tee log)``."""
 
 FORCE = 5.0
 """Seconds after which a process that SIGKILL cannot end, stuck in the kernel, is given up."""
 
 _FOLLOW = 0.25
-"""Seconds between two looks at the process table where the system has no subreaper."""
+"""Seconds between two looks at the process table if the system has no subreaper."""
 
 _SWEEP = 0.001
 _NAMES = 5
@@ -27,7 +27,7 @@ RUNNING, SETTLING, ASKED, FORCED = range(4)
 
 
 class EndingSteps:
-    """The steps and when they are due. Each one is taken once, and none leads back."""
+    """The steps and their times. Each one is taken once, and none leads back."""
 
     def __init__(self, tree: Tree, grace: float, own: str = "") -> None:
         """``own`` is the name of processes that are Flow's, not the command's: a sandbox's."""
@@ -45,7 +45,7 @@ class EndingSteps:
         return self._tree.status
 
     def reap(self) -> bool:
-        """Collect what has exited; True where nothing of the tree is left."""
+        """Collect exited processes; True if none of the tree is left."""
         return self._tree.reap()
 
     def settle(self, now: float) -> None:
@@ -54,12 +54,12 @@ class EndingSteps:
             self.stage, self._until = SETTLING, now + SETTLE
 
     def ask(self, now: float) -> None:
-        """Send SIGTERM to everything there is now."""
+        """Send SIGTERM to every process of the tree now."""
         if self.stage < ASKED:
             self.stage, self._until = ASKED, now + self._grace
             self._asked = self._tree.living()
             send(self._asked, signal.SIGTERM)
-            send(self._asked, signal.SIGCONT)  # a stopped process takes nothing but SIGKILL
+            send(self._asked, signal.SIGCONT)  # a stopped process reacts to SIGKILL only
 
     def force(self, now: float) -> None:
         """Send SIGKILL from now on, until nothing is left."""
@@ -83,12 +83,12 @@ class EndingSteps:
             return _LONG if self.stage == RUNNING else self._until - now
         interval = _FOLLOW if self.stage == RUNNING else _FOLLOW / 10
         if now >= self._next_look:
-            self._tree.living()  # to know what there is before it detaches itself
+            self._tree.living()  # to find processes before they detach themselves
             self._next_look = now + interval
         return interval if self.stage == RUNNING else min(self._until - now, interval)
 
     def report(self, *, left_over: bool) -> dict[str, Any]:
-        """Which processes were left over and ended, and which could not be ended."""
+        """The processes that were left over and ended, and those that could not be ended."""
         report: dict[str, Any] = {"loose": not self._tree.complete}
         left = [row for row in self._asked if row.name != self._own]
         if left_over and left:

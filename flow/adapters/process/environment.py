@@ -1,8 +1,7 @@
-"""The environment that a criterion's command gets (SPEC 3), and where programs are found.
+"""The environment of a criterion's command (SPEC 3), and the search for programs.
 
 A shell and git obey variables that can make a failing check look green: a function named
-``pytest``, a ``BASH_ENV`` file, another ``GIT_DIR``. They are removed, and the evidence names
-them.
+``pytest``, a ``BASH_ENV`` file, another ``GIT_DIR``. They are removed, and the evidence names them.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ GIT_LOCAL = frozenset(
         "GIT_WORK_TREE",
     }
 )
-"""What ``git rev-parse --local-env-vars`` prints, of every git since 2.0."""
+"""Output of ``git rev-parse --local-env-vars``, of every git since 2.0."""
 
 _NAMES = GIT_LOCAL | {
     "BASH_ENV",
@@ -52,11 +51,11 @@ _NAMES = GIT_LOCAL | {
 }
 _PREFIXES = ("BASH_FUNC_", "__BASH_FUNC<", "DYLD_", "GIT_CONFIG_")
 _FUNCTION = "() {"
-"""How bash before 4.3 exported a function: as the value of a variable of any name."""
+"""Start of a function that bash before 4.3 exported, as the value of a variable of any name."""
 
 
 def clean_environment(environ: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """``environ`` without what hijacks a shell or git, and the sorted names that were removed.
+    """``environ`` without variables that hijack a shell or git, and their sorted names.
 
     Names are given as printable text.
     """
@@ -76,7 +75,7 @@ def find_program(name: str, path: str | None, *, outside: str | None = None) -> 
     """The absolute path of a program in ``path`` (a PATH value), or None.
 
     Relative and empty entries are skipped, so that the working directory never names a program; so
-    is whatever lies below the folder ``outside``, by its name or really.
+    is everything below the folder ``outside``, by its name or by its real path.
     """
     top = None if outside is None else os.path.realpath(outside)
     for folder in (path or os.defpath).split(":"):
@@ -93,11 +92,11 @@ def find_program(name: str, path: str | None, *, outside: str | None = None) -> 
 
 
 def locate(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> Program | None:
-    """The program that ``argv`` names, with a slash by its path, else in ``env``'s PATH."""
+    """The program that ``argv`` names, by its path or in ``env``'s PATH; None if there is none."""
     path = argv[0] if "/" in argv[0] else find_program(argv[0], env.get("PATH"))
     return None if path is None else Program(path, list(argv), env, cwd)
 
 
 def is_below(path: str, top: str) -> bool:
-    """Whether ``path`` is ``top`` or lies in it; both are absolute and free of symlinks."""
+    """Whether ``path`` is ``top`` or below it; both are absolute and free of symlinks."""
     return path == top or path.startswith(top.rstrip("/") + "/")

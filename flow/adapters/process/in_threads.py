@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _LOOK = 0.2
-"""Seconds between two looks of the waiting thread, so that Ctrl-C is never far."""
+"""Seconds between two looks of the waiting thread, so that it soon notices Ctrl-C."""
 
 
 def run_in_threads(calls: Sequence[Callable[[], Any]]) -> list[Any]:
-    """What each call returns, in their order, once all have ended.
+    """Results of the calls, in their order, once all have ended.
 
-    What one raises is raised here after the others have ended, the first one first. An interrupt
-    does not wait for them: the threads end with the process.
+    An exception of a call is raised here after the others have ended, the first one first. An
+    interrupt does not wait for them: the threads end with the process.
     """
     results: list[Any] = [None] * len(calls)
     raised: list[BaseException | None] = [None] * len(calls)

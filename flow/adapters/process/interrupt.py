@@ -1,7 +1,7 @@
-"""Ctrl-C and friends while commands run: noted at once, acted on between two steps.
+"""Ctrl-C and similar signals while commands run: noted at once, acted on between two steps.
 
-A signal that arrives while evidence is being recorded lets that finish first. The second
-Ctrl-C does not wait.
+A signal that arrives while evidence is being recorded lets that finish first. The second Ctrl-C
+does not wait.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _REPLACEABLE = (signal.SIG_DFL, signal.default_int_handler)
 class Interrupts:
     """A context in which SIGINT, SIGTERM and SIGHUP are noted; :meth:`check` raises for them.
 
-    Outside the main thread, and where the program has handlers of its own, nothing is changed. A
+    Outside the main thread, and if the program has handlers of its own, nothing is changed. A
     signal that was not checked for is raised when the context ends.
     """
 
@@ -40,7 +40,7 @@ class Interrupts:
     def __enter__(self) -> Self:
         self.fd, self._write = os.pipe()
         os.set_blocking(self._write, False)
-        with suppress(ValueError):  # only the main thread may say what a signal does
+        with suppress(ValueError):  # only the main thread may set a signal's action
             for number in _SIGNALS:
                 handler = signal.getsignal(number)
                 if handler in _REPLACEABLE:
@@ -55,7 +55,7 @@ class Interrupts:
         os.write(self._write, b"!")
 
     def check(self) -> None:
-        """Raise :class:`Interrupted` where a signal has come."""
+        """Raise :class:`Interrupted` if a signal has come."""
         if self._seen:
             name = f"SIG{signal_name(self._seen)}"
             self._seen = 0

@@ -1,8 +1,8 @@
 """The one loop in which Flow waits for a process: its pipes, its end, and its time limit.
 
 Three users differ in what they watch and how they end it: a tool (a :class:`Child`, killed with its
-group), a program that is asked a question (a :class:`Child` that is its reaper), and all that such
-a program or a verification command has started (``ending.EndingSteps``).
+group), a program that gets a question (a :class:`Child` that is its reaper), and all processes that
+such a program or a verification command has started (``ending.EndingSteps``).
 """
 
 from __future__ import annotations
@@ -25,15 +25,19 @@ LONG = 3600.0
 """Seconds of the longest single wait; ``poll`` takes no more than some weeks."""
 
 _HELD_PIPE, _CLOSED_PIPE = 0.05, 0.001
-"""Seconds between two looks at a child whose end cannot be polled: while something holds its pipes,
-and once they are closed."""
+"""Seconds between two looks at a child whose end cannot be polled: while its pipes are open, and
+once they are closed.
+"""
 
 _FULL_PIPE = (1 << 20) // 4096
-"""Reads that empty a pipe, whatever their sizes."""
+"""Reads that empty a pipe of any size."""
 
 
 class Loop:
-    """Descriptors and what happens when one is ready. It owns them: they are closed with it."""
+    """Descriptors and their handlers for when they are ready.
+
+    It owns them: they are closed with it.
+    """
 
     def __init__(self) -> None:
         self._poll = select.poll()
@@ -56,15 +60,15 @@ class Loop:
         return fd
 
     def pipe(self) -> tuple[int, int]:
-        """A new pipe: where it is read, where it is written."""
+        """A new pipe: its reading end, its writing end."""
         read, write = os.pipe()
         return self.own(read), self.own(write)
 
     def channel(self) -> tuple[int, int]:
-        """As :meth:`pipe`, for what Flow's own processes tell each other.
+        """Like :meth:`pipe`, for messages between Flow's own processes.
 
-        Whoever runs as the same user can open the pipes of any process by name, in ``/proc``, and
-        write to them. These are sockets, which nobody can open so.
+        Every process of the same user can open the pipes of any process by name, in ``/proc``, and
+        write to them. These are sockets, which cannot be opened that way.
         """
         from _socket import AF_UNIX, SOCK_STREAM, socketpair  # `socket` itself loads much more
 
@@ -76,11 +80,11 @@ class Loop:
         self._owned.discard(fd)
 
     def owned(self) -> frozenset[int]:
-        """What it owns now."""
+        """The descriptors that it owns now."""
         return frozenset(self._owned)
 
     def close(self, *fds: int) -> None:
-        """Close what is open of ``fds``."""
+        """Close those of ``fds`` that are open."""
         for fd in fds:
             self.forget(fd)
             if fd in self._owned:
@@ -105,7 +109,7 @@ class Loop:
     def read(
         self, fd: int, take: Callable[[bytes], object], at_end: Callable[[], object] | None = None
     ) -> None:
-        """Give what comes on ``fd`` to ``take``; at its end close it and call ``at_end``."""
+        """Give the input of ``fd`` to ``take``; at its end close it and call ``at_end``."""
 
         def ready() -> None:
             data = os.read(fd, CHUNK)
@@ -130,7 +134,7 @@ class Loop:
                     left = left[os.write(fd, left) :]
             except BlockingIOError:
                 return
-            except BrokenPipeError:  # the reader wants no more, which is its own affair
+            except BrokenPipeError:  # the reader wants no more, which is no error here
                 pass
             self.close(fd)
 
@@ -154,7 +158,7 @@ class Loop:
         return bool(ready)
 
     def drain(self) -> None:
-        """Take what is still in the pipes; this ends although something may go on writing."""
+        """Take the rest in the pipes; this ends even if a writer continues."""
         for _ in range(_FULL_PIPE):
             if not self.wait(0):
                 break
@@ -179,36 +183,36 @@ class BoundedBytes:
 
 
 class Watched(Protocol):
-    """What :func:`attend` waits for, a process or a tree of them, and how it ends that."""
+    """A process or a tree of processes that :func:`attend` waits for, and its end."""
 
     @property
     def status(self) -> int | None:
         """The program's ``waitpid`` status, once it has exited."""
 
     def reap(self) -> bool:
-        """Collect what has exited; True where nothing is left."""
+        """Collect exited processes; True if nothing is left."""
 
     def settle(self, now: float) -> None:
-        """The program has exited, and something of it is left."""
+        """Begin to settle: the program has exited, and processes of it are left."""
 
     def ask(self, now: float) -> None:
-        """It has to end."""
+        """Ask it to end."""
 
     def advance(self, now: float) -> float | None:
         """Take the step that is due; returns the seconds to the next one, None after the last."""
 
 
 class Attended(NamedTuple):
-    """How it ended. ``status`` is a ``waitpid`` status, None after a timeout."""
+    """End of a watched process. ``status`` is a ``waitpid`` status, None after a timeout."""
 
     timed_out: bool
     status: int | None
     seconds: float
-    """Until the program had exited or its time was up and it was ended."""
+    """Seconds until the program had exited, or was ended after its time limit."""
 
 
 def attend(loop: Loop, watched: Watched, *, began: float, timeout: float) -> Attended:
-    """Serve ``loop`` until nothing of ``watched`` is left, and ask it to end after ``timeout``.
+    """Serve ``loop`` until no process of ``watched`` is left; ask it to end after ``timeout``.
 
     ``began`` is the monotonic time just before the program was started.
     """
@@ -239,7 +243,7 @@ def attend(loop: Loop, watched: Watched, *, began: float, timeout: float) -> Att
 
 
 class Child:
-    """One child process, whatever it starts left aside, and how it ends.
+    """One child process and its end; processes that it starts are left aside.
 
     ``ask`` is called once, when it has to end; ``grace`` seconds later it is killed.
     """
@@ -255,7 +259,10 @@ class Child:
             loop.on(self._pidfd, lambda: None)
 
     def reap(self) -> bool:
-        """Collect it if it has exited. One that was stopped is killed: nobody lets it go on."""
+        """Collect it if it has exited.
+
+        One that was stopped is killed: no one would let it go on.
+        """
         if self.status is None:
             pid, status = os.waitpid(self._pid, os.WNOHANG | os.WUNTRACED)
             if pid and os.WIFSTOPPED(status):
@@ -266,7 +273,7 @@ class Child:
         return self.status is not None
 
     def settle(self, now: float) -> None:
-        """Nothing is left of it once it has exited."""
+        """Do nothing: an exited child leaves no processes to wait for."""
 
     def ask(self, now: float) -> None:
         """Ask it to end, once."""
@@ -275,7 +282,7 @@ class Child:
             self._ask()
 
     def advance(self, now: float) -> float:
-        """Kill it where it is due; seconds to the next look."""
+        """Kill it if that is due; returns the seconds to the next look."""
         look = LONG if self._pidfd >= 0 else _HELD_PIPE if self._loop.watching else _CLOSED_PIPE
         if self._kill_at is not None:
             if now < self._kill_at:
@@ -284,7 +291,7 @@ class Child:
         return look
 
     def finish(self) -> None:
-        """Bring it to its end where something was raised while it ran."""
+        """End it, if an exception came while it ran."""
         if self.status is None:
             now = time.monotonic()
             self.ask(now)

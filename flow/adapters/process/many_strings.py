@@ -16,7 +16,7 @@ _MOST = 1 << 13
 
 
 def make_finder(strings: Sequence[bytes]) -> FindAll | None:
-    """What tells where ``strings`` stand in a text; None without the library."""
+    """A function that finds the places of ``strings`` in a text; None without the library."""
     library = _library()
     if library is None:
         return None

@@ -1,4 +1,4 @@
-"""What a command's exit says about its criterion (SPEC 3, step 2). A table and no more."""
+"""Meaning of a command's exit for its criterion (SPEC 3, step 2). A table and no more."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Exit(NamedTuple):
 
 
 def read_exit(wait_status: int) -> Exit:
-    """Read a ``waitpid`` status: 128+n counts as signal n, since bash says so of its children."""
+    """Read a ``waitpid`` status: 128+n counts as signal n, as bash reports its children."""
     code = status_of(wait_status)
     if code == 0:
         return Exit("passed", 0, "exit 0", "")
@@ -51,7 +51,7 @@ def read_exit(wait_status: int) -> Exit:
 
 
 def signal_name(number: int) -> str | None:
-    """``TERM`` for 15; None where this system has no such signal."""
+    """``TERM`` for 15; None if this system has no such signal."""
     if number <= 0:
         return None
     import signal

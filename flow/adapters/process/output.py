@@ -1,11 +1,11 @@
-"""What a command prints, on its way to the disk: redacted, bounded there, never held in memory.
+"""A command's output on its way to the disk: redacted, bounded, never held in memory as a whole.
 
-Secrets are redacted first (SPEC 10), so that no file ever holds one. Of more than ``limit``
-bytes the first and the last half are kept, with a line between them that says how many were left
-out. The first half goes to the file that will be published; what follows goes to a second one
-without a name, used as a ring, so that 300 MB of output take no more disk than 10 MiB of it. Digest
-and size are those of the published file; the bytes printed are counted before redaction, those left
-out after it.
+Secrets are redacted first (SPEC 10), so that no file ever holds one. Of more than ``limit`` bytes
+the first and the last half are kept, with a line between them that gives the number left out. The
+first half goes to the file that will be published; the rest goes to a second one without a name,
+used as a ring, so that 300 MB of output take no more disk than 10 MiB of it. Digest and size are
+those of the published file; the bytes printed are counted before redaction, those left out after
+it.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _BLOCK = 1 << 16
 END_KEPT = 1 << 18
-"""Bytes of the end that can be read whatever the limit: what is decided on is read uncut."""
+"""Bytes of the end that can be read at any limit: decisions are made on uncut text."""
 END = "-end"
-"""Behind the work file's name: the end of an output that was cut shorter than that."""
+"""Suffix to the work file's name: the end of an output that was cut shorter than that."""
 
 
 class StoredOutput(NamedTuple):
-    """The finished file: its digest and size, how much was printed, how much of that is missing.
+    """The finished file: its digest and size, and the bytes that were printed and left out.
 
     ``redacted`` counts the secrets by their kinds. ``end``: there is a file with the uncut end.
     """
@@ -47,15 +47,15 @@ class StoredOutput(NamedTuple):
 
 
 def gap(left_out: int) -> bytes:
-    """The line that stands for ``left_out`` bytes."""
+    """The line in place of ``left_out`` bytes."""
     return b"\n[flow: %d bytes of output left out here]\n" % left_out
 
 
 class OutputFile:
     """One command's output, written to ``rel`` below ``root``, through a redactor made for it.
 
-    Raises :class:`RefusedError` or :class:`StorageError` where the file cannot be made; every other
-    method raises OSError where the disk refuses, and what it holds then is worth nothing.
+    Raises :class:`RefusedError` or :class:`StorageError` if the file cannot be made; every other
+    method raises OSError if the disk refuses, and then its content is worth nothing.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class OutputFile:
             self._append(view[:room])
             self._passed += min(room, len(view))
             view = view[room:]
-        if len(view) > self._tail:  # of these, the ring would overwrite all but the last
+        if len(view) > self._tail:  # the ring would overwrite all but the last of these
             self._passed += len(view) - self._tail
             view = view[-self._tail :]
         while view:
@@ -111,7 +111,7 @@ class OutputFile:
             view = view[len(part) :]
 
     def _make_ring(self) -> int:
-        """A file of the same file system that goes with this process."""
+        """A nameless file of the same file system, gone with this process."""
         name = f"{self._rel}-tail"
         folder, base = folders.open_parent(self._root, name)
         try:
@@ -123,13 +123,13 @@ class OutputFile:
 
     def _append(self, data: memoryview | bytes) -> None:
         files.write_all(self._fd, data)
-        if self._digest is None:  # what begins small stays small, most of the time
+        if self._digest is None:  # a small output mostly stays small
             self._digest = new("sha256", len(data))
         self._digest.update(data)
         self._size += len(data)
 
     def finish(self) -> StoredOutput:
-        """Put the tail behind the head, sync the bytes, and say what is there now."""
+        """Put the tail after the head, sync the bytes, and describe the finished file."""
         if self._redactor is not None:
             self._keep(self._redactor.finish())
         left_out = max(self._passed - self._head - self._tail, 0)
@@ -146,7 +146,7 @@ class OutputFile:
             self._write_end()
         if not self._still_there():
             self._put_back()
-        if self._size:  # without bytes it is a name, which is synced with the folder that gets it
+        if self._size:  # without bytes it is a name, which is synced with its next folder
             os.fsync(self._fd)
         digest = self._digest or new("sha256", 0)
         printed, redacted = 0, {}
@@ -181,7 +181,7 @@ class OutputFile:
         return os.path.samestat(status, os.fstat(self._fd))
 
     def _put_back(self) -> None:
-        """Write it again where the command removed or moved it, folder and all (HAZARD E67)."""
+        """Write it again if the command removed or moved it, folder and all (HAZARD E67)."""
         old, self._fd = self._fd, self._make()
         try:
             for at in range(0, self._size, _BLOCK):
@@ -191,9 +191,9 @@ class OutputFile:
 
 
 def discard(root: str, rels: Sequence[str]) -> None:
-    """Remove work files of one folder where they are still there; never fails.
+    """Remove work files of one folder if they are still there; never fails.
 
-    Their names are nobody else's, and of a link the link goes.
+    No other file has their names, and of a symlink only the link is removed.
     """
     if not rels:
         return
@@ -203,7 +203,7 @@ def discard(root: str, rels: Sequence[str]) -> None:
         if folder is None:
             return
         with suppress(OSError):  # no descriptor left: then each is tried
-            names.intersection_update(os.listdir(folder))  # most were taken long since
+            names.intersection_update(os.listdir(folder))  # most were taken before
         for name in names:
             with suppress(OSError):
                 os.unlink(name, dir_fd=folder)

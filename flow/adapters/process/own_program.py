@@ -1,4 +1,4 @@
-"""Where the ``flow`` that runs was started from, for files that have to name it."""
+"""Path of the ``flow`` that is running, for files that have to name it."""
 
 from __future__ import annotations
 

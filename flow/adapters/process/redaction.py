@@ -1,4 +1,4 @@
-"""Redaction of what an environment shows to be secret, by the names of its variables (SPEC 10)."""
+"""Redaction of an environment's secret values, by the names of its variables (SPEC 10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The secrets that an environment shows by the names of its variables, and texts without any."""
+"""Secrets of an environment by the names of its variables; a quick check for texts without any."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def secret_values(environ: Mapping[str, str]) -> tuple[bytes, ...]:
-    """The values of secret-looking variables; a path that is there is none."""
+    """The values of secret-looking variables; the path of an existing file is none."""
     return values(environ, os.path.exists)
 
 
 def has_no_secret(text: str, environ: Mapping[str, str]) -> bool:
-    """Whether redaction would surely leave the text as it is; False where a pattern must tell."""
+    """Whether redaction would surely leave the text unchanged; False if a pattern must decide."""
     return not secret_values(environ) and is_plain(text.encode("utf-8", "surrogatepass"))

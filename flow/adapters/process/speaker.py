@@ -1,4 +1,4 @@
-"""From where this process was given its command: the one place that looks."""
+"""Origin of this process's command: the one place that finds it out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def current_speaker(environ: Mapping[str, str]) -> Speaker:
-    """Who speaks. A terminal is one where a person could be asked: it reads and shows."""
+    """The speaker. A terminal is one where a person could be asked: it reads and shows."""
     return speaker(environ, at_terminal=is_terminal(sys.stdin) and is_terminal(sys.stderr))
 
 

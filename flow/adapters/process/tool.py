@@ -1,4 +1,4 @@
-"""Running the tools that Flow itself calls (git and its like).
+"""Running the tools that Flow itself calls (git and the like).
 
 Arguments are a tuple, no shell, output and time are bounded, and a tool that cannot start is a
 result, not an exception. A criterion's own command runs through ``verification`` instead.
@@ -29,7 +29,7 @@ _STDERR_LIMIT = 1 << 20
 
 
 class ToolResult(NamedTuple):
-    """How a tool ended. ``status`` is its exit status, 128+n for signal n.
+    """End of a tool. ``status`` is its exit status, 128+n for signal n.
 
     124, 125 and 127 with a line in ``stderr`` that starts with ``flow:`` are Flow's own: it took
     too long, printed too much, could not start.
@@ -49,13 +49,13 @@ def run_tool(
     timeout: float = 60,
     limit: int = 256 << 20,
 ) -> ToolResult:
-    """Run a program to its end and return what it printed.
+    """Run a program to its end and return its output.
 
-    ``argv[0]`` without a slash is looked up in the absolute folders of ``env``'s PATH, never in
-    the working directory. ``stdin`` None is ``/dev/null``. ``timeout`` is in seconds, ``limit`` in
-    bytes of standard output (standard error keeps its first MiB). The program gets a session of
-    its own and none of Flow's descriptors, and is ended with its process group when it takes too
-    long or Flow is interrupted. Raises nothing of its own.
+    ``argv[0]`` without a slash is looked up in the absolute folders of ``env``'s PATH, never in the
+    working directory. ``stdin`` None is ``/dev/null``. ``timeout`` is in seconds, ``limit`` in
+    bytes of standard output (standard error keeps its first MiB). The program gets a session of its
+    own and none of Flow's descriptors, and is ended with its process group when it takes too long
+    or Flow is interrupted. Raises no errors of its own.
     """
     program = locate(argv, cwd, env)
     if program is None:

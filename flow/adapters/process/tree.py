@@ -1,10 +1,10 @@
 """Finding and ending every process that a command started.
 
 Linux: the process that watches a command is a *subreaper*. A process below it whose parent dies
-becomes its child, whatever session or group it fled to, so that "no child is left" means "nothing
-is left" (:class:`ReapedTree`). Elsewhere processes are followed by looking at the table again and
-again (:class:`FollowedTree`), which one that detaches itself quickly enough can escape; the
-evidence says so.
+becomes its child, in any session or group, so that "no child is left" means "nothing is left"
+(:class:`ReapedTree`). Elsewhere processes are followed by looking at the table again and again
+(:class:`FollowedTree`), which one that detaches itself quickly enough can escape; the evidence
+records that.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ _STAT_LIMIT = 1 << 13
 
 
 class Process(NamedTuple):
-    """A row of the process table. ``start`` tells it from a later one with the same number."""
+    """A row of the process table.
+
+    ``start`` distinguishes it from a later one with the same number.
+    """
 
     pid: int
     parent: int
@@ -57,18 +60,18 @@ class Tree(Protocol):
         """Take ``pid`` as the command."""
 
     def reap(self) -> bool:
-        """Collect who has exited; True where nothing of the tree is left."""
+        """Collect exited processes; True if none of the tree is left."""
 
     def living(self) -> list[Process]:
-        """What is there now; never anything that is not of the tree."""
+        """The processes of the tree that exist now; never any other."""
 
 
 def watch_over(keep: set[int]) -> Loop:
-    """Make a process that was just forked one that only watches what it starts.
+    """Make a process that was just forked one that only watches its children.
 
-    It leads a session of its own, where no Ctrl-C reaches it, and holds no descriptor but ``keep``,
-    a lock of Flow's least of all; its missing standard streams are empty. The loop wakes when a
-    child exits.
+    It leads a session of its own, where no Ctrl-C reaches it, and holds no descriptor except
+    ``keep``, above all no lock of Flow's; its missing standard streams are empty. The loop wakes
+    when a child exits.
     """
     os.setsid()
     forget_signals()
@@ -88,7 +91,7 @@ def make_tree(*, reaps: bool) -> Tree:
 
 
 def become_subreaper() -> bool:
-    """Make this process the new parent of its orphaned descendants; False where that is unknown."""
+    """Make this process the new parent of its orphaned descendants; False if that is unknown."""
     if not sys.platform.startswith("linux"):
         return False
     set_child_subreaper = 36
@@ -100,13 +103,13 @@ def become_subreaper() -> bool:
 
 
 def _prctl(*numbers: int) -> int:
-    """The system call. What ``ctypes`` wraps does without it: it takes 3 ms to load."""
+    """The system call, in the way of ``ctypes`` but without loading it, which takes 3 ms."""
     try:
         from _ctypes import call_function, dlopen, dlsym
 
         here = dlopen(None, 0)  # type: ignore[arg-type]  # all that is loaded
         result: int = call_function(dlsym(here, "prctl"), numbers)
-    except (ImportError, AttributeError, TypeError):  # they are nobody's promise
+    except (ImportError, AttributeError, TypeError):  # ``_ctypes`` is private and may change
         import ctypes
 
         result = ctypes.CDLL(None).prctl(*numbers)
@@ -127,7 +130,7 @@ class ReapedTree:
         self._command, self.status = pid, None
 
     def reap(self) -> bool:
-        """Collect who has exited; True where nothing of the tree is left."""
+        """Collect exited processes; True if none of the tree is left."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -139,12 +142,12 @@ class ReapedTree:
                 self.status, self._command = status, -1
 
     def living(self) -> list[Process]:
-        """What is there now."""
+        """The processes of the tree that exist now."""
         return descendants(os.getpid(), table())
 
 
 class FollowedTree:
-    """What could be seen to descend from the command, by parent or by process group."""
+    """The processes that were seen to descend from the command, by parent or by process group."""
 
     complete = False
 
@@ -161,7 +164,7 @@ class FollowedTree:
         self.living()
 
     def reap(self) -> bool:
-        """Collect who has exited; True where nothing of the tree was found."""
+        """Collect exited processes; True if none of the tree was found."""
         if self._command >= 0:
             pid, status = os.waitpid(self._command, os.WNOHANG)
             if pid == 0:
@@ -170,7 +173,7 @@ class FollowedTree:
         return not self.living()
 
     def living(self) -> list[Process]:
-        """What is there now, as far as it can be known; looking often makes it know more."""
+        """The processes of the tree that exist now, as far as known; frequent looks find more."""
         rows = table()
         rows.pop(os.getpid(), None)
         known = {p for p, start in self._known.items() if p in rows and rows[p].start == start}
@@ -215,7 +218,7 @@ def _send_exactly(process: Process, number: int) -> None:
 
 
 def start_of(pid: int) -> str | None:
-    """When a process began, in a form that tells it from another; None where that takes long."""
+    """Start of a process, in a form that is unique to it; None if that takes long to find out."""
     row = _read_stat(str(pid))
     return row.start if row else None
 
@@ -223,8 +226,8 @@ def start_of(pid: int) -> str | None:
 def end_groups_of(leaders: Iterable[tuple[int, str | None]], seconds: float) -> None:
     """Kill the groups that these processes led, and wait until they have ended.
 
-    Each leader comes with when it began: a number that belongs to a later process is left alone.
-    What SIGKILL cannot end is given up after ``seconds``.
+    Each leader comes with its start: a number that belongs to a later process is left alone.
+    Processes that SIGKILL cannot end are given up after ``seconds``.
     """
     groups = {pid for pid, start in leaders if start_of(pid) in (None, start)}
     for pid in groups:
@@ -259,7 +262,7 @@ def _read_stat(pid: str) -> Process | None:
     try:
         fd = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
         try:
-            text = os.read(fd, _STAT_LIMIT)  # a file of /proc: one reading is all of it
+            text = os.read(fd, _STAT_LIMIT)  # a file of /proc: one read returns all of it
         finally:
             os.close(fd)
     except OSError:  # it has just gone

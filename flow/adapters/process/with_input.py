@@ -1,9 +1,9 @@
-"""One program that is asked something: text in, text out, its whole process tree ended after it.
+"""One program that gets a question: text in, text out, its whole process tree ended after it.
 
-A reaper is forked for it, as ``supervisor`` is for a goal's command: it has the program as
-its child, finds every descendant, and ends them all when the program has exited, when its time is
-up, or when Flow is gone. Unlike a goal's command the program gets text on its standard input, its
-two outputs are kept apart, and both are held in memory, since they are small.
+A reaper is forked for it, as ``supervisor`` is for a goal's command: it has the program as its
+child, finds every descendant, and ends them all when the program has exited, when its time is up,
+or when Flow is gone. Unlike a goal's command the program gets text on its standard input, its two
+outputs are kept separate, and both are held in memory, since they are small.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
 
 _STDERR = 1 << 16
 _SLACK = 5.0
-"""Seconds that the reaper may take on top of all limits before Flow gives it up."""
+"""Seconds that the reaper may take beyond all limits before Flow gives it up."""
 
 
 class InputRunResult(NamedTuple):
-    """How it ended. ``status`` is the exit status (128+n for signal n), of ``exit`` only."""
+    """Result of a run. ``status`` is the exit status (128+n for signal n), of ``exit`` only."""
 
     kind: Literal["exit", "timeout", "too_much", "not_found", "not_started", "lost"]
     status: int | None
     stdout: bytes
     stderr: bytes
-    """Its first 64 KiB."""
+    """The first 64 KiB of standard error."""
     why: str = ""
     """Why it could not be started or how it got lost."""
 
 
 class _Limits(NamedTuple):
-    """In seconds; ``grace`` is between SIGTERM and SIGKILL."""
+    """Limits in seconds; ``grace`` is between SIGTERM and SIGKILL."""
 
     timeout: float
     grace: float
@@ -59,12 +59,12 @@ def run_with_input(
     limit: int,
     grace: float = 1.0,
 ) -> InputRunResult:
-    """Run a program, give it ``stdin``, and return what it said; never raises of its own.
+    """Run a program, give it ``stdin``, and return its output; raises no errors of its own.
 
     ``argv[0]`` without a slash is looked up in the absolute folders of ``env``'s PATH. ``timeout``
     and ``grace`` (between SIGTERM and SIGKILL) are seconds, ``limit`` is bytes of standard output:
-    one more, and the program is ended. Nothing that it started outlives the call, whatever session
-    it fled to (where the system allows to know that, SPEC 3).
+    one more, and the program is ended. None of its processes outlives the call, in any session (on
+    systems that can find them all, SPEC 3).
     """
     program = locate(argv, cwd, env)
     if program is None:
@@ -87,7 +87,7 @@ def _run(loop: Loop, program: Program, stdin: bytes, limit: int, limits: _Limits
     try:
         with InterruptHeld():
             pid = fork_to(lambda: _reap(program, limits, fds, alive_r, report_w))
-            # Whatever happens, the reaper knows it by the closed pipe, and ends everything.
+            # In every case the reaper notices the closed pipe, and ends everything.
             reaper = Child(loop, pid, ask=lambda: loop.close(alive), grace=longest)
         loop.close(*fds, alive_r, report_w)
         out = BoundedBytes(limit, lambda: reaper.ask(time.monotonic()))
@@ -126,7 +126,7 @@ def _reap(
     tree = make_tree(reaps=become_subreaper())
     began = time.monotonic()
     try:
-        # The program itself says who it is, before it can kill this process.
+        # The program itself reports its number, before it can kill this process.
         pid = start(program, fds, before=lambda: tell(pid=os.getpid()))
     except (OSError, ValueError) as error:
         missing = isinstance(error, FileNotFoundError) and os.path.isdir(program.cwd or ".")
@@ -137,7 +137,7 @@ def _reap(
         os.close(fd)
     tree.watch(pid)
     ending = EndingSteps(tree, limits.grace)
-    # Flow has heard enough, or is gone.
+    # Flow has read enough, or is gone.
     loop.read(alive, lambda _: None, at_end=lambda: ending.ask(time.monotonic()))
     attended = attend(loop, ending, began=began, timeout=limits.timeout)
     status = None if attended.status is None else status_of(attended.status)
