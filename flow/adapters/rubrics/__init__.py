@@ -1,4 +1,1 @@
-"""Rubrics and scorecards on disk.
-
-What they mean is in ``core/judging``.
-"""
+"""Rubrics and scorecards on disk. Their meaning is defined in ``core/judging``."""

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from flow.core.judging.rubric.calibration_cases import Case
 
 LIMIT = 16 << 20
-"""Bytes of a file of cases in JSON or JSON Lines; YAML has its own limit of 1 MiB."""
+"""Most bytes of a file of cases in JSON or JSON Lines; YAML has its own limit of 1 MiB."""
 SUBJECT_LIMIT = 8 << 20
-"""Bytes of the file that a case names as its subject."""
+"""Most bytes of the file that a case names as its subject."""
 
 
 def read_cases(path: str) -> tuple[Case, ...]:

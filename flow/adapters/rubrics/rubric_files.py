@@ -1,4 +1,4 @@
-"""Where rubrics come from: a project's ``.flow/rubrics``, Flow's own ones, a file that is named."""
+"""Sources of rubrics: a project's ``.flow/rubrics``, Flow's own ones, a file that is named."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from flow.errors import FlowError, in_file
 
 ENDS = layout.RUBRIC_ENDS
 FILES_LIMIT = 10_000
-"""Rubrics of a project that are listed."""
+"""Most rubrics of a project that are listed."""
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# As for the schemas: a wheel carries them inside the package, which is asked first.
+# As for the schemas: a wheel carries them inside the package, which comes first.
 _FOLDERS = (
     os.path.join(_PACKAGE, "_data", "rubrics"),
     os.path.join(os.path.dirname(_PACKAGE), "rubrics"),
@@ -30,7 +30,7 @@ _FOLDERS = (
 
 
 class RubricFolder:
-    """The rubrics that can be meant below the top level ``top``; None outside of any checkout."""
+    """The rubrics available below the top level ``top``; None outside of any checkout."""
 
     def __init__(self, top: str | None) -> None:
         self._top = top
@@ -38,7 +38,7 @@ class RubricFolder:
     def find(self, name: str) -> LoadedRubric:
         """The rubric of this name: the project's own, else Flow's.
 
-        Raises :class:`InputError` (``not_found``) where there is none, :class:`ContractError` with
+        Raises :class:`InputError` (``not_found``) if there is none, :class:`ContractError` with
         every fault of its file, :class:`RefusedError` for a symlink.
         """
         ids.rubric_name(name)
@@ -66,12 +66,12 @@ class RubricFolder:
         return read(inputs.read(name, "rubric"), name)
 
     def names(self, most: int | None = None) -> tuple[str, ...]:
-        """The names that mean a rubric, the project's own first; the first ``most`` of them."""
+        """The names of all rubrics, the project's own first; at most ``most`` of them."""
         own = () if self._top is None else project_names(self._top)
         return tuple(dict.fromkeys([*own, *READY_MADE][:most]))
 
     def never_used(self) -> list[str]:
-        """What lies beside the project's rubrics, scorecards' too, and no name leads to."""
+        """Sentences on files beside the project's rubrics and scorecards' that are never used."""
         if self._top is None:
             return []
         unused = list(never_used(self._top))
@@ -83,7 +83,7 @@ class RubricFolder:
 
 
 def ready_made(name: str) -> LoadedRubric:
-    """One of Flow's own rubrics; :class:`StorageError` where this installation lacks it."""
+    """One of Flow's own rubrics; :class:`StorageError` if this installation lacks it."""
     for folder in _FOLDERS:
         path = os.path.join(folder, name + ENDS[0])
         if os.path.isfile(path):
@@ -127,7 +127,7 @@ def _rubric_paths(top: str) -> list[str]:
 
 
 def _suffix_rank(file: str) -> int:
-    """Where the file's end stands among those that a rubric may have."""
+    """Rank of the file's ending among those that a rubric may have."""
     end = os.path.splitext(file)[1]
     return ENDS.index(end) if end in ENDS else len(ENDS)
 

@@ -1,7 +1,7 @@
 """Stored scorecards: one JSON file for each, published once and never changed (SPEC 9.3).
 
-The folder lies in the checkout, where anybody can write: reading back is bounded, and what is no
-card of Flow's shape is named and left out.
+The folder is in the checkout, where anyone can write: reading is bounded, and a file without the
+form of Flow's cards is named and left out.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
     from flow.core.settings import LoadedSettings
 
 CARD_LIMIT = 1 << 18
-"""Bytes of a stored card that are read."""
+"""Most bytes of a stored card that are read."""
 MOST_FILES = 100_000
-"""Files in the folder."""
+"""Most files in the folder."""
 MOST_OTHERS = 200
-"""Files of other skills, with names that end alike, that are read in vain."""
+"""Most files of other skills, with names that end alike, that are read in vain."""
 MOST_NUMBERS = 1_000
-"""Cards of one skill in one second."""
+"""Most cards of one skill in one second."""
 MOST_SKILLS = 100
-"""Skills of one folder that are told."""
+"""Most skills of one folder that are listed."""
 MOST_TRIED = 5
-"""The newest files of one name that are looked into for their skill."""
+"""Newest files of one name that are read to find its skill."""
 DAY = 86_400
 LOCK = f"{layout.LOCKS}/scores.lock"
 _WARNINGS = 20
 
 
 def folder(top: str, loaded: LoadedSettings) -> str:
-    """Where cards lie: ``judge.scoresDir``, else ``skills/judge/scores`` where a project has it."""
+    """The folder of cards: ``judge.scoresDir``, else ``skills/judge/scores`` if it exists."""
     if loaded.origins["judge.scoresDir"] != DEFAULT:
         return loaded.settings.scores_dir
     if os.path.isdir(os.path.join(top, *layout.PLUGIN_SCORES.split("/"))):
@@ -61,9 +61,9 @@ def publish(
 ) -> dict[str, Any]:
     """Write a card under the next free name and return it with ``file``, that name.
 
-    Of several processes in one second each gets a name of its own. ``announce`` gets the file's
-    path and bytes before it is written. Raises :class:`RefusedError`
-    for a symlink on the way and :class:`StorageError` for the disk.
+    If several processes write in one second, each gets a name of its own. ``announce`` gets the
+    file's path and bytes before it is written. Raises :class:`RefusedError` for a symlink on the
+    way and :class:`StorageError` for the disk.
     """
     for number in range(1, MOST_NUMBERS + 1):
         rel = f"{where}/{past.file_name(card['skill'], card['timestamp'], number)}"
@@ -93,9 +93,9 @@ def history(
 ) -> CardHistory:
     """The newest cards of ``skill``, at most ``most``; ``latest`` is the last stamp that counts.
 
-    Without it a card from the future counts for a day: clocks are set back at times.
-    Cards of the execution ``without`` are left out: an execution is not compared with itself.
-    Raises :class:`RefusedError` where the folder is reached through a symlink.
+    Without it a card from the future counts for a day: clocks are set back at times. Cards of the
+    execution ``without`` are left out: an execution is not compared with itself. Raises
+    :class:`RefusedError` if the folder is reached through a symlink.
     """
     latest = latest or time.strftime("%Y%m%d-%H%M%S", time.gmtime(time.time() + DAY))
     cards: list[PastCard] = []
@@ -137,8 +137,8 @@ def history(
 def skills(top: str, where: str) -> tuple[list[str], list[str]]:
     """The skills that have cards in the folder, sorted, and why some are left out.
 
-    A skill is what a card says of itself, where its file's name says the same. Of the files of one
-    name a few of the newest are looked into. Raises as :func:`history` does.
+    A skill counts if a card names it and its file's name does so, too. Of the files of one name a
+    few of the newest are read. Raises as :func:`history` does.
     """
     by_stem: dict[str, list[CardFile]] = {}
     for name in files.names(top, where, suffix=".json", limit=MOST_FILES):
@@ -157,7 +157,7 @@ def skills(top: str, where: str) -> tuple[list[str], list[str]]:
 
 
 def _told_skill(top: str, where: str, file: CardFile) -> str | None:
-    """The skill that a file says it is a card of; None where it is no card."""
+    """The skill that a card names; None if the file is no card."""
     try:
         data = files.read_bytes(top, f"{where}/{file.name}", limit=CARD_LIMIT)
         document = read_json(data, file=file.name, what="scorecard", limit=CARD_LIMIT)
@@ -170,10 +170,10 @@ def _told_skill(top: str, where: str, file: CardFile) -> str | None:
 def stored_card(
     top: str, where: str, skill: str, name: str
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """A stored card of ``skill`` as it is in its file, and what is odd about it.
+    """A stored card of ``skill`` as it is in its file, and warnings on its oddities.
 
     ``name`` is its file's name, with ``.json`` or without, or a path that ends in it. Raises
-    :class:`InputError` where there is no such card, :class:`ContractError` for a file that is none.
+    :class:`InputError` if there is no such card, :class:`ContractError` for a file that is none.
     """
     base = f"{name.rpartition('/')[2].removesuffix('.json')}.json"
     file = past.read_name(base)

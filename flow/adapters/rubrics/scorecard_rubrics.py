@@ -1,10 +1,10 @@
-"""Which rubric a skill's execution is judged by, and why (SPEC 9.3).
+"""Choice of the rubric for a skill's execution, and its reason (SPEC 9.3).
 
 A rubric is a Markdown file whose front matter names the skills it is for, exactly or as globs. In
 this order: the one that a person asked for; a project's own (``skills/judge/rubrics/rubric-*.md``
 and ``.flow/rubrics/*.md``, by file name) whose list has the skill; Flow's, likewise; a project's
 that has no list and is named as the skill is; the default one. A project's file with the name of
-one of Flow's stands in its place.
+one of Flow's replaces it.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ READY_MADE = ("code", "default", "ops", "research", "writing")
 """The rubrics that come with Flow, ``rubric-<name>.md``."""
 DEFAULT = "rubric-default.md"
 LIMIT = 64 << 10
-"""Bytes of one rubric."""
+"""Most bytes of one rubric."""
 MOST_FILES = 1000
 MOST_SKILLS = 1000
 MOST_PATTERN = 200
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# As for the schemas: a wheel carries them inside the package, which is asked first.
+# As for the schemas: a wheel carries them inside the package, which comes first.
 _FOLDERS = (
     os.path.join(_PACKAGE, "_data", "scorecard_rubrics"),
     os.path.join(os.path.dirname(_PACKAGE), *layout.PLUGIN_RUBRICS.split("/")),
@@ -47,7 +47,7 @@ class _Rubric(NamedTuple):
     name: str
     text: str
     skills: tuple[str, ...]
-    """Empty where it names none, as in a copy of ``rubric-default.md``."""
+    """Empty if it names none, as in a copy of ``rubric-default.md``."""
     source: str
     file: str
 
@@ -105,7 +105,7 @@ def _by_name(skill: str, rubric: _Rubric) -> str:
 
 
 def _unchosen(skill: str, own: list[_Rubric]) -> tuple[str, ...]:
-    """What is said of the project's own where the default one stands in."""
+    """Notes on the project's own rubrics if the default one is used."""
     notes: tuple[str, ...] = ()
     unlisted = [each.file for each in own if not each.skills and each.name != DEFAULT]
     if unlisted:
@@ -117,7 +117,7 @@ def _unchosen(skill: str, own: list[_Rubric]) -> tuple[str, ...]:
 
 
 def _passed_over(skill: str, chosen: _Rubric, own: list[_Rubric]) -> tuple[str, ...]:
-    """What is said of the project's own that are named as the skill and are not for it."""
+    """Notes on the project's own rubrics that are named as the skill but not for it."""
     others = [each.file for each in _named_alike(skill, own) if each.name != chosen.name]
     if not others:
         return ()
@@ -125,15 +125,15 @@ def _passed_over(skill: str, chosen: _Rubric, own: list[_Rubric]) -> tuple[str, 
 
 
 def _named_alike(skill: str, own: list[_Rubric]) -> list[_Rubric]:
-    """Those of :func:`_named_as` that name no skill."""
+    """The rubrics of :func:`_named_as` that name no skill."""
     return [rubric for rubric in _named_as(skill, own) if not rubric.skills]
 
 
 def _named_as(skill: str, own: list[_Rubric]) -> list[_Rubric]:
-    """The project's own whose file is named as the skill is, best first.
+    """The project's own rubrics whose file is named as the skill is, best first.
 
     The words of the file's name are words of the skill's, one after the other: ``rubric-deploy.md``
-    is for ``deploy`` and, where nothing fits better, for ``deploy-staging``.
+    is for ``deploy`` and, if nothing fits better, for ``deploy-staging``.
     """
     words = _name_words(skill.rpartition(":")[2])
     ranked = []
@@ -213,10 +213,10 @@ def _rubric_files(top: str | None) -> list[tuple[str, str]]:
 
 
 def never_used(top: str) -> tuple[str, ...]:
-    """A sentence for each file beside a project's rubrics of scorecards that nothing leads to.
+    """A sentence for each file beside a project's rubrics of scorecards that is never used.
 
-    In ``.flow/rubrics`` that is a second Markdown file of one name only; the others there are told
-    by :func:`flow.adapters.rubrics.rubric_files.never_used`.
+    In ``.flow/rubrics`` that is a second Markdown file of one name only; the others there are
+    reported by :func:`flow.adapters.rubrics.rubric_files.never_used`.
     """
     unused = []
     for name in files.names(top, layout.PLUGIN_RUBRICS, suffix="", limit=MOST_FILES):

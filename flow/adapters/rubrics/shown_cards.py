@@ -1,4 +1,4 @@
-"""Stored scorecards as a report shows them: what cannot be read is left out."""
+"""Stored scorecards for a report: unreadable ones are left out."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from flow.core.settings import LoadedSettings
 
 MOST = 20
-"""Cards of a skill whose composites are shown."""
+"""Most cards of a skill whose composites are shown."""
 
 
 def card(top: str, settings: LoadedSettings, path: str, skill: str) -> Mapping[str, Any]:
-    """A scorecard; empty where it is not there, or is none of the skill."""
+    """A scorecard; empty if it is not there, or is none of the skill."""
     try:
         return score_files.stored_card(top, score_files.folder(top, settings), skill, path)[0]
     except FlowError:
