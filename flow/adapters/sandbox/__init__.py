@@ -1,4 +1,1 @@
-"""Confining a command with bubblewrap: its paths, its home.
-
-Nothing here runs one.
-"""
+"""Confining a command with bubblewrap: its paths, its home. No command is run here."""

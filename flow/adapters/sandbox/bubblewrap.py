@@ -1,9 +1,9 @@
 """Running commands in a bubblewrap sandbox (``evaluator.sandbox``, docs/sandbox-secrets.md).
 
-What a sandbox is made of, as the arguments of ``bwrap``: the root read-only, a private ``/tmp``,
-``/dev``, ``/proc`` and home folder, the checkout writable where the goal's patterns say, processes
-of its own, no network unless the goal asks for one. There is no way from here to a command that
-runs without it: what cannot be set up is a reason, and the command does not run.
+The parts of a sandbox as the arguments of ``bwrap``: the root read-only, a private ``/tmp``,
+``/dev``, ``/proc`` and home folder, the checkout writable as the goal's patterns allow, processes
+of its own, no network unless the goal asks for one. No path from here leads to a command without
+its sandbox: if one cannot be set up there is a reason, and the command does not run.
 """
 
 from __future__ import annotations
@@ -27,38 +27,39 @@ if TYPE_CHECKING:
     from flow.app.ports import Check
 
 OLDEST = (0, 8, 0)
-"""The first one that can forbid further user namespaces and limit the size of a tmpfs."""
+"""The first version that can forbid further user namespaces and limit the size of a tmpfs."""
 PRIVATE = ("/tmp", "/var/tmp", "/run")  # noqa: S108  # where they are mounted, nothing is written
-"""Empty ones are put there. ``/run`` is where daemons listen that act for whoever asks them."""
+"""Folders that are replaced by empty ones. Daemons listen in ``/run`` that act for any caller."""
 TMP_BYTES = 1 << 30
-"""Of each private folder."""
+"""Bytes of each private folder."""
 PROCESSES = 4096
-"""Processes and threads at once in one sandbox, where the system can count them."""
+"""Processes and threads at once in one sandbox, if the system can count them."""
 START = 'ulimit -u "$1" 2>/dev/null; shift; exec -a bash "$0" "$@" {fd}>&-'
-"""What bash does first in a sandbox: the limit, then it closes what bwrap tells its status on
-(bwrap lets it through) and becomes the shell that runs without a sandbox too."""
+"""First commands of bash in a sandbox: it sets the limit, closes the descriptor for bwrap's status
+(bwrap lets it through) and becomes the same shell that runs without a sandbox.
+"""
 
 _COUNTS_IN_NAMESPACE = (5, 14)
-"""From this Linux on the processes of a user namespace have a count of their own."""
+"""From this Linux version on the processes of a user namespace have a count of their own."""
 
 
 class Confinement(NamedTuple):
     """One way to run commands. With ``refused`` they cannot be run at all."""
 
     argv: tuple[str, ...]
-    """``bwrap`` with what it mounts and keeps apart."""
+    """``bwrap`` with its mounts and namespaces."""
     shell: tuple[str, str]
-    """The path of bash, and how many processes there may be."""
+    """The path of bash, and the most processes as text."""
     env: Mapping[str, str]
     record: Mapping[str, Any]
-    """What the evidence tells."""
+    """Fields for the evidence."""
     limitations: tuple[str, ...] = ()
     refused: str | None = None
     made: tuple[str, ...] = ()
     """Folders of the checkout that were made so that they could be opened."""
 
     def command(self, cwd: str, status: int, options: Sequence[str]) -> list[str]:
-        """The arguments that run bash with ``options`` in ``cwd``; it tells how on ``status``."""
+        """The arguments that run bash with ``options`` in ``cwd``; status goes to ``status``."""
         bash, processes = self.shell
         argv = [*self.argv, "--chdir", cwd, "--json-status-fd", str(status), "--", bash]
         argv += ["--noprofile", "--norc", "-c", START.format(fd=status), bash, processes]
@@ -67,14 +68,14 @@ class Confinement(NamedTuple):
     def tidy(self, top: str) -> None:
         """Remove those of ``made`` that are still empty."""
         for rel in reversed(self.made):
-            with suppress(OSError):  # something is in it, or it has gone
+            with suppress(OSError):  # not empty, or gone
                 os.rmdir(os.path.join(top, rel))
 
     @staticmethod
     def refusal(printed: bytes | bytearray, status: bytes | bytearray) -> str:
-        """Why bwrap did not start the command, from what it printed instead; empty: it did.
+        """Why bwrap did not start the command, from its output; empty if it did start it.
 
-        ``status`` is what it told on its pipe: only of a command that ran it tells an exit code.
+        ``status`` is the text of its status pipe, with an exit code only if the command ran.
         """
         if b'"exit-code"' in status:
             return ""
@@ -85,9 +86,9 @@ class Confinement(NamedTuple):
 def confine(
     top: str, sandbox: Sandbox, bash: str, env: Mapping[str, str], environ: Mapping[str, str]
 ) -> Confinement:
-    """How to run commands of the checkout ``top`` (a real path) in the sandbox that is asked for.
+    """The way to run commands of the checkout ``top`` (a real path) in a sandbox.
 
-    ``env`` is what the commands get, ``environ`` the user's environment.
+    ``env`` is the commands' environment, ``environ`` the user's.
     """
     record: dict[str, Any] = {"kind": sandbox.kind, "network": sandbox.network}
     bwrap, version, why = usable(top, environ.get("PATH"))
@@ -127,7 +128,7 @@ def confine(
 def confined(
     top: str, checks: Sequence[Check], bash: str, env: Mapping[str, str], environ: Mapping[str, str]
 ) -> list[Confinement | None]:
-    """How to run each of ``checks``: None for those that ask for no sandbox."""
+    """The way to run each of ``checks``: None for those that ask for no sandbox."""
     by_sandbox: dict[Sandbox | None, Confinement | None] = {None: None}
     for wanted in (check.sandbox for check in checks):
         if wanted is not None and wanted not in by_sandbox:
@@ -177,7 +178,7 @@ def _namespaces(sandbox: Sandbox) -> list[str]:
 
 
 def _mounted_paths(top: str, environ: Mapping[str, str]) -> dict[str, str]:
-    """real path → what is mounted there; the deeper one counts."""
+    """real path → the kind of its mount; the deeper one counts."""
     mounts = {"/": "read"}
     for path in PRIVATE:
         real = os.path.realpath(path)
@@ -193,11 +194,11 @@ def _mounted_paths(top: str, environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _home_folders(environ: Mapping[str, str]) -> list[str]:
-    """HOME, and the account's own where that is another: both hold what is the user's."""
+    """HOME, and the account's own if that differs: both hold the user's files."""
     homes = [environ.get("HOME", "")]
     try:
         homes.append(pwd.getpwuid(os.getuid()).pw_dir)
-    except KeyError:  # an account of no name
+    except KeyError:  # an account without a name
         pass
     real = [os.path.realpath(home) for home in homes if home.startswith("/")]
     return [home for home in dict.fromkeys(real) if home != "/" and os.path.isdir(home)]
@@ -216,7 +217,7 @@ def _programs(environ: Mapping[str, str], hidden: Sequence[str]) -> list[str]:
 
 
 def _hide_covered(mounts: dict[str, str], top: str, environ: Mapping[str, str]) -> None:
-    """Hide what must not be read, wherever something that is shown would show it."""
+    """Hide secrets wherever a shown folder would show them."""
     paths = [path for home in _home_folders(environ) for path in sandbox_home.secrets(home)]
     state = environ.get("FLOW_STATE_DIR", "")
     if state.startswith("/") and os.path.isdir(state):
@@ -232,9 +233,10 @@ def _hide_covered(mounts: dict[str, str], top: str, environ: Mapping[str, str]) 
 
 
 def _sockets(environ: Mapping[str, str]) -> list[str]:
-    """Sockets that the environment names (ssh-agent, D-Bus, docker), wherever they lie.
+    """Sockets that the environment names (ssh-agent, D-Bus, docker), in any folder.
 
-    Whoever may connect has others act outside of the sandbox; a read-only mount does not hinder it.
+    A process that may connect can have others act outside of the sandbox; a read-only mount does
+    not prevent it.
     """
     sockets = []
     for value in environ.values():
@@ -250,7 +252,7 @@ def _sockets(environ: Mapping[str, str]) -> list[str]:
 
 
 def _resolver(mounts: dict[str, str]) -> None:
-    """Name resolution often leads to a file in ``/run``, which is hidden."""
+    """Show the file of name resolution: often it is in ``/run``, which is hidden."""
     real = os.path.realpath("/etc/resolv.conf")
     if not is_below(real, "/etc") and os.path.isfile(real):
         mounts[real] = "read"

@@ -1,7 +1,7 @@
-"""What of the user's home folder a sandboxed command sees.
+"""The parts of the user's home folder that a sandboxed command sees.
 
-The home folder is a new and empty one. What does not start with a dot is shown in it, read-only,
-and of the rest only where tools live: keys, tokens, histories, browsers, Flow's state stay out.
+The home folder is a new and empty one. Entries without a leading dot are shown in it, read-only,
+and of the others only those with tools: keys, tokens, histories, browsers, Flow's state stay out.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ TOOLS = frozenset(
         ".yarn",
     )
 )
-"""Hidden entries of a home folder that programs to run or to build with lie in."""
+"""Hidden entries of a home folder with programs to run or to build with."""
 PARTS = (
     ".cache/Cypress",
     ".cache/huggingface/hub",
@@ -101,11 +101,11 @@ SECRETS = (
 )
 """Covered wherever they can be seen."""
 MOST = 150
-"""Entries of a home folder that are shown."""
+"""Most entries of a home folder that are shown."""
 
 
 def shown(home: str, environ: Mapping[str, str]) -> dict[str, str]:
-    """path → ``read`` or the target of a symlink, for what is shown of ``home`` (a real path)."""
+    """path → ``read`` or the target of a symlink, for the shown parts of ``home`` (a real path)."""
     paths: dict[str, str] = {}
     wanted = TOOLS | _on_path(home, environ)
     try:
@@ -126,7 +126,7 @@ def shown(home: str, environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _on_path(home: str, environ: Mapping[str, str]) -> frozenset[str]:
-    """Hidden folders of ``home`` that PATH leads into, but for those that hold secrets."""
+    """Hidden folders of ``home`` that PATH leads into, except those with secrets."""
     names = set()
     for folder in environ.get("PATH", "").split(":"):
         real = os.path.realpath(folder) if folder.startswith("/") else ""
@@ -137,6 +137,6 @@ def _on_path(home: str, environ: Mapping[str, str]) -> frozenset[str]:
 
 
 def secrets(home: str) -> list[str]:
-    """The places below ``home`` that hold secrets, as far as there are any."""
+    """The existing places below ``home`` that hold secrets."""
     paths = (os.path.join(home, name) for name in SECRETS)
     return [os.path.realpath(path) for path in paths if os.path.exists(path)]

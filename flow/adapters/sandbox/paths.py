@@ -1,9 +1,9 @@
-"""Which files of a checkout a sandbox opens for writing, by the goal's patterns.
+"""The files of a checkout that a sandbox opens for writing, by the goal's patterns.
 
-A mount is of something that is there, so a pattern opens a folder as a whole where it covers that
-folder, and else what fits it now: below a folder that stays closed nothing new can be made. What a
-pattern cannot open is told, never opened a bit further. A symlink is never followed: what it leads
-to is opened by a pattern that names it.
+A mount needs an existing file, so a pattern opens a folder as a whole if it covers that folder, and
+else the files that match it now: below a folder that stays closed nothing new can be made. A
+pattern that cannot be opened is reported, never opened a bit further. A symlink is never followed:
+its target is opened by a pattern that names it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from flow.core.sandbox import Sandbox
 
 MOST = 200
-"""Mounts for the files that patterns find; each one costs about 0.3 ms."""
+"""Most mounts for the files that patterns find; each one costs about 0.3 ms."""
 LOOKED_AT = 100_000
-"""Paths that are compared with patterns at most."""
+"""Most paths that are compared with patterns."""
 CLOSED = (".git", ".flow")
-"""Never opened, whatever a pattern says."""
+"""Never opened, even if a pattern names them."""
 
 
 class Opened(NamedTuple):
@@ -33,15 +33,15 @@ class Opened(NamedTuple):
 
     writable: tuple[str, ...]
     closed: tuple[str, ...]
-    """Inside what is writable, and not to be written."""
+    """Paths inside writable ones that must not be written."""
     left_out: tuple[str, ...]
-    """Patterns that open nothing, or not all they cover, with why."""
+    """Patterns that open nothing, or not all they cover, with the reason."""
     made: tuple[str, ...]
     """Folders that were made so that they could be opened."""
 
 
 def opened(top: str, sandbox: Sandbox) -> Opened:
-    """What is writable; makes the folders that a pattern names and that are not there yet."""
+    """The writable paths; makes the folders that a pattern names and that are missing."""
     opening = _Opening(top, sandbox)
     if not sandbox.allowed:
         opening.writable[""] = None
@@ -63,7 +63,7 @@ class _Opening:
         self.made: list[str] = []
 
     def open(self, pattern: str) -> None:
-        """Open what one allowed pattern covers."""
+        """Open the paths that one allowed pattern covers."""
         path, covers = covered_path(pattern)
         kind = self._kind(path)
         if path.split("/")[0] in CLOSED:
@@ -122,7 +122,7 @@ class _Opening:
         self.left_out[f"{pattern}: only the {len(matches)} paths that fit it already"] = None
 
     def close_denied(self) -> None:
-        """Denied beats allowed: close again what is there and denied."""
+        """Close denied paths again: denied beats allowed."""
         if "" in self.writable:
             self.writable = {"": None}
         if not self.denied:
@@ -148,7 +148,7 @@ class _Opening:
         return True
 
     def result(self) -> Opened:
-        """The opened paths, without those that lie in another one that is open."""
+        """The opened paths, without those below another open one."""
         roots = sorted(self.writable)
         writable: list[str] = []
         for rel in roots:
@@ -165,9 +165,9 @@ def _is_inside(rel: str, other: str) -> bool:
 def _topmost_matches(
     top: str, below: str, fits: Callable[[str, bool], bool]
 ) -> Iterator[tuple[str | None, bool]]:
-    """(path, whether it is a folder) of the topmost that fit; (None, False) where it is too much.
+    """(path, whether it is a folder) of the topmost matches; (None, False) if there are too many.
 
-    Symlinks and what git and Flow keep for themselves are left out.
+    Symlinks, and git's and Flow's own folders, are left out.
     """
     waiting, seen = [below], 0
     while waiting:
