@@ -1,4 +1,1 @@
-"""Setting up a repository and a host, and saying what is wrong with a machine.
-
-Nothing but the command line uses it.
-"""
+"""Setting up a repository and a host, and diagnosing a machine. Only the command line uses it."""

@@ -1,4 +1,4 @@
-"""What Flow writes beside goals: the schema for editors, and what keeps runs out of commits."""
+"""Flow's files beside goals: the schema for editors, the rule that keeps runs out of commits."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ SCHEMA = ".flow/goal.schema.json"
 IGNORED = f"{layout.RUNS}/"
 """The line of ``.gitignore`` that ``flow init`` adds."""
 OWN_IGNORE = f"{layout.RUNS}/.gitignore"
-"""It ignores its whole folder, itself included, so git never sees it."""
+"""Ignores its whole folder, itself included, so git never sees it."""
 _ALL = "*"
 _EVIDENCE = f"{layout.RUNS}/run/evidence/evidence.json"
-"""A file as runs have it."""
+"""An example of a file in a run."""
 
 
 def publish_schema(top: str, announce: Callable[[str, bytes], None]) -> None:
-    """Write it where it is missing; a file that is there is left as it is.
+    """Write the schema if it is missing; an existing file is left unchanged.
 
-    ``announce`` gets its path and bytes before it is written. Raises :class:`RefusedError` where
-    something else than a regular file is there, :class:`StorageError` for the disk.
+    ``announce`` gets its path and bytes before it is written. Raises :class:`RefusedError` if
+    anything but a regular file is there, :class:`StorageError` for the disk.
     """
     if files.exists(top, SCHEMA):
         return
@@ -48,7 +48,7 @@ def publish_schema(top: str, announce: Callable[[str, bytes], None]) -> None:
 def write_beside(
     top: str, common_dir: str | None, announce: Callable[[str, bytes], None]
 ) -> tuple[str, ...]:
-    """Write what belongs beside a new goal; a warning where the schema cannot be written."""
+    """Write the files that belong beside a new goal; a warning if the schema cannot be written."""
     keep_runs_out(top, common_dir)
     try:
         publish_schema(top, announce)
@@ -63,10 +63,10 @@ def names_runs(lines: Sequence[str]) -> bool:
 
 
 def ignores_runs(repo: Repo) -> bool:
-    """Whether git keeps them out of commits: by the repository, ``.git/info/exclude`` or itself.
+    """Whether git ignores runs: by the repository, ``.git/info/exclude`` or the folder's own file.
 
-    The user's own ``core.excludesFile`` does not count: others work here, too. Starts git; where
-    that cannot answer, the rules' text counts.
+    The user's own ``core.excludesFile`` does not count: others work here, too. Starts git; if that
+    cannot answer, the rules' text counts.
     """
     try:
         return bool(git(repo, "check-ignore", "--no-index", "--", _EVIDENCE, ok=(0, 1)))
@@ -75,7 +75,7 @@ def ignores_runs(repo: Repo) -> bool:
 
 
 def _seem_ignored(top: str, common_dir: str | None) -> bool:
-    """The same by the rules' text, quickly; False where one takes something back (``!``)."""
+    """Like :func:`ignores_runs`, quickly, by the rules' text; False if one begins with ``!``."""
     places = [(top, ".gitignore"), *([(common_dir, EXCLUDE)] if common_dir else [])]
     for root, name in places:
         lines = _lines(root, name)
@@ -85,15 +85,15 @@ def _seem_ignored(top: str, common_dir: str | None) -> bool:
 
 
 def keep_runs_out(top: str, common_dir: str | None) -> None:
-    """Let the folder of runs, once it is there, ignore itself where nothing else does.
+    """Let an existing folder of runs ignore itself, unless another rule does.
 
-    A file that is there is left alone, and so is a place that cannot be written.
+    An existing file is left alone, and so is a place that cannot be written.
     """
     try:
         if os.path.isdir(os.path.join(top, layout.RUNS)) and not _seem_ignored(top, common_dir):
             files.publish_new(top, OWN_IGNORE, f"{_ALL}\n".encode())
     except FlowError:
-        return  # what is wrong there is told by what is written next
+        return  # the next write reports the fault
 
 
 def _lines(root: str, name: str) -> list[str]:

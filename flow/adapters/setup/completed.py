@@ -1,4 +1,4 @@
-"""Reading a goal text that somebody hands in, completed with what Flow writes itself."""
+"""Reading a goal text that a caller hands in, completed with Flow's own fields."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class HandedIn(NamedTuple):
-    """A goal text that was handed in, with what it means."""
+    """A goal text that was handed in, its goal, and warnings."""
 
     text: str
     goal: Goal
@@ -32,9 +32,9 @@ def read_handed_in(
     own: Callable[[], OwnFields],
     defaults: GoalDefaults | None = None,
 ) -> HandedIn:
-    """The goal of ``text``, which is completed where it lacks what Flow writes, with ``defaults``.
+    """The goal of ``text``, completed with Flow's own fields if it lacks them, with ``defaults``.
 
-    ``own`` is asked only then. Raises :class:`ContractError` with every fault that is left.
+    ``own`` is called only then. Raises :class:`ContractError` with every remaining fault.
     """
     read = _completed(text, file, own, () if defaults is None else defaults.ids)
     if defaults is None:
@@ -63,7 +63,7 @@ def _completed(
 
 
 def _with_head(text: str, added: Completion, file: str) -> str:
-    """``text`` with what says its format on top, where it can stand there: it is read first."""
+    """``text`` with its format's lines on top, if they can be there: they are read first."""
     head = {path[0]: value for path, value in added.changes if path[0] in HEAD}
     try:
         above = formats.dump_yaml(head) + text if head else text

@@ -1,4 +1,4 @@
-"""Reading ``.flow/defaults.goal.yaml``, and putting what it holds into a goal's text."""
+"""Reading ``.flow/defaults.goal.yaml``, and putting its content into a goal's text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LIMIT = 1 << 20
 
 
 def read_defaults(top: str) -> GoalDefaults | None:
-    """The repository's defaults; None where it has none.
+    """The repository's defaults; None if it has none.
 
     Raises :class:`RefusedError` for anything but a regular file, :class:`ContractError` with every
     fault of its content.

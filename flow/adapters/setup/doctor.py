@@ -1,4 +1,4 @@
-"""``flow doctor``: every look at the set-up, one after the other. Each finding says why it matters.
+"""``flow doctor``: all checks of the set-up, one after the other. Each finding has its reason.
 
 Nothing is changed without ``fix``, and then only what is safe to mend: temporary files that an
 ended process left, writes that one began, Flow's own line, hook and modes. The probes of the file
@@ -43,7 +43,7 @@ MOST_PENDING = 1000
 def examine(
     open_checkout: Callable[[], ExaminedCheckout], environ: Mapping[str, str], *, fix: bool
 ) -> DoctorReport:
-    """Look at everything; ``open_checkout`` may raise where there is no repository."""
+    """Run all checks; ``open_checkout`` may raise if there is no repository."""
     report = DoctorReport()
     with report.looking_at(lambda: f"Python {sys.version_info[0]}.{sys.version_info[1]}"):
         _interpreter(report)
@@ -81,7 +81,7 @@ def examine(
 def _examine_flow(
     report: DoctorReport, checkout: ExaminedCheckout, environ: Mapping[str, str], *, fix: bool
 ) -> None:
-    """Everything below ``.flow``, and what belongs to it."""
+    """Check everything below ``.flow``, and its companions."""
     with report.looking_at(lambda: "file system"):
         doctor_disk.abilities(report, checkout.top)
     with report.looking_at(lambda: ".gitignore"):
@@ -112,7 +112,7 @@ def _examine_lost(report: DoctorReport, checkout: ExaminedCheckout) -> None:
     try:
         lost = checkout.lost_goals()
     except FlowError:
-        return  # what cannot be read is told by whoever looks at it
+        return  # its own check reports an unreadable one
     for what, remedy in lost:
         report.found(
             what,
@@ -155,7 +155,7 @@ def _packages(report: DoctorReport) -> None:
 
 
 def requirements() -> list[tuple[str, str]]:
-    """(package, least version) of what Flow needs, as the wheel or pyproject.toml says."""
+    """(package, least version) of Flow's dependencies, from the wheel or pyproject.toml."""
     root = Path(__file__).resolve().parents[3]
     try:
         wanted = metadata.requires("flow-goal") or []
@@ -231,7 +231,7 @@ def _private(report: DoctorReport, path: str, mode: int, *, fix: bool) -> None:
 
 
 def _examine_goals(report: DoctorReport, checkout: ExaminedCheckout) -> int:
-    """Look at every goal; how many can be read."""
+    """Check every goal; returns the number of readable ones."""
     readable = 0
     with report.noting("its goals cannot be listed"):
         goals, broken = checkout.goals()
@@ -243,9 +243,9 @@ def _examine_goals(report: DoctorReport, checkout: ExaminedCheckout) -> int:
 
 
 def _examine_chains(report: DoctorReport, checkout: ExaminedCheckout) -> int:
-    """Look at the ledgers themselves; how many there are.
+    """Check the ledgers themselves; returns their number.
 
-    ``flow evidence verify`` looks at every file they speak of.
+    ``flow evidence verify`` checks every file that they name.
     """
     why = "evidence that was changed or taken away proves nothing"
     try:

@@ -1,4 +1,4 @@
-"""What the file system below ``.flow`` can do, tried for real, and what is left over there."""
+"""Abilities of the file system below ``.flow``, by trying them, and leftover files there."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 LOCK_SECONDS = 2.0
 CACHE_SECONDS = 3600.0
-"""Age from which a temporary file of a cache is nobody's."""
+"""Seconds of age from which a temporary file of a cache counts as left over."""
 
 
 def abilities(report: DoctorReport, top: str) -> None:
-    """Try what Flow relies on: links, locks, syncing, refusing symlinks, renaming."""
+    """Try the abilities that Flow needs: links, locks, syncing, refusing symlinks, renaming."""
     flow = os.path.join(top, ".flow")
     if os.path.islink(flow):
         report.found(
@@ -162,7 +162,7 @@ _PROBES: tuple[tuple[str, Callable[[str], str | None], str, str], ...] = (
 
 
 AT_WORK = 600
-"""Seconds after which nobody is writing a report any more; no lock of a goal is held there."""
+"""Seconds after which a report's temporary file is left over; no lock of a goal covers it."""
 
 
 def leftovers(checkout: ExaminedCheckout) -> list[str]:
@@ -181,10 +181,10 @@ def leftovers(checkout: ExaminedCheckout) -> list[str]:
 def remove_leftovers(checkout: ExaminedCheckout) -> list[str]:
     """Remove the temporary files of ended processes; returns a line for each.
 
-    What lies there now is nobody's once every lock that is there now was free once: whoever was at
-    work had one of them. So they are taken one after the other, however many there are. What came
-    meanwhile, under the same name as well, stays. Raises :class:`LockTimeout` where a process goes
-    on to be at work.
+    The present files are left over once every present lock was free once: a process at work holds
+    one of them. So the locks are taken one after the other, in any number. Files that came
+    meanwhile, under the same name as well, stay. Raises :class:`LockTimeout` if a process stays at
+    work.
     """
     top = checkout.top
     before = {path: _identity(top, path) for path in leftovers(checkout)}
@@ -205,16 +205,16 @@ def remove_leftovers(checkout: ExaminedCheckout) -> list[str]:
 
 
 def _settled(top: str, run_id: str) -> bool:
-    """Finish what was decided to record; where that fails its temporary file is still needed."""
+    """Finish pending records; False if that fails: then their temporary files are still needed."""
     try:
         evidence_store.settle(RunWrites(top, run_id))
-    except FlowError:  # what stops it is named elsewhere
+    except FlowError:  # another check names the cause
         return False
     return True
 
 
 def _identity(top: str, path: str) -> tuple[int, ...]:
-    """Which file lies at a path; empty where none does."""
+    """Identity of the file at a path; empty if there is none."""
     try:
         status = os.lstat(os.path.join(top, path))
     except OSError:
@@ -223,7 +223,7 @@ def _identity(top: str, path: str) -> tuple[int, ...]:
 
 
 def _remove(top: str, path: str, identity: tuple[int, ...]) -> bool:
-    """Remove a file or folder if it is still the one that was seen; whether it was."""
+    """Remove a file or folder if it is still the one that was seen; True if it was removed."""
     whole = os.path.join(top, path)
     if not identity or _identity(top, path) != identity:
         return False
@@ -244,9 +244,9 @@ def _lock_files(top: str) -> list[str]:
 
 
 def _reports(checkout: ExaminedCheckout) -> tuple[str, ...]:
-    """The folders of debates' reports and of scorecards, but those that are looked into anyhow."""
+    """The folders of debates' reports and of scorecards, except those that are checked anyhow."""
     usual = [layout.REPORTS_DIR, layout.PLUGIN_SCORES]
-    with suppress(FlowError):  # named elsewhere
+    with suppress(FlowError):  # another check names the fault
         settings = checkout.settings.settings
         usual += [settings.reports_dir.strip("/"), settings.scores_dir.strip("/")]
     known = [".flow", ".claude", journal_dir(checkout).strip("/")]
@@ -267,10 +267,10 @@ def _folder_names(path: str) -> list[str]:
 
 
 def _state_leftovers(checkout: ExaminedCheckout) -> list[str]:
-    """Below caches and notes of the state folder, which know no locks: a name says whose it was.
+    """Leftovers in caches and notes of the state folder, without locks: names show their process.
 
-    Another checkout's process may be at work there. A number can be another process's by now, so
-    what is old counts as left over in any case; what a cache loses is made again.
+    Another checkout's process may be at work there. A process number can be reused, so an old file
+    counts as left over in any case; a cache's lost files are made again.
     """
     paths = []
     try:

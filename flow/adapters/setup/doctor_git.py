@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 OLDEST_GIT = (2, 30)
 MANY_FILES = 5000
-"""Tracked files from which on hashing all of them at every look is worth a word."""
+"""Tracked files from which a warning is due: hashing all of them at every look takes long."""
 
 _RUNS = "git starts this program, also when an agent or an editor only looks"
 _HIDES = "git shows fewer changes than there are; people and tools are misled"
@@ -39,13 +39,13 @@ _LOCAL: tuple[tuple[str, str, str], ...] = (
     (r"diff\.ignoresubmodules|submodule\..*\.ignore", "all|dirty|untracked", _HIDES),
     (r"diff\.relative", "true|1|yes|on", _HIDES),
 )
-"""(key, value, why) of settings of the checkout; regular expressions, without regard to case."""
+"""(key, value, reason) of settings of the checkout; regular expressions, ignoring case."""
 
 
 def program(report: DoctorReport, repo: Repo | None) -> None:
-    """The git program itself; never one that lies in the checkout."""
+    """Check the git program itself; never one inside the checkout."""
     if repo is not None:
-        git_repository.refusal(repo)  # from here on its folders are no place for a git
+        git_repository.refusal(repo)  # after this its folders are not searched for git
     result = run_tool(
         ("git", "--version"), cwd=os.path.abspath(os.sep), env=environment(), timeout=10
     )
@@ -68,7 +68,7 @@ def program(report: DoctorReport, repo: Repo | None) -> None:
 
 
 def repository(report: DoctorReport, repo: Repo) -> None:
-    """The repository's state and settings."""
+    """Check the repository's state and settings."""
     why = "without git the path boundary is inconclusive, and nothing is ever proposed"
     refusal = git_repository.refusal(repo)
     if refusal is not None:
@@ -168,7 +168,7 @@ def _tracked_runs(report: DoctorReport, repo: Repo) -> None:
 
 
 def _stamps(report: DoctorReport, repo: Repo) -> None:
-    """Whether time stamps tell of every write here, and what it costs where they do not."""
+    """Check whether time stamps show every write here, and what it costs if they do not."""
     if flush(repo.top) is not None:
         report.fact("time stamps", "tell of every write to a file that was flushed")
         return

@@ -1,6 +1,6 @@
-"""What stands at the paths Flow reads and writes that should not: links, pipes, other owners.
+"""Wrong entries at the paths that Flow reads and writes: links, pipes, other owners.
 
-The commands refuse such a path by name when they come to it; here all of them are named at once.
+The commands refuse such a path by name when they meet it; here all of them are named at once.
 Nothing is opened, and no link is followed.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flow.adapters.setup.doctor_report import DoctorReport
 
 MOST_NAMED = 12
-"""Paths that one finding names."""
+"""Most paths that one finding names."""
 
 _FOLDERS = (".flow", layout.GOALS, layout.RUBRICS, layout.RUNS)
 _RUN_FOLDERS = (layout.LOCKS, layout.PENDING, layout.WORK)
@@ -35,7 +35,7 @@ _SINGLE = (
 )
 _FILE_ENDS = (".yaml", ".json", ".jsonl", ".txt", ".md", ".lock", ".log")
 _APPENDED = (".jsonl", ".lock", ".log")
-"""What is written in place, so that a second name would be written to as well."""
+"""Endings of files that are written in place, so that a second hard link would change as well."""
 _KINDS = (
     (stat.S_ISLNK, "is a symbolic link"),
     (stat.S_ISFIFO, "is a named pipe"),
@@ -65,13 +65,13 @@ _ADVICE = {
 
 
 def examine(report: DoctorReport, top: str, journal_dir: str) -> None:
-    """Name what is wrong below the checkout's own folders."""
+    """Name the faults below the checkout's own folders."""
     walked = _below(top, (".flow", journal_dir), single=_SINGLE)
     _report_problems(report, walked, _uid(top), in_state=False)
 
 
 def examine_state(report: DoctorReport, folder: str) -> None:
-    """Name what is wrong in the user's state folder, which is there."""
+    """Name the faults in the user's state folder, which exists."""
     single = tuple(name for name in _listed(folder) if name != _CACHE)
     _report_problems(report, _below(folder, (_CACHE,), single=single), os.geteuid(), in_state=True)
 
@@ -141,7 +141,7 @@ def _may_access(path: str, how: int) -> bool:
 def _below(
     top: str, folders: tuple[str, ...], single: tuple[str, ...]
 ) -> Iterator[tuple[str, str]]:
-    """(absolute path, path below ``top``) of everything that is looked at."""
+    """(absolute path, path below ``top``) of everything that is checked."""
     for rel in single:
         yield os.path.join(top, rel), rel
     queue, seen = list(dict.fromkeys(folders)), 0

@@ -1,4 +1,4 @@
-"""What ``flow doctor`` finds, and of what: the values that its checks share."""
+"""Findings of ``flow doctor`` and their subjects: the values that its checks share."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 Mark = Literal["failed", "undecided"]
-"""A finding's mark: it does not work; it works otherwise than one might think."""
+"""A finding's mark: it does not work; it works in an unexpected way."""
 
 
 class ExaminedCheckout(Protocol):
-    """What is looked at of :class:`flow.wiring.context.Context`."""
+    """The checked parts of :class:`flow.wiring.context.Context`."""
 
     top: str
     repo: Repo
@@ -51,32 +51,32 @@ class ExaminedCheckout(Protocol):
 
     @property
     def trust_ledger(self) -> TrustLedger:
-        """What may run here."""
+        """The contracts whose commands may run here."""
 
     def goals(self) -> tuple[list[Goal], list[FlowError]]:
-        """Every goal, and what is wrong with the others."""
+        """Every readable goal, and the errors of the others."""
 
     def lost_goals(self) -> list[tuple[str, str]]:
-        """Goals that Flow left open and that are not as it left them: (what happened, remedy)."""
+        """Goals that Flow left open and that changed since then: (event, remedy)."""
 
 
 def journal_dir(checkout: ExaminedCheckout) -> str:
-    """The folder of the journals; the usual one where the settings cannot be read."""
+    """The folder of the journals; the usual one if the settings cannot be read."""
     try:
         return checkout.settings.settings.journal_dir
-    except FlowError:  # told by the settings' own findings
+    except FlowError:  # the settings' own findings name it
         return layout.JOURNAL_DIR
 
 
 class Fact(NamedTuple):
-    """Something that is so."""
+    """A fact about the set-up."""
 
     what: str
     value: str
 
 
 class SetupFinding(NamedTuple):
-    """Something that is wrong, why it matters, and what to do about it."""
+    """A fault of the set-up, why it matters, and its remedy."""
 
     what: str
     why: str
@@ -87,35 +87,35 @@ class SetupFinding(NamedTuple):
 
 
 class DoctorReport:
-    """What was looked at so far."""
+    """Results of the checks so far."""
 
     def __init__(self) -> None:
         self.facts: list[Fact] = []
         self.findings: list[SetupFinding] = []
         self.fixed: list[str] = []
         self.fine: list[str] = []
-        """What was looked at and is as it should be."""
+        """Names of checks that found no fault."""
 
     def fact(self, what: str, value: str) -> None:
-        """Note something that is so."""
+        """Note a fact."""
         self.facts.append(Fact(what, value))
 
     def found(
         self, what: str, why: str, do: str, *, mark: Mark = "failed", fixable: bool = False
     ) -> None:
-        """Note something that is wrong."""
+        """Note a fault."""
         self.findings.append(SetupFinding(what, why, do, mark, fixable))
 
     @contextmanager
     def looking_at(self, name: Callable[[], str]) -> Iterator[None]:
-        """Note ``name`` as fine where the block finds nothing; empty: nothing was looked at."""
+        """Note ``name`` as fine if the block finds nothing; empty: nothing was checked."""
         before = len(self.findings)
         yield
         if len(self.findings) == before and (named := name()):
             self.fine.append(named)
 
     def value(self, what: str) -> str:
-        """The value of a fact; empty where it is not known."""
+        """The value of a fact; empty if it is not known."""
         return next((fact.value for fact in self.facts if fact.what == what), "")
 
     def failed(self, error: FlowError, why: str) -> None:
@@ -134,7 +134,7 @@ class DoctorReport:
             self.failed(error, why)
 
     def to_document(self) -> dict[str, Any]:
-        """As ``--json`` prints it."""
+        """The report as ``--json`` prints it."""
         return {
             "facts": [fact._asdict() for fact in self.facts],
             "findings": [finding._asdict() for finding in self.findings],

@@ -1,4 +1,4 @@
-"""``flow doctor`` about sandboxes: whether those that goals ask for can be had here."""
+"""``flow doctor`` about sandboxes: whether those that goals ask for can be set up here."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 def examine(report: DoctorReport, checkout: ExaminedCheckout, environ: Mapping[str, str]) -> None:
-    """Set one up where an open goal asks for it; without such a goal nothing is said."""
+    """Set up a sandbox if an open goal asks for one; without such a goal nothing is reported."""
     try:
         goals, _ = checkout.goals()
     except FlowError:
-        return  # said elsewhere
+        return  # reported elsewhere
     asking = [
         goal.id
         for goal in goals

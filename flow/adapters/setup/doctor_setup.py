@@ -1,4 +1,4 @@
-"""``flow doctor`` about settings and about what ``flow init`` writes."""
+"""``flow doctor`` about settings and about the files that ``flow init`` writes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def settings_files(report: DoctorReport, checkout: ExaminedCheckout) -> None:
-    """Faults of the settings, and values that do not count."""
+    """Report faults of the settings, and values that do not count."""
     with report.noting("with a setting that cannot be read, Flow refuses to evaluate"):
         loaded = settings.load(checkout.top, checkout.home)
         origins = sorted({origin for origin in loaded.origins.values() if origin != DEFAULT})
@@ -40,7 +40,7 @@ def settings_files(report: DoctorReport, checkout: ExaminedCheckout) -> None:
 
 
 def _overruled(report: DoctorReport, warning: str) -> None:
-    """A value of the checkout that a stricter word beats."""
+    """Report a value of the checkout that a stricter one overrules."""
     name = next((name for name in KEYS if f": {name}: " in warning), "")
     if not name:
         report.found(warning, "it has no effect", "correct it", mark="undecided")
@@ -56,7 +56,7 @@ def _overruled(report: DoctorReport, warning: str) -> None:
 def ignored_runs(
     report: DoctorReport, checkout: ExaminedCheckout, environ: Mapping[str, str], *, fix: bool
 ) -> None:
-    """The line that keeps run folders out of commits."""
+    """Check the line that keeps run folders out of commits."""
     with report.noting("it should keep run folders out of commits"):
         if ignores_runs(checkout.repo):
             return
@@ -78,7 +78,7 @@ def ignored_runs(
 
 
 def host_rules(report: DoctorReport, checkout: ExaminedCheckout) -> None:
-    """Claude Code's rules that make it ask a person."""
+    """Check Claude Code's rules that make it ask a person."""
     with report.noting("Claude Code reads it, too"):
         if missing := setup_init.missing_ask_rules(checkout.top):
             report.found(
@@ -91,7 +91,7 @@ def host_rules(report: DoctorReport, checkout: ExaminedCheckout) -> None:
 def pre_push(
     report: DoctorReport, checkout: ExaminedCheckout, environ: Mapping[str, str], *, fix: bool
 ) -> bool:
-    """Flow's hook before a push; whether there is one."""
+    """Check Flow's hook before a push; returns whether there is one."""
     data = git_hook.installed_hook(checkout.repo) if checkout.repo.common_dir else None
     if data is None:
         return False
@@ -135,16 +135,16 @@ def _renewed(
 
 _NAMED_BY_FLOW = ("issue-", "goal-", "session-")
 _NEAR = 0.75
-"""The part of a limit from which it is told."""
+"""The part of a limit from which it is reported."""
 
 
 def journals(report: DoctorReport, checkout: ExaminedCheckout) -> int:
-    """Read every file of every journal; how many journals there are."""
+    """Read every file of every journal; returns the number of journals."""
     why = "no transition can be written without its journal entry"
     names: list[str] = []
     try:
         folder = checkout.settings.settings.journal_dir
-    except FlowError:  # told by the settings' own findings
+    except FlowError:  # the settings' own findings name it
         return 0
     with report.noting(why):
         names = files.names(checkout.top, folder, suffix=".md", limit=MOST_FILES)

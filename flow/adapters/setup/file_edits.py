@@ -18,9 +18,9 @@ EXCLUDE = "info/exclude"
 
 
 class InitStep(NamedTuple):
-    """One file, and what was done with it.
+    """One file, and a description of its change.
 
-    ``short`` is the same in a few words a line, for a terminal; empty where nothing was done.
+    ``short`` is a version in a few words a line, for a terminal; empty if nothing was done.
     """
 
     file: str
@@ -29,9 +29,9 @@ class InitStep(NamedTuple):
 
 
 class FileEdit(NamedTuple):
-    """The new content of a file below ``root``, and what of it ``flow init`` put in.
+    """The new content of a file below ``root``, and the parts that ``flow init`` put in.
 
-    ``git`` says that ``root`` is git's common folder, and not the checkout.
+    ``git``: ``root`` is git's common folder, and not the checkout.
     """
 
     root: str
@@ -46,11 +46,11 @@ class FileEdit(NamedTuple):
 
     @property
     def step(self) -> InitStep:
-        """The edit as it is told."""
+        """The edit as a step for people."""
         return InitStep(f".git/{self.file}" if self.git else self.file, self.did, self.short)
 
     def write(self, record: OwnRecord | None) -> None:
-        """Carry it out; the record learns before that the new content is Flow's."""
+        """Carry it out; before that the record gets the new content as Flow's."""
         if record is not None and self.git:
             before = None if self.before is None else sha256(self.before).hexdigest()
             record.guard(self.file, before, sha256(self.data).hexdigest())
@@ -70,7 +70,7 @@ def lines_added(
     *,
     git: bool = False,
 ) -> InitStep | FileEdit:
-    """Add lines to a file of lines, but for those that ``is_there`` finds in it already."""
+    """Add lines to a file of lines, except those that ``is_there`` finds in it already."""
     shown = f".git/{file}" if git else file
     data = files.read_optional(root, file)
     text = (data or b"").decode("utf-8", "surrogateescape")
@@ -91,7 +91,7 @@ def lines_added(
 def edited_json(
     root: str, target: JsonFile, did: list[str], short: list[str]
 ) -> InitStep | FileEdit:
-    """The edit of a JSON file; ``did`` and ``short`` tell it."""
+    """The edit of a JSON file; ``did`` and ``short`` describe it."""
     told = "; ".join(part for part in did if part) or AS_IT_SHOULD_BE
     if not target.changed:
         return InitStep(target.name, told)

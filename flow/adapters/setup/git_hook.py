@@ -1,6 +1,6 @@
 """git's pre-push hook: no push while the goal of the branch is not achieved (SPEC 12).
 
-It fails closed: without Flow, with several goals, after any error the push stops and says why.
+It fails closed: without Flow, with several goals, after any error the push stops with the reason.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ exit 1
 
 
 class GitHookPlan(NamedTuple):
-    """What is to be done about the hook.
+    """Planned change of the hook.
 
-    ``line`` is what a person adds to the file where Flow writes none; ``data`` the new content.
+    ``line`` is for a person to add to the file if Flow writes none; ``data`` is the new content.
     """
 
     state: Literal["new", "chained", "renewed", "there", "line"]
@@ -69,9 +69,9 @@ def hook_script(program: str) -> bytes:
 
 
 def plan_hook(repo: Repo, program: str) -> GitHookPlan:
-    """How the hook gets into this repository; nothing is written.
+    """Plan of the hook for this repository; nothing is written.
 
-    Raises :class:`GitError` where the repository's hooks cannot be found out.
+    Raises :class:`GitError` if the repository's hooks cannot be found out.
     """
     folder = hooks_path(repo)
     line = f'{shlex.quote(program)} {COMMAND} "$@"'
@@ -123,7 +123,7 @@ def guard_digests(repo: Repo, plan: GitHookPlan) -> tuple[str | None, str]:
 
 
 def take_out_hook(repo: Repo) -> str | None:
-    """Take Flow's hook out and put the one before it back; what was done, None for no hook."""
+    """Replace Flow's hook by the one before it; returns a description, None for no hook."""
     common = str(repo.common_dir)
     data = files.read_optional(common, PRE_PUSH, limit=_LIMIT)
     if data is None or _MARK.encode() not in data:
@@ -154,7 +154,7 @@ def hook_program(data: bytes) -> str | None:
 
 
 def installed_hook(repo: Repo) -> bytes | None:
-    """The pre-push hook where it is Flow's."""
+    """The pre-push hook if it is Flow's."""
     try:
         data = files.read_optional(str(repo.common_dir), PRE_PUSH, limit=_LIMIT)
     except FlowError:

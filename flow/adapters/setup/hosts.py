@@ -1,14 +1,14 @@
 """The Stop hook's entry in a host's own file (``flow init --host``, SPEC 5 and 6).
 
-What is written is the plain command, found on the ``PATH``: these files are committed, and a path
-of one machine would break the hook on every other. Everything else in the file stays as it is, an
-entry of the user's own too.
+The entry has the plain command, found on the ``PATH``: these files are committed, and a path of one
+machine would break the hook on every other. Everything else in the file stays unchanged, an entry
+of the user's own too.
 
-Known of the hosts: Claude Code 2.1.197 reads the file of the folder that it is started in. It runs
-a command that several settings files name once, but runs it beside the same hook of a plugin.
-Codex 0.169.0 reads ``.codex/hooks.json`` of the checkout's top from folders below it too, and runs
-what a person has trusted. Gemini 0.61.0 counts milliseconds, and reads the file of the folder that
-it is started in. Cursor's file and its seconds are known by documentation only.
+Facts on the hosts: Claude Code 2.1.197 reads the file of the folder that it is started in. It runs
+a command that several settings files name once, but runs it beside the same hook of a plugin. Codex
+0.169.0 reads ``.codex/hooks.json`` of the checkout's top from folders below it too, and runs only
+hooks that a person has trusted. Gemini 0.61.0 counts milliseconds, and reads the file of the folder
+that it is started in. Cursor's file and its seconds are known by documentation only.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 FILES = layout.HOST_FILES
 CLAUDE = FILES["claude"]
 SECONDS = 330
-"""What a host gives the hook, which ends by itself before (SPEC 6)."""
+"""Seconds that a host allows for the hook, which ends by itself before that (SPEC 6)."""
 STATUS_LINE = "flow statusline"
 PLUGIN = "flow"
 """The plugin's name: it is ``flow@`` and the name of a marketplace in Claude Code's settings."""
@@ -44,11 +44,11 @@ _OURS = re.compile(r"flow hook stop(?: --host[ =]\w+)?")
 _RUNS_IT = re.compile(
     r"""(?:^|[\s/"'])flow(?:["'])?\s+hook\s+stop\b|flow-goal-(?:evaluator|stop)\.sh"""
 )
-"""A command that starts the Stop hook, whoever wrote it."""
+"""A command that starts the Stop hook, written by anyone."""
 
 
 class Hook(NamedTuple):
-    """A host's hook: where it stands, and what is to be known about it."""
+    """A host's hook: its place, and notes for people."""
 
     host: str
     file: str
@@ -58,14 +58,14 @@ class Hook(NamedTuple):
 
 
 def command(host: str) -> str:
-    """What the host runs at a stop."""
+    """The command that the host runs at a stop."""
     return f"flow hook stop --host {host}"
 
 
 def add_hook(target: JsonFile, host: str, top: str, environ: Mapping[str, str]) -> tuple[Hook, str]:
-    """Bring the hook into ``target``, the host's file; returns it, and what was done in words.
+    """Bring the hook into ``target``, the host's file; returns it, and a description of the change.
 
-    Raises :class:`ContractError` where the file has another kind of value in the hook's place.
+    Raises :class:`ContractError` if the file has another kind of value in the hook's place.
     """
     event = event_name(host)
     entries = list(_starting_it(target, event))
@@ -98,7 +98,7 @@ def has_hook(target: JsonFile, host: str) -> bool:
 
 
 def add_status_line(target: JsonFile, top: str, environ: Mapping[str, str]) -> str:
-    """Enter ``flow statusline`` into Claude Code's settings where no file has a status line."""
+    """Enter ``flow statusline`` into Claude Code's settings if no file has a status line."""
     documents = (_document(root, name) for root, name in _settings_places(top, environ))
     if any("statusLine" in document for document in (target.value(()), *documents)):
         return ""
@@ -138,7 +138,7 @@ def _add_hook(target: JsonFile, host: str, event: str) -> None:
 
 
 def _starting_it(target: JsonFile, event: str) -> Iterator[tuple[Path, str]]:
-    """Where commands stand that start the Stop hook, and the commands."""
+    """Place and text of each command that starts the Stop hook."""
     for place, item in enumerate(target.part(("hooks", event), list) or ()):
         path: Path = ("hooks", event, place)
         group = item.get("hooks") if isinstance(item, dict) else None
@@ -204,9 +204,9 @@ def _host_notes(
 
 
 def plugin_settings(top: str, environ: Mapping[str, str]) -> str | None:
-    """The settings file of Claude Code that enables the plugin; None where none does.
+    """The settings file of Claude Code that enables the plugin; None if none does.
 
-    A file that cannot be read says nothing. The checkout's local file wins over the checkout's,
+    A file that cannot be read has no effect. The checkout's local file wins over the checkout's,
     and that one over the user's own.
     """
     said: dict[str, tuple[str, bool]] = {}
@@ -232,7 +232,7 @@ def _settings_places(top: str, environ: Mapping[str, str]) -> list[tuple[str, st
 
 
 def _document(root: str, name: str) -> dict[str, Any]:
-    """The JSON object in a file; empty where there is none that can be read."""
+    """The JSON object in a file; empty if there is none that can be read."""
     try:
         data = files.read_optional(root, name)
         document = formats.parse_json(data, file=name) if data is not None else None

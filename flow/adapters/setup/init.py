@@ -69,11 +69,14 @@ ASK_RULES: tuple[str, ...] = (
     # The same words in a quoted command, with options between them, in a substitution.
     *(f"Bash(*{'*'.join(door.split())}*)" for door in _DOORS),
 )
-"""What Claude Code asks a person before it runs: the doors that need a person's word."""
+"""Rules by which Claude Code asks a person: for the commands that need a person's word."""
 
 
 class InitRequest(NamedTuple):
-    """What a person wants set up. ``host`` None: no hook; ``enforcement`` None: as it is."""
+    """Choices of a person for the set-up.
+
+    ``host`` None: no hook; ``enforcement`` None: unchanged.
+    """
 
     host: str | None = None
     enforcement: StopHookEnforcement | None = None
@@ -85,7 +88,7 @@ class InitRequest(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What ``init`` did. ``no_git`` is why git cannot be used here, or None."""
+    """Result of ``init``. ``no_git`` is why git cannot be used here, or None."""
 
     top: str
     no_git: str | None
@@ -165,7 +168,7 @@ def _lines(place: SetUpPlace) -> list[InitStep | FileEdit]:
     journals = f"{place.settings.settings.journal_dir}/*.md merge=union"
 
     def is_ignored(_: str, lines: list[str]) -> bool:
-        last = next(filter(None, reversed(lines)), "")  # once there, no second one helps
+        last = next(filter(None, reversed(lines)), "")  # a second one at the end would not help
         return names_runs(lines) and (last == IGNORED or _ignores_runs(place))
 
     return [
@@ -177,7 +180,7 @@ def _lines(place: SetUpPlace) -> list[InitStep | FileEdit]:
 
 
 def _ignores_runs(place: SetUpPlace) -> bool:
-    """Whether git leaves runs out of commits; without git nobody commits."""
+    """Whether git leaves runs out of commits; True without git, since there are no commits."""
     return place.repo is None or place.no_git is not None or ignores_runs(place.repo)
 
 
@@ -305,7 +308,7 @@ def _carry_out_hook(place: SetUpPlace, plan: GitHookPlan) -> InitStep:
 
 
 def renew_git_hook(place: SetUpPlace) -> InitStep:
-    """Write the path of ``flow`` as it is now into Flow's hook."""
+    """Write the present path of ``flow`` into Flow's hook."""
     return _carry_out_hook(place, _plan_git_hook(place))
 
 
@@ -350,7 +353,7 @@ def _example_goal(place: SetUpPlace) -> FileEdit:
 
 
 def _ask_rules(target: JsonFile) -> tuple[str, list[str]]:
-    """Add the rules that make Claude Code ask a person; what was done, long and short."""
+    """Add the rules that make Claude Code ask a person; returns a long and a short description."""
     missing = _missing(target)
     if not missing:
         return "", []

@@ -1,8 +1,8 @@
-"""Edits of a JSON file of somebody else's, which leave every other byte of it as it is.
+"""Edits of a JSON file of another program, which leave every other byte of it unchanged.
 
 Reading a file and dumping it again would keep its keys and their order, but not its lists on one
-line, its escapes, its numbers' spelling and its line ends. So what is added is put into the text,
-and the result is read again: it must be what the same edit makes of the document.
+line, its escapes, its numbers' spelling and its line ends. So additions are put into the text, and
+the result is read again: it must equal the same edit of the document.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Added(NamedTuple):
 
 
 class JsonFile:
-    """A JSON file whose top level is an object, absent ones taken for an empty one.
+    """A JSON file whose top level is an object; an absent file is an empty one.
 
-    Reading raises :class:`ContractError` for broken JSON (comments are that too), and what
-    :func:`files.read_optional` raises. Nothing is written here: :meth:`data` is the new content.
+    Reading raises :class:`ContractError` for broken JSON (comments are that too), and the errors of
+    :func:`files.read_optional`. Nothing is written here: :meth:`data` is the new content.
     """
 
     def __init__(self, top: str, name: str) -> None:
@@ -48,7 +48,7 @@ class JsonFile:
         self._before = self.text
         self.before = data
         self.added: list[Added] = []
-        """What :meth:`add` and :meth:`append` put in."""
+        """Members and items of :meth:`add` and :meth:`append`."""
         self.part((), dict)
 
     @property
@@ -57,7 +57,7 @@ class JsonFile:
         return self.text != self._before
 
     def part(self, path: Path, kind: type) -> Any:
-        """The object (``dict``) or list at ``path``, None where there is none.
+        """The object (``dict``) or list at ``path``, None if there is none.
 
         Raises :class:`ContractError` for a value of another kind, there or on the way.
         """
@@ -71,7 +71,7 @@ class JsonFile:
         return value
 
     def value(self, path: Path) -> Any:
-        """The value at ``path``, which is there."""
+        """The value at ``path``, which must exist."""
         return self._at(path)
 
     def add(self, path: Path, key: str, value: Any) -> None:
@@ -87,13 +87,13 @@ class JsonFile:
         self.added += [Added(path, None, value) for value in values]
 
     def put(self, path: Path, value: Any) -> None:
-        """Replace the value at ``path``, which is there."""
+        """Replace the value at ``path``, which must exist."""
         self._at(path[:-1])[path[-1]] = value
         start, end = _value_span(self.text, path)
         self.text = self.text[:start] + json.dumps(value, ensure_ascii=False) + self.text[end:]
 
     def remove(self, path: Path) -> None:
-        """Take the member or item at ``path``, which is there, out of its object or list."""
+        """Take the member or item at ``path``, which must exist, out of its object or list."""
         del self._at(path[:-1])[path[-1]]
         start, _ = _value_span(self.text, path[:-1])
         parts, close = _value_parts(self.text, start)
@@ -107,7 +107,7 @@ class JsonFile:
         self.text = self.text[:begin] + self.text[end:]
 
     def data(self) -> bytes:
-        """The new content; :class:`RefusedError` where it is not what it should be."""
+        """The new content; :class:`RefusedError` if it does not read as intended."""
         data = self.text.encode("utf-8")
         if _parsed(data, self.name) != self._document:
             raise in_file(self.name).refused(
@@ -145,7 +145,7 @@ def _plain_json(fault: Fault) -> Fault:
 
 
 class _Part(NamedTuple):
-    """A member or an item: where it begins, and where its value starts and ends."""
+    """A member or an item: its beginning, and the start and end of its value."""
 
     key: str | int
     begin: int
@@ -154,7 +154,7 @@ class _Part(NamedTuple):
 
 
 def _value_parts(text: str, start: int) -> tuple[list[_Part], int]:
-    """What the object or list that opens at ``start`` holds, and where it closes."""
+    """The parts of the object or list that opens at ``start``, and the place where it closes."""
     parts: list[_Part] = []
     mapping = text[start] == "{"
     at = _skip(text, start + 1)
@@ -178,7 +178,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def _value_span(text: str, path: Path) -> tuple[int, int]:
-    """Where the value at ``path`` starts and ends."""
+    """Start and end of the value at ``path``."""
     start = _skip(text, 0)
     end = len(text)
     for step in path:
@@ -188,7 +188,7 @@ def _value_span(text: str, path: Path) -> tuple[int, int]:
 
 
 def _inserted(text: str, path: Path, entries: Sequence[tuple[str | None, Any]]) -> str:
-    """``text`` with members or items at the end of what stands at ``path``, in its style."""
+    """``text`` with members or items at the end of the value at ``path``, in its style."""
     start, _ = _value_span(text, path)
     parts, close = _value_parts(text, start)
     if not _is_spread(text, start, parts, close):
@@ -205,7 +205,7 @@ def _inserted(text: str, path: Path, entries: Sequence[tuple[str | None, Any]]) 
 
 
 def _is_spread(text: str, start: int, parts: Sequence[_Part], close: int) -> bool:
-    """Whether what opens at ``start`` has, or would have, a line for each of its parts."""
+    """Whether the value that opens at ``start`` has, or would get, a line for each part."""
     if parts:
         return "\n" in text[start : parts[0].begin]
     whole = text.strip()
@@ -236,7 +236,7 @@ def _leading_space(text: str, at: int) -> str:
 
 
 def _indentation(text: str) -> str:
-    """The indentation that the file uses, two spaces where it uses none."""
+    """The indentation that the file uses, two spaces if it uses none."""
     for line in text.split("\n"):
         white = line[: len(line) - len(line.lstrip(" \t"))]
         if white and line.strip():

@@ -1,4 +1,4 @@
-"""What a checkout offers for a new goal, and what is to be said of one that begins there."""
+"""Commands that a checkout offers for a new goal, and warnings on a goal that begins there."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from flow.core.settings import LoadedSettings
 
 LIMIT = 1 << 18
-"""Bytes of a file that is read for its commands; a larger one offers nothing."""
+"""Most bytes of a file that is read for its commands; a larger one offers nothing."""
 
 
 def project_offers(top: str) -> tuple[Offer, ...]:
@@ -50,7 +50,7 @@ def _text(top: str, name: str) -> str | None:
 
 
 def tracked_and_changed(repo: Repo) -> tuple[list[str], list[str]]:
-    """(paths in git's index, paths changed or untracked on disk); nothing where git cannot say."""
+    """(paths in git's index, paths changed or untracked on disk); empty if git cannot say."""
     try:
         tracked = _paths(repository.git(repo, "ls-files", "-z"))
         changed = _paths(
@@ -66,7 +66,7 @@ def _paths(listing: bytes) -> list[str]:
 
 
 def first_missing(top: str, paths: Iterable[str]) -> str:
-    """The first of ``paths`` that is not below the top; empty: all are."""
+    """The first of ``paths`` that is not below the top; empty if all are."""
     return next((path for path in paths if not os.path.lexists(os.path.join(top, path))), "")
 
 
@@ -80,7 +80,7 @@ def missing_protected(top: str, patterns: Iterable[str]) -> list[str]:
 
 
 class NewGoalContext(Protocol):
-    """What is asked of a checkout's context about a goal that is to begin."""
+    """The parts of a checkout's context that warnings on a new goal need."""
 
     top: str
     environ: Mapping[str, str]
@@ -103,9 +103,9 @@ class NewGoalContext(Protocol):
 
 
 def about_commands(context: NewGoalContext, goal: Goal) -> list[str]:
-    """A warning for each command that cannot run or cannot show what it should.
+    """A warning for each command that cannot run or cannot prove its criterion.
 
-    And for each goal that comes first and can never be achieved as it stands.
+    Also one for each earlier goal that can never be achieved in its present state.
     """
     folder = context.settings.settings.journal_dir
     journal = journal_path(goal.journal, goal.issue, goal.id, folder)

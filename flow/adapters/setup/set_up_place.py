@@ -1,4 +1,4 @@
-"""The checkout that ``flow init`` works on, and what the user's state folder knows of it."""
+"""The checkout that ``flow init`` works on, and its records in the user's state folder."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class SetUpPlace:
 
     @property
     def common_dir(self) -> str | None:
-        """The git directory that linked worktrees share; None where git cannot be used."""
+        """The git directory that linked worktrees share; None if git cannot be used."""
         return self.repo.common_dir if self.repo is not None and self.no_git is None else None
 
     @once
     def state_dir(self) -> str | None:
-        """The user's state folder; None where that cannot be used."""
+        """The user's state folder; None if that cannot be used."""
         try:
             folder = state_dir(self.environ, self.home, self.top, self.common_dir)
             ensure_state_dir(folder)
@@ -66,10 +66,10 @@ class SetUpPlace:
 
     @once
     def record(self) -> SetUpRecord | None:
-        """What was put into this checkout; None without a state folder."""
+        """The record of the set-up of this checkout; None without a state folder."""
         return SetUpRecord(self.state_dir, self.top) if self.state_dir is not None else None
 
     @once
     def settings(self) -> LoadedSettings:
-        """The settings in force; what cannot be read is left out."""
+        """The settings in force; unreadable ones are left out."""
         return settings.load_lenient(self.top, self.home)[0]

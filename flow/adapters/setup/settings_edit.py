@@ -1,6 +1,6 @@
 """Setting and unsetting one key of a settings file (``flow config``, SPEC 17.2).
 
-The text is edited, so everything else in the file stays as it is. All files are written under one
+The text is edited, so everything else in the file stays unchanged. All files are written under one
 lock of the user's, and through no symlink.
 """
 
@@ -42,7 +42,7 @@ class SettingsPlace(NamedTuple):
 
 
 class SettingChange(NamedTuple):
-    """A key of a file before and after; ``ABSENT`` where the file does not set it."""
+    """A key of a file before and after; ``ABSENT`` if the file does not set it."""
 
     before: Any
     after: Any
@@ -51,10 +51,10 @@ class SettingChange(NamedTuple):
 def settings_place(
     scope: Scope, home: str | None, top: str | None, *, here: bool = False
 ) -> SettingsPlace:
-    """Where ``scope`` is written: the user's own file, the checkout's, or its local one.
+    """The place of ``scope``: the user's own file, the checkout's, or its local one.
 
-    Raises :class:`InputError` where there is no such place, :class:`RefusedError` where the user's
-    own file counts as the checkout's.
+    Raises :class:`InputError` if there is no such place, :class:`RefusedError` if the user's own
+    file counts as the checkout's.
     """
     if scope != "user":
         if top is None:
@@ -81,14 +81,14 @@ def settings_place(
 
 
 def read_setting(place: SettingsPlace, key: Key) -> Any:
-    """The value that the file gives the key; ``ABSENT`` where it gives none."""
+    """The value that the file gives the key; ``ABSENT`` if it gives none."""
     with _named(place):
         target = JsonFile(place.root, place.file)
         return _value(target, _path(target, place, key))
 
 
 def write_setting(place: SettingsPlace, key: Key, value: Any, state_dir: str) -> SettingChange:
-    """Set the key to ``value``, or take it out for ``ABSENT``; sections left empty go, too.
+    """Set the key to ``value``, or take it out for ``ABSENT``; empty sections go, too.
 
     Raises :class:`ContractError` for a file that is no JSON or has another kind of value on the
     way, :class:`RefusedError` for a symlink; then nothing is written.
@@ -153,7 +153,7 @@ def _unset(target: JsonFile, path: tuple[str, ...]) -> None:
 
 @contextmanager
 def _named(place: SettingsPlace) -> Iterator[None]:
-    """Errors name the file as people know it."""
+    """Name the file in errors as people know it."""
     try:
         yield
     except FlowError as error:

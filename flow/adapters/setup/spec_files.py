@@ -10,11 +10,11 @@ from flow.errors import at_key
 OPTION = "--from-spec"
 MOST_FILES = 100
 DEPTH = 3
-"""Folders below the one that is named: ``specs/<capability>/`` and what is in it."""
+"""Levels of folders below the named one: ``specs/<capability>/`` and its content."""
 
 
 def read_folder(path: str) -> dict[str, str]:
-    """Path below ``path`` → text of each Markdown file; a file stands for itself.
+    """Path below ``path`` → text of each Markdown file; a file is its own only entry.
 
     Symlinks are not followed, pipes not read. Raises :class:`InputError` for a path that cannot be
     read, for a file over 1 MiB or not in UTF-8, and for more than ``MOST_FILES``.

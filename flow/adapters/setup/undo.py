@@ -1,7 +1,7 @@
-"""What ``flow init`` put in, as the user's state folder remembers it, and taking it out again.
+"""Removal of the entries that ``flow init`` made, by the record in the user's state folder.
 
-Each line, member and item is taken out only while it is as Flow wrote it; whole files go only where
-nothing but Flow's is in them.
+Each line, member and item is taken out only while it is as Flow wrote it; whole files are removed
+only if they hold nothing else.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LIMIT = 4 << 20
 
 
 class SetUpRecord:
-    """What was put into one checkout; ``state_dir`` is the user's state folder."""
+    """Record of the set-up of one checkout; ``state_dir`` is the user's state folder."""
 
     def __init__(self, state_dir: str, top: str) -> None:
         self._state, self._top = state_dir, top
@@ -44,7 +44,7 @@ class SetUpRecord:
         self._file = f"{FOLDER}/{name}.json"
 
     def read(self) -> dict[str, Any]:
-        """The record; empty where nothing is known."""
+        """The record; empty if there is none."""
         try:
             data = files.read_optional(self._state, self._file, limit=_LIMIT)
             document = formats.parse_json(data, file=self._file) if data is not None else {}
@@ -67,7 +67,7 @@ class SetUpRecord:
         write_json(self._state, self._file, document, "remember what flow init wrote")
 
     def clear(self) -> None:
-        """Forget it; whether a person was asked stays."""
+        """Forget the edits; the note that a person was asked stays."""
         asked = self.read().get("asked") is True
         write_json(self._state, self._file, {"top": self._top, "asked": asked}, "forget the set-up")
 
@@ -127,7 +127,8 @@ def _taken_out(
 ) -> InitStep:
     """Take the entries of one file out.
 
-    Not on record as Flow's: taking out what a goal began with is a change like any other.
+    The change is not recorded as Flow's: removing parts that a goal began with is a change like any
+    other.
     """
     shown = f".git/{name}" if git else name
     try:
@@ -152,7 +153,7 @@ def _taken_out(
 
 
 def _before(data: bytes, entries: Sequence[Mapping[str, Any]]) -> bytes | None:
-    """The content before the first entry, where nobody but Flow has written since."""
+    """The content before the first entry, if no one but Flow has written since; else None."""
     digests = [sha256(base64.b64decode(entry["before"])).hexdigest() for entry in entries]
     states = [entry["digest"] for entry in entries]
     between = [*zip(states, digests[1:], strict=False), (states[-1], sha256(data).hexdigest())]
@@ -164,7 +165,7 @@ def _before(data: bytes, entries: Sequence[Mapping[str, Any]]) -> bytes | None:
 def _without(
     root: str, name: str, data: bytes, entries: Sequence[Mapping[str, Any]]
 ) -> tuple[bytes, bool]:
-    """The content without what the entries put in, and whether all of that was still there."""
+    """The content without the entries' additions, and whether all of them were still there."""
     complete = True
     if any(entry["added"] for entry in entries):
         target = JsonFile(root, name)
@@ -183,7 +184,7 @@ def _without(
 
 
 def _take_out(target: JsonFile, path: tuple[Any, ...], key: str | None, value: Any) -> bool:
-    """Take a member, or what a list or object of Flow's holds, out; whether all of it was there."""
+    """Take out a member, or the parts of Flow's list or object; returns whether all were there."""
     if key is not None and isinstance(value, dict | list) and "command" not in value:
         members = value.items() if isinstance(value, dict) else ((None, item) for item in value)
         inner = (*path, key)
@@ -217,14 +218,14 @@ def _removed(root: str, name: str, shown: str) -> InitStep:
     while folder and folder != "info":
         try:
             os.rmdir(os.path.join(root, folder))
-        except OSError:  # something else is in it
+        except OSError:  # it is not empty
             break
         folder = os.path.dirname(folder)
     return InitStep(shown, "removed")
 
 
 def untracked(repo: Repo) -> set[str]:
-    """What of Flow's work ``git status`` shows as untracked; nothing where git cannot tell."""
+    """Flow's files that ``git status`` shows as untracked; empty if git cannot tell."""
     places = (".flow", layout.JOURNAL_DIR)
     words = ("ls-files", "--others", "--exclude-standard", "--directory", "-z", "--", *places)
     try:
@@ -235,7 +236,7 @@ def untracked(repo: Repo) -> set[str]:
 
 
 def what_stays(top: str) -> Iterator[str]:
-    """What of Flow's work ``undo`` leaves, in words."""
+    """Flow's files that ``undo`` leaves, in words."""
     try:
         goals = files.names(top, layout.GOALS, suffix=layout.GOAL_SUFFIX, limit=1000)
     except FlowError:
