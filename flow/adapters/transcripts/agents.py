@@ -1,7 +1,7 @@
 """Transcripts of subagents: their files, and one execution with all of its subagents'.
 
 Claude Code writes an agent's acts into a file of its own, beside the session's. The call it belongs
-to stands in the call's result, in a note beside the file, or in its first lines.
+to is named in the call's result, in a note beside the file, or in its first lines.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from flow.core.transcript.rows import Rows
 
 MOST_AGENTS = 40
-"""Subagents whose transcripts are read for one execution."""
+"""Most subagents whose transcripts are read for one execution."""
 MOST_DEPTH = 3
-"""Subagents of subagents."""
+"""Most levels of subagents of subagents."""
 FIRST_LINES = 20
 """Lines of an agent's transcript that may name what started it."""
 MOST_CHARACTERS = 16 << 20
-"""Characters of one execution with its subagents."""
+"""Most characters of one execution with its subagents."""
 
 
 def file_of_agent(run: ExecutionRun, path: str) -> str | None:
@@ -82,7 +82,7 @@ def note_beside(path: str) -> str:
 
 
 class Gathering:
-    """The entries of one execution, those of its subagents where they were called."""
+    """The entries of one execution, with those of its subagents at their calls."""
 
     def __init__(self, path: str) -> None:
         self.path = path

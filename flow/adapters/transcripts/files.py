@@ -1,6 +1,6 @@
 """Read a transcript's file as a stream, in bounded memory, and find a session's files.
 
-Everything here is foreign: a file of any size, cut off anywhere, with anything in it.
+All files here are foreign: of any size, cut off anywhere, with any content.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 MOST_LINE = 16 << 20
-"""Bytes of one line; Claude Code writes a picture into one."""
+"""Most bytes of one line; Claude Code writes a picture into one."""
 MOST_SESSION = 1 << 30
-"""Bytes of a session that are read: its end."""
+"""Most bytes of a session that are read: its end."""
 MOST_TEXT = 16 << 20
-"""Bytes of a saved text that are read: half from its beginning, half from its end."""
+"""Most bytes of a saved text that are read: half from its beginning, half from its end."""
 MOST_FILES = 20_000
-"""Names in a folder that are read."""
+"""Most names in a folder that are read."""
 MOST_FOLDERS = 64
 PROJECT_NAME = 200
-"""Characters of a project's folder before Claude Code shortens it with a hash."""
+"""Characters of a project's folder beyond which Claude Code shortens it with a hash."""
 
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 _BYTE_ORDERS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
@@ -41,17 +41,18 @@ class Source(NamedTuple):
     fd: int
     size: int
     head: bytes
-    """Its first bytes."""
+    """The first bytes, at most 64 KiB."""
 
 
 STDIN = "-"
-"""A transcript that comes on standard input; there are no files beside it."""
+"""A transcript on standard input; there are no files beside it."""
 
 
 def open_source(path: str, *, follow: bool = True) -> Source:
-    """Open a regular file; :class:`InputError` where it is none, is absent or is empty.
+    """Open a regular file; :class:`InputError` if it is none, is absent or is empty.
 
-    ``follow`` False refuses a symlink: for files that nobody named. ``-`` is standard input.
+    ``follow`` False refuses a symlink: for files that the user did not name. ``-`` is standard
+    input.
     """
     try:
         if path == STDIN:
@@ -80,7 +81,7 @@ def open_source(path: str, *, follow: bool = True) -> Source:
 
 
 def _spooled() -> int:
-    """Standard input in a file without a name, since a transcript is not read in one go."""
+    """Standard input in a nameless file, since a transcript is not read in one pass."""
     with TemporaryFile() as file:
         size = 0
         while chunk := os.read(0, 1 << 20):
@@ -102,7 +103,7 @@ def refused(path: str, fault: str, code: str) -> InputError:
 
 
 class SessionLines:
-    """The JSON values of a session's lines; afterwards ``warnings`` names what is missing."""
+    """The JSON values of a session's lines; afterwards ``warnings`` names the missing parts."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -240,7 +241,7 @@ def sessions(folders: list[str]) -> list[str]:
 
 
 def session_file(session: str, folders: list[str], config: str | None) -> str | None:
-    """The file of the session with this id, wherever it was started."""
+    """The file of the session with this id, started in any folder."""
     if config is None or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", session):
         return None
     projects = os.path.join(config, "projects")
@@ -264,7 +265,7 @@ def agent_files(path: str) -> list[str]:
 
 
 def agent_file(path: str, agent: str) -> str | None:
-    """The transcript of the subagent with this id; it may lie beside ``path`` itself."""
+    """The transcript of the subagent with this id; it may be beside ``path`` itself."""
     if path == STDIN or not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", agent):
         return None
     beside = os.path.dirname(path)
@@ -276,7 +277,7 @@ def agent_file(path: str, agent: str) -> str | None:
 
 
 def small_json(path: str) -> dict[str, Any]:
-    """The object in a small file beside a transcript; empty where there is none."""
+    """The object in a small file beside a transcript; empty if there is none."""
     try:
         fd = os.open(path, _FLAGS | os.O_NOFOLLOW)
     except (OSError, ValueError):

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from flow.core.transcript.claude import ExecutionRun
 
 MOST_OF_SESSION = 64
-"""Runs of one session that are read together."""
+"""Most runs of one session that are read together."""
 MOST_SESSIONS = 200
-"""Sessions that are searched for a skill, the newest first."""
+"""Most sessions that are searched for a skill, the newest first."""
 SAVED_LIMIT = 64 << 20
-"""Bytes of a saved text."""
+"""Most bytes of a saved text."""
 _NEVER = frozenset(map(chr, {*range(32), 127} - {*b"\a\b\t\n\v\f\r\x1b"}))
 SESSION = "CLAUDE_CODE_SESSION_ID"
 """The session that Flow was called from, if Claude Code called it."""
@@ -43,8 +43,8 @@ def read(path: str, skill: str | None) -> Transcript:
     """The transcript in the file at ``path``: of a session the newest run of ``skill`` in it.
 
     Without ``skill`` the newest run of any. A session that names no skill at all is taken whole,
-    with a warning; so are Markdown and plain text, without one. Raises :class:`InputError` where
-    the file is missing, empty or no transcript, or where other skills ran in it, but not this one.
+    with a warning; so are Markdown and plain text, without one. Raises :class:`InputError` if the
+    file is missing, empty or no transcript, or if other skills ran in it, but not this one.
     """
     source = places.open_source(path)
     if not _is_session(source):
@@ -69,7 +69,7 @@ def read(path: str, skill: str | None) -> Transcript:
 
 
 def read_below(top: str, rel: str, skill: str | None) -> Transcript | None:
-    """:func:`read` for a file below ``top`` that a contract names; None where it is not there.
+    """:func:`read` for a file below ``top`` that a contract names; None if it is not there.
 
     No symlink leads to it. Raises :class:`InputError` for a file with several hard links.
     """
@@ -83,7 +83,7 @@ def read_below(top: str, rel: str, skill: str | None) -> Transcript | None:
 
 
 def saved_words(path: str) -> str:
-    """The text of a saved transcript's file; empty where it is gone since it was read."""
+    """The text of a saved transcript's file; empty if it has gone since it was read."""
     try:
         data = inputs.read(path, "--file", limit=SAVED_LIMIT)
     except FlowError:
@@ -99,11 +99,11 @@ def newest(
     environ: Mapping[str, str],
     session: str | None = None,
 ) -> Transcript:
-    """The newest run of ``skill`` (None: of any but the judge) in the sessions of ``cwd``.
+    """The newest run of ``skill`` (None: of any except the judge) in the sessions of ``cwd``.
 
     ``session`` is the id, or the transcript's path, of the one session to look in; without it the
     session that called Flow comes first, then the others, the newest first. Raises
-    :class:`InputError` where there is none.
+    :class:`InputError` if there is none.
     """
     paths = _sessions(cwd, home, environ, session)
     ran: dict[str, None] = {}
@@ -136,12 +136,12 @@ def ended_runs(
     home: str | None,
     environ: Mapping[str, str],
 ) -> EndedRuns | None:
-    """The runs of any skill but the judge in ``session`` (an id, or its transcript's path).
+    """The runs of any skill except the judge in ``session`` (an id, or its transcript's path).
 
-    Without ``session`` in the newest one in which such a skill ran.
-    ``first_run`` gives for the path of a session the number of the run to begin with; None: the
-    first one after the last prompt of a person. At most ``MOST_OF_SESSION`` of them are read, the
-    newest. None where there is no such session, or none that can be read.
+    Without ``session`` in the newest one in which such a skill ran. ``first_run`` returns for the
+    path of a session the number of the run to begin with; None: the first one after the last prompt
+    of a person. At most ``MOST_OF_SESSION`` of them are read, the newest. None if there is no such
+    session, or none that can be read.
     """
     if session is None:
         try:
@@ -166,7 +166,8 @@ def ended_runs(
         if run.number < first or run.local:
             continue
         transcript = _of_run(run, path, list(lines.warnings)) if _happened(run, path) else None
-        # After a skill's run came a person, or another skill; an agent may work in the background.
+        # After a skill's run there was a person, or another skill; an agent may work in the
+        # background.
         over = run.over and run.kind != "agent"
         if transcript is not None and (over or has_ended(transcript)):
             ended.append(transcript)
@@ -192,9 +193,9 @@ def _named(skills: Iterable[str]) -> str:
 
 
 def _in_session(skill: str | None, path: str, ran: dict[str, None]) -> Transcript | None:
-    """The newest run in one session; None where it has none or cannot be read.
+    """The newest run in one session; None if it has none or cannot be read.
 
-    ``ran`` gathers the skills that it names.
+    The skills that it names are added to ``ran``.
     """
     try:
         source = places.open_source(path, follow=False)
@@ -252,7 +253,7 @@ def _saved_text(source: places.Source) -> Transcript:
 def _is_binary(text: str) -> bool:
     """Whether over one in fifty of its first characters is in no text and no terminal's log.
 
-    Of compressed data one in ten is; of a program's file, far more.
+    In compressed data it is one in ten; in a program's file, far more.
     """
     start = text[:8192]
     return sum(char in _NEVER for char in start) * 50 > len(start)
@@ -317,7 +318,7 @@ def _unusable(path: str, fault: str) -> InputError:
 def _newest_run(session: Session, path: str) -> ExecutionRun | None:
     """The newest run in which something happened.
 
-    A run of the judge that is going on is the one that asks; it is taken where it is the only one.
+    A run of the judge that is under way is the asking one; it is taken only if there is no other.
     """
     real = [run for run in session.runs if _happened(run, path)]
     wanted = session.wanted

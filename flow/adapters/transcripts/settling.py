@@ -7,12 +7,13 @@ import time
 
 STILL_SECONDS = 0.6
 LONGEST_STILL = 6.0
-"""The host writes the end of its transcript around the time when it calls the hook: it has to have
-been still for so long, and no longer than this is waited."""
+"""Most seconds to wait for a transcript's end, which the host writes around the time when it calls
+the hook: the file must stay unchanged for :data:`STILL_SECONDS`.
+"""
 
 
 def wait_until_still(path: str) -> None:
-    """Wait until the file has not grown for a while; at once where it cannot be looked at."""
+    """Wait until the file has not grown for a while; return at once if it cannot be looked at."""
     deadline = time.monotonic() + LONGEST_STILL
     before, since = -1, time.monotonic()
     while time.monotonic() < deadline:
