@@ -39,7 +39,7 @@ class Importing:
         self.freshness = partial(goal_record.freshness, goals)
         self.tree_of = partial(tree_of, context.repo, context.tree)
 
-    def masked(self, text: str) -> str:
+    def redacted(self, text: str) -> str:
         return redacted_text(text, self._context.environ)
 
     def commit_by_id(self, text: str) -> str | None:

@@ -46,7 +46,7 @@ class DebateContext(NamedTuple):
         """The results of the calls, which run at the same time."""
         return run_in_threads(calls)
 
-    def mask(self, text: str) -> str:
+    def redact_text(self, text: str) -> str:
         """The text without secrets."""
         return redacted_text(text, self.environ)
 

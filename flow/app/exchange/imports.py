@@ -52,7 +52,7 @@ class ImportPort(Protocol):
     def read(self, data: bytes, format: Format, name: str) -> CheckReport:
         """A report; :class:`ContractError` for what is none."""
 
-    def masked(self, text: str) -> str:
+    def redacted(self, text: str) -> str:
         """A text without secrets."""
 
     def commit_by_id(self, text: str) -> str | None:
@@ -157,12 +157,12 @@ def _visible(port: ImportPort, report: CheckReport) -> CheckReport:
     """The report without secrets in what it quotes."""
 
     def clean(text: str | None) -> str | None:
-        return None if text is None else visible(port.masked(text))
+        return None if text is None else visible(port.redacted(text))
 
     return report._replace(
         tool=clean(report.tool),
         url=clean(report.url),
-        failing=tuple(visible(port.masked(text)) for text in report.failing),
+        failing=tuple(visible(port.redacted(text)) for text in report.failing),
     )
 
 

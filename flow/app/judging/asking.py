@@ -24,9 +24,11 @@ REPLY_DEPTH = 5
 class Asking:
     """The questions that are put to one judge, and what they used."""
 
-    def __init__(self, judge: AnswerQuestion, *, mask: Callable[[str], str] | None = None) -> None:
-        """``mask`` takes secrets out of a text of a reply."""
-        self._judge, self._mask = judge, mask
+    def __init__(
+        self, judge: AnswerQuestion, *, redact: Callable[[str], str] | None = None
+    ) -> None:
+        """``redact`` takes secrets out of a text of a reply."""
+        self._judge, self._redact = judge, redact
         self.usages: list[Usage] = []
         self.values: list[Mapping[str, Any]] = []
         """Every reply as it came, usable or not."""
@@ -46,7 +48,7 @@ class Asking:
         if isinstance(answer, NoAnswer):
             return answer
         self.values.append(answer.value)
-        reply = read(answer.value if self._mask is None else masked(answer.value, self._mask))
+        reply = read(answer.value if self._redact is None else redacted(answer.value, self._redact))
         if isinstance(reply, Unusable):
             return NoAnswer(reply.kind, f"{prefix}{reply.reason}", answer.usage)
         return reply
@@ -90,19 +92,19 @@ class Poll(Generic[Reply]):
         return [f"{counts} ballots gave no usable answer: {self.failures[0].reason}"]
 
 
-def masked(value: Any, mask: Callable[[str], str], depth: int = REPLY_DEPTH) -> Any:
+def redacted(value: Any, redact: Callable[[str], str], depth: int = REPLY_DEPTH) -> Any:
     """``value`` with secrets redacted in every text, since a judge may quote one.
 
     A part nested deeper than ``depth`` becomes None.
     """
     if isinstance(value, str):
-        return mask(value)
+        return redact(value)
     if not depth:
         return None
     if isinstance(value, list | tuple):
-        return [masked(item, mask, depth - 1) for item in value]
+        return [redacted(item, redact, depth - 1) for item in value]
     if hasattr(value, "items"):
-        return {str(key): masked(item, mask, depth - 1) for key, item in value.items()}
+        return {str(key): redacted(item, redact, depth - 1) for key, item in value.items()}
     return value
 
 

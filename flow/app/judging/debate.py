@@ -69,7 +69,7 @@ class DebateRoom(Protocol):
     def run_in_threads(self, calls: Sequence[Callable[[], Any]]) -> list[Any]:
         """Call all of them at once; the results in the same order."""
 
-    def mask(self, text: str) -> str:
+    def redact_text(self, text: str) -> str:
         """``text`` without its secrets."""
 
 
@@ -239,7 +239,7 @@ class _Turn:
         self._history, self._round = history, len(history)
         self.number = number
         self._judge = request.judges[number - 1]
-        self.asking = Asking(self._answer, mask=tools.room.mask)
+        self.asking = Asking(self._answer, redact=tools.room.redact_text)
         self.notes: dict[str, None] = {}
         self.silent: SilentJudge | None = None
         self.altered = ""

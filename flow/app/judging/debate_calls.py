@@ -125,12 +125,12 @@ def hold(
     """Hold a debate or a vote, or go on with one that was broken off.
 
     ``judges`` in the order of their numbers; the same one may be there several times. Texts are
-    masked before they leave and before they are written, so that quotes are looked up in what the
+    redacted before they leave and before they are written, so that quotes are looked up in what the
     judges saw. Raises :class:`InputError` for a plan that cannot be shown whole,
     :class:`RefusedError` and :class:`StorageError` for files.
     """
-    solution = tuple(_masked(part, place) for part in plan.solution)
-    question = debate_prompt.DebateQuestion(place.mask(plan.task), solution, plan.criteria)
+    solution = tuple(_redacted(part, place) for part in plan.solution)
+    question = debate_prompt.DebateQuestion(place.redact_text(plan.task), solution, plan.criteria)
     debate_prompt.check(question)
     digest = debate_plan.digest_of(question, plan, judges)
     sources = tuple(part.source or part.name for part in solution)
@@ -148,6 +148,6 @@ def hold(
     )
 
 
-def _masked(part: FencedPart, place: DebatePlace) -> FencedPart:
+def _redacted(part: FencedPart, place: DebatePlace) -> FencedPart:
     data = part.text if isinstance(part.text, bytes) else part.text.encode("utf-8", "surrogatepass")
     return part._replace(text=place.redact(data))

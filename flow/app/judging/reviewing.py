@@ -80,7 +80,7 @@ class FirstBallot(NamedTuple):
 
 
 def first_ballot(
-    case: JudgeCase, sources: ContextSources, nonce: str, mask: Callable[[str], str]
+    case: JudgeCase, sources: ContextSources, nonce: str, redact: Callable[[str], str]
 ) -> FirstBallot:
     """The prompt of the first ballot; no judge is called."""
     goal = case.facts.loaded.goal
@@ -94,7 +94,7 @@ def first_ballot(
     if not bundle.sought:
         return FirstBallot(bundle, None, ways)
     written = prompt.goal_question(bundle, nonce)
-    return FirstBallot(bundle, written._replace(prompt=mask(written.prompt)), ways)
+    return FirstBallot(bundle, written._replace(prompt=redact(written.prompt)), ways)
 
 
 def _reviewed_row(

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 class ScorecardTools(NamedTuple):
     """The interfaces of scoring to the outside.
 
-    ``nonce`` makes an unpredictable nonce, ``mask`` redacts secrets, ``progress`` gets a line about
-    each step; ``seconds`` bounds one call of the judge.
+    ``nonce`` makes an unpredictable nonce, ``redact`` takes secrets out, ``progress`` gets a line
+    about each step; ``seconds`` bounds one call of the judge.
     """
 
     ask: AskJudge
     nonce: Callable[[], str]
-    mask: Callable[[str], str]
+    redact: Callable[[str], str]
     progress: Callable[[str], None]
     seconds: float
 
@@ -50,7 +50,7 @@ class Scored(NamedTuple):
     remarks: tuple[str, ...]
     left_out: int
     prompts: tuple[str, ...]
-    """SHA-256 of each question's two texts, in order, as they were before secrets were masked."""
+    """SHA-256 of each question's two texts, in order, as they were before secrets were redacted."""
 
 
 class _CardReply(NamedTuple):
@@ -92,9 +92,9 @@ class _Scoring:
         self, subject: CardSubject, transcript: str, samples: int, tools: ScorecardTools
     ) -> None:
         history = "" if subject.mean is None else mean_text(subject.mean)
-        self._quotes = Quotes(tools.mask(transcript), history)
+        self._quotes = Quotes(tools.redact(transcript), history)
         self._subject, self._samples, self._tools = subject, samples, tools
-        self.asking = Asking(partial(tools.ask, seconds=tools.seconds), mask=tools.mask)
+        self.asking = Asking(partial(tools.ask, seconds=tools.seconds), redact=tools.redact)
         self.remarks: dict[str, None] = {}
         self.prompts: list[str] = []
         self.left_out = 0

@@ -172,13 +172,13 @@ def score_and_store(
         rubric_why=rubric.why,
         rubric_source=rubric.source,
         recognised=rubric.recognised,
-        transcript_path=tools.mask(transcript.path),
+        transcript_path=tools.redact(transcript.path),
         execution=transcript.execution,
         started_at=transcript.started_at,
         judge=scorecard.usage_document(tools.ask.name, merged),
         mean=subject.mean,
         left_out=merged.left_out,
-        notes=[tools.mask(note) for note in notes],
+        notes=[tools.redact(note) for note in notes],
     )
     card = scorecard_card.document(about, merged.ballot)
     scored(card)

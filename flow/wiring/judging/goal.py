@@ -62,8 +62,8 @@ def recall(parts: Context, case: JudgeCase) -> Opinion | None:
 
 def shown(parts: Context, case: JudgeCase) -> FirstBallot:
     """The prompt of the first ballot; no judge is called."""
-    mask = partial(redacted_text, environ=parts.environ)
-    return first_ballot(case, _sources(parts, case), random_nonce(), mask)
+    redact = partial(redacted_text, environ=parts.environ)
+    return first_ballot(case, _sources(parts, case), random_nonce(), redact)
 
 
 def review(context: Context, goal_id: str, judge_backend: str | None = None) -> JudgeCase:

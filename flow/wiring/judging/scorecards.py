@@ -83,7 +83,7 @@ class Scoring:
         return ScorecardTools(
             ask=ask,
             nonce=random_nonce,
-            mask=lambda text: redacted_text(text, self._context.environ),
+            redact=lambda text: redacted_text(text, self._context.environ),
             progress=progress,
             seconds=self.settings.settings.judge.timeout_seconds,
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from flow.app.judging.asking import Asking, Poll, masked, summed, total
+from flow.app.judging.asking import Asking, Poll, redacted, summed, total
 from flow.app.judging.port import NoAnswer, Usage
 from flow.core.judging.common.question import Question, Unusable
 from tests.support.judges.rubric_replies import Scripted
@@ -26,7 +26,7 @@ def silent(reason: str = "too slow") -> NoAnswer:
 
 def test_every_call_is_counted_and_every_reply_kept_as_it_came() -> None:
     judge = Scripted({"word": "yes hunter2"}, {}, "too slow", cost=0.5)
-    asking = Asking(partial(judge, seconds=1), mask=lambda text: text.replace("hunter2", "***"))
+    asking = Asking(partial(judge, seconds=1), redact=lambda text: text.replace("hunter2", "***"))
     assert asking.ask(QUESTION, read) == "yes ***"
     unusable, slow = asking.ask(QUESTION, read), asking.ask(QUESTION, read)
     assert unusable == NoAnswer("empty", "its reply is not usable: it has no word", unusable.usage)  # type: ignore[union-attr]
@@ -74,7 +74,7 @@ def test_texts_are_masked_at_every_depth_that_a_reply_has() -> None:
         deep = [deep]
     value = {"a": ["secret", {"b": "secret"}, 1, None], "deep": deep}
     expected = {"a": ["x", {"b": "x"}, 1, None], "deep": [[[[None]]]]}
-    assert masked(value, lambda _: "x") == expected
+    assert redacted(value, lambda _: "x") == expected
 
 
 def test_usages_are_added_up() -> None:

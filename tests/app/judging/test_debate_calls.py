@@ -90,7 +90,7 @@ class Folder:
     def run_in_threads(self, calls: Sequence[Callable[[], Any]]) -> list[Any]:
         return [call() for call in calls]
 
-    def mask(self, text: str) -> str:
+    def redact_text(self, text: str) -> str:
         return text.replace("hunter2", "***")
 
     def redact(self, data: bytes) -> bytes:

@@ -39,7 +39,7 @@ def run(
     tools = ScorecardTools(
         judge,
         nonce=lambda: "ab" * 16,
-        mask=lambda text: text.replace("hunter2hunter2", "***"),
+        redact=lambda text: text.replace("hunter2hunter2", "***"),
         progress=(told if told is not None else []).append,
         seconds=7,
     )
