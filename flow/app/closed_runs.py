@@ -97,7 +97,7 @@ class ClosedRunsPort(Protocol):
         """Why the disk gave no answer about what the state folder knows."""
 
     def every_goal(self) -> Sequence[Goal]:
-        """The goals of all files; raises the error of one that cannot be read: it may be live."""
+        """The goals of all files; raises the error of one that cannot be read: it may be open."""
 
     def load(self, goal_id: str) -> LoadedGoal:
         """A goal; :class:`InputError` where there is none."""
@@ -238,7 +238,7 @@ def _chosen_runs(
     """The runs that may be cleared, each with the reason for the user; and warnings."""
     goals = port.every_goal()
     closed = {goal.id: goal.status for goal in goals if goal.status in TERMINAL}
-    live = frozenset(_runs_of(goal for goal in goals if goal.status not in TERMINAL))
+    open_runs = frozenset(_runs_of(goal for goal in goals if goal.status not in TERMINAL))
     runs, warnings = [], []
     for run_id in port.run_ids():
         try:
@@ -247,7 +247,7 @@ def _chosen_runs(
             raise  # what cannot be read now is not for that reason empty
         except FlowError as error:
             warnings += [str(fault) for fault in error.faults]
-    chosen = choose(runs, closed, live, oldest, keep)
+    chosen = choose(runs, closed, open_runs, oldest, keep)
     return [(run, _why(sorted(run.goals), closed)) for run in chosen], warnings
 
 

@@ -140,7 +140,7 @@ class Amendment(NamedTuple):
     """Another contract for a goal (SPEC 10)."""
 
     text: str
-    """The goal file's new text; status, run, base and results are the live file's to keep."""
+    """The goal file's new text; status, run, base and results are the present file's to keep."""
     contract: str
     """The digest of the new contract, as it was when the amendment was decided."""
     anew: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Changing the contract of a live goal, and contracts that a pipeline names."""
+"""Changing the contract of a goal, and contracts that a pipeline names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flow.adapters.setup.completed import read_handed_in
 from flow.adapters.setup.project import about_commands
 from flow.app.transitions import amend
 from flow.app.transitions.create import lint_goal
-from flow.core.drafting.completing import LiveFields, live_fields
+from flow.core.drafting.completing import CurrentFields, current_fields
 from flow.core.goal import ids
 from flow.core.goal.model import contract_digest, rubrics_of
 from flow.errors import ContractError
@@ -33,14 +33,14 @@ class Amending:
         pinning = Pinning(context)
         self._tools = amend.AmendmentTools(
             read=lambda text, name: parse_goal(text.encode("utf-8", "surrogateescape"), name),
-            carry=lambda live, text, name: goal_edits.carried(live, text, name)[1],
+            carry=lambda current, text, name: goal_edits.carried(current, text, name)[1],
             digest=context.records.contract_digest,
             basis=self._basis,
             trust=context.record_trust,
             relock=pinning.with_protected,
             rename=pinning.with_named,
             lint=lambda goal: lint_goal(goal, about_commands(context, goal)),
-            live=self._live,
+            text_and_file=self._text_and_file,
         )
 
     def plan(self, goal_id: str, text: str, name: str) -> AmendmentPlan:
@@ -58,18 +58,19 @@ class Amending:
         return plan
 
     def completed(self, goal_id: str, text: str, name: str) -> tuple[str, tuple[str, ...]]:
-        """A goal's ``text`` with what Flow writes itself, as the live goal has it; and warnings."""
+        """A goal's ``text`` with what Flow writes itself, as its file has it; and warnings."""
 
-        def live() -> LiveFields:
-            return live_fields(read_goal(self._context.top, ids.goal_id(goal_id))[1].goal.document)
+        def current() -> CurrentFields:
+            loaded = read_goal(self._context.top, ids.goal_id(goal_id))[1]
+            return current_fields(loaded.goal.document)
 
-        handed_in = read_handed_in(text, name, live)
+        handed_in = read_handed_in(text, name, current)
         return handed_in.text, handed_in.warnings
 
-    def live_text(self, goal_id: str) -> str:
+    def current_text(self, goal_id: str) -> str:
         """The goal's file as it is now, after what a killed call had decided."""
         self._context.finish(ids.goal_id(goal_id))
-        return self._live(goal_id)[0]
+        return self._text_and_file(goal_id)[0]
 
     def carry_out(
         self, plan: AmendmentPlan, *, word: PersonsWord, asked: str, reason: str | None
@@ -91,7 +92,7 @@ class Amending:
         known = amend.Basis(before, digest=digest)
         amend.amend_untrusted(closing, self._tools, goal_id, how, known, word)
 
-    def _live(self, goal_id: str) -> tuple[str, str]:
+    def _text_and_file(self, goal_id: str) -> tuple[str, str]:
         data, loaded = read_goal(self._context.top, goal_id)
         return data.decode("utf-8"), loaded.file
 

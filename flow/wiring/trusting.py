@@ -36,7 +36,7 @@ class Trusting:
             raise at_key("ID").invalid("no goal is named", "name a goal, or --goal-file F")
         return self._context.load(goal_id)
 
-    def is_live(self, loaded: LoadedGoal) -> bool:
+    def is_in_place(self, loaded: LoadedGoal) -> bool:
         try:
             return self._context.load(loaded.goal.id).contract == loaded.contract
         except InputError:

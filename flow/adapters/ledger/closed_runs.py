@@ -64,7 +64,7 @@ class ClosedRuns:
         return self._run_record.read_error
 
     def every_goal(self) -> Sequence[Goal]:
-        """The goals of all files; raises the error of one that cannot be read: it may be live."""
+        """The goals of all files; raises the error of one that cannot be read: it may be open."""
         records = self._records
         goals, broken = open_goals.read_all(records.goal_ids(), records.parsed_goal)
         for error in broken.values():

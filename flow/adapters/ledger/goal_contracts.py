@@ -41,7 +41,7 @@ class GoalContracts(GoalChange):
         """Publish a new goal with its baseline; returns its path below the checkout.
 
         ``trust`` is called before, under the goal's lock: trust in a contract that is not published
-        harms no one, and a contract that is refused must not replace the live goal's. Raises
+        harms no one, and a contract that is refused must not replace the goal's. Raises
         :class:`RefusedError` (``exists``) if the id, or the run's baseline, is taken.
         """
         goal, _ = parse_goal(text.encode("utf-8", "surrogateescape"), "the new goal")
@@ -66,12 +66,12 @@ class GoalContracts(GoalChange):
         """Replace the goal's contract; the live proposal is withdrawn."""
         with self.resumed_goal(goal_id):
             data, loaded = read_goal(self._root, goal_id)
-            live = loaded.goal
+            current = loaded.goal
             goal_edits.compare(loaded, seen)
             now = self._settings.now()
-            run_id = run_id or live.run_id or layout.run_id_for(goal_id, now)
+            run_id = run_id or current.run_id or layout.run_id_for(goal_id, now)
             text, goal = goal_edits.carried(
-                live, amendment.text, loaded.file, amendment.anew, run_id
+                current, amendment.text, loaded.file, amendment.anew, run_id
             )
             if goal.digest(rubric_digests(self._root, goal)) != amendment.contract:
                 raise in_file(loaded.file).wrong_state(
@@ -81,7 +81,7 @@ class GoalContracts(GoalChange):
                 )
             pinned, event = self._pinned(goal_id, run_id, amendment.baseline, amendment.event)
             artifact = amendment.artifact
-            intent = self.intent(live, goal_id, run_id, now, artifact, event, personal=True)
+            intent = self.intent(current, goal_id, run_id, now, artifact, event, personal=True)
             intent = intent._replace(
                 text=text,
                 before=transaction.digest(data),

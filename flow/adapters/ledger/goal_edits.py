@@ -79,20 +79,20 @@ def edited(
 
 
 def carried(
-    live: Goal, text: str, file: str, anew: Sequence[str] = (), run_id: str | None = None
+    current: Goal, text: str, file: str, anew: Sequence[str] = (), run_id: str | None = None
 ) -> tuple[str, Goal]:
     """A goal's new text with Flow's own fields carried over, and the goal in it.
 
-    Lifecycle, run and pinned base are the live goal's. So are its criteria's results, except those
+    Lifecycle, run and pinned base are the current goal's. So are its criteria's results, except those
     in ``anew``, which start again as pending. Comments and order stay the text's. Messages call the
-    text ``file``; ``run_id`` is the run of a live goal that has none yet.
+    text ``file``; ``run_id`` is the run of a goal that has none yet.
     """
     new, _ = parse_goal(text.encode("utf-8", "surrogateescape"), file)
-    edits: list[Edit] = [(("lifecycle",), live.document["lifecycle"])]
-    scope = {**live.document["scope"], **({"run_id": run_id} if run_id else {})}
+    edits: list[Edit] = [(("lifecycle",), current.document["lifecycle"])]
+    scope = {**current.document["scope"], **({"run_id": run_id} if run_id else {})}
     edits += _result_edits(("scope",), ("run_id", "base_commit"), scope, new.document["scope"])
     for place, criterion in enumerate(new.criteria):
-        before = live.criterion(criterion.id)
+        before = current.criterion(criterion.id)
         unchanged = before is not None and criterion.id not in anew
         results = before.document if before and unchanged else {"status": "pending"}
         where = ("objective", "acceptance_criteria", place)

@@ -1,4 +1,4 @@
-"""Changing the contract of a live goal, on the record (SPEC 10, Amendments).
+"""Changing the contract of a goal, on the record (SPEC 10, Amendments).
 
 *load → read the new text → compare → (a person) → trust → write.* What is compared with is the
 contract that this user trusted last, not what the file says now: else a change by hand, which
@@ -94,7 +94,7 @@ class AmendmentTools(NamedTuple):
     read: Callable[[str, str], tuple[Goal, tuple[str, ...]]]
     """(text, its name) → the goal as it stands there, and warnings."""
     carry: Callable[[Goal, str, str], Goal]
-    """(live goal, new text, its name) → the goal with what is Flow's to keep."""
+    """(current goal, new text, its name) → the goal with what is Flow's to keep."""
     digest: Callable[[Goal], str]
     """The digest of a goal's contract, its rubrics included."""
     basis: Callable[[LoadedGoal], Basis]
@@ -104,7 +104,7 @@ class AmendmentTools(NamedTuple):
     rename: Callable[[Goal, Baseline], Baseline]
     """The baseline with what (goal)'s commands rest on."""
     lint: Callable[[Goal], Sequence[str]]
-    live: Callable[[str], tuple[str, str]]
+    text_and_file: Callable[[str], tuple[str, str]]
     """(text, file) of the goal (id) as it lies there."""
 
 
@@ -163,18 +163,18 @@ def plan_amendment(
     """
     context.ledger.finish(goal_id)
     loaded = context.records.goal(goal_id)
-    live = loaded.goal
-    refuse_closed(live, "changing its contract")
+    current = loaded.goal
+    refuse_closed(current, "changing its contract")
     given, warnings = tools.read(text, name)
-    if given.id != live.id:
+    if given.id != current.id:
         raise in_file(name, "metadata.id", given.id).invalid(
-            f"it is the goal {given.id}, not {live.id}",
+            f"it is the goal {given.id}, not {current.id}",
             "a goal keeps its id; for another goal: flow goal create --file F",
         )
-    goal = tools.carry(live, text, name)
+    goal = tools.carry(current, text, name)
     digest = tools.digest(goal)
-    now, new = live.contract_document, goal.contract_document
-    basis = Basis(now, holds=True) if live.status == "draft" else tools.basis(loaded)
+    now, new = current.contract_document, goal.contract_document
+    basis = Basis(now, holds=True) if current.status == "draft" else tools.basis(loaded)
     contract_changes = _against(basis, new)
     shown = contract_changes or amendment.changes(now, new)
     return AmendmentPlan(
@@ -185,20 +185,23 @@ def plan_amendment(
         before=basis.digest or loaded.contract,
         changes=shown,
         difference=tuple(difference(basis.contract if contract_changes else now, new)),
-        needs_person=live.status != "draft" and amendment.overall(contract_changes) in NEED_PERSON,
+        needs_person=current.status != "draft"
+        and amendment.overall(contract_changes) in NEED_PERSON,
         protected=_protected(basis.contract or {}),
         trusted=basis.holds,
         anew=amendment.amended(new, now, *([basis.contract] if basis.contract else ())),
-        warnings=(*warnings, *_kept_by_flow(live, given), *tools.lint(goal)),
+        warnings=(*warnings, *_kept_by_flow(current, given), *tools.lint(goal)),
     )
 
 
-def _kept_by_flow(live: Goal, given: Goal) -> list[str]:
+def _kept_by_flow(current: Goal, given: Goal) -> list[str]:
     """Warnings about values in the new text that an amendment cannot change."""
     warnings = []
-    if given.base_commit not in (None, live.base_commit):
-        warnings.append(f"scope.base_commit stays as it is; to move it: flow goal rebase {live.id}")
-    if given.run_id not in (None, live.run_id):
+    if given.base_commit not in (None, current.base_commit):
+        warnings.append(
+            f"scope.base_commit stays as it is; to move it: flow goal rebase {current.id}"
+        )
+    if given.run_id not in (None, current.run_id):
         warnings.append("scope.run_id stays as it is: it is Flow's")
     return warnings
 
@@ -230,8 +233,8 @@ def carry_out(
     change by hand, which is in the file already, trust comes last: a kill in between leaves an
     untrusted contract, which the next person to trust it is shown.
     """
-    live, goal = made.loaded.goal, made.goal
-    draft = live.status == "draft"
+    current, goal = made.loaded.goal, made.goal
+    draft = current.status == "draft"
     by_hand = made.contract == made.loaded.contract
     told = _told(word, how, reason)
     change = Amendment(
@@ -245,7 +248,7 @@ def carry_out(
     if not draft and not by_hand:
         tools.trust(goal, how)
     try:
-        context.ledger.amend(live.id, live.run_id or "", made.loaded.seen, change)
+        context.ledger.amend(current.id, current.run_id or "", made.loaded.seen, change)
     except FlowError:
         if made.trusted and not draft:
             _take_back(context, tools, made, how)
@@ -258,7 +261,7 @@ def amend_by_hand(
     context: ClosingContext, tools: AmendmentTools, goal_id: str, how: str, word: PersonsWord
 ) -> None:
     """Record a change that was made in a goal file by hand, and that a person has now trusted."""
-    made = plan_amendment(context, tools, goal_id, *tools.live(goal_id))
+    made = plan_amendment(context, tools, goal_id, *tools.text_and_file(goal_id))
     reason = "the goal file was changed by hand"
     carry_out(context, tools, made, word=word, how=how, asked=how, reason=reason)
 
@@ -276,7 +279,7 @@ def amend_untrusted(
     carry_out(
         context,
         tools,
-        plan_amendment(context, tools, goal_id, *tools.live(goal_id)),
+        plan_amendment(context, tools, goal_id, *tools.text_and_file(goal_id)),
         word=word,
         how=f"flow goal evaluate {how}",
         asked="nobody: a pipeline names the contract",
@@ -303,15 +306,15 @@ def _relocked(
     context: ClosingContext, tools: AmendmentTools, made: AmendmentPlan
 ) -> Baseline | None:
     """The baseline with what is protected from now on; None where it can stay as it is."""
-    live, goal = made.loaded.goal, made.goal
+    current, goal = made.loaded.goal, made.goal
     # The file may say otherwise than what was trusted: a killed amendment has replaced the baseline
     # then, and nothing has told of it yet. What was protected keeps its record here, too.
-    same = goal.protected_paths == made.protected == live.protected_paths
+    same = goal.protected_paths == made.protected == current.protected_paths
     asks_anew = any("acceptance_criteria" in change.key for change in made.changes)
-    if live.run_id is None or (same and not asks_anew):
+    if current.run_id is None or (same and not asks_anew):
         return None
-    baseline, recorded = context.baseline(live, live.run_id)
-    if not recorded or live.status == "draft":
+    baseline, recorded = context.baseline(current, current.run_id)
+    if not recorded or current.status == "draft":
         return None  # then the pinned commit says what was there
     following = baseline if same else tools.relock(goal, baseline, made.protected)
     return tools.rename(goal, following) if asks_anew else following

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class TrustPort(Protocol):
     """Interface of trusting to the checkout."""
 
-    def is_live(self, loaded: LoadedGoal) -> bool:
+    def is_in_place(self, loaded: LoadedGoal) -> bool:
         """Whether a goal that was read is the one in ``.flow/goals``, and not another file."""
 
     def trusted_digest(self, goal_id: str) -> str | None:
@@ -64,7 +64,7 @@ def record_trust(port: TrustPort, loaded: LoadedGoal, how: str) -> None:
     """
     goal = loaded.goal
     if goal.status in UNDER_WAY:
-        trusted = port.trusted_digest(goal.id) if port.is_live(loaded) else None
+        trusted = port.trusted_digest(goal.id) if port.is_in_place(loaded) else None
         if trusted is not None and trusted != loaded.contract:
             port.amend_by_hand(goal.id, how)
             return

@@ -108,7 +108,7 @@ def _plan(
         text, told = amending.completed(goal_id, text, name)
         text = with_schema_line(text)
     else:
-        text, name = amending.live_text(goal_id), _AMENDED
+        text, name = amending.current_text(goal_id), _AMENDED
     text = with_requested(text, name, changes)
     plan = (
         _edited(context, amending, goal_id, text, out)

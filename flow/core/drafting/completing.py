@@ -86,7 +86,7 @@ class Surroundings(NamedTuple):
         return {}
 
 
-class LiveFields(NamedTuple):
+class CurrentFields(NamedTuple):
     """The values of an existing goal's file for the keys that Flow writes itself."""
 
     created_at: str
@@ -95,11 +95,11 @@ class LiveFields(NamedTuple):
     ids: Mapping[str, str]
 
 
-def live_fields(document: Mapping[str, Any]) -> LiveFields:
-    """The :class:`LiveFields` of a goal's checked document."""
+def current_fields(document: Mapping[str, Any]) -> CurrentFields:
+    """The :class:`CurrentFields` of a goal's checked document."""
     rows = document["objective"]["acceptance_criteria"]
     ids = {row["text"]: row["id"] for row in reversed(rows)}
-    return LiveFields(
+    return CurrentFields(
         document["metadata"]["created_at"], document["scope"], document["lifecycle"], ids
     )
 

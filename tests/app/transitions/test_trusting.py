@@ -21,7 +21,7 @@ class Port:
         self.trusted, self.live, self.has_pinned = trusted, live, pinned
         self.calls: list[str] = []
 
-    def is_live(self, loaded: LoadedGoal) -> bool:
+    def is_in_place(self, loaded: LoadedGoal) -> bool:
         return self.live and loaded.goal.id == "issue-4"
 
     def trusted_digest(self, goal_id: str) -> str | None:

@@ -11,7 +11,7 @@ from flow.core.drafting.completing import (
     SCHEMA_LINE,
     Surroundings,
     completion,
-    live_fields,
+    current_fields,
     with_schema_line,
 )
 
@@ -96,7 +96,7 @@ LIVE = {
     ],
 )
 def test_a_live_goals_file_is_completed_from_it(path: Any, value: Any) -> None:
-    assert completion(without(*path), live_fields(LIVE)).changes == ((path, value),)
+    assert completion(without(*path), current_fields(LIVE)).changes == ((path, value),)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_criterion_gets_the_id_of_its_text_and_never_another_ones(
     document["objective"]["acceptance_criteria"] = [
         {**({"id": name} if name else {}), "text": text, "status": "pending"} for name, text in rows
     ]
-    added = completion(document, live_fields(LIVE)).changes
+    added = completion(document, current_fields(LIVE)).changes
     assert [value for path, value in added if path[-1] == "id"] == ids
 
 
