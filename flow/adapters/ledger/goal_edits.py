@@ -83,9 +83,9 @@ def carried(
 ) -> tuple[str, Goal]:
     """A goal's new text with Flow's own fields carried over, and the goal in it.
 
-    Lifecycle, run and pinned base are the current goal's. So are its criteria's results, except those
-    in ``anew``, which start again as pending. Comments and order stay the text's. Messages call the
-    text ``file``; ``run_id`` is the run of a goal that has none yet.
+    Lifecycle, run and pinned base are the current goal's. So are its criteria's results, except
+    those in ``anew``, which start again as pending. Comments and order stay the text's. Messages
+    call the text ``file``; ``run_id`` is the run of a goal that has none yet.
     """
     new, _ = parse_goal(text.encode("utf-8", "surrogateescape"), file)
     edits: list[Edit] = [(("lifecycle",), current.document["lifecycle"])]
