@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Trial(NamedTuple):
-    """The result of running a command once, as a trial; nothing of it is recorded."""
+    """A trial run of a command, once; no record of it is kept."""
 
     outcome: str
     """``passed``, ``failed`` or ``inconclusive``."""

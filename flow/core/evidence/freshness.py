@@ -1,9 +1,9 @@
 """Whether evidence is about the files as they are now (SPEC 10, Subject; HAZARD H95).
 
 Fresh evidence was measured on this state of the files, this contract and with this version of Flow.
-HEAD alone makes nothing stale: a commit of Flow's own files moves it too. :func:`freshness` is
-for display, ``differences`` decides what judges see. Where evidence would decide, one that is not
-fresh is refused: ``app/evaluation/reuse`` and ``proposals``, ``app/transitions/closing``,
+HEAD alone makes nothing stale: a commit of Flow's own files moves it too. :func:`freshness` is for
+display, ``differences`` decides what judges see. These refuse evidence that would decide and is not
+fresh: ``app/evaluation/reuse`` and ``proposals``, ``app/transitions/closing``,
 ``app/exchange/export``, and ``bundle``, ``records`` and ``reviewing`` of ``app/judging``.
 """
 
@@ -49,7 +49,7 @@ WORDS: Mapping[StaleReason, str] = {
 
 
 class Freshness(NamedTuple):
-    """``why`` is empty exactly where it is fresh. ``head`` stands beside ``tree`` only."""
+    """Freshness of evidence. ``why`` is empty if fresh; ``head`` occurs only with ``tree``."""
 
     why: tuple[StaleReason, ...] = ()
 
