@@ -1,8 +1,8 @@
-"""Which secrets a text may hold: the anchors of shapes and known values, looked for all at once.
+"""The anchors of shapes and known values that a text holds, all found in one search.
 
-The words of a text are far fewer than its bytes, and most of them have stood in the text before: an
-anchor is looked for in words that are new, by the four bytes that its longest part begins with. A
-library that finds many strings in one pass can do the same faster.
+An anchor is a string that every match of a shape contains. A text has far fewer words than bytes,
+and most of its words repeat. So anchors are searched in new words only, by the first four bytes of
+the anchor's longest part. A library that finds many strings in one pass can do the same faster.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     FindAll = Callable[[bytes], Mapping[int, Sequence[int]]]
-    """Tells where strings stand in a text, by their numbers, from left to right."""
+    """Returns the positions of strings in a text, from left to right, by the strings' numbers."""
     MakeFinder = Callable[[Sequence[bytes]], FindAll | None]
-    """Makes one for strings of bytes, each of which is there once; None where it cannot."""
+    """Makes a :data:`FindAll` for distinct byte strings; None if it cannot."""
 
 
 class AnchorRow(NamedTuple):
@@ -28,49 +28,54 @@ class AnchorRow(NamedTuple):
     data: bytes
     number: int
     folded: bool = False
-    """Any case of them counts."""
+    """The anchor matches in any case."""
     edged: bool = False
-    """It counts only where it begins a word, be it behind an escape or a terminal's colours."""
+    """It counts only at the start of a word, also after an escape or a terminal's colours."""
     classes: bytes = b""
-    """What each byte of a text is read as; only letters are read as one of the anchor's."""
+    """Translation of a text's bytes before the search; only letters map to a byte of the anchor."""
 
     def seen(self, text: bytes, low: bytes) -> bytes:
-        """The text in which the anchor stands as it is; ``low`` is the one in lower case."""
+        """The form of the text in which to search the anchor; ``low`` is the text in lower case."""
         return text.translate(self.classes) if self.classes else low if self.folded else text
 
 
 SHORT = 1 << 11
-"""Bytes of a text in which each anchor is looked for: that takes less than what finds them by grams
-takes to be made."""
+"""Bytes: in a shorter text each anchor is searched by itself, which costs less than building the
+index of grams.
+"""
 _GRAM = 4
 _WORDS = b" " * 48 + b"0" * 10 + b" " * 7 + bytes(range(65, 91)) + b" " * 6 + bytes(range(97, 123))
 _WORDS += b" " * (256 - len(_WORDS))
 """What each byte is where only words count: all digits are one, and what stands in no word is a
 blank; so names that are made of others hold no new word."""
 _OFTEN = bytes(range(256)).translate(None, b"$~*@{}+%|!#&<>^\\\"'=/_:")
-"""All bytes but those that few texts hold: that such a one is missing is known at once."""
+"""All bytes but those that are rare in texts: if a rare one is missing, so is the anchor."""
 _BEFORE_EDGE = rb"|[nrtbf]|.*0m|m|[0A-Fa-f]{2}|u00[0A-Fa-f]{2}"
-"""What may stand in a word before the edge at which a secret begins."""
+"""Bytes of a word before the edge at which a secret begins: an escape, or a colour sequence."""
 _PIECE = 1 << 13
-"""Bytes of a text whose words are looked at together: an anchor is looked for in no more of it than
-that because a word calls for it."""
+"""Bytes of a text whose words are examined together. An anchor that a word triggers is searched in
+this part only.
+"""
 _USUAL = b"test"
-"""A word that calls for no anchor that has another one: each part of a test run's output has it."""
+"""A word that triggers no anchor which has another one: every part of a test run's output has it.
+"""
 _LONG = 32
-"""Bytes of a word that is too long to come again."""
+"""Bytes: a longer word is unlikely to repeat, and is not remembered."""
 _SEEN = 1 << 13
-"""Words that are remembered: that bounds the memory."""
+"""Number of remembered words, which bounds the memory."""
 
 
 class _Anchor(NamedTuple):
-    """An anchor and its words, as ``_WORDS`` has them."""
+    """An anchor and its words, translated by ``_WORDS``."""
 
     row: AnchorRow
     probe: bytes
-    """The longest of its words, with a blank on each side where it ends in the anchor; in lower
-    case where any case counts."""
+    """The longest of its words, with a blank on each side where it ends inside the anchor; in lower
+    case if any case counts.
+    """
     edged: bool
-    """It is called for only by a word that the probe begins, be it behind an escape."""
+    """Whether only a word that starts with the probe triggers it; an escape may precede the probe.
+    """
 
 
 def _probe(anchor: bytes) -> bytes:
@@ -81,7 +86,7 @@ def _probe(anchor: bytes) -> bytes:
 
 
 class _Grams:
-    """Anchors by the four bytes that their probes begin with; ``short`` have shorter ones."""
+    """Anchors by the first four bytes of their probes; ``short`` are those with shorter ones."""
 
     def __init__(self, base: _Grams | None, rows: Iterable[AnchorRow]) -> None:
         self.short: list[AnchorRow] = [*base.short] if base is not None else []
@@ -108,7 +113,7 @@ class _Grams:
         self._numbers: frozenset[int] = frozenset(own) if base is None else base._numbers.union(own)
 
     def candidates(self, words: bytes) -> set[_Anchor]:
-        """The anchors whose first grams stand in words, and those that have none."""
+        """The anchors whose first grams are in ``words``, and those without a gram."""
         view = memoryview(words)
         numbers: set[int] = set()
         for offset in range(_GRAM):
@@ -121,7 +126,7 @@ class _Grams:
 
 
 class AnchorTable:
-    """The shapes and values to search for, by number, and the anchors that call for them.
+    """The shapes and values to search for, by number, and the anchors that trigger them.
 
     ``base`` is another table, which this one adds to.
     """
@@ -132,7 +137,7 @@ class AnchorTable:
         self._base = base
         self._own = rows
         self.always: list[int] = [*(base.always if base is not None else ()), *always]
-        """What is searched for in every text: it has no anchor."""
+        """Numbers of the shapes and values without an anchor, which are searched in every text."""
         self.all: list[AnchorRow] = [*(base.all if base is not None else ()), *rows]
         longest = max((len(row.data) for row in rows), default=0)
         self.longest: int = longest if base is None else max(base.longest, longest)
@@ -140,27 +145,27 @@ class AnchorTable:
 
     @once
     def grams(self) -> _Grams:
-        """Its anchors by their grams."""
+        """The table's anchors by their grams."""
         return _Grams(self._base.grams if self._base is not None else None, self._own)
 
 
 class AnchorSearch:
-    """Tells which anchors of a table may stand in each of several texts."""
+    """Search for a table's anchors in several texts."""
 
     def __init__(self, table: AnchorTable, make_finder: MakeFinder | None = None) -> None:
         self._table = table
         self._make_finder = make_finder
         self._quiet: set[bytes] = set()
-        """Words in which no probe stands."""
+        """Words without a probe."""
         self._telling: dict[bytes, tuple[AnchorRow, ...]] = {}
-        """Words with a probe, and whose that is."""
+        """Words with a probe, and the anchors that they trigger."""
         self._classed: list[AnchorRow] = []
-        """Those that no library finds."""
+        """Anchors that the library's finder cannot find."""
         self._rows: list[list[AnchorRow]] = []
-        """The anchors that are the same in lower case, by the number of that."""
+        """Anchors with the same bytes in lower case, by the finder's number for those bytes."""
 
     def stand_in(self, text: bytes) -> Iterator[tuple[AnchorRow, Sequence[int]]]:
-        """The anchors that stand in a text, and where, from left to right; one may come again."""
+        """The anchors in a text with their positions, from left to right; an anchor may repeat."""
         low = text.lower()
         if len(text) <= SHORT:
             yield from _standing(self._table.all, text, low, 0, len(text))
@@ -180,7 +185,7 @@ class AnchorSearch:
                         yield row, exact
 
     def _called_for(self, words: bytes) -> Iterator[tuple[set[AnchorRow], int, int]]:
-        """The anchors that may begin in each part of a text: all that do, and some more."""
+        """The anchors that may begin in each part of a text: all that do, and possibly others."""
         begin, size = 0, len(words)
         while begin < size:
             end = words.find(b" ", begin + _PIECE)
@@ -202,7 +207,7 @@ class AnchorSearch:
 
     @once
     def _find_all(self) -> FindAll | None:
-        """Tells where those of ``_rows`` stand in a text in lower case."""
+        """Finder of the anchors in ``_rows``, for a text in lower case; None without a library."""
         if self._make_finder is None:
             return None
         rows: dict[bytes, list[AnchorRow]] = {}
@@ -215,7 +220,7 @@ class AnchorSearch:
         return self._make_finder([*rows])
 
     def _look_at(self, new: set[bytes]) -> set[AnchorRow]:
-        """The anchors whose probes stand in words that are not remembered; they are from now on."""
+        """The anchors whose probes are in ``new`` words; remembers those words."""
         if len(self._quiet) + len(self._telling) > _SEEN:
             self._quiet.clear()
             self._telling.clear()
@@ -242,7 +247,7 @@ class AnchorSearch:
 
 
 def _positions(data: bytes, text: bytes, begin: int, end: int) -> list[int]:
-    """Where ``data`` begins in this part of a text, from left to right."""
+    """The positions at which ``data`` begins in this part of a text, from left to right."""
     last = end + len(data) - 1
     starts = []
     at = text.find(data, begin, last)
@@ -255,7 +260,7 @@ def _positions(data: bytes, text: bytes, begin: int, end: int) -> list[int]:
 def _standing(
     rows: Iterable[AnchorRow], text: bytes, low: bytes, begin: int, end: int
 ) -> Iterator[tuple[AnchorRow, Sequence[int]]]:
-    """Those of ``rows`` that begin in this part of a text, and where."""
+    """The ``rows`` that begin in this part of a text, with their positions."""
     for row in rows:
         if all(byte in text for byte in row.data.translate(None, _OFTEN)):
             starts = _positions(row.data, row.seen(text, low), begin, end)
@@ -264,7 +269,7 @@ def _standing(
 
 
 def _cases(letters: bytes) -> set[bytes]:
-    """``letters`` in upper and lower case, each by itself."""
+    """``letters`` with every combination of upper and lower case."""
     return {bytes(each) for each in product(*zip(letters.lower(), letters.upper(), strict=True))}
 
 

@@ -1,4 +1,4 @@
-"""The checks that a row of a table names: whether bytes are a credential of its kind."""
+"""The checks named in the tables' rows: whether bytes are a credential of a kind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _EXAMPLES = frozenset(
     b"username mypassword my-password your-password yourpassword your_password password123 "
     b"option options flag flags switch argument parameter".split()
 )
-"""Passwords of examples and documentation, and what a sentence calls an option."""
+"""Passwords from examples and documentation, and words for an option."""
 
 _EXPRESSION = rb"[(){}<>\[\]]|^[A-Za-z_]+\.[A-Za-z_.]+$|^[A-Z_]{3,}$"
 
@@ -37,7 +37,7 @@ def base64(data: bytes) -> bytes:
 
 
 def typed(value: bytes) -> bool:
-    """Whether it is a typed password, not an example, variable or expression."""
+    """Whether the value is a typed password, not an example, variable or expression."""
     if not chosen(value) or value.lower() in _EXAMPLES:
         return False
     if value.startswith((b"<", b"[", b"$", b"%")) or value.isdigit() or len(set(value)) <= 2:
@@ -46,7 +46,7 @@ def typed(value: bytes) -> bool:
 
 
 def coined(value: bytes) -> bool:
-    """Whether it is a typed password that is no word, path, option or number."""
+    """Whether the value is a typed password and no word, path, option or number."""
     others = classes_of(value).translate(None, b"aA")
     if len(others) == len(value) or not others.strip(b"_.-"):
         return False
@@ -59,13 +59,13 @@ def cookies(value: bytes) -> bool:
 
 
 def header(value: bytes) -> bool:
-    """Whether it is a credential in a header: shorter ones count, too."""
+    """Whether the value is a credential in a header; shorter ones count, too."""
     classes = classes_of(value)
     return is_odd(value) or (len(value) >= 24 and classes.count(b"0") >= 3)
 
 
 def basic(value: bytes) -> bool:
-    """Whether it is the base64 of ``user:password``, as ``Authorization: Basic`` has it."""
+    """Whether the value is the base64 of ``user:password``, as in ``Authorization: Basic``."""
     plain = value.rstrip(b"=").translate(bytes.maketrans(b"-_", b"+/"))
     try:
         text = binascii.a2b_base64(plain + b"=" * (-len(plain) % 4)).decode("utf-8")
@@ -78,7 +78,7 @@ def basic(value: bytes) -> bool:
 
 
 def chosen(value: bytes) -> bool:
-    """Whether the password of a URL is one, not a placeholder."""
+    """Whether the value is a real password in a URL, not a placeholder."""
     if value.startswith((b"[masked:", b"${", b"$(", b"{", b"%(")):
         return False
     return bool(value.strip(b"*.xX-")) and not (value[:1] == b"$" and value[1:].isupper())

@@ -1,8 +1,9 @@
-"""Short texts without any secret, told without a pattern: most of what an agent says last.
+"""A quick check for short texts without any secret, such as an agent's last words.
 
-The expressions that find secrets take longer to load than a bare interpreter to start. Here only
-bytes are looked for that every secret of a shape has. Where they stand, the shape's own pattern has
-to tell, so nothing that is plain here would be redacted by :mod:`flow.core.secrets.redact`.
+The patterns that find secrets take longer to load than a bare interpreter to start. This module
+only searches for bytes that every secret of a shape contains. If they are present, the shape's own
+pattern must decide, so :mod:`flow.core.secrets.redact` would redact nothing in a text that is plain
+here.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     Need = Callable[[bytes, int], bool]
-    """Whether a secret may have its anchor, in lower case or not, at an index of a text."""
+    """Whether a secret may have its anchor, in any case, at an index of a text."""
 
 LONGEST = 1 << 15
-"""Bytes of a text up to which looking for each anchor costs little."""
+"""Bytes of a text up to which searching for each anchor costs little."""
 
 KEY_ANCHORS = (
     *(b"private key", b"private%20key", b"private+key", b"private-lines:"),
     b"ls0tls1crudjti",  # base64 of "-----BEGIN "
 )
-"""Those of private keys, in lower case."""
+"""The anchors of private keys, in lower case."""
 
 
 def is_plain(text: bytes) -> bool:
@@ -36,7 +37,7 @@ def is_plain(text: bytes) -> bool:
 
 
 def _may_stand(text: bytes, low: bytes, anchor: bytes, need: Need | None) -> bool:
-    """Whether a secret with this anchor, which is in the text, may be there."""
+    """Whether a secret with ``anchor``, which is in the text, may be there."""
     at = low.find(anchor)
     while at >= 0:
         if need is None or need(text, at):
@@ -46,8 +47,8 @@ def _may_stand(text: bytes, low: bytes, anchor: bytes, need: Need | None) -> boo
 
 
 def _anchors_in(low: bytes) -> Iterator[tuple[bytes, Need | None]]:
-    """The anchors in a text in lower case, and what else has to be so where each stands."""
-    letters = frozenset(low)  # most anchors have one that the text has not: no search is as quick
+    """The anchors in a text in lower case, each with the further condition for its position."""
+    letters = frozenset(low)  # most anchors have a letter that the text lacks: no search is faster
     for key in KEY_ANCHORS:
         if letters.issuperset(key) and key in low:
             yield key, None
@@ -69,7 +70,7 @@ def _anchors_in(low: bytes) -> Iterator[tuple[bytes, Need | None]]:
 
 
 def _token_behind(size: int, alphabet: bytes, least: bytes) -> Need:
-    """What a row of prefixes needs behind one of ``size`` bytes."""
+    """The condition of a row of prefixes: enough bytes of its alphabet after ``size`` bytes."""
     allowed = BASE64_BYTES if alphabet.startswith(b"base64") else WORD_BYTES
     return partial(_goes_on, size, int(least), allowed)
 
@@ -81,12 +82,12 @@ def _lines(table: str) -> list[bytes]:
 
 _ALNUM = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 WORD_BYTES = _ALNUM + b"_-=%."
-"""All bytes of the alphabets of tokens but those of base64."""
+"""All bytes of the tokens' alphabets, except those of base64."""
 BASE64_BYTES = _ALNUM + b"_-=+/"
 
 
 def _goes_on(size: int, least: int, allowed: bytes, text: bytes, at: int) -> bool:
-    """Whether so many bytes of an alphabet stand behind an anchor of a size."""
+    """Whether at least ``least`` bytes of ``allowed`` follow an anchor of ``size`` bytes."""
     rest = text[at + size : at + size + least]
     return len(rest) == least and not rest.translate(None, allowed)
 
@@ -103,13 +104,13 @@ def _may_be_assigned(text: bytes, at: int) -> bool:
 
 
 def _may_be_url_password(text: bytes, at: int) -> bool:
-    """Whether a colon and an ``@`` stand in the host of the URL whose ``://`` is at ``at``."""
+    """Whether a colon and an ``@`` are in the host of the URL whose ``://`` is at ``at``."""
     host = text[at + 3 : at + 512].partition(b"/")[0]
     return b":" in host and b"@" in host
 
 
 def _is_parameter(text: bytes, at: int) -> bool:
-    """Whether it stands behind the sign of a parameter."""
+    """Whether a parameter's sign precedes ``at``."""
     return text[at - 1 : at] in (b"?", b"&", b";")
 
 
@@ -118,7 +119,7 @@ def _before_login(text: bytes, at: int) -> bool:
 
 
 def _may_be_discord(word: bytes) -> bool:
-    """Whether it is long enough for a shape that has no anchor, has its dots, and its beginning."""
+    """Whether a word may match a shape without anchor: by its length, dots and beginning."""
     return len(word) >= 58 and word.count(b".") >= 2 and any(each in word for each in _PAIRS)
 
 
@@ -132,4 +133,4 @@ NEEDS: dict[tuple[bytes, bytes], Need] = {
     (b"password", b"machine"): _before_login,
     (b"password", b"password"): _is_parameter,
 }
-"""What else every secret of a row has, by its kind and first anchor."""
+"""The further condition for secrets of a row, by its kind and first anchor."""

@@ -1,7 +1,7 @@
 """Whether bytes look like a random key.
 
-A name like ``token`` in front says little: a type, a path or a sentence may follow. A random value
-has no words, dates or counters in it, which ordinary text always has.
+A name like ``token`` before a value says little: a type, a path or a sentence may follow. A random
+value contains no words, dates or counters; ordinary text always does.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ _CLASSES = bytes.maketrans(
     b"0" * 10 + b"A" * 26 + b"a" * 26,
 )
 _WORDS = rb"A?a{3,}|A{3,}|0{2,}"
-"""Words, abbreviations, years and counters, over the classes of characters."""
+"""Words, abbreviations, years and counters, in terms of the classes of characters."""
 
 _MOST_BYTES = 96
 _LEAST_BYTES = 16
 
 
 def classes_of(value: bytes) -> bytes:
-    """The value with ``0`` for each digit, ``A`` and ``a`` for each letter."""
+    """The value with ``0`` for each digit, and ``A`` or ``a`` for each letter by its case."""
     return value.translate(_CLASSES)
 
 
@@ -30,7 +30,7 @@ def random(value: bytes) -> bool:
 
 
 def is_odd(value: bytes) -> bool:
-    """Whether a value of any length has no words, dates or counters in it."""
+    """Whether a value of any length contains no words, dates or counters."""
     value = value.rstrip(b"=.?!")[:_MOST_BYTES]
     if len(set(value)) < 8 or value.startswith((b"$", b"%(", b"*", b"./", b"../")):
         return False
@@ -54,17 +54,17 @@ def _is_hex(value: bytes) -> bool:
 
 
 def mixed(value: bytes) -> bool:
-    """Whether a value behind a short prefix has digits, and letters that make no words."""
+    """Whether a value after a short prefix has digits, and letters that form no words."""
     classes = classes_of(value)
     return classes.count(b"0") >= 2 and (is_odd(value) or is_odd(value[3:]))
 
 
 def cased(value: bytes) -> bool:
-    """Whether it has digits and letters of both cases, and makes no words."""
+    """Whether the value has digits and letters of both cases, and forms no words."""
     classes = classes_of(value)
     return all(classes.count(kind) >= 2 for kind in (b"0", b"a", b"A")) and is_odd(value)
 
 
 def key(value: bytes) -> bool:
-    """Whether it is a line of a key in base64, not a digest, path or identifier."""
+    """Whether the value is a line of a key in base64, not a digest, path or identifier."""
     return len(value) >= _LEAST_BYTES and not _is_hex(value) and is_odd(value)

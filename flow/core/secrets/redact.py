@@ -1,8 +1,8 @@
 """Redaction of secrets in bytes that are stored or sent (SPEC 10, Secrets).
 
-The result does not depend on how the input was cut: each decision is made once everything it can
-depend on is there. At most ``WINDOW`` bytes are held back; a private key of any length is left out
-from its first line to its last while it passes, and never collected.
+The result does not depend on how the input is cut: each decision waits for all bytes that it can
+depend on. At most ``WINDOW`` bytes are held back; a private key of any length is dropped from its
+first line to its last as it passes, and never collected.
 
 Known values come first, then the shapes of :mod:`flow.core.secrets.shapes`. Of two secrets that
 overlap everything is redacted, under the first one's name.
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from flow.core.secrets.anchors import MakeFinder
 
 KNOWN = "known_value"
-"""The kind of a secret whose value the environment holds."""
+"""The kind of a secret whose value is in the environment."""
 
 BLOCK = 1 << 14
 """Bytes that are collected before a search, so that many small chunks cost little."""
 
 WINDOW = REACH + BLOCK
-"""The most bytes that are held back."""
+"""Bytes that are held back, at most."""
 
 _STEP = 1 << 16
-"""Bytes of a text that are searched together: more bytes may hold more anchors to search for."""
+"""Bytes of a text that are searched together: a longer text may hold more anchors to search for."""
 RUN_AHEAD = 512
-"""No step of a run reads further than this many bytes beyond where it begins."""
+"""No step of a run reads further than this many bytes after its start."""
 
 _END_AHEAD = 32
 _UNTIL_AHEAD = 256
@@ -48,22 +48,22 @@ class Redacted(NamedTuple):
 
 
 def placeholder(kind: str) -> bytes:
-    """The text in the place of a secret."""
+    """The text that replaces a secret."""
     return b"[masked:%b]" % kind.encode()
 
 
 def redact(data: bytes, secrets: Sequence[bytes] = ()) -> Redacted:
-    """Redact ``data``; values of ``secrets`` that are shorter than 6 bytes are not searched for."""
+    """Redact ``data``; values in ``secrets`` with fewer than 6 bytes are not searched for."""
     possible = shapes_in(data) if len(data) <= SHORT else None
     redactor = Redactor(secrets, possible=possible)
     return Redacted(redactor.feed(data) + redactor.finish(), redactor.counts)
 
 
 class Redactor:
-    """A stream that loses its secrets, which ``counts`` counts by kind.
+    """A stream from which secrets are removed; ``counts`` has their number by kind.
 
-    ``make_finder`` saves time and changes no byte. ``possible`` are the shapes that can be in it;
-    None: all there are.
+    ``make_finder`` saves time and does not change the result. ``possible`` are the shapes that can
+    occur; None: all shapes.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Redactor:
         self._index = _Index(secrets, make_finder, possible)
 
     def feed(self, chunk: bytes) -> bytes:
-        """Take more bytes; returns those that are sure to stay."""
+        """Take more bytes; return those that are certain to stay."""
         if len(chunk) > _STEP:
             steps = range(0, len(chunk), _STEP)
             return b"".join([self.feed(chunk[at : at + _STEP]) for at in steps])
@@ -96,7 +96,7 @@ class Redactor:
         return self._work(final=False) if self._waiting >= BLOCK else b""
 
     def finish(self) -> bytes:
-        """Return the rest. Nothing may be fed after it."""
+        """Return the rest. No ``feed`` may follow."""
         return self._work(final=True)
 
     def _work(self, *, final: bool) -> bytes:
@@ -120,7 +120,7 @@ class Redactor:
         return b"".join(out)
 
     def _next_span(self, finders: Sequence[_ShapeFinder], text: bytes) -> _SecretSpan | None:
-        """The first secret that can be told by now and ends behind ``_position``."""
+        """The first secret that is certain by now and ends after ``_position``; None if none is."""
         best: _SecretSpan | None = None
         for finder in finders:
             secret = finder.next(text, self._position)
@@ -141,7 +141,7 @@ class Redactor:
         self._run, self._until = secret.finder.run, secret.finder.until
 
     def _skip_secret(self, text: bytes, *, final: bool) -> bool:
-        """Skip the rest of the last secret; False where its end is yet to come."""
+        """Skip the rest of the last secret; False if its end is yet to come."""
         while self._run is not None:
             if not final and self._position > len(text) - RUN_AHEAD:
                 return False
@@ -170,7 +170,7 @@ class Redactor:
 
 
 class _SecretSpan(NamedTuple):
-    """A secret in the text, and where its pattern begins."""
+    """A secret in the text, and the start of its pattern's match."""
 
     start: int
     end: int
@@ -181,8 +181,8 @@ class _SecretSpan(NamedTuple):
 class _ShapeFinder:
     """Finds the secrets of one shape, from left to right.
 
-    A secret that another one overlaps is found too, unless it begins more than ``REACH`` bytes
-    before where the other one ends.
+    A secret that another one overlaps is found, too, unless it begins more than ``REACH`` bytes
+    before the end of the other one.
     """
 
     def __init__(self, shape: SecretShape) -> None:
@@ -192,18 +192,18 @@ class _ShapeFinder:
         self._group = min(self._pattern.groups, 1)
         self._checked = self._pattern.groups
         self._cursor = 0
-        """Every later match begins here or behind."""
+        """The earliest index at which a later match can begin."""
         self._span: _SecretSpan | None = None
         self._limit = 0
         self._done = False
         self._anchors: Sequence[int] = ()
-        """Where anchors stand, from left to right."""
+        """Positions of anchors, from left to right."""
         self._passed = 0
-        """How many of them no later match can have."""
+        """Number of anchors that no later match can contain."""
 
     @property
     def run(self) -> re.Pattern[bytes] | None:
-        """A step over more of the secret, of bounded size, so that no run needs memory."""
+        """A step over more of the secret, of bounded size, so that a run needs no memory."""
         return re.compile(run_step(self._shape)) if self._shape.run else None
 
     @property
@@ -212,15 +212,15 @@ class _ShapeFinder:
         return re.compile(self._shape.until) if self._shape.until else None
 
     def begin(self, limit: int, anchors: Sequence[int]) -> None:
-        """Start a new block, in which secrets before ``limit`` can be told.
+        """Start a new block, in which secrets that begin before ``limit`` can be decided.
 
-        ``anchors`` is where they stand, from left to right.
+        ``anchors`` are the positions of the shape's anchors, from left to right.
         """
         self._limit, self._done = limit, False
         self._anchors, self._passed = anchors, 0
 
     def next(self, text: bytes, at: int) -> _SecretSpan | None:
-        """The first secret that ends behind ``at``; None where none can be told yet."""
+        """The first secret that ends after ``at``; None if none can be decided yet."""
         while not (secret := self._span) or secret.end <= at or secret.begins < at - REACH:
             self._span = None
             if self._done or not self._search(text, at):
@@ -242,7 +242,7 @@ class _ShapeFinder:
         return True
 
     def _match(self, text: bytes, cursor: int, lead: int) -> re.Match[bytes] | None:
-        """As ``search`` would, only that it tries no byte that no anchor follows so closely."""
+        """Like ``search``, but only at bytes that an anchor follows closely enough."""
         anchors = self._anchors
         while self._passed < len(anchors) and anchors[self._passed] < cursor:
             self._passed += 1
@@ -258,7 +258,7 @@ class _ShapeFinder:
         return None
 
     def move(self, gone: int) -> None:
-        """Follow the text, whose first ``gone`` bytes were dropped."""
+        """Follow the text, from which the first ``gone`` bytes were dropped."""
         self._cursor = max(self._cursor - gone, 0)
         if self._span is not None:
             start, end, begins, _ = self._span
@@ -266,9 +266,9 @@ class _ShapeFinder:
 
 
 class _Index:
-    """Every shape and known value, of which only those that may be in a text are searched for.
+    """All shapes and known values; only those that may be in a text are searched for.
 
-    Which words stand in a long text is computed once, whatever the number of secrets.
+    The words of a long text are computed once for any number of secrets.
     """
 
     def __init__(
@@ -282,7 +282,7 @@ class _Index:
         self._shapes = _all_shapes() if possible is None else possible
         self._table = _anchors_of_shapes() if possible is None else _anchors_of(possible)
         if self._variants:
-            # Below zero: before the shapes, and as an index it is the variant's own.
+            # Negative numbers sort before the shapes, and index the variants from the end.
             numbers = range(-len(self._variants), 0)
             values = [*zip(numbers, self._variants, strict=True)]
             rows = [AnchorRow(probe, n) for n, value in values for probe in value.probes]
@@ -291,9 +291,9 @@ class _Index:
         self._search = AnchorSearch(self._table, make_finder)
 
     def present(self, text: bytes, limit: int) -> list[_ShapeFinder]:
-        """The finders that may match, in the order that counts where two begin at one byte.
+        """The finders that may match, in order of precedence for secrets with the same start.
 
-        They have begun this block, in which secrets before ``limit`` can be told.
+        Each has begun this block, in which secrets before ``limit`` can be decided.
         """
         anchors: dict[int, list[int]] = {number: [] for number in self._table.always}
         for row, starts in self._search.stand_in(text):
@@ -317,7 +317,7 @@ class _Index:
 
 
 def run_step(shape: SecretShape) -> bytes:
-    """The pattern for up to 64 bytes more of a secret of this shape."""
+    """The pattern for up to 64 more bytes of a secret of this shape."""
     whole = shape.run.startswith(b"(?>")
     return shape.run if whole else b"(?>(?:%b){1,64})" % shape.run
 
@@ -329,7 +329,7 @@ def _all_shapes() -> Sequence[SecretShape]:
 
 @cache
 def _anchors_of_shapes() -> AnchorTable:
-    """The anchors of all shapes, the same for every text."""
+    """The table of all shapes' anchors, the same for every text."""
     return _anchors_of(_all_shapes())
 
 

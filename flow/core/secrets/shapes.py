@@ -1,12 +1,12 @@
-"""Shapes of secrets: the form of each kind of token (SPEC 10, Secrets).
+"""The shapes of secrets: the form of each kind of token (SPEC 10, Secrets).
 
-Most are rows of :mod:`flow.core.secrets.table`; private keys, whose lines are told from talk about
-keys, are built here.
+Most are rows of :mod:`flow.core.secrets.table`; private keys, whose lines must be distinguished
+from text about keys, are built here.
 
-A shape is searched for only where one of its anchors stands in the text, so that no pattern is
-compiled for nothing. Every pattern has a bounded reach and no quantifier that can give back what it
-took, so that the time is linear in the text. A pattern matches the least that makes a token; the
-rest of the token is a run of its alphabet, which has no bound and needs no memory.
+A shape is searched for only if one of its anchors is in the text, so that no pattern is compiled in
+vain. Every pattern has a bounded reach and only quantifiers that do not backtrack, so the time is
+linear in the text. A pattern matches the shortest possible token; the rest of the token is a run of
+its alphabet, which has no bound and needs no memory.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     """Whether a text may hold one of a shape's anchors."""
 
 REACH = 4096
-"""No pattern reads further than this many bytes beyond where it begins."""
+"""No pattern reads further than this many bytes after its start."""
 
 BEHIND = 32
-"""No pattern looks further back than this many bytes."""
+"""No pattern looks back further than this many bytes."""
 
 
 CLASSES = b"\1\2"
@@ -37,11 +37,11 @@ CLASSES = b"\1\2"
 class SecretShape(NamedTuple):
     """One kind of secret.
 
-    ``anchors`` are bytes of which one is part of every match (in lower case where ``folded``).
-    ``form`` is ``pattern``, or makes it: of hundreds of shapes a text calls for a few.
-    Group 1 of ``pattern``, where there is one, is the secret, and ``check`` decides about it, or
-    about group 2 where there is that. ``run`` is a pattern for one more byte of the secret, or,
-    where it begins with ``(?>``, for some more; ``until`` is one for what ends it.
+    Every match contains one of ``anchors`` (in lower case if ``folded``). ``form`` is ``pattern``,
+    or a function that makes it: a text triggers only a few of hundreds of shapes. The secret is
+    group 1 of ``pattern``, if there is one, else the whole match; ``check`` decides about the last
+    group. ``run`` is a pattern for one more byte of the secret, or for several if it begins with
+    ``(?>``; ``until`` is a pattern for the secret's end.
     """
 
     kind: str
@@ -52,23 +52,22 @@ class SecretShape(NamedTuple):
     check: Callable[[bytes], bool] | None = None
     folded: bool = False
     lead: int | None = None
-    """How many bytes of a match stand before its anchor, at most; None: the anchor may stand before
-    the match."""
+    """Bytes of a match before its anchor, at most; None: the anchor may precede the match."""
     edged: bool = False
-    """An anchor counts only where :func:`_word_edge` says that it begins a word."""
+    """Whether an anchor counts only at the start of a word, by :func:`_word_edge`."""
     classes: bytes = b""
-    """Where it has no anchor: what to read each byte as, so that a match begins with CLASSES."""
+    """For a shape without anchor: the translation of bytes by which a match begins with CLASSES."""
 
     @property
     def pattern(self) -> bytes:
-        """What a secret looks like."""
+        """The regular expression of a secret."""
         return self.form if isinstance(self.form, bytes) else self.form()
 
 
 def shapes(calls: Calls = lambda _: True) -> tuple[SecretShape, ...]:
-    """All of them; where two begin at the same byte the first one counts.
+    """All shapes in order of precedence for secrets with the same start.
 
-    Only those are made whose anchors ``calls`` says yes to.
+    Only shapes whose anchors ``calls`` accepts are made.
     """
     return (
         *_private_keys(calls),
@@ -81,12 +80,12 @@ def shapes(calls: Calls = lambda _: True) -> tuple[SecretShape, ...]:
 
 
 def shapes_in(text: bytes) -> tuple[SecretShape, ...]:
-    """Those that a text may call for, in the same order: no other one can match in it."""
+    """The shapes that a text may trigger, in the same order: no other one can match in it."""
     low = text.lower()
     letters = frozenset(low)
 
     def calls(anchors: tuple[bytes, ...]) -> bool:
-        for each in anchors:  # most have a byte that the text has not: no search is as quick
+        for each in anchors:  # most have a byte that the text lacks: no search is faster
             folded = each.lower()
             if letters.issuperset(folded) and folded in low:
                 return True
@@ -96,10 +95,10 @@ def shapes_in(text: bytes) -> tuple[SecretShape, ...]:
 
 
 KEY_AHEAD = 3500
-"""Bytes behind BEGIN in which the lines of a private key must begin."""
+"""Bytes after BEGIN in which the lines of a private key must begin."""
 
 _EDGE = rb"<([0-9]{1,2})>"
-"""Stands in a table's pattern for the edge of a word so many bytes ago, where the match begins."""
+"""In a table's pattern: a word began this many bytes before, at the start of the match."""
 _SPACE = rb"(?: |%20|\+)"
 _DASHES = _SPACE + b"?-{4,5}"
 _KEY_LABEL = b"(?:[A-Z0-9]{1,12}+%b){0,3}PRIVATE%bKEY(?>%bBLOCK|)" % (_SPACE, _SPACE, _SPACE)
@@ -112,17 +111,17 @@ KEY_LINES = (
     rb"(?<![A-Za-z0-9+/-])(?![0-9a-f]{40})"
     rb"(?=[A-Za-z0-9+/]{60}|[A-Za-z0-9+/]{12,59}+={1,2}(?![A-Za-z0-9=])))"
 )
-"""A step over base64 in lines, and over what stands between two of them."""
+"""A step over base64 in lines, and over the text between two of them."""
 
 _BASE64_RUN = b"[A-Za-z0-9+/]{16,}+"
 _KEY_HEADER = b"(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash|MessageID): "
 _LOCK_DIGEST = b"sha[0-9]{1,3}-$"
-"""Stands before the digest of a package in a lock file."""
+"""The text before the digest of a package in a lock file."""
 _LINE = 40
 _BLOCK = 600
-"""A run of this many bytes that looks random is a key by itself."""
+"""A run of this many bytes that looks random is a key on its own."""
 _NEAR = 64
-"""Bytes in which the first line follows BEGIN where nothing stands before it."""
+"""Bytes after BEGIN within which the first line must follow, if no prefix precedes it."""
 
 
 def _private_keys(calls: Calls) -> Iterator[SecretShape]:
@@ -150,10 +149,10 @@ def _private_keys(calls: Calls) -> Iterator[SecretShape]:
 
 
 def _key_follows(text: bytes) -> bool:
-    """Whether the lines of a key stand in ``text``, which follows its BEGIN.
+    """Whether the lines of a key are in ``text``, which follows its BEGIN.
 
-    They are lines of base64 that look random, each behind any prefix (a log's, a container's JSON,
-    a list's brackets). Without them BEGIN is talk about keys, and stays.
+    They are lines of base64 that look random, each after any prefix (a log's, a container's JSON, a
+    list's brackets). Without them BEGIN is text about keys, and stays.
     """
     other = re.search(_BEGIN, text)
     text = text[: other.start() if other else None].replace(b"\\/", b"/")
@@ -178,9 +177,9 @@ def _key_follows(text: bytes) -> bool:
 
 @cache
 def _word_edge(width: int) -> bytes:
-    """A word began ``width`` bytes ago: also behind an escape or a terminal's colours.
+    """Pattern for the start of a word ``width`` bytes ago, also after an escape or a colour.
 
-    It stands behind a literal and not before it, so that the literal is searched for.
+    It follows a literal instead of preceding it, so that the engine searches for the literal.
     """
     edges = (
         rb"(?<![A-Za-z0-9_]%b)",
@@ -193,14 +192,14 @@ def _word_edge(width: int) -> bytes:
 
 
 def _run(name: str) -> bytes:
-    """The run that a table names: an alphabet, a pattern, or ``-`` for none."""
+    """The run named in a table: an alphabet, a pattern, or ``-`` for none."""
     if name in ALPHABETS:
         return ALPHABETS[name]
     return {"-": b"", "KEY_LINES": KEY_LINES}.get(name, name.encode())
 
 
 def _prefixed(calls: Calls) -> Iterator[SecretShape]:
-    """A prefix, then at least so many characters of an alphabet, all of which belong to it."""
+    """Shapes of a prefix and at least so many characters of an alphabet, all part of the token."""
     for kind, names, alphabet, least, flags, _source, _date in rows(PREFIXED, 7):
         anchors, run = tuple(names.encode().split(b",")), ALPHABETS[alphabet]
         if not calls(anchors):
@@ -212,13 +211,13 @@ def _prefixed(calls: Calls) -> Iterator[SecretShape]:
 
 
 def _behind(prefixes: Iterable[bytes], rest: bytes, edged: bool) -> bytes:
-    """The pattern for ``rest`` behind one of the prefixes; ``edged``: that begins a word."""
+    """The pattern for ``rest`` after a prefix; ``edged``: the prefix must start a word."""
     heads = (re.escape(p) + (_word_edge(len(p)) if edged else b"") for p in prefixes)
     return b"(?:%b)%b" % (b"|".join(heads), rest)
 
 
 def _composed(calls: Calls) -> Iterator[SecretShape]:
-    """Tokens of several parts."""
+    """Shapes of tokens with several parts."""
     for kind, names, lead, text, run, _source, _date in rows(FORMED, 7):
         anchors = () if names == "-" else tuple(names.encode().split(b","))
         if not calls(anchors):
@@ -236,18 +235,18 @@ def _lead(text: str) -> int | None:
 
 
 def _has_edge(text: bytes) -> bool:
-    """Whether :data:`_EDGE` is in it, without loading ``re``: most texts call for no pattern."""
+    """Whether :data:`_EDGE` matches in ``text``; without ``re``, as few texts need a pattern."""
     widths = (part.partition(b">") for part in text.split(b"<")[1:])
     return any(bool(end) and width.isdigit() and len(width) <= 2 for width, end, _ in widths)
 
 
 def _edged(text: bytes) -> bytes:
-    """The pattern that a row stands for: ``<4>`` is :func:`_word_edge` with that width."""
+    """The pattern of a row, with :func:`_word_edge` of width 4 in place of ``<4>``."""
     return re.sub(_EDGE, lambda width: _word_edge(int(width[1])), text)
 
 
 def _classes(pattern: bytes) -> bytes:
-    """The table for a pattern that begins with two sets of bytes, none of them in both."""
+    """The table for a pattern that begins with two disjoint sets of bytes."""
     table = bytearray(256)
     for number, part in enumerate(pattern.split(b"[")[1:3], 1):
         for byte in part.partition(b"]")[0]:
@@ -264,7 +263,7 @@ _NAME = (
 
 
 def _named(table: str, calls: Calls) -> Iterator[SecretShape]:
-    """Secrets that are known by what stands before them: headers, names, settings."""
+    """Shapes of secrets that are known by the text before them: headers, names, settings."""
     for kind, names, lead, text, run, check, _source, _date in rows(table, 8):
         anchors = tuple(names.encode().replace(b"~", b" ").split(b","))
         if not calls(anchors):
@@ -283,9 +282,9 @@ def _check(name: str) -> Callable[[bytes], bool] | None:
 
 
 def _options(calls: Calls) -> Iterator[SecretShape]:
-    """Passwords on a command line: an option of a program, or ``USER:PASSWORD`` behind one.
+    """Shapes of passwords on a command line: an option's value, or ``USER:PASSWORD`` after one.
 
-    Each byte is searched behind one program's name only, so that the time stays linear.
+    Each byte is searched after one program's name only, so that the time stays linear.
     """
     for program, names, form, _source, _date in rows(OPTIONS, 5):
         name = program.replace("~", " ").encode()

@@ -1,9 +1,9 @@
 # ruff: noqa: E501  # a row is one line
-"""What tokens look like, as data: one row for one shape, with where it is from and since when.
+"""The shapes of tokens as data: one row per shape, with its source and date.
 
-``gitleaks`` is that scanner's list of rules, ``vendor`` the service's own published format; the date
-is when the row was last compared with it. :mod:`flow.core.secrets.shapes` reads the rows. To add a shape: a row here,
-a made-up sample in the tests, its kind in docs/sandbox-secrets.md.
+``gitleaks`` is that scanner's list of rules, ``vendor`` the service's own published format; the
+date is when the row was last compared with it. :mod:`flow.core.secrets.shapes` reads the rows. To
+add a shape: a row here, a made-up sample in the tests, its kind in docs/sandbox-secrets.md.
 """
 
 from __future__ import annotations
@@ -189,8 +189,9 @@ xai          xai-                                    ALNUM     60  -          ve
 yandex       AQVN                                    WORD      35  edge+cased gitleaks 2026-11
 yandex       y0_A,y0__                               WORD      55  edge+cased vendor   2026-11
 """
-"""Kind, prefixes, alphabet, least length behind them, ``edge`` where the prefix begins a word and
-a check of :mod:`flow.core.secrets.chance` (``-``: neither), source, date."""
+"""Kind, prefixes, alphabet, least length after them, ``edge`` if the prefix starts a word and a
+check of :mod:`flow.core.secrets.chance` (``-``: neither), source, date.
+"""
 
 FORMED = r"""
 airtable pat 0 pat<3>[A-Za-z0-9]{14}\.[0-9a-f]{64} HEX vendor 2026-11
@@ -254,9 +255,10 @@ twilio SK0,SK1,SK2,SK3,SK4,SK5,SK6,SK7,SK8,SK9,SKa,SKb,SKc,SKd,SKe,SKf 0 SK<2>[0
 wireguard PresharedKey - (?<=PresharedKey\s=\s)[A-Za-z0-9+/]{42} BASE64 vendor 2026-11
 zapier hooks.zapier.com/ - (?<=hooks.zapier.com)/hooks/catch/[0-9]{4,12}/[a-z0-9]{6} [a-z0-9/] vendor 2026-11
 """
-"""Kind, anchors, how many bytes of a match stand before its anchor at most (``-``: the anchor may stand
-before the match), pattern (``<4>``: a word began four bytes ago), its run (an alphabet, a pattern, ``-``),
-source, date."""
+"""Kind, anchors, bytes of a match before its anchor at most (``-``: the anchor may precede the
+match), pattern (``<4>``: a word began four bytes before), its run (an alphabet, a pattern, ``-``),
+source, date.
+"""
 
 HEADERS = r"""
 jwt eyJ 0 eyJ(?:(?:hbGciOi|0eXAiOi|raWQiOi|lbmMiOi|jdHkiOi|qa3UiOi|4NXQiOi|4NWMiOi|6aXAiOi)[A-Za-z0-9_-]{8}|[A-Za-z0-9_-]{10,1000}+\.eyJ[A-Za-z0-9_-]{10}) DOTTED - vendor 2026-11
@@ -267,8 +269,10 @@ authorization bearer~ 0 (?i:bearer)\x20{1,3}+([A-Za-z0-9._~+/=-]{20,512}+) [A-Za
 url_password :// 0 ://[^\s/@:\"'<>?#\\]{0,128}+:([^\s/@\"'<>?#\\]{1,256}+)(?=@) - chosen vendor 2026-11
 assignment passw,passp,passc,pwd,token,credential,secret,privatekey,private_key,private-key,apikey,api_key,api-key,accesskey,access_key,access-key,accountkey,account_key,account-key,authkey,auth_key,auth-key,signing_key,signing-key,shared_key,shared-key,encryption_key,encryption-key,master_key,master-key 0 <NAME>[A-Za-z0-9_.-]{0,32}+<QUOTE>(?:\s{0,4}+(?::=|=>|=|:)\s{0,4}+|\x20{1,2})<QUOTE>([A-Za-z0-9+/_.~!@#$%^*|?-]{16,256}+={0,2}+) [A-Za-z0-9+/_~$%^*|=-] random vendor 2026-11
 """
-"""Secrets behind a header or a name: kind, anchors in lower case (``~`` is a blank), bytes of a match before its
-anchor, pattern whose group is the secret (``<NAME>``, ``<QUOTE>``: see the reader), its run, check, source, date."""
+"""Secrets after a header or a name: kind, anchors in lower case (``~`` is a blank), bytes of a
+match before its anchor, pattern whose group is the secret (``<NAME>``, ``<QUOTE>``: see the
+reader), its run, check, source, date.
+"""
 
 OPTIONS = """
 curl            -u~?,--user@,--proxy-user@,-U~?       user     vendor 2026-11
@@ -312,7 +316,7 @@ authorization authorization 0 (?i:authorization)["']?\s{0,3}+[:=]\s{0,3}+["']?([
 
 
 def rows(table: str, columns: int) -> Iterator[list[str]]:
-    """Split one of these tables into rows of ``columns`` fields."""
+    """The rows of one of these tables, each split into ``columns`` fields."""
     for line in table.strip().splitlines():
         row = line.split()
         if len(row) != columns:

@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 LEAST = 6
-"""A shorter value is not searched for: it would match in ordinary words."""
+"""Bytes: a shorter value is not searched for, as it would match in ordinary words."""
 
 _WORD = 8
-"""A value shorter than this has to be more than letters, or more than digits."""
+"""Bytes: a shorter value needs more than only letters, or only digits."""
 
 _TELLING = (
     *("TOKEN", "TOKENS", "SECRET", "SECRETS", "PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE"),
     *("PASSCODE", "CREDENTIAL", "CREDENTIALS", "APIKEY", "APIKEYS", "ACCESSKEY", "PRIVATEKEY"),
     *("SECRETKEY", "SSHPASS", "AUTHKEY", "WEBHOOK"),
 )
-"""Ends of words in a name that say it holds a secret (``PGPASSWORD``)."""
+"""Ends of words in a name that mark a secret (``PGPASSWORD``)."""
 
 _WORDS = frozenset({"PASS", "DBPASS", "PW", "PWD", "PASSWRD", "CREDS"})
 _KEYS = frozenset(
@@ -30,7 +30,7 @@ _DOUBTFUL = frozenset(
     {"KEY", "KEYS", "AUTH", "PAT", "COOKIE", "COOKIES", "DSN", "PRIVATE", "JWT", "SESSION"}
     | {"AUTHORIZATION", "BEARER", "SK"}
 )
-"""Words of a name whose value is a secret only where it looks random."""
+"""Words of a name whose value is a secret only if it looks random."""
 
 _ORDINARY_NAMES = frozenset(
     {"PWD", "OLDPWD", "INIT_CWD", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_TTY", "GPG_AGENT_INFO"}
@@ -54,11 +54,12 @@ _COMMON = frozenset(
 
 
 def values(environ: Mapping[str, str], exists: Callable[[str], bool]) -> tuple[bytes, ...]:
-    """The secrets in an environment, each once; ``exists`` tells whether a path exists.
+    """The secrets in an environment, each once; ``exists`` answers whether a path exists.
 
-    They are the values of variables whose name says so, and the passwords of URLs under any name;
-    at least 8 bytes long (6, where letters and others are mixed), and no common value (``true``,
-    ``localhost``, a path). Lines of a value with several are secrets too where they look random.
+    They are the values of variables with a secret's name, and the passwords of URLs under any name;
+    at least 8 bytes long (6 if letters and others are mixed), and no common value (``true``,
+    ``localhost``, a path). Of a value with several lines, each line that looks random is a secret,
+    too.
     """
     secrets: dict[bytes, None] = {}
     for name, text in environ.items():
@@ -80,7 +81,7 @@ def values(environ: Mapping[str, str], exists: Callable[[str], bool]) -> tuple[b
 
 
 def secret_name(name: str) -> bool | None:
-    """Whether a variable of this name holds a secret; None where its value must tell."""
+    """Whether a variable of this name holds a secret; None if its value must decide."""
     if name.upper() in _ORDINARY_NAMES:
         return False
     words = _words_of(name)
@@ -121,7 +122,7 @@ def _is_worth_hiding(value: bytes) -> bool:
         return False
     if len(value) < _WORD and (value.isalpha() or not any(c in value.lower() for c in _LETTERS)):
         return False
-    return len(set(value)) > 2  # ******** and its like
+    return len(set(value)) > 2  # ******** and the like
 
 
 def _is_path(text: str, exists: Callable[[str], bool]) -> bool:

@@ -1,9 +1,9 @@
 """The forms that a known secret takes in a text.
 
-One pattern matches a value as it is, URL-encoded, and with the backslashes of JSON, ``repr`` and
-shells; three match it inside base64, wherever it begins there; one in base 16; others in UTF-16,
-and with each character escaped. None is compiled before four of its bytes stand in the text
-(SPEC 10, Secrets).
+One pattern matches a value unchanged, URL-encoded, and with the backslashes of JSON, ``repr`` and
+shells; three match it inside base64, at any offset; one in base 16; others in UTF-16, and with each
+character escaped. None is compiled before four of its bytes are found in the text (SPEC 10,
+Secrets).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 _PIECE = 3500
-"""A longer value is searched for in pieces that reach no further than so many bytes."""
+"""Bytes: a longer value is searched for in pieces of at most this reach."""
 
 _SIZES = (12, 8, 6, 4)
 
@@ -26,8 +26,8 @@ _SIZES = (12, 8, 6, 4)
 class Variant(NamedTuple):
     """One form of a value in a text: its pattern, and bytes to search for first.
 
-    One of ``probes`` is part of every match; without any the pattern is always searched for. Each
-    has four bytes at least.
+    Every match contains one of ``probes``; without probes the pattern is always searched for. Each
+    probe has at least four bytes.
     """
 
     pattern: bytes
@@ -35,7 +35,7 @@ class Variant(NamedTuple):
 
 
 def variants(secrets: Iterable[bytes]) -> Iterator[Variant]:
-    """All forms of the values; those of the longest value first."""
+    """All forms of the values, starting with the longest value."""
     distinct = {value for value in secrets if len(value) >= LEAST}
     for value in sorted(distinct, key=lambda v: (-len(v), v)):
         yield from _variant_pieces(_plain_variants(value))
@@ -53,9 +53,9 @@ def may_hold(text: bytes, secrets: Iterable[bytes]) -> bool:
 
 
 class _Atom(NamedTuple):
-    """A pattern for one character, and the byte it is where it can be only one.
+    """A pattern for one character, and its byte if it can be only one.
 
-    ``reach`` is how many bytes it takes at most, a line end before it included.
+    ``reach`` is the most bytes that it takes, including a line end before it.
     """
 
     pattern: bytes
@@ -75,7 +75,7 @@ _WHITE = {
 
 
 def _plain_variants(value: bytes) -> list[_Atom]:
-    """The value as it is, and as URLs, JSON, shells and programs write it."""
+    """The value unchanged, and as URLs, JSON, shells and programs write it."""
     try:
         text = value.decode("utf-8")
     except UnicodeDecodeError:
@@ -98,13 +98,13 @@ def _plain_variants(value: bytes) -> list[_Atom]:
 
 
 def _backslashes(count: int) -> _Atom:
-    """A run of backslashes, each perhaps written as two or four."""
+    """A run of backslashes, each possibly written as two or four."""
     low, high = b"%d" % count, b"%d" % (4 * count)
     return _Atom(rb"(?>(?:%%5[cC]){%b}|\\{%b,%b}+)" % (low, low, high), reach=4 * count)
 
 
 def _escaped(value: bytes) -> Iterator[Variant]:
-    r"""The value in UTF-16, in either order, and with all of it as ``\uXXXX`` or as ``%XX``."""
+    r"""The value in UTF-16, in either order, and with every character as ``\uXXXX`` or ``%XX``."""
     try:
         text = value.decode("utf-8")
     except UnicodeDecodeError:
@@ -113,7 +113,7 @@ def _escaped(value: bytes) -> Iterator[Variant]:
     pairs = [(units[at], units[at + 1]) for at in range(0, len(units), 2)]
     for order in ("be",) if text.isascii() else ("be", "le"):
         wide = b"".join(bytes(p if order == "be" else p[::-1]) for p in pairs)
-        if text.isascii():  # what is around a character is the same zero in either order
+        if text.isascii():  # around an ASCII character, either order has the same zero
             wide = wide[1:]
         atoms = [
             _Atom(re.escape(wide[at : at + 1]), wide[at : at + 1], 1) for at in range(len(wide))
@@ -129,7 +129,7 @@ def _digit_variants(
 ) -> Iterator[Variant]:
     """Characters written as a sign and digits in base 16, of either case."""
     ways = [b"|".join(dict.fromkeys((each, each.upper()))) for each in written]
-    # Atomic, so that no end that is missing makes it try every digit both ways again.
+    # Atomic, so that a missing end does not make it try every digit both ways again.
     atoms = [_Atom(b"%b(?>%b)" % (before, way), b"", reach) for way in ways]
     at = 0
     for piece in _variant_pieces(atoms):
@@ -159,7 +159,7 @@ def _char_atom(char: str, after: str) -> _Atom:
     raw = rb"\\{0,4}+" + re.escape(data) if char.isascii() else re.escape(data)
     ways = [_percent(data), *([_NAMED[char]] if char in _NAMED else ())]
     if (char == "%" and after[:2] == "25") or (char == "&" and after == "amp;"):
-        # It begins its own escape, and the value goes on like that: what is escaped has it twice.
+        # It begins its own escape, and the value continues like that: an escaped text has it twice.
         ways[-1] += b"(?=%b)" % ways[-1][1:]
     units = char.encode("utf-16-be")
     ways.append(
@@ -181,7 +181,7 @@ def _any_case(digits: bytes) -> bytes:
 
 
 def _base64_atoms(value: bytes, before: int) -> list[_Atom]:
-    """The base64 of ``value`` that any text holds where ``before`` bytes (mod 3) precede it."""
+    """The base64 of ``value`` that every text contains if ``before`` bytes (mod 3) precede it."""
     whole = binascii.b2a_base64(b"\0" * before + value, newline=False)
     start, end = -(-before * 8 // 6), (before + len(value)) * 8 // 6
     other = {ord("+"): rb"(?>[+-]|%2[bB])", ord("/"): rb"(?>\\?+/|_|%2[fF])"}
@@ -198,7 +198,7 @@ def _hex_digit(code: int) -> _Atom:
 def _variant_pieces(
     atoms: Sequence[_Atom], joint: bytes = b"", *, cases: bool = False
 ) -> Iterator[Variant]:
-    """Variants of at most ``_PIECE`` bytes; ``joint`` may stand between two atoms.
+    """Variants of at most ``_PIECE`` bytes; ``joint`` may occur between two atoms.
 
     An encoder that breaks lines may break one inside a probe, never inside two of them.
     """
@@ -208,7 +208,7 @@ def _variant_pieces(
         while end < len(atoms) and reach + atoms[end].reach <= _PIECE:
             reach += atoms[end].reach
             end += 1
-        if 0 < len(atoms) - end < LEAST:  # too short to be told from ordinary text
+        if 0 < len(atoms) - end < LEAST:  # too short to be distinguished from ordinary text
             end -= LEAST
         piece = atoms[at:end]
         probes = _sure_probes(piece, 2 if joint else 1)
@@ -218,7 +218,7 @@ def _variant_pieces(
 
 
 def _sure_probes(atoms: Sequence[_Atom], wanted: int) -> tuple[bytes, ...]:
-    """The first runs of sure bytes that don't overlap, as long as there are; empty without any."""
+    """The first disjoint runs of sure bytes, the longest possible size first; may be empty."""
     for size in _SIZES:
         probes: list[bytes] = []
         run = b""
