@@ -1,1 +1,1 @@
-"""Where a goal stands: one table for every screen, and what the inbox shows of it."""
+"""The standing of a goal: one table for every screen, and the part that the inbox shows."""

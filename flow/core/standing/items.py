@@ -1,4 +1,4 @@
-"""What the inbox tells of a goal, or of a checkout that cannot be looked at. Pure."""
+"""The inbox's rows: one for each goal, and for each checkout that cannot be read. Pure."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 SCHEMA = "flow.inbox/1"
-"""What ``schema`` of the document says."""
+"""The value of ``schema`` in the document."""
 WEEK = 7 * 86400.0
-"""Seconds: how long a closed goal is told."""
+"""Seconds for which a closed goal is listed."""
 SECTIONS: tuple[Section, ...] = ("waits", "blocked", "working", "closed", "broken")
 
 
 class InboxItem(NamedTuple):
-    """A row of the inbox. Empty texts stand for nothing; None could not be determined."""
+    """A row of the inbox. An empty text means that there is none; None: not determined."""
 
     section: Section
     repository: str
     """The top level of the repository's main working tree, which its working trees share."""
     path: str
-    """Where its command is to be run."""
+    """The folder in which to run its command."""
     why: str
     goal_id: str = ""
     branch: str | None = ""
     since: str | None = ""
-    """When it came to stand so (RFC 3339)."""
+    """The moment since which the row holds (RFC 3339)."""
     command: str = ""
     status: str = ""
     outcome: str = ""
@@ -41,12 +41,13 @@ class InboxItem(NamedTuple):
     words: str = ""
     """The state in two or three words, for a screen."""
     meaning: str = ""
-    """Its mark's."""
+    """The meaning of its mark."""
     called: str = ""
-    """What screens call the repository, where its folder's name is another one's, too."""
+    """The screens' name for the repository, if another one's folder has the same name; else empty.
+    """
 
     def to_document(self) -> dict[str, Any]:
-        """The row with ``--json``: what is absent is not there, null could not be determined."""
+        """The row for ``--json``: an absent value has no key, null could not be determined."""
         fields = self._asdict()
         for name in ("words", "meaning", "called"):
             del fields[name]
@@ -59,18 +60,18 @@ class InboxItem(NamedTuple):
 
 
 class StandingGoal(NamedTuple):
-    """A goal where it stands: its facts, and what a row tells beside them."""
+    """The facts of a goal, and further values for its row."""
 
     facts: GoalFacts
     since: str
     outcome: str
     contract: str = ""
-    """The contract's digest; empty where the goal was read from git."""
+    """The contract's digest; empty if the goal was read from git."""
     rests_on_files: bool = False
-    """Whether it rests on a look at the files, and on the evidence of the run."""
+    """Whether its standing depends on the files, and on the evidence of the run."""
 
     def item(self, repository: str, path: str) -> InboxItem:
-        """Its row."""
+        """The goal's row of the inbox."""
         facts, stands = self.facts, standing_of(self.facts)
         return InboxItem(
             section=stands.section,
@@ -92,7 +93,7 @@ class StandingGoal(NamedTuple):
 
 
 def is_told(item: InboxItem, oldest: float) -> bool:
-    """Whether a row is shown: a closed goal's where it was closed since ``oldest`` (since 1970)."""
+    """Whether a row is shown: a closed goal's only if closed since ``oldest`` (epoch seconds)."""
     if item.section != "closed" or not item.since:
         return True
     try:
@@ -109,7 +110,7 @@ def ordered(items: Iterable[InboxItem]) -> list[InboxItem]:
 
 
 def short_names(paths: Iterable[str]) -> dict[str, str]:
-    """The end of each path, with as many of its folders as tell it from the others."""
+    """The end of each path, with as many folders as distinguish it from the others."""
     words = {path: path.rstrip("/").split("/") for path in paths}
     names: dict[str, str] = {}
     alike, count = list(words), 1
@@ -123,7 +124,7 @@ def short_names(paths: Iterable[str]) -> dict[str, str]:
 
 
 def told_apart(items: Sequence[InboxItem]) -> list[InboxItem]:
-    """The rows, where two repositories have one name with more of their paths."""
+    """The rows, with longer names for repositories whose folders have the same name."""
     names = short_names(dict.fromkeys(item.repository for item in items))
     longer = {path: name for path, name in names.items() if "/" in name.rstrip("/")}
     if not longer:
@@ -132,7 +133,7 @@ def told_apart(items: Sequence[InboxItem]) -> list[InboxItem]:
 
 
 class InboxChange(NamedTuple):
-    """A row that is new, stands otherwise than before, or is gone."""
+    """A row that is new, changed, or gone."""
 
     kind: Literal["added", "changed", "removed"]
     item: InboxItem
@@ -140,12 +141,12 @@ class InboxChange(NamedTuple):
     """Whether it waits for a person now, and did not before."""
 
     def to_document(self) -> dict[str, Any]:
-        """A line of ``--watch --json``."""
+        """The change as a line of ``--watch --json``."""
         return {"schema": SCHEMA, "change": self.kind, "item": self.item.to_document()}
 
 
 def changes(before: Iterable[InboxItem], after: Iterable[InboxItem]) -> list[InboxChange]:
-    """What is different, as a person would see it: section, reason or command."""
+    """The differences that a person would see: section, reason, command or folder."""
     then = {_identity(item): item for item in before}
     now = {_identity(item): item for item in after}
     rows: list[InboxChange] = []
@@ -158,7 +159,7 @@ def changes(before: Iterable[InboxItem], after: Iterable[InboxItem]) -> list[Inb
 
 
 def _identity(item: InboxItem) -> tuple[str, str, str, str]:
-    """Which row it is, wherever it stands; what cannot be read has one for each place."""
+    """Key of a row, independent of its standing; an unreadable goal has one for each folder."""
     place = item.path if item.since is None else ""
     return item.repository, item.goal_id or item.path, item.branch or "", place
 

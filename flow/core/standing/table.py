@@ -1,9 +1,9 @@
-"""Where a goal stands, and whose turn it is: one table for every screen. Pure.
+"""The standing of a goal, and whose turn it is: one table for every screen. Pure.
 
-A goal waits for a person if and only if the command of its row changes something when a person
-runs it. So a row of *Waits for you* names that command, and no other row does, but for a blocked
-goal's: there a person may open its paths, or have the files taken back; or take out a goal that
-comes first and can never be achieved, or settle that one.
+A goal waits for a person if and only if the command of its row changes something when a person runs
+it. So a row of *Waits for you* names that command. The only other rows with such a command are a
+blocked goal's: a person may open its paths or have the files put back, and may remove or settle an
+earlier goal that can never be achieved.
 """
 
 from __future__ import annotations
@@ -16,70 +16,71 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     Text = Callable[["GoalFacts"], str] | str
-    """A text of a row; in a plain one ``{id}`` stands for the goal's id."""
+    """A text of a row; in a plain one ``{id}`` is replaced by the goal's id."""
 
 Section = Literal["waits", "blocked", "working", "closed", "broken"]
 Doubt = Literal["", "never", "revoked", "changed", "unusable"]
-"""Why a contract may not run here: nobody trusted it, trust was taken back, it is another one now,
-or the ledger of trust cannot be relied on."""
+"""Reason that a contract may not run here: never trusted, trust revoked, contract changed since it
+was trusted, or an unusable trust ledger. Empty: it may run.
+"""
 
 
 class GoalFacts(NamedTuple):
-    """What is known of a goal. None: it could not be determined."""
+    """The known facts of a goal. None: a fact could not be determined."""
 
     goal_id: str
     status: str
     branch: str = ""
     here: bool = True
-    """Whether it is looked at where its branch is checked out, and its file is there."""
+    """Whether it was read in a checkout of its branch, with its file present."""
     missing: bool = False
-    """Whether its branch is checked out, and the file is not there."""
+    """Whether its branch is checked out and its file is missing."""
     unfinished: bool = False
     """Whether a change was decided and not carried out."""
     by_hand: bool = False
-    """Whether it has a final status that no command gave it."""
+    """Whether it has a final status that no command set."""
     pause: str = ""
-    """Who paused it and why; empty where it is not paused."""
+    """The person or agent that paused it, with the reason; empty if it is not paused."""
     doubt: Doubt = ""
     proposal: str = ""
-    """The status that is proposed; empty without a proposal on record."""
+    """The proposed status; empty without a recorded proposal."""
     moved: tuple[str, ...] | None = ()
-    """What is no longer as the proposal saw it."""
+    """The changes since the proposal, in words; None if unknown."""
     record_fault: str = ""
-    """What breaks the record that the proposal rests on."""
+    """The fault in the record that the proposal depends on; empty if there is none."""
     elsewhere: bool = False
     """Whether its run was recorded in another checkout."""
     files_known: bool = True
-    """Whether git can say what the files are now."""
+    """Whether git can list the changed files."""
     protected: bool = False
-    """Whether protected files changed, and nobody has approved them as they are."""
+    """Whether protected files changed without an approval of their present content."""
     guards: bool = False
-    """Whether git's hooks or settings changed, and nobody has approved them as they are."""
+    """Whether git's hooks or settings changed without an approval of their present content."""
     unproved: tuple[str, ...] = ()
-    """The required criteria that only a person's word is missing for."""
+    """The required criteria that only lack a person's word."""
     held: str = ""
-    """The goal that comes first and can no longer be achieved, as a sentence."""
+    """The earlier goal that can no longer be achieved, as a sentence; empty if there is none."""
     by_paths: bool = False
     """Whether files outside its paths blocked it."""
     outside: int | None = 0
-    """Files outside its paths now."""
+    """Number of files outside its paths now; None if unknown."""
     new_outside: int = 0
-    """Those of them that were not there when it began."""
+    """Number of those files that did not exist when it began."""
     amend: str = ""
-    """The line that would allow them; empty where no line would."""
+    """The command that would allow them; empty if none would."""
     limit: str = ""
-    """The limit at which the Stop hook let the agent go; empty where it did not."""
+    """The limit at which the Stop hook let the agent go; empty if it reached none."""
     turns: int = 0
     proved: int = 0
     required: int = 0
     reason: str = ""
-    """The last evaluation's."""
+    """The reason of the last evaluation."""
 
 
 class Standing(NamedTuple):
-    """Where a goal stands. ``meaning`` is its mark's, ``words`` its state in two or three words.
+    """The standing of a goal. ``meaning`` is its mark's, ``words`` its state in two or three words.
 
-    ``command`` begins with ``flow `` and is whole; empty where there is nothing to do.
+    ``command`` begins with ``flow `` and is complete; empty if there is nothing to do.
     """
 
     row: str
@@ -91,12 +92,12 @@ class Standing(NamedTuple):
 
     @property
     def waits(self) -> bool:
-        """Whether it is a person's turn."""
+        """Whether a person must act next."""
         return self.section == "waits"
 
 
 class Row(NamedTuple):
-    """A row of the table. The first one whose ``applies`` holds is the goal's."""
+    """A row of the table; a goal gets the first row whose ``applies`` is true."""
 
     name: str
     applies: Callable[[GoalFacts], bool]
@@ -107,7 +108,7 @@ class Row(NamedTuple):
     command: Text = ""
 
     def standing(self, facts: GoalFacts) -> Standing:
-        """What the row says of a goal."""
+        """The row's texts for a goal."""
         texts = (self.meaning, self.words, self.why, self.command)
         meaning, words, why, command = (
             text.replace("{id}", facts.goal_id) if isinstance(text, str) else text(facts)
@@ -152,7 +153,7 @@ def _no_command(facts: GoalFacts) -> str:
 
 
 def _decides(facts: GoalFacts) -> str:
-    """What an evaluation could decide now: its own last reason, on one line."""
+    """The last evaluation's reason on one line, or a general remark without one."""
     return visible(facts.reason) or "an evaluation decides what comes next"
 
 
@@ -372,9 +373,9 @@ TABLE: tuple[Row, ...] = (
     ),
     Row("working", lambda _: True, "working", "running", "working", _progress),
 )
-"""Every row, in the order in which they are tried."""
+"""All rows, in the order in which they are tried."""
 
 
 def standing_of(facts: GoalFacts) -> Standing:
-    """Where the goal stands: the first row that applies."""
+    """The standing by the first row that applies."""
     return next(row for row in TABLE if row.applies(facts)).standing(facts)
