@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 TAIL_LINES = 15
 """The most lines of outputs' ends in a continuation; several criteria share them."""
 TAIL_LINES_LEAST = 6
-"""The most lines of one output's end, however many criteria are open."""
+"""The most lines of one output's end, for any number of open criteria."""
 TAIL_LINES_AGAIN = 3
-"""The most lines where the stop before showed that output already."""
+"""The most lines of an output that was shown at the previous stop, too."""
 COMMAND_LIMIT = 1000
 """Characters: a longer command is not shown, since half of one cannot be run."""
 EACH_STATUS = 'echo "statuses: ${PIPESTATUS[*]}"'
@@ -43,7 +43,7 @@ _VIOLATIONS = 20
 
 
 class StopFacts(NamedTuple):
-    """Facts about a stop beside its verdict."""
+    """Facts about a stop in addition to its verdict."""
 
     tails: Mapping[str, str] = {}
     """The end of the output of each criterion that failed, or lost its proof."""
@@ -51,7 +51,7 @@ class StopFacts(NamedTuple):
     """Criteria that proved something before and prove nothing now."""
     violations: Sequence[Violation] = ()
     opinion: Opinion | None = None
-    """The judge's opinion, where it is the reason to go on."""
+    """The judge's opinion, if it is the reason to continue; else None."""
     marks_failed: bool = False
     """Whether a stuck loop ends the goal as ``failed``."""
 
@@ -92,7 +92,7 @@ def continuation(
 
 
 def _nothing_moved(step: StopStep) -> bool:
-    """Whether the stop before was answered on the same files, with the same criteria open."""
+    """Whether the previous stop was answered on the same files, with the same criteria open."""
     return step.loop.stuck_turns > 0 and step.loop.in_row > 1
 
 
@@ -145,13 +145,13 @@ def _head_lines(
 
 
 def _commands_pass(verdict: Verdict) -> str:
-    """``every command passes, and`` where commands ran, and all of them did."""
+    """``every command passes, and`` if commands ran and all passed; else empty."""
     outcomes = {row.outcome for row in verdict.criterion_results} - {"not_run"}
     return "every command passes, and " if outcomes == {"passed"} else ""
 
 
 def _repeated_lines(step: StopStep, ids: Sequence[str], outside: bool) -> list[str]:
-    """The first lines where the stop before had the same result."""
+    """The first lines if the previous stop had the same result."""
     times = step.loop.stuck_turns
     since = "the last stop" if times == 1 else f"{times} stops"
     files = " No file changed either." if _nothing_moved(step) else ""
@@ -172,7 +172,7 @@ def _failed_block(
 ) -> CuttableBlock:
     """A criterion whose command failed, or proves nothing any more.
 
-    ``most`` lines of its output are shown; ``repeats``: the stop before had the same result.
+    ``most`` lines of its output are shown; ``repeats``: the previous stop had the same result.
     """
     criterion = goal.criterion(row.criterion_id)
     word = "failed" if row.outcome == "failed" else "is undecided, it showed something before"
@@ -290,7 +290,7 @@ def _what_to_do(goal: Goal, shown: Sequence[CriterionResult], judged: bool) -> l
 
 
 def _endings(step: StopStep, facts: StopFacts) -> list[str]:
-    """The number of stops that Flow still answers so, by the limit that comes first."""
+    """The number of remaining stops with such an answer, by the limit that is reached first."""
     lines = [_ending_line(ending, facts.marks_failed) for ending in step.endings]
     if step.last_of_host:
         lines.append("This may be the last time in a row that the host lets Flow ask for more.")

@@ -1,6 +1,6 @@
 """The part of a continuation about the criteria that a judge leaves open.
 
-The judge's own words stand in quotes; the rest is Flow's.
+The judge's own words are in quotes; the rest is Flow's.
 """
 
 from __future__ import annotations

@@ -43,12 +43,12 @@ from flow.startup.typing import Any, Literal, NamedTuple
 HOSTS = ("claude", "codex", "gemini", "cursor")
 
 MARK = "FLOW_GOAL_CONTINUATION"
-"""Start of a continuation; it stands alone where a caller gave no reason."""
+"""Start of a continuation; used alone if a caller gave no reason."""
 
 NAME_LIMIT = 120
 """The most characters of a background task's name."""
 MOST_TASKS = 20
-"""Background tasks that are named; more are counted."""
+"""Background tasks that are named, at most; the others are counted."""
 
 MESSAGE_LIMIT = 4000
 """Characters of an agent's last message that are read."""
@@ -72,12 +72,13 @@ class StopEvent(NamedTuple):
 
     host: str
     session: str | None = None
-    """The session's id; None where it is unknown, so that it can claim nothing."""
+    """The session's id; None if unknown, so that it can claim nothing."""
     cwd: str | None = None
-    """An absolute path, not checked: it may be gone, or lie in no repository."""
+    """An absolute path, not checked: it may be gone, or be in no repository."""
     continued: bool = False
-    """The host's flag that the turn answers a continuation. It can be False in one that does
-    (Claude Code), so the caller counts itself, with ``prompt`` where there is one."""
+    """The host's flag that the turn answers a continuation. Claude Code's can be False in a turn
+    that does, so the caller counts by itself, with ``prompt`` if there is one.
+    """
     background: tuple[str, ...] = ()
     """Names of the background tasks that run or wait to run; while there are any, wait."""
     prompt: str | None = None
@@ -86,9 +87,11 @@ class StopEvent(NamedTuple):
     used: int | None = None
     """The host's own count of continuations for this prompt (Cursor); None: it has none."""
     message: str | None = None
-    """The agent's last message, unredacted; None where the host sends none (Cursor)."""
+    """The agent's last message, unredacted; None if the host sends none (Cursor)."""
     skip: str = ""
-    """Why this stop is not judged (a subagent's, another event, an aborted turn), or ``""``."""
+    """Reason that this stop is not judged (a subagent's, another event, an aborted turn), or
+    ``""``.
+    """
 
 
 class StopAnswer(NamedTuple):
@@ -98,7 +101,7 @@ class StopAnswer(NamedTuple):
     reason: str
     next_step_hint: str = ""
     message: str = ""
-    """For the user's eyes. Codex and Cursor have no place for it."""
+    """For the user. Codex and Cursor cannot show it."""
 
 
 class _Host(NamedTuple):
@@ -124,8 +127,8 @@ def event_name(host: str) -> str:
 def reason_limit(host: str) -> int:
     """The longest reason of a continuation for ``host``, in the unit of :func:`reason_size`.
 
-    Claude Code and Codex cut a longer one; the two others have no known limit, and the same one
-    keeps the agent's prompt short.
+    Claude Code and Codex cut a longer one; the two others have no known limit, and this one keeps
+    the agent's prompt short.
     """
     return _TABLE[host].reason_limit
 
@@ -143,8 +146,8 @@ def reason_size(host: str, text: str) -> int:
 def block_cap(host: str, variable: str | None = None) -> int | None:
     """Continuations in a row after which ``host`` overrides its hooks; None: never.
 
-    ``variable`` is the value of ``CLAUDE_CODE_STOP_HOOK_BLOCK_CAP``, or None where it is unset;
-    only Claude Code reads it, and takes the number that the text begins with.
+    ``variable`` is the value of ``CLAUDE_CODE_STOP_HOOK_BLOCK_CAP``, or None if it is unset; only
+    Claude Code reads it, and uses the number at the start of the text.
     """
     cap = _TABLE[host].cap
     if host != "claude" or variable is None:
@@ -180,7 +183,7 @@ SHOWING_HOSTS = ("claude", "gemini")
 def to_document(host: str, answer: StopAnswer) -> dict[str, str]:
     """``answer`` in the form of ``host``, with no key that it does not know.
 
-    The reason is not cut here. An empty one is replaced where the host needs one.
+    The reason is not cut here. An empty one is replaced if the host needs one.
     """
     message = {"systemMessage": answer.message} if answer.message else {}
     if answer.action == "continue":

@@ -50,7 +50,7 @@ class OpenGoal(NamedTuple):
     statuses: tuple[str, ...]
     """The status that Flow wrote last, and the one that it was about to write when killed."""
     contract: str
-    """SHA-256 of the contract; empty where it was not computed yet."""
+    """SHA-256 of the contract; empty if not computed yet."""
 
 
 class OpenGoals(NamedTuple):
@@ -76,7 +76,7 @@ class SessionNotes(NamedTuple):
     waits: Mapping[str, int] = {}
     """Stops in a row at which each goal waited."""
     judging: bool = False
-    """Whether a stop is being judged; it stays set where the hook was killed."""
+    """Whether a stop is being judged; remains set if the hook was killed."""
 
 
 class Loss(NamedTuple):
@@ -176,7 +176,7 @@ def lost_goals(
     branch: str | None,
     judged: Sequence[str],
 ) -> list[Loss]:
-    """The open goals that are not as Flow left them, and so are not judged.
+    """The open goals that differ from Flow's last record of them, and so are not judged.
 
     Those of another branch are left out, unless this session was judged by them.
 
@@ -249,7 +249,7 @@ def notes_after(notes: SessionNotes, losses: Sequence[Loss], asked: Sequence[Los
 
 
 def is_news(loss: Loss, notes: SessionNotes) -> bool:
-    """Whether it was not reported in this session yet."""
+    """Whether the loss was not reported in this session yet."""
     return notes.told.get(loss.goal_id) != loss.key
 
 

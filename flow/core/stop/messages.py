@@ -1,4 +1,4 @@
-"""The Stop hook's messages where it lets an agent go, and about goals it can no longer judge.
+"""The Stop hook's messages for letting an agent go, and about goals it can no longer judge.
 
 The message to an agent that goes on: :mod:`flow.core.stop.continuation`.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def restore_request(losses: Sequence[Loss], notes: SessionNotes, limit: int) -> str:
-    """The agent's next prompt where goals that it worked for cannot be judged any more.
+    """The agent's next prompt if goals that it worked for cannot be judged any more.
 
     ``limit`` is the most such prompts in a session.
     """
@@ -54,7 +54,7 @@ LIMITS: Mapping[LimitName, str] = {
 
 
 def limit_reached(limit: LimitName, limits: LoopLimits) -> str:
-    """The limit that let go, as a sentence."""
+    """The limit that was reached, as a sentence."""
     cost = f"{limits.spent:g} of {limits.cost or 0:g} US dollars of max_cost_usd"
     sentences = {
         "stuck": f"the same criteria passed after each of {limits.stuck} continuations",
@@ -77,7 +77,7 @@ _LET_GO: Mapping[Row, str] = {
 
 
 def let_go_message(row: Row, verdict: Verdict, *, asks: bool) -> str:
-    """Why a stop is let go, for the user. ``asks``: the mode could have kept the agent working."""
+    """Reason for letting go, for the user. ``asks``: the mode could have kept the agent working."""
     if row == "proved":
         return f"goal {verdict.goal_id}: every required criterion is proved; a person confirms"
     text = f"goal {verdict.goal_id}{_LET_GO.get(row, '')}: {in_words(verdict.reason)}"
@@ -95,7 +95,7 @@ def person_line(
     *,
     warns: bool,
 ) -> str:
-    """One line for the person who watches the agent: how the goal stands, and what comes next.
+    """One line for the person who watches the agent: the goal's state, and the next step.
 
     ``required`` are the ids of the criteria that count; ``warns``: the mode only warns.
     """
@@ -121,7 +121,7 @@ def _next_line(row: Row, verdict: Verdict, step: StopStep, limits: LoopLimits) -
 
 
 def _open_ids(rows: Sequence[CriterionResult]) -> list[str]:
-    """Criteria that no command can prove, and that nobody has proved yet."""
+    """Ids of the criteria without a verification command that are not proved yet."""
     return [r.criterion_id for r in rows if r.status != "pass" and _needs_word(r)]
 
 

@@ -1,6 +1,6 @@
-"""A goal's past as its events tell it: the turns, and what people said. Values only.
+"""A goal's past from its events: the turns, and the acts of people. Values only.
 
-Events lie in the checkout, where anyone can write them: they are shown, and decide nothing.
+Events are in the checkout, where anyone can write them: they are shown, and decide nothing.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ class PastTurn(NamedTuple):
     at: str
     verdict: str
     answer: str = ""
-    """What the stop of an agent came to, ``continue`` or ``let_go``; empty: no stop asked for it.
+    """The answer to the agent's stop, ``continue`` or ``let_go``; empty: no stop asked for the
+    turn.
     """
     tree: str | None = None
-    """The digest of the files that it measured."""
+    """The digest of the measured files; None if unknown."""
     by: str = ""
-    """Who asked for it, as far as known; empty at the stop of an agent."""
+    """The caller of the evaluation, if known; empty at the stop of an agent."""
 
     def to_document(self) -> dict[str, Any]:
         """The value in ``status --json``."""
@@ -44,10 +45,10 @@ class PastTurn(NamedTuple):
 
 
 class PersonsAct(NamedTuple):
-    """An approval or a closing, and the words that it was done with."""
+    """An approval or a closing, with the person's note."""
 
     about: str
-    """What was approved (a criterion's id, ``guards``, ``protected``), or the final status."""
+    """The approved thing (a criterion's id, ``guards``, ``protected``), or the final status."""
     at: str
     by: str
     by_from: str | None = None
@@ -58,13 +59,13 @@ class PersonsAct(NamedTuple):
 
 
 def past_turns(events: Iterable[Event]) -> list[PastTurn]:
-    """The turns, oldest first; the stop that asked for one is joined to it."""
+    """The turns, oldest first; each is joined with the stop that asked for it."""
     turns: dict[int, PastTurn] = {}
     for event in events:
         if not has_turn(event):
             continue
         number: int = event["turn"]
-        before = turns.pop(number, None)  # the newest stands last
+        before = turns.pop(number, None)  # the newest one comes last
         subject = event.get("subject")
         tree = subject.get("tree") if isinstance(subject, dict) else event.get("tree")
         turns[number] = PastTurn(
@@ -79,7 +80,7 @@ def past_turns(events: Iterable[Event]) -> list[PastTurn]:
 
 
 def asked_by(event: Event) -> str:
-    """Who asked for the evaluation of an event: a name, an agent's shell, a script's account."""
+    """The caller of an event's evaluation: a name, an agent's shell, a script's account."""
     place = event.get("said_from")
     if place == "agent":
         return f"{_text(event, 'agent') or 'an agent'}'s shell"
@@ -88,7 +89,7 @@ def asked_by(event: Event) -> str:
 
 
 def approvals(events: Iterable[Event]) -> list[PersonsAct]:
-    """What people approved, oldest first."""
+    """The approvals by people, oldest first."""
     acts = []
     for event in events:
         kind, criterion = _text(event, "type"), event.get("criterion_id")
@@ -100,7 +101,7 @@ def approvals(events: Iterable[Event]) -> list[PersonsAct]:
 
 
 def closing(events: Sequence[Event], status: str) -> PersonsAct | None:
-    """How the goal got its final ``status``; None while it is open, or where no event says so."""
+    """The closing with the final ``status``; None if the goal is open or has no such event."""
     if status not in TERMINAL:
         return None
     changes = (event for event in reversed(events) if isinstance(event.get("to"), str))

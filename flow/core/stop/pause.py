@@ -24,7 +24,7 @@ class Pause(NamedTuple):
 
     @property
     def who(self) -> str:
-        """The user, or the agent where the command came from an agent's shell."""
+        """The user, or the agent if the command came from an agent's shell."""
         return "the agent" if self.said_from == "agent" else visible(self.by) or "a person"
 
     def sentence(self) -> str:
@@ -42,9 +42,9 @@ def changes_status(event: Mapping[str, Any]) -> bool:
 
 
 def pause_of(event: Mapping[str, Any] | None) -> Pause | None:
-    """The pause that ``event``, a goal's newest change of status, is; None for another move.
+    """The pause described by ``event``, a goal's newest change of status; None for another move.
 
-    A proposal that waits for a person, and a status written by a helper, are none.
+    A proposal that waits for a person is no pause, nor is a status written by a helper.
     """
     if (
         event is None

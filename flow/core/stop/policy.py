@@ -46,7 +46,8 @@ NEAR = 3
 
 LimitName = Literal["", "stuck", "budget", "time", "cost", "throttle", "cap"]
 """The limit that let the agent go; empty: none did. ``time`` and ``cost`` are the goal's own
-(``max_seconds``, ``max_cost_usd``)."""
+(``max_seconds``, ``max_cost_usd``).
+"""
 
 
 class Continuation(NamedTuple):
@@ -65,7 +66,7 @@ class LoopCounters(NamedTuple):
     goal_id: str
     session: str | None = None
     prompt: str | None = None
-    """The host's id of the user's prompt that the counters start at, where it has one."""
+    """The host's id of the user's prompt at which the counters start; None if it sends none."""
     continuing: bool = False
     """Whether the newest stop of that session was answered by a continuation."""
     continuations: int = 0
@@ -74,7 +75,7 @@ class LoopCounters(NamedTuple):
     stuck_turns: int = 0
     passing_sha256: str | None = None
     began: float | None = None
-    """When the first of these continuations was asked for; None: none was yet."""
+    """The moment of the first of these continuations (epoch seconds); None: none yet."""
     recent: tuple[Continuation, ...] = ()
     evidence: Mapping[str, str] = {}
     """Criterion id → the hook's newest sidecar, for work that has not changed since."""
@@ -95,11 +96,11 @@ class LoopLimits(NamedTuple):
     budget: int
     cap: int | None
     seconds: float | None = None
-    """What the goal allows since the first continuation; None: any time."""
+    """Seconds that the goal allows after the first continuation; None: no limit."""
     cost: float | None = None
-    """What the goal's judges may cost, in US dollars; None: anything."""
+    """US dollars that the goal's judges may cost; None: no limit."""
     spent: float = 0.0
-    """What they cost so far."""
+    """US dollars that they have cost so far."""
 
 
 class LoopLimit(NamedTuple):
@@ -116,7 +117,7 @@ class StopStep(NamedTuple):
     limit: LimitName
     loop: LoopCounters
     endings: tuple[LoopLimit, ...] = ()
-    """The limit that stops without progress reach first; then the budget, where it is near."""
+    """The first limit that stops without progress reach; then the budget, if it is near."""
     last_of_host: bool = False
     """Whether the host may refuse a further continuation."""
 
@@ -174,7 +175,7 @@ def answers_continuation(
     """Whether a stop answers one of the hook's continuations, and not a prompt of the user.
 
     ``continued`` is the host's own flag. It can be False in a turn that answers one, so the id of
-    the prompt decides where the host has one.
+    the prompt decides if the host sends one.
     """
     if not loop.continuing or loop.session != session:
         return False
@@ -191,7 +192,7 @@ def count_stop(
     continued: bool,
     passing: str | None,
 ) -> LoopCounters:
-    """Count this stop. ``passing`` is None where nothing was decided."""
+    """Count this stop. ``passing`` is None if nothing was decided."""
     if not answers_continuation(loop, session, prompt, continued):
         started = LoopCounters(loop.goal_id, session, prompt)
         loop = started._replace(recent=loop.recent, evidence=loop.evidence)
@@ -238,7 +239,7 @@ def stop_step(
 
 
 def _spent_budget(loop: LoopCounters, limits: LoopLimits, at: float) -> LimitName:
-    """The goal's own limit that is reached; empty: none is. It holds in every mode that asks."""
+    """The goal's own limit that is reached, or empty. It applies in every mode that continues."""
     began = at if loop.began is None else loop.began
     if limits.seconds is not None and at - began >= limits.seconds:
         return "time"
@@ -250,7 +251,7 @@ def _endings(
 ) -> tuple[LoopLimit, ...]:
     """The stops at which the limits end the loop, if nothing changes from now on."""
     idle = []
-    if mode == "evaluator-loop":  # the first stop that decides something only starts to count
+    if mode == "evaluator-loop":  # the first stop that decides something only starts the count
         equal = after.stuck_turns if after.passing_sha256 is not None else -1
         idle.append(LoopLimit("stuck", limits.stuck - equal))
     if tree is not None:
@@ -267,7 +268,7 @@ def _endings(
 
 
 def _throttled(loop: LoopCounters, tree: str | None, at: float) -> bool:
-    """Whether the last three continuations fell in five minutes, all on the present files.
+    """Whether the last three continuations were within five minutes, all on the present files.
 
     A time later than now (the clock was set back) counts as now.
     """

@@ -1,8 +1,8 @@
 """The newest turn of a goal, from its events.
 
-An evaluation at a stop whose result the goal's file has already leaves the file alone, so that a
-tracked file does not change with every turn. Its ``stop`` event has its number and results; every
-display of the goal uses those, and the next write to the file carries them.
+An evaluation at a stop does not write to the goal's file if the file has its result already, so
+that a tracked file does not change with every turn. Its ``stop`` event has its number and results;
+every display of the goal uses those, and the next write to the file includes them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class CriterionTurn(NamedTuple):
 
 
 class RecordedTurn(NamedTuple):
-    """A turn from its event; ``result`` is None where the goal's file has it, too."""
+    """A turn from its event; ``result`` is None if the goal's file has it, too."""
 
     turn: int
     verdict: str | None = None
@@ -38,7 +38,7 @@ class RecordedTurn(NamedTuple):
 
     @property
     def last_evaluation(self) -> dict[str, str] | None:
-        """``lifecycle.last_evaluation``, where the file has an older one."""
+        """``lifecycle.last_evaluation``, if the file has an older one; else None."""
         if self.result is None:
             return None
         return {"result": self.result, "reason": self.reason, "at": self.at}
@@ -51,7 +51,7 @@ OWN_SOURCES = ("command", "evaluator-loop")
 def is_handed_in(document: Mapping[str, Any], newest: RecordedTurn | None) -> bool:
     """Whether a recorded verdict was handed in: it is not the newest recorded turn's.
 
-    One that ran nothing, for want of trust, has no turn; its ``source`` decides.
+    A verdict that ran nothing, because trust was missing, has no turn; its ``source`` decides.
     """
     if document.get("source") not in OWN_SOURCES:
         return True
@@ -73,8 +73,8 @@ def event_fields(
 ) -> dict[str, Any]:
     """The fields of a ``stop`` event for a turn that is not written to the goal's file.
 
-    ``rows`` are the verdict's; ``last_results`` the commands' results by criterion. Criteria whose
-    result the file has already are left out.
+    ``rows`` are the verdict's; ``last_results`` the commands' results by criterion. Criteria are
+    left out if the file has their result already.
     """
     criteria = {}
     for row in rows:
@@ -93,7 +93,7 @@ def has_turn(event: Mapping[str, Any]) -> bool:
 
 
 def recorded_turn(event: Mapping[str, Any], *, written_since: bool) -> RecordedTurn:
-    """The turn of an event that :func:`has_turn`; only its number where the file is newer."""
+    """The turn of an event that :func:`has_turn`; only its number if the file is newer."""
     number: int = event["turn"]
     result, reason, at = (event.get(key) for key in ("result", "reason", "at"))
     verdict = _text_or_none(event.get("verdict"))
@@ -115,7 +115,7 @@ def _text_or_none(value: object) -> str | None:
 
 
 def with_turn(goal: Goal, recorded: RecordedTurn | None) -> Goal:
-    """The goal as of its newest turn. Its status and its document stay those of the file."""
+    """The goal as of its newest turn. Status and document remain those of the file."""
     if recorded is None or recorded.turn <= goal.turns_evaluated:
         return goal
     return goal._replace(
