@@ -1,4 +1,4 @@
-"""Text of others made safe to show: on one line, nothing invisible, no longer than it may be."""
+"""Foreign text made safe to show: on one line, nothing invisible, within a limit."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
 
 
 def clip(text: str, limit: int) -> str:
-    """``text`` in at most ``limit`` characters, the mark ``…`` included."""
+    """``text`` in at most ``limit`` characters, including the mark ``…``."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def is_utf8(text: str) -> bool:
-    """Whether a file can hold ``text``: undecodable bytes and half characters it cannot."""
+    """Whether UTF-8 can encode ``text``: it has no undecodable bytes and no lone surrogates."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -25,7 +25,7 @@ def is_utf8(text: str) -> bool:
 def visible(text: str) -> str:
     """``text`` on one line, with control, bidirectional and undecodable characters escaped.
 
-    What joins two emoji to one, or shapes the letters of a script that needs it, stays.
+    Joiners inside an emoji, or in a script that needs them, stay.
     """
     if text.isascii() and text.isprintable():  # most are
         return text
@@ -68,7 +68,7 @@ def _plain(char: str) -> bool:
 
 def _escape(char: str) -> str:
     code = ord(char)
-    if 0xDC80 <= code <= 0xDCFF:  # an undecodable byte, as surrogateescape keeps it
+    if 0xDC80 <= code <= 0xDCFF:  # an undecodable byte, in the form of surrogateescape
         return f"\\x{code - 0xDC00:02x}"
     return escaped(char)
 
@@ -77,7 +77,7 @@ _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 def escaped(char: str) -> str:
-    """A character as YAML's double quotes and people read it: by a letter, or by its number."""
+    """A character's escape in YAML's double quotes: a letter, or its number."""
     code = ord(char)
     if char in _ESCAPES:
         return _ESCAPES[char]
@@ -87,7 +87,7 @@ def escaped(char: str) -> str:
 
 
 def double_quoted(text: str) -> str:
-    """``text`` in double quotes on one line; every YAML reader reads it back as it is."""
+    """``text`` in double quotes on one line; every YAML reader restores it unchanged."""
     inside = text.replace("\\", "\\\\").replace('"', '\\"')
     if not inside.isprintable():
         inside = "".join(c if c.isprintable() else escaped(c) for c in inside)
@@ -103,7 +103,7 @@ def names(items: Sequence[str], most: int = 8, rest: str = "") -> str:
 
 
 def some_names(items: Sequence[str], most: int = 10) -> str:
-    """``a, b and c``, for a sentence; the first ones of many."""
+    """``a, b and c``, for a sentence; only the first ones of many."""
     if len(items) > most:
         return names(items, most)
     return " and ".join(

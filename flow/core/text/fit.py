@@ -1,4 +1,4 @@
-"""Fitting the parts of a long message into what its reader takes."""
+"""Cutting the parts of a long message to the length that its reader accepts."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 TAIL_CHARACTERS = 1500
-"""The most of one output's end that a message shows."""
+"""Characters of one output's end in a message, at most."""
 _TAIL_LEAST = 160
 _LINES_MOST = 600
 
 
 class CuttableBlock(NamedTuple):
-    """One criterion's part: what always stands, and what is cut first, newest line last."""
+    """One criterion's part: ``lines`` always stay, ``tail`` is cut first, from its start."""
 
     lines: list[str]
     tail: list[str]
@@ -24,7 +24,7 @@ class CuttableBlock(NamedTuple):
 def fitting(
     parts: Sequence[CuttableBlock], room: int, size: Callable[[str], int], count: int
 ) -> tuple[list[list[str]], int]:
-    """The parts as far as they fit into ``room``, and how many do not."""
+    """The parts that fit into ``room``, and the number of those that do not."""
     share = min(max(room // max(count, 1), _TAIL_LEAST), TAIL_CHARACTERS + _LINES_MOST)
     blocks: list[list[str]] = []
     for part in parts:
@@ -38,7 +38,7 @@ def fitting(
 
 
 def as_many(lines: Sequence[str], room: int, size: Callable[[str], int]) -> list[str]:
-    """The lines as far as they fit; of the others the count. A blank one ends them."""
+    """The lines that fit, then the number of the others. A blank line ends them."""
     kept: list[str] = []
     for line in lines:
         room -= size(line) + 1
@@ -50,7 +50,7 @@ def as_many(lines: Sequence[str], room: int, size: Callable[[str], int]) -> list
 
 
 def cut_to(text: str, room: int, size: Callable[[str], int]) -> str:
-    """``text`` where it fits, else its beginning. ``size`` is never less than the characters."""
+    """``text`` if it fits, else its beginning. ``size`` is never less than the characters."""
     while (over := size(text) - max(room, 2)) > 0:
         text = clip(text, max(len(text) - over, 1))
         if len(text) == 1:
@@ -68,7 +68,7 @@ def _cut_tail(part: CuttableBlock, share: int) -> list[str]:
 
 
 def last_lines(lines: Sequence[str], room: int) -> list[str]:
-    """As many of the last lines as ``room`` characters hold, line ends counted."""
+    """The last lines that fit into ``room`` characters, including line ends."""
     kept: list[str] = []
     for line in reversed(lines):
         room -= len(line) + 1

@@ -1,4 +1,4 @@
-"""What a word that names nothing may have meant: one comparison, and one form of the answer."""
+"""Suggestions for an unknown word: one comparison, and one form of the answer."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ LENGTH = 80
 """Characters of a word that are compared."""
 
 NAMES = 2_000
-"""Names that it is compared with, the first ones."""
+"""Names that a word is compared with, at most; the first ones count."""
 
 _NO_DIGITS = str.maketrans("", "", "0123456789")
 
 
 def nearest(word: str, names: Iterable[str], least: float = 0.6) -> str | None:
-    """The one of ``names`` that is most like ``word``, in capitals or not; None where none is.
+    """The most similar of ``names`` in any case; None if none is similar enough.
 
-    ``least`` is how alike they must be: from 0 to 1. Names that differ in their number only are no
+    ``least`` is the least similarity, from 0 to 1. Names that differ only in their number are no
     near miss: AC2 is not AC1.
     """
     from difflib import get_close_matches
@@ -37,7 +37,7 @@ def nearest(word: str, names: Iterable[str], least: float = 0.6) -> str | None:
 
 
 def did_you_mean(word: str, names: Iterable[str]) -> str:
-    """The end of a message about a name that is none: ``; did you mean X?``, or nothing."""
+    """The end of a message about an unknown name: ``; did you mean X?``, or nothing."""
     name = nearest(word, names)
     return meant(name) if name is not None else ""
 

@@ -1,25 +1,25 @@
-"""What a command printed, as plain lines: what a terminal would show, without colours and cursor.
+"""The output of a command as plain lines, as on a terminal without colours and cursor.
 
-Whoever shows the lines still makes them visible (:func:`flow.core.text.display.visible`): what
-is no escape sequence stays.
+The caller must still make the lines visible (:func:`flow.core.text.display.visible`): control
+characters outside escape sequences stay.
 """
 
 from __future__ import annotations
 
 _CONTROL_SEQUENCE = r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
 _STRING = r"(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"
-"""Titles, links and their like: up to BEL or ST. One without an end is left as it is."""
+"""Titles, links and the like: up to BEL or ST. One without an end stays."""
 _OTHER = r"\x1b[ -/]+[0-~]|\x1b[0-OQ-WYZ\\`-~]"
 
 
 _COLOUR = r"(?:\x1b\[|\x9b)(?:[0-9;:]*m|[0-2]?K)"
-"""Colours, and the end of a line that is written anew, as every runner's progress has them."""
+"""Colours, and erasing to the end of a line, which every runner's progress display uses."""
 
 
 def plain_lines(text: str, *, only_colours: bool = False) -> list[str]:
-    """The lines of ``text`` as they would stand on a screen, without trailing blank ones.
+    """The lines of ``text`` as a screen would show them, without trailing blank ones.
 
-    With ``only_colours`` every other sequence stays, for a reader who is to see it.
+    With ``only_colours`` every other sequence stays, so that the reader can see it.
     """
     if "\x1b" in text or not text.isascii():
         import re
@@ -33,7 +33,7 @@ def plain_lines(text: str, *, only_colours: bool = False) -> list[str]:
 
 
 def _on_screen(line: str) -> str:
-    """A line after its carriage returns: of what was written over, the last text stays."""
+    """A line after its carriage returns: the last text that was written over the others."""
     if "\r" not in line:
         return line
     parts = [part for part in line.split("\r") if part.strip()]

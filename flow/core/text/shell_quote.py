@@ -1,18 +1,18 @@
-"""Text as one word for bash and zsh, so that a line can be copied and means what it says."""
+"""Text as one word for bash and zsh, so that a line can be copied with its meaning."""
 
 from __future__ import annotations
 
 from flow.core.text.display import visible
 
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+,./-")
-"""Characters that no shell takes for anything but themselves."""
+"""Characters without a special meaning in any shell."""
 
 
 def shell_word(text: str) -> str:
-    """``text`` in single quotes; with ``$'...'`` where it holds what a line cannot show.
+    """``text`` in single quotes; with ``$'...'`` if it holds invisible characters.
 
-    What :func:`~flow.core.text.display.visible` would escape is written as octal bytes, so the
-    word is one visible line and still means ``text``.
+    Characters that :func:`~flow.core.text.display.visible` would escape are written as octal bytes,
+    so the word is one visible line and still means ``text``.
     """
     if visible(text) == text:
         return "'" + text.replace("'", "'\\''") + "'"
@@ -20,7 +20,7 @@ def shell_word(text: str) -> str:
 
 
 def shell_argument(text: str) -> str:
-    """As :func:`shell_word`, but as it is where every shell takes it for itself."""
+    """``text`` unchanged if it needs no quotes in any shell, else :func:`shell_word` of it."""
     return text if text and _PLAIN.issuperset(text) else shell_word(text)
 
 
@@ -35,9 +35,9 @@ def _escaped(char: str) -> str:
 
 
 def as_flow_runs(command: str, cwd: str | None = None) -> str:
-    """A line that runs a verification command as Flow does, from the top of the checkout.
+    """A line that runs a verification command like Flow does, from the top of the checkout.
 
-    Only the time limit, the sandbox and what Flow takes out of the environment are missing.
+    Only the time limit, the sandbox and the removal of environment variables are missing.
     """
     line = f"bash -o pipefail -c {shell_word(command)} </dev/null"
     return f"(cd -- {shell_word(cwd)} && {line})" if cwd not in (None, "", ".") else line
