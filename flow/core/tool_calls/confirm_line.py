@@ -25,7 +25,7 @@ _STAYS = frozenset({
     "fgrep", "grep", "head", "ls", "md5sum", "nl", "pwd", "readlink", "realpath", "sha256sum",
     "stat", "tail", "test", "true", "wc", "which",
 })  # fmt: skip
-"""Programs that change no file, folder or variable, whatever their words are."""
+"""Programs that change no file, folder or variable, with any words."""
 _VALUES = ("--proposal", "--reason")
 
 
@@ -42,7 +42,7 @@ class ConfirmLine(NamedTuple):
     """The known effects of a shell text."""
 
     alone: tuple[str, ...]
-    """The words behind ``flow``, where the text is only one plain ``flow goal confirm``."""
+    """The words after ``flow``, if the text is only one plain ``flow goal confirm``; else empty."""
     stays: bool
     """Whether nothing in it can change the folder or the environment before Flow runs."""
 
@@ -66,7 +66,7 @@ def confirm_line(text: str, is_own: Callable[[str], bool]) -> ConfirmLine:
 
 
 def confirm_call(words: Sequence[str]) -> ConfirmCall:
-    """Parse the words behind ``flow``, which begin with ``goal confirm``."""
+    """Parse the words after ``flow``, which begin with ``goal confirm``."""
     values: dict[str, str] = {}
     names: list[str] = []
     own = True
@@ -87,7 +87,7 @@ def confirm_call(words: Sequence[str]) -> ConfirmCall:
 
 
 def _words_of_flow(segment: str, is_own: Callable[[str], bool]) -> tuple[str, ...]:
-    """The words behind ``flow`` in a plain command; empty where it is none."""
+    """The words after ``flow`` in a plain command; empty if it is none."""
     if _PLAIN.fullmatch(segment) is None:
         return ()
     name, *words = shlex.split(segment)

@@ -58,7 +58,7 @@ def unknown_goal(folder: str | None) -> str:
 
 
 def cannot_look(reason: str) -> str:
-    """The question where Flow itself could not analyse the call."""
+    """The question if Flow itself could not analyse the call."""
     return (
         f"Run this? It names flow, and Flow could not look at it: {visible(reason)[:_MOST_WORDS]}"
     )

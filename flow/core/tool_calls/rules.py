@@ -1,6 +1,6 @@
 """The tool calls of an agent that only a person may allow (SPEC 17.3).
 
-The text of the call alone decides. That is no wall: a text can hide its effect. Against hidden
+The text of the call alone decides. This is no barrier: a text can hide its effect. Against hidden
 calls the commands themselves refuse ``--trust-digest``, ``evaluate --confirm`` and a second goal in
 an agent's shell; the rest is recorded with its speaker. Every plain way to a person's decision
 raises a question, and so does any text with ``flow`` in it whose meaning is not plain. All other
@@ -41,7 +41,7 @@ class Act(NamedTuple):
 
 
 ONLY_BESIDE_ACTIVE: frozenset[Kind] = frozenset({"create", "init"})
-"""Kinds that raise a question only where a goal is active already."""
+"""Kinds that raise a question only if a goal is active already."""
 
 _VERBS: dict[tuple[str, str], Kind | None] = {
     **dict.fromkeys(
@@ -73,7 +73,7 @@ _VERBS: dict[tuple[str, str], Kind | None] = {
     ("config", "set"): "config",
     ("config", "unset"): "config",
 }
-"""By group and verb; None where an agent may run it. A missing verb is unclear."""
+"""By group and verb; None if an agent may run it. A missing verb is unclear."""
 _HARMLESS_COMMANDS = frozenset({
     "completion", "demo", "doctor", "gc", "help", "hook", "judge", "report", "schema", "statusline",
 })  # fmt: skip
@@ -118,7 +118,7 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
 def acts_in_shell(text: str) -> tuple[Act, ...]:
-    """The acts in a shell text; none where Flow has no opinion about it."""
+    """The acts in a shell text; empty if Flow has no opinion about it."""
     text = _COMMIT_MESSAGE.sub(r"\1message", text)
     if MENTION.search(text) is None:
         return (Act("unclear"),) if _GLUED.search(text) else ()
@@ -172,7 +172,7 @@ def _unescaped(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def segments(text: str) -> Iterator[tuple[str, str]]:
-    """The simple commands of a text as written, each with the operator behind it."""
+    """The simple commands of a text as written, each with the operator after it."""
     begin = 0
     for place, sign, quote in _unescaped(text):
         before, after = text[place - 1 : place], text[place + 1 : place + 2]
@@ -219,7 +219,7 @@ def _acts_of_words(words: list[str]) -> list[Act]:
 
 
 def _simple_words(segment: str) -> list[str] | None:
-    """The words of a simple command; None where the shell computes one, or a file is written."""
+    """The words of a simple command; None if the shell computes one, or a file is written."""
     import shlex
 
     bare = HARMLESS_REDIRECTION.sub(" ", segment)
@@ -292,7 +292,7 @@ _GIT_READS = frozenset({
     "shortlog", "show", "status",
 })  # fmt: skip
 _GIT_NAMES = frozenset(["branch", "checkout", "merge", "switch", "tag", "worktree"])
-"""Subcommands that may take a name with ``flow`` in it, but change files where they take a path."""
+"""Subcommands that may take a name with ``flow`` in it, but change files if given a path."""
 
 
 def _reads_git(words: Sequence[str]) -> bool:

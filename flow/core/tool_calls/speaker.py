@@ -48,8 +48,8 @@ AGENT_VARIABLES = (
     AgentVariable("AI_AGENT", "an agent", "github.com/microsoft/vscode/pull/320129"),
     AgentVariable("AGENT", "an agent", "github.com/agentsmd/agents.md/issues/136"),
 )
-"""Only variables of an agent's own shells: not ``CURSOR_TRACE_ID`` or ``REPL_ID``, which every
-terminal of an editor has, a person's too. The first that is set names the agent.
+"""Only variables of an agent's own shells. ``CURSOR_TRACE_ID`` and ``REPL_ID`` are not here: every
+terminal of an editor has them, a person's too. The first variable that is set names the agent.
 """
 
 SESSION_VARIABLES = (
@@ -77,7 +77,7 @@ class Speaker(NamedTuple):
 
 
 def is_agent(speaker: Speaker | None) -> bool:
-    """Whether a command comes from an agent's shell; None: nobody knows from where."""
+    """Whether a command comes from an agent's shell; False if its origin (None) is unknown."""
     return speaker is not None and speaker.said_from == "agent"
 
 
