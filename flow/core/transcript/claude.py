@@ -24,7 +24,7 @@ AGENT_TOOLS = ("Agent", "Task")
 JUDGES = ("judge", "flow:judge")
 """Skills that score others: the newest run is never one of theirs."""
 MOST_RUNS = 4
-"""Runs that are stored, since the newest ones may prove to be none."""
+"""Runs that are stored: more than one, since the newest ones may turn out to be none."""
 MOST_CALLS = 10_000
 """Calls that are stored, to recognise them on a second line."""
 
@@ -50,9 +50,9 @@ class ExecutionRun:
         self.rows = Rows()
         self.call: str | None = None
         self.spawned: dict[str, str | None] = {}
-        """Call id → agent id, where that is known."""
+        """Call id → agent id, if known."""
         self.number = 0
-        """Its index among all runs of the session."""
+        """The run's index among all runs of the session."""
         self.turn = 0
         """Number of a person's prompts before it."""
         self.local = False
@@ -88,7 +88,7 @@ class Session:
         self._whole = whole
         self.spawned: dict[str, str | None] = {}
         self.agent: str | None = None
-        """The agent's name, where it is an agent's own transcript."""
+        """The agent's name, if this is an agent's own transcript."""
         self.started_at: str | None = None
         self._destroys = destroys
         self._run: ExecutionRun | None = None
@@ -105,12 +105,12 @@ class Session:
     # --- lines ---------------------------------------------------------------------------------
 
     def line(self, line: Any) -> bool:
-        """Read one line; False where it is not a session's."""
+        """Read one line; False if it is not a session's."""
         if not isinstance(line, dict):
             return False
         kind, message = line.get("type"), line.get("message")
         if not isinstance(kind, str) and isinstance(line.get("role"), str):
-            kind, message = line["role"], line  # a message as the API has it
+            kind, message = line["role"], line  # a message in the API's own form
         if not isinstance(kind, str):
             return False
         if kind in ("user", "human", "assistant"):
@@ -365,7 +365,7 @@ class Session:
         return holders
 
     def _add(self, row: PendingEntry, *, aside: bool = False) -> None:
-        """Add an entry to each run it belongs to, as a copy of its own: results come later."""
+        """Add a copy of an entry to each run that it belongs to: results come later."""
         holders = self._holders()
         if aside and self._agents:
             holders.append(list(self._agents.values())[-1].rows)

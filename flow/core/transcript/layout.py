@@ -1,9 +1,9 @@
 """The layout of a transcript for a judge, within a budget (SPEC 9.3).
 
-All entries with long texts cut, if that is enough. Else the requests, the end, destructive actions
-and errors first, then as much as fits from the beginning and from the end. Gaps are counted in
-their place. Only Flow's own lines begin at the margin: the transcript's are indented, so that none
-of them can pass for another entry.
+If cutting long texts is enough, all entries are shown. Else the requests, the end, destructive
+actions and errors come first, then as much as fits from the beginning and from the end. Each gap
+has a line with its count. Only Flow's own lines begin at the margin: the transcript's are indented,
+so that none of them can imitate another entry.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PART = LIMIT - 512
 CAPS = (8192, 4096, 2048, 1024, 512)
 """Characters of one text, tried in this order."""
 LEAST = 240
-"""Characters of one text where even the important ones are too many."""
+"""Characters of one text if even the important entries are too many."""
 _GAP = 120
 """Bytes of the line for one gap."""
 _MOST_GAPS = 40
@@ -109,7 +109,7 @@ def _chosen_blocks(
             block = whole[number] = _entry_block(number, entry, number in retries, cap)
             size += block.size
             if size > budget:
-                break  # whatever comes after it
+                break  # the following entries
         else:
             return whole
     chosen: dict[int, _Block] = {}
@@ -248,7 +248,7 @@ def _fence_parts(lines: Sequence[str], limit: int) -> tuple[FencedPart, ...]:
 
 
 def _block_pieces(block: str) -> Iterable[str]:
-    """A block's lines together, or, where it is longer than a part, in pieces."""
+    """A block's lines together, or in pieces if it is longer than a part."""
     if len(block.encode("utf-8", "replace")) < PART:
         yield block
         return

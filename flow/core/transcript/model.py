@@ -34,7 +34,7 @@ class TranscriptEntry(NamedTuple):
     failed: bool = False
     """The call, or the session at this place, ended in an error."""
     destructive: bool = False
-    """The call destroys data, or takes back work that others may rest on."""
+    """The call destroys data, or revokes work that others may depend on."""
 
 
 class Transcript(NamedTuple):
@@ -43,10 +43,11 @@ class Transcript(NamedTuple):
     path: str
     form: Form
     skill: str | None
-    """The name of the skill or agent in the transcript; None where it has none."""
+    """The name of the skill or agent in the transcript; None if it has none."""
     execution: str
-    """An id that every reading of this execution has, and no other execution: one that has gone on
-    since is another."""
+    """An id of exactly this execution, the same at every reading. An execution that has continued
+    since has another id.
+    """
     started_at: str | None
     entries: tuple[TranscriptEntry, ...]
     warnings: tuple[str, ...] = ()
@@ -78,9 +79,9 @@ SUBAGENT_END = "end of what the subagent"
 
 
 def has_ended(transcript: Transcript) -> bool:
-    """Whether the agent has ended: it, or its subagent, spoke last, or it broke off.
+    """Whether the agent has ended: it, or its subagent, spoke last, or it was interrupted.
 
-    After a call, or after a Stop hook sent it on, it is still at work.
+    After a call, or after a Stop hook's continuation, it is still working.
     """
     last = transcript.entries[-1] if transcript.entries else None
     if last is None or (last.kind == "note" and not last.text.startswith(SUBAGENT_END)):

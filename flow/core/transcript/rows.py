@@ -1,7 +1,7 @@
 """The entries of one execution in bounded memory.
 
-A session can have any size. Each text is cut in its middle, and where there are too many entries,
-those between the first and the last go, except requests, failures and destructive calls.
+A session can have any size. Each text is cut in its middle, and if there are too many entries,
+those between the first and the last are dropped, except requests, failures and destructive calls.
 """
 
 from __future__ import annotations
@@ -62,16 +62,16 @@ class PendingEntry:
 
     @property
     def important(self) -> bool:
-        """Whether it stays when others go."""
+        """Whether it stays when other entries are dropped."""
         return self.failed or self.destructive or self.kind in ("prompt", "error")
 
     @property
     def size(self) -> int:
-        """Its characters and a constant."""
+        """The entry's size in characters, plus a constant."""
         return _LEAST + len(self.text) + len(self.result or "")
 
     def entry(self) -> TranscriptEntry:
-        """Its present value."""
+        """The entry as it is now."""
         return TranscriptEntry(
             self.kind, self.text, self.tool, self.result, self.failed, self.destructive
         )
@@ -114,7 +114,7 @@ class Rows:
         return bool(self._open)
 
     def result(self, call: str, text: str, *, failed: bool) -> PendingEntry | None:
-        """Add a call's result; None where the call is unknown, or has its result already."""
+        """Add a call's result; None if the call is unknown, or has its result already."""
         row = self._open.pop(call, None)
         if row is None:
             return None
@@ -148,7 +148,7 @@ class Rows:
 
 
 def shown_input(value: Any) -> str:
-    """A call's input as text for people: JSON only for values that are no text."""
+    """A call's input as text for people; a value that is no text is shown as JSON."""
     if isinstance(value, str):
         return value
     if not isinstance(value, dict):
