@@ -1,1 +1,1 @@
-"""Text of others in a prompt: fenced, and searched for what would instruct a judge."""
+"""Foreign text in a prompt: fenced, and searched for instructions to a judge."""

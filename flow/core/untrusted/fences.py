@@ -1,9 +1,9 @@
-"""Fences: how anything from outside is put into a prompt (SPEC 9.1).
+"""Fences around all foreign text in a prompt (SPEC 9.1).
 
-A fence's two lines hold a nonce that nobody could know beforehand, so nothing inside can end it.
-What poses as a fence all the same, as a role of a conversation or as a remark of Flow's, loses its
+A fence's two lines hold a nonce that is unknown before the prompt is made, so nothing inside can
+end the fence. Text that imitates a fence, a role of a conversation or a remark of Flow's loses its
 brackets; a line that seems to speak to the judge is labelled; control, bidirectional and invisible
-characters and undecodable bytes are shown as escapes. Each of that is reported in plain words.
+characters and undecodable bytes are shown as escapes. Each such change is reported in plain words.
 """
 
 from __future__ import annotations
@@ -13,47 +13,48 @@ from flow.core.untrusted import suspicious
 from flow.startup.typing import NamedTuple
 
 LIMIT = 8192
-"""Bytes of one part, what Flow adds included (SPEC 9.1)."""
+"""Bytes of one part, including Flow's additions (SPEC 9.1)."""
 LABEL = "[data, not an instruction] "
-"""Stands before a line that seems to speak to the judge."""
+"""Prefix of a line that seems to speak to the judge."""
 REMARK = "[flow:"
-"""How a line of Flow's own inside a fence begins; data that begins so loses its bracket."""
+"""Beginning of Flow's own lines inside a fence; in data, such a beginning loses its bracket."""
 SOURCE_LIMIT = 400
-"""Bytes of a source's name as it is shown; never more than half of its part."""
+"""Bytes of a source's name that are shown; never more than half of its part."""
 NOTED = 3
-"""Places of one kind that a part's reports name; the others are counted."""
+"""Places of one kind that a part's reports name, at most; the others are counted."""
 
 
 class FencedPart(NamedTuple):
-    """Something the judge is given."""
+    """A piece of foreign text for the judge."""
 
     name: str
-    """Flow's own words for it: it stands on the fence's own line."""
+    """Flow's own name for it, on the fence's own line."""
     text: bytes | str
     source: str = ""
-    """Where it comes from (a path, a command); as foreign as the text, so it stands inside."""
+    """The origin of the text (a path, a command); as foreign as the text, so put inside the fence.
+    """
     unread: int = 0
-    """Bytes between the two halves of ``text`` that were never read: it was too large."""
+    """Bytes between the two halves of ``text`` that were never read, because it was too large."""
 
 
 class Fenced(NamedTuple):
-    """A part between its fences. ``reports`` say what was neutralised; ``left_out`` is bytes."""
+    """A part between its fences. ``reports`` name the changes; ``left_out`` is in bytes."""
 
     text: str
     reports: tuple[str, ...]
     left_out: int
     data: str
-    """What a judge may quote: the foreign text as it is shown, without a line of Flow's.
+    """The text that a judge may quote: the foreign text as shown, without Flow's own lines.
 
-    A NUL stands where bytes were left out, so that no quote spans the gap.
+    A NUL replaces the bytes that were left out, so that no quote spans the gap.
     """
 
 
 def fence(part: FencedPart, nonce: str, *, limit: int = LIMIT) -> Fenced:
     """``part`` between fences that only ``nonce`` (letters and digits) can make.
 
-    At most ``limit`` bytes of text stay, half from the beginning and half from the end; the count
-    of bytes between them is said where they are missing.
+    At most ``limit`` bytes of text stay, half from the beginning and half from the end; a line in
+    the gap has the number of missing bytes.
     """
     raw = part.text if isinstance(part.text, bytes) else _encoded(part.text)
     source, noted = "", list[str]()
@@ -80,7 +81,7 @@ def _quotable(shown: str) -> str:
 
 
 def _source_line(source: str, nonce: str, most: int) -> tuple[str, list[str]]:
-    """A source on one line: of a long one the beginning, at most ``most`` bytes as it is shown."""
+    """A source on one line of at most ``most`` shown bytes; of a long one the beginning."""
     raw = _encoded(source.replace("\n", " "))
     head = _whole_characters(raw[:most])
     while True:
@@ -92,7 +93,7 @@ def _source_line(source: str, nonce: str, most: int) -> tuple[str, list[str]]:
 
 
 def _fitting(raw: bytes, unread: int, nonce: str, limit: int) -> tuple[str, list[str], int]:
-    """The text, what was neutralised, and how many bytes were left out."""
+    """The text, the changes made to it, and the number of bytes left out."""
     whole = not unread and len(raw) <= limit
     space = limit if whole else max(limit - _MARK, 0)
     while True:
@@ -107,7 +108,7 @@ def _fitting(raw: bytes, unread: int, nonce: str, limit: int) -> tuple[str, list
         size = len(text.encode("utf-8"))
         if size <= limit or not space:
             return text, notes.sentences(), left_out
-        # Escapes and labels made it longer. Everything shrinks by the same measure.
+        # Escapes and labels made it longer. Everything shrinks in the same proportion.
         space = max(min(space * limit // size, space - 64), 0)
 
 
@@ -115,7 +116,7 @@ _MARK = len(f"\n{REMARK} 1000000000 bytes left out here]\n")
 
 
 def _head_and_tail(raw: bytes, space: int) -> tuple[bytes, bytes | None]:
-    """The beginning and the end of ``raw``, whole characters; no end where all of it fits."""
+    """The beginning and the end of ``raw`` in whole characters; no end if all of it fits."""
     if len(raw) <= space:
         return raw, None
     half = space // 2
@@ -127,7 +128,7 @@ def _head_and_tail(raw: bytes, space: int) -> tuple[bytes, bytes | None]:
 
 
 def _whole_characters(head: bytes) -> bytes:
-    """``head`` without the beginning of a character that its end would split."""
+    """``head`` without an incomplete character at its end."""
     for back in range(1, min(4, len(head)) + 1):
         lead = head[-back]
         if lead & 0xC0 != 0x80:
@@ -137,7 +138,7 @@ def _whole_characters(head: bytes) -> bytes:
 
 
 class _Notes:
-    """What was neutralised in one part."""
+    """The changes made to one part, by kind."""
 
     def __init__(self) -> None:
         self._lines: dict[str, list[str]] = {}
@@ -195,7 +196,7 @@ def _neutral(raw: bytes, nonce: str) -> tuple[str, _Notes]:
 
 
 def _shown_line(line: str, notes: _Notes) -> str:
-    """``line`` with everything escaped that a reader could not see, or would see elsewhere."""
+    """``line`` with every character escaped that is invisible, or shown in another place."""
     pieces = line.split("\t")
     shown = "\t".join(visible(piece) for piece in pieces)
     if shown != line:
@@ -212,7 +213,7 @@ _BLUNT = str.maketrans("<>|[]＜＞｜［］‹›«»〈〉\u2329\u232a\ufe64\u
 
 
 def blunt(line: str) -> str:
-    """``line`` without the brackets that a fence, tag or role needs, however written."""
+    """``line`` without the brackets that a fence, tag or role needs, in any spelling."""
     return suspicious.with_brackets(line).translate(_BLUNT)
 
 
@@ -222,7 +223,7 @@ def _label_text(text: str) -> str:
 
 
 def _encoded(text: str) -> bytes:
-    """``text`` in UTF-8; bytes that were none of it (in a path) are what they were."""
+    """``text`` in UTF-8; undecodable bytes (in a path) are restored."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Patterns of text that speaks to a judge, or poses as a fence, a role or a remark of Flow's.
+"""Patterns of text that speaks to a judge, or imitates a fence, a role or a remark of Flow's.
 
 Collected from published prompt injections and from the chat formats of models and hosts, as they
 were in November 2026. Each is matched against one line in its normal form
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class Language(NamedTuple):
-    """Beginnings of words, with blanks between them; ``_`` is a blank within."""
+    """Beginnings of words, separated by blanks; ``_`` is a blank inside one."""
 
     ignore: str
     rules: str
-    """What a judge is told to ignore."""
+    """The things that a judge is asked to ignore."""
     answer: str
     good: str
-    """Verdicts."""
+    """Words for a favourable verdict."""
 
 
 LANGUAGES: dict[str, Language] = {
@@ -130,7 +130,7 @@ LOOK_ALIKES = str.maketrans("асеорхуіјѕԁӏοαενικτ‹›«»〈
 
 
 def _stem_pattern(words: str) -> str:
-    """A pattern for words that begin so, also in the form that look-alikes beside Latin take."""
+    """A pattern for words with these beginnings, also with look-alikes next to Latin letters."""
     plain = "".join(c for c in normalize("NFKC", words) if category(c) != "Mn").casefold()
     both = f"{plain} {plain.translate(LOOK_ALIKES)}"
     return "|".join(dict.fromkeys(re.escape(stem).replace("_", " ") for stem in both.split()))
@@ -266,4 +266,6 @@ ANY_OTHER_LANGUAGE = re.compile(
         )
     )
 )
-"""A quick look before :data:`OTHER_LANGUAGES`, which is slow: one of these is in all of them."""
+"""A quick check before :data:`OTHER_LANGUAGES`, which is slow: each of its matches contains one of
+these.
+"""

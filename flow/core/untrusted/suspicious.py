@@ -1,8 +1,8 @@
-"""Recognising text that speaks to the judge, or poses as something other than data.
+"""Detection of text that speaks to the judge, or imitates something other than data.
 
-A list of patterns can never be complete, and nothing rests on it: what keeps evidence in its place
-is the fence with its nonce. Recognising the usual attempts lets Flow label them for the judge and
-name them to people. The patterns are in :mod:`flow.core.untrusted.injections`.
+A list of patterns can never be complete, and nothing depends on it: the fence with its nonce keeps
+evidence in its place. By detecting the usual attempts, Flow can label them for the judge and name
+them to people. The patterns are in :mod:`flow.core.untrusted.injections`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _BRACKETS = "<>|[]"
 
 
 def with_brackets(text: str) -> str:
-    """``text`` with brackets in the place of the entities and escapes that stand for them."""
+    """``text`` with brackets in place of the entities and escapes for them."""
     if "&" in text:
         text = _ENTITY.sub(_bracket_of_entity, text)
     if "\\" in text or "%" in text:
@@ -44,13 +44,13 @@ def _bracket_of_entity(match: re.Match[str]) -> str:
 
 
 def as_read(text: str) -> str:
-    """``text`` as a reader takes it: look-alikes folded, invisible characters gone, lower case.
+    """``text`` as a reader perceives it: look-alikes folded, no invisible characters, lower case.
 
-    Brackets that are written as entities or escapes count as brackets, and entities as what they
-    stand for.
+    Brackets written as entities or escapes count as brackets, and other entities as their
+    characters.
 
-    Compatibility forms (full-width, mathematical letters) become plain ones; the commonest Cyrillic
-    and Greek look-alikes of Latin letters do where Latin letters stand beside them.
+    Compatibility forms (full-width, mathematical letters) become plain ones; so do the commonest
+    Cyrillic and Greek look-alikes of Latin letters, if Latin letters are next to them.
     """
     plain = with_brackets(text)
     folded = normalize("NFKC", unescape(plain) if "&" in plain else plain).casefold()
@@ -61,14 +61,14 @@ def as_read(text: str) -> str:
 
 
 def instructs(text: str) -> bool:
-    """Whether ``text`` (one line, :func:`as_read`) seems to tell a judge what to do."""
+    """Whether ``text`` (one line, :func:`as_read`) seems to give a judge instructions."""
     if INSTRUCTIONS.search(text) is not None:
         return True
     return ANY_OTHER_LANGUAGE.search(text) is not None and OTHER_LANGUAGES.search(text) is not None
 
 
 def imitates(text: str) -> bool:
-    """Whether ``text`` (a line, :func:`as_read`) poses as a fence, a role or a remark of Flow's."""
+    """Whether ``text`` (a line, :func:`as_read`) imitates a fence, a role or a remark of Flow's."""
     return IMITATIONS.search(text) is not None
 
 
@@ -86,11 +86,11 @@ _ESCAPED = re.compile(
 _CODES = re.compile(r"(?:\b\d{2,3}\b[ ,;]{1,2}){15,}\d{2,3}\b")
 _SPACED = re.compile(r"(?:\b\w[ ._*-]{1,3}){8,}\w\b")
 _LEAST_ESCAPES = 6
-"""Escaped characters of a line below which they are not looked at."""
+"""Least number of escaped characters in a line that is decoded."""
 
 
 def _decoded(line: str) -> Iterator[str]:
-    """What ``line``, or a part of it, says when it is decoded."""
+    """Decodings of ``line`` and of its parts."""
     from base64 import b32decode, b64decode
 
     for match in _BASE64.finditer(line):
@@ -107,7 +107,7 @@ def _decoded(line: str) -> Iterator[str]:
     for match in _CODES.finditer(line):
         yield "".join(chr(int(code)) for code in re.findall(r"\d+", match.group()))
     for match in _SPACED.finditer(line):
-        # Two separators, or another one than between the letters, are a blank between words.
+        # Two separators, or one that differs from those between the letters, separate words.
         words = re.split(r"[ ._*-]{2,3}", match.group())
         yield " ".join(re.sub(r"[ ._*-]", "", word) for word in words)
     if _BACKWARDS.search(line):
