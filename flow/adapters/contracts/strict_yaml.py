@@ -65,17 +65,17 @@ class ParsedYaml(NamedTuple):
 
 
 _handed_on: dict[bytes, ParsedYaml] = {}
-"""At most one text that was just read, and its reading: for the one that reads it next."""
+"""At most one text that was just read, and its reading: for its next reader."""
 
 
 def hand_on(data: bytes, reading: ParsedYaml) -> None:
-    """Let :func:`handed_on` give this reading of ``data``, which nobody else keeps."""
+    """Let :func:`handed_on` return this reading of ``data``; the caller must not keep it."""
     _handed_on.clear()
     _handed_on[data] = reading
 
 
 def handed_on(data: bytes) -> ParsedYaml | None:
-    """The reading of exactly these bytes, once; None where another text was read last."""
+    """The reading of exactly these bytes, once; None if another text was read last."""
     return _handed_on.pop(data, None)
 
 
