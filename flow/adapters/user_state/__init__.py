@@ -1,4 +1,4 @@
-"""What the user's state folder keeps: trust, settings, notes, labels, what Flow wrote.
+"""The user's state folder: trust, settings, notes, labels, and the record of Flow's own writes.
 
 The checkout cannot change it.
 """

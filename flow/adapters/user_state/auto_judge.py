@@ -1,7 +1,7 @@
 """Memory of auto mode about a checkout, in the user's state folder (SPEC 9.3).
 
-The executions that were tried, so that each is scored once, and the news for the next stop, each
-told once. It does not lie in the checkout, which could otherwise put words into Flow's mouth.
+It has the executions that were tried, so that each is scored once, and the news for the next stop,
+each shown once. It is not in the checkout, which could otherwise put words into Flow's mouth.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 FOLDER = "auto-judge"
 LIMIT = 1 << 20
-"""Bytes of the memory's file."""
+"""Most bytes of the memory's file."""
 MOST_TRIED = 500
-"""Executions that are remembered; older ones have their card."""
+"""Most executions that are remembered; older ones have their card."""
 MOST_NEWS = 20
 MOST_TEXT = 20_000
-"""Characters of one piece of news."""
+"""Most characters of one piece of news."""
 
 
 class AutoJudgeMemory:
@@ -49,7 +49,7 @@ class AutoJudgeMemory:
         return execution in self._read()["tried"]
 
     def settled(self, session: str) -> int | None:
-        """Number of runs of a session, from its first on, that are done; None where unknown."""
+        """Number of runs of a session, from its first on, that are done; None if unknown."""
         number: int | None = self._read()["sessions"].get(session)
         return number
 
@@ -68,7 +68,7 @@ class AutoJudgeMemory:
     def end(self, execution: str, news: str | None, *, once: str | None = None) -> None:
         """Record that it was scored, or cannot be; ``news`` is for the user.
 
-        ``once`` names a fault that is told a single time, however many executions have it.
+        ``once`` names a fault that is reported a single time, for any number of executions.
         """
         with self._changed() as memory:
             row = memory["tried"].pop(execution, {})
@@ -77,13 +77,13 @@ class AutoJudgeMemory:
                 _tell(memory, news, once)
 
     def tell(self, news: str, *, once: str) -> None:
-        """Add news for the next stop, unless ``once`` was told before."""
+        """Add news for the next stop, unless news with this ``once`` was given before."""
         if once not in self._read()["told"]:
             with self._changed() as memory:
                 _tell(memory, news, once)
 
     def take(self) -> list[str]:
-        """Take out the news to tell now; it will not be told again."""
+        """Remove and return the news to show now; it will not be shown again."""
         if not check_state_dir(self._state):
             return []
         memory = self._read()
@@ -124,7 +124,7 @@ class AutoJudgeMemory:
             write_json(self._state, self._file, memory, "write what auto mode remembers")
 
     def _read(self) -> dict[str, Any]:
-        """The memory; an absent or spoilt one is an empty one, since cards say what was scored."""
+        """The memory; an absent or damaged one is empty, since cards show which were scored."""
         data = None
         if check_state_dir(self._state):
             data = files.read_optional(self._state, self._file, limit=LIMIT)

@@ -1,9 +1,9 @@
 """Notes of the user's state folder about a checkout (SPEC 17.10).
 
-They name the goals that Flow left open there, and the Stop hook's acts in each session. They lie in
-``checkouts/<path of the checkout>/:flow/``: the hook's script finds out by one file test for each
-folder above, without an interpreter, whether Flow works for a checkout whose own ``.flow`` may be
-gone. ``goals.json`` holds the goals; each session has a file of its own.
+They name the goals that Flow left open there, and the Stop hook's acts in each session. Their
+folder is ``checkouts/<path of the checkout>/:flow/``: the hook's script finds out by one file test
+for each folder above, without an interpreter, whether Flow works for a checkout whose own ``.flow``
+may be gone. ``goals.json`` holds the goals; each session has a file of its own.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 GOALS = "goals.json"
 LOCK = "goals.lock"
 LIMIT = 4 << 20
-"""Bytes of one file."""
+"""Most bytes of one file."""
 MOST_CLOSED = 50
-"""Closings of a checkout that wait to be told; the oldest are dropped first."""
+"""Most closings of a checkout that wait for the next stop; the oldest are dropped first."""
 MOST_SESSIONS = 32
-"""Sessions of a checkout that are remembered; the oldest are dropped first."""
+"""Most sessions of a checkout that are remembered; the oldest are dropped first."""
 _SESSION_PREFIX = "session-"
 MOST_POINTERS = 256
 
@@ -49,7 +49,7 @@ MOST_POINTERS = 256
 class CheckoutNotes:
     """The notes about the checkout ``top``; ``folder`` is the user's state folder.
 
-    Every method raises :class:`~flow.errors.FlowError` where the folder cannot be used.
+    Every method raises :class:`~flow.errors.FlowError` if the folder cannot be used.
     """
 
     def __init__(self, folder: str, top: str, git_dir: str | None) -> None:
@@ -59,7 +59,7 @@ class CheckoutNotes:
         self._git_dir = git_dir
 
     def read(self) -> OpenGoals:
-        """The checkout's goals; none where they cannot be read."""
+        """The checkout's goals; none if they cannot be read."""
         document = self._object(GOALS)
         goals = document.get("goals")
         git_dir = document.get("git_dir")
@@ -72,13 +72,13 @@ class CheckoutNotes:
         return OpenGoals(git_dir if isinstance(git_dir, str) else None, goals_by_id, closed)
 
     def coming(self, goal_id: str, status: str) -> None:
-        """Record that Flow is about to write ``status``; the last one counts as well until then."""
+        """Record that Flow is about to write ``status``; until then the last one counts as well."""
         known = self.read().goals.get(goal_id)
         if known is not None and status not in known.statuses:
             self._store(known._replace(statuses=(*known.statuses, status)))
 
     def left(self, goal: OpenGoal) -> None:
-        """Record that Flow left the goal open like this."""
+        """Record that Flow left the goal open in this state."""
         known = self.read().goals.get(goal.goal_id)
         if known is not None and not goal.contract:
             goal = goal._replace(contract=known.contract)
@@ -94,19 +94,19 @@ class CheckoutNotes:
         return True
 
     def closed(self, goal: ClosedGoal) -> None:
-        """Record that the goal was closed: it is missed no longer, and the next stop tells it."""
+        """Record that the goal was closed: it is not missing, and the next stop reports it."""
         with self._changing() as before:
             rows = [*_without(before.closed, [goal.goal_id]).values(), goal][-MOST_CLOSED:]
             goals = _without(before.goals, [goal.goal_id])
             self._write(before._replace(goals=goals, closed={row.goal_id: row for row in rows}))
 
     def closings_told(self, goal_ids: Collection[str]) -> None:
-        """Record that a stop has told these closings."""
+        """Record that a stop has reported these closings."""
         with self._changing() as before:
             self._write(before._replace(closed=_without(before.closed, goal_ids)))
 
     def session(self, session: str) -> SessionNotes | None:
-        """The hook's notes about a session; None where it never stopped here."""
+        """The hook's notes about a session; None if it never stopped here."""
         document = self._object(_session_file(session))
         return _notes(document) if document else None
 
@@ -122,7 +122,7 @@ class CheckoutNotes:
             self._point(session)
 
     def _point(self, session: str) -> None:
-        """Record that the session works here, wherever it goes."""
+        """Record that the session works here, in any folder."""
         rel, top = f"{FOLDER}/{SESSIONS}", os.fsencode(self._top)
         if not ids.SESSION_NAME.fits(session) or worked_in(self._folder, session) == self._top:
             return
@@ -135,7 +135,7 @@ class CheckoutNotes:
 
     @contextmanager
     def _changing(self) -> Iterator[OpenGoals]:
-        """Hold the lock of the goals' file, and give its content."""
+        """Hold the lock of the goals' file, and yield its content."""
         made = os.path.isdir(os.path.join(self._folder, self._rel))
         if not check_state_dir(self._folder) or not made:
             ensure_below(self._folder, self._rel)
@@ -165,9 +165,9 @@ class CheckoutNotes:
         write_json(self._folder, f"{self._rel}/{name}", document, "remember a goal")
 
     def _object(self, name: str) -> dict[str, Any]:
-        """A file of the notes; an empty object where there is none that can be read.
+        """A file of the notes; an empty object if there is none that can be read.
 
-        The folder is the user's own, so it is opened in one go: every stop of an agent does that.
+        The folder is the user's own, so it is opened in one step: every stop of an agent does that.
         """
         if not check_state_dir(self._folder):
             return {}
@@ -176,7 +176,7 @@ class CheckoutNotes:
 
 
 def worked_in(folder: str, session: str | None) -> str | None:
-    """The checkout in which Flow kept the session working last; None where it did in none."""
+    """The checkout in which Flow last kept the session working; None if there is none."""
     if session is None or not ids.SESSION_NAME.fits(session):
         return None
     data = read_regular(f"{folder}/{FOLDER}/{SESSIONS}/{session}", limit=LIMIT)
@@ -185,7 +185,7 @@ def worked_in(folder: str, session: str | None) -> str | None:
 
 
 def nearest(folder: str, below: str) -> str | None:
-    """The nearest folder, from ``below`` upward, that is a checkout which Flow knows."""
+    """The nearest folder, from ``below`` upward, that is a checkout known to Flow; else None."""
     above = below
     while True:
         if os.path.lexists(f"{folder}/{FOLDER}{above.rstrip('/')}/{MARKER}/{GOALS}"):
@@ -197,10 +197,10 @@ def nearest(folder: str, below: str) -> str | None:
 
 
 def repository_around(folder: str, environ: Mapping[str, str], session: str | None) -> Repo | None:
-    """The repository around ``folder``; None where there is none and Flow knows of none.
+    """The repository around ``folder``; None if there is none and Flow knows of none.
 
-    A checkout that Flow works for, and of which nothing is left, is one without git. Outside of
-    all repositories it is the one in which Flow kept the session working.
+    A checkout that Flow works for, and of which nothing is left, is one without git. Outside of all
+    repositories it is the one in which Flow kept the session working.
     """
     folder = os.path.realpath(folder)
     repo = find_repo(folder)

@@ -1,6 +1,6 @@
 """Small notes in the user's state folder, about one goal each.
 
-The session that owns it, its wait, its results on the base commit. They lie there and not in the
+They hold the session that owns it, its wait, its results on the base commit. They are not in the
 run's folder, which can arrive with a checkout: a command that is polled, or a session that owns a
 goal, must come from this user.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Kind = Literal["sessions", "waits", "baselines", "contracts"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LIMIT = 4 << 20
-"""Bytes: the largest note; one holds a contract of 1 MiB, escaped."""
+"""Most bytes of a note; one holds a contract of 1 MiB, escaped."""
 
 
 class Notes:
@@ -33,7 +33,7 @@ class Notes:
         self._repo = sha256(os.fsencode(repo)).hexdigest()[:32]
 
     def read(self, goal_id: str) -> dict[str, Any] | None:
-        """The note; None where there is none, or none that can be read."""
+        """The note; None if there is none, or none that can be read."""
         if not check_state_dir(self._folder):
             return None
         data = files.read_optional(self._folder, self._rel(goal_id), limit=LIMIT)

@@ -1,9 +1,9 @@
 """Decisions of people beside those of judges: ``judge-labels.jsonl`` in the user's state folder.
 
 One JSON line for each label, never rewritten. A later label about the same thing by the same judge
-takes the place of an earlier one, so that a calibration run twice does not count twice. As with
-trust, a folder or file that somebody else could have written is refused: labels let a judge propose
-``achieved`` (``flow.goals.judge.minKappa``).
+replaces an earlier one, so that a calibration run twice does not count twice. As with trust, a
+folder or file that others could have written is refused: labels let a judge propose ``achieved``
+(``flow.goals.judge.minKappa``).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FILE = "judge-labels.jsonl"
 LOCK = "judge-labels.lock"
 LIMIT = 64 << 20
-"""Bytes of the file that are read at most."""
+"""Most bytes of the file that are read."""
 
 
 class LabelLog:

@@ -1,8 +1,8 @@
-"""The checkouts in which Flow was used, as the user's state folder knows them, for ``flow inbox``.
+"""The checkouts in which Flow was used, from the user's state folder, for ``flow inbox``.
 
 A checkout that has a folder of notes (:mod:`flow.adapters.user_state.checkouts`) is noted: Flow
-left a goal open there once, or was asked about one. A file in that folder says that the inbox is to
-leave the checkout out, another where its git directory is; nothing else reads them.
+left a goal open there once, or was asked about one. One file in that folder keeps the checkout out
+of the inbox, another has its git directory; no other code reads them.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ if TYPE_CHECKING:
 
 FOLDER = "checkouts"
 MARKER = ":flow"
-"""The folder of a checkout's own notes; no checkout's name, so nothing else lies there."""
+"""The folder of a checkout's own notes; no checkout has this name, so it holds nothing else."""
 SESSIONS = ":sessions"
-"""The folder, beside the checkouts, that says in which of them a session was kept working."""
+"""The folder, beside the checkouts, that maps sessions to the checkouts they were kept working in.
+"""
 HIDDEN = "hidden"
 """A file in a checkout's notes: the inbox leaves it out, until Flow leaves a goal open there."""
 GIT_DIR = "git-dir"
-"""A file in a checkout's notes: its git directory; empty where it has none."""
+"""A file in a checkout's notes: its git directory; empty if it has none."""
 _DEEPEST = 128
-"""Levels of folders that are searched."""
+"""Most levels of folders that are searched."""
 
 
 def note(folder: str, top: str, git_dir: str | None) -> None:
-    """Note that Flow is used in the checkout ``top``; where that is known, one look tells.
+    """Note that Flow is used in the checkout ``top``; if it is noted already, one look shows it.
 
-    ``folder`` is the state folder. Raises :class:`~flow.errors.FlowError` where it cannot be used.
+    ``folder`` is the state folder. Raises :class:`~flow.errors.FlowError` if it cannot be used.
     """
     rel = _notes_of(top)
     path = os.path.join(folder, rel, GIT_DIR)
@@ -47,7 +48,7 @@ def note(folder: str, top: str, git_dir: str | None) -> None:
 
 
 def git_dir_of(folder: str, top: str) -> str | None:
-    """The git directory that a noted checkout had; None where it is not known."""
+    """The git directory that a noted checkout had; None if it is not known."""
     try:
         name = read_regular(os.path.join(folder, _notes_of(top), GIT_DIR))
     except GitError:
@@ -71,7 +72,7 @@ def is_hidden(folder: str, top: str) -> bool:
 
 
 def hide(folder: str, top: str) -> None:
-    """Leave the checkout out of the inbox, where it is noted."""
+    """Leave the checkout out of the inbox, if it is noted."""
     path = os.path.join(folder, _notes_of(top))
     if not check_state_dir(folder) or not os.path.isdir(path) or is_hidden(folder, top):
         return
@@ -89,7 +90,7 @@ def _below(folder: str, top: str, levels: int) -> Iterator[str]:
     try:
         with os.scandir(folder) as entries:
             names = [e.name for e in entries if e.is_dir(follow_symlinks=False)]
-    except OSError:  # what cannot be listed holds nothing of Flow's
+    except OSError:  # a folder that cannot be listed holds no notes of Flow's
         return
     for name in names:
         if name == MARKER:

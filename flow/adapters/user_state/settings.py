@@ -2,8 +2,8 @@
 
 In the order in which they win: ``.claude/settings.flow.local.json`` and
 ``.claude/settings.flow.json`` of the checkout, then the user's own
-``~/.claude/settings.flow.json``; of ``autoJudge`` last ``judge-config.json`` (SPEC 9.3). An
-absent file is fine and costs one ``lstat``.
+``~/.claude/settings.flow.json``; for ``autoJudge`` last ``judge-config.json`` (SPEC 9.3). An absent
+file is fine and costs one ``lstat``.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ def load(
 ) -> LoadedSettings:
     """The settings in force in the checkout ``top`` for the user whose home folder is ``home``.
 
-    ``pinned`` is what a goal pinned of them when it began (SPEC 17.2).
+    ``pinned`` are the values that a goal pinned when it began (SPEC 17.2).
 
-    ``top`` is None outside of any checkout; ``home`` is None where the environment names none: then
+    ``top`` is None outside of any checkout; ``home`` is None if the environment names none: then
     there is no user's own file. Raises :class:`ContractError` with every fault of every file
     (broken JSON, a key twice, a wrong type or range, a symlink or an oversized file),
-    :class:`StorageError` where one cannot be read. The user's own file counts as the checkout's,
-    with a warning, where it lies inside it or others may write it.
+    :class:`StorageError` if one cannot be read. The user's own file counts as the checkout's, with
+    a warning, if it is inside it or others may write it.
     """
     read = _read_files(top, home)
     if read.errors:
@@ -60,8 +60,8 @@ def load_lenient(
 ) -> tuple[LoadedSettings, tuple[str, ...]]:
     """The settings as far as they can be read, and the faults of the rest, in words.
 
-    With a fault, the stricter value of what turns the Stop hook on is in force, and the other files
-    count as they are.
+    With a fault, the keys that turn the Stop hook on have their stricter value, and the other files
+    count unchanged.
     """
     read = _read_files(top, home)
     faults = [*read.faults, *(error.fault for error in read.errors)]
@@ -148,7 +148,7 @@ def is_top(name: str, top: str | None) -> bool:
 
 
 def judge_config(top: str) -> Layer | str | None:
-    """The layer of ``judge-config.json``, a warning where it is not obeyed, or None if empty.
+    """The layer of ``judge-config.json``, a warning if it is ignored, or None if empty.
 
     Other programs may keep more in it, so everything but ``autoJudge`` is left alone.
     """
@@ -186,14 +186,14 @@ def _present(path: str, errors: list[StorageError]) -> bool:
 
 
 def distrust(real: str, top: str | None) -> str | None:
-    """Why the file does not count as the user's own; None where it does."""
+    """Why the file does not count as the user's own; None if it does."""
     top = None if top is None else os.path.realpath(top)
     if top is not None and (real == top or real.startswith(top.rstrip("/") + "/")):
         return "it lies inside the checkout"
     try:
         status = os.stat(real)
     except OSError:
-        return None  # reading it says what is wrong
+        return None  # its reader reports the fault
     if status.st_uid not in (os.geteuid(), 0):
         return "it belongs to another user"
     if stat.S_IMODE(status.st_mode) & 0o002:
@@ -219,7 +219,7 @@ def _add_file(
 
 
 def _parsed(root: str, rel: str, shown: str) -> Any:
-    """The JSON value of a file, which messages name ``shown``; ``_ABSENT`` where there is none."""
+    """The JSON value of a file, which messages name ``shown``; ``_ABSENT`` if there is none."""
     from flow.adapters.contracts import formats
 
     data = files.read_optional(root, rel, limit=_LIMIT)

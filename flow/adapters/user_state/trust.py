@@ -1,12 +1,11 @@
 """Trust ledger: the goals that this user lets Flow run commands for (SPEC 7).
 
-The ledger is ``goal-trust.jsonl`` in the user's state folder: one JSON line for each ``record``
-and ``revoke``, never rewritten; for a repository and goal the newest line decides. A repository
-is known by the real path of git's common directory, so that its linked worktrees are the same
-one; without git, and where the repository does not know the folder, by that of the top level
-(:func:`~flow.adapters.git.trees.repo_key`). A folder or ledger that somebody else could have
-written, or that lies in the checkout it speaks of, is refused: it would let a checkout trust
-itself.
+The ledger is ``goal-trust.jsonl`` in the user's state folder: one JSON line for each ``record`` and
+``revoke``, never rewritten; for a repository and goal the newest line decides. A repository is
+known by the real path of git's common directory, so that its linked worktrees are the same one;
+without git, and if the repository does not know the folder, by that of the top level
+(:func:`~flow.adapters.git.trees.repo_key`). A folder or ledger that others could have written, or
+that is inside the checkout in question, is refused: it would let a checkout trust itself.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ SPEAKER_KEYS = ("said_from", "agent", "agent_session")
 
 
 class TrustEntry(NamedTuple):
-    """One line of the ledger. ``contract`` is what was trusted; None in a ``revoke``."""
+    """One line of the ledger. ``contract`` is the trusted one; None in a ``revoke``."""
 
     at: str
     action: Literal["record", "revoke"]
@@ -69,12 +68,12 @@ class TrustEntry(NamedTuple):
     """The speaker (:mod:`flow.core.tool_calls.speaker`); None in lines of Flow 0.1.0."""
 
     def to_document(self) -> dict[str, Any]:
-        """As the line holds it."""
+        """The entry as the JSON value of its line."""
         unknown = [name for name in SPEAKER_KEYS if getattr(self, name) is None]
         return {key: value for key, value in self._asdict().items() if key not in unknown}
 
     def to_row(self) -> dict[str, Any]:
-        """The same without the contract, for a list."""
+        """Like :meth:`to_document`, without the contract: one row of a list."""
         return {key: value for key, value in self.to_document().items() if key != "contract"}
 
 
@@ -99,7 +98,7 @@ class TrustLedger:
         return newest is not None and newest.action == "record" and newest.digest == digest
 
     def newest(self, goal_id: str) -> TrustEntry | None:
-        """The line that decides for the goal; None where there is none."""
+        """The line that decides for the goal; None if there is none."""
         return next(self._backwards(_subject(goal_id)), None)
 
     def history(self, goal_id: str) -> tuple[TrustEntry, ...]:
@@ -107,12 +106,12 @@ class TrustLedger:
         return tuple(self._records(goal_id))
 
     def recorded_contract(self, goal_id: str) -> Mapping[str, Any] | None:
-        """The contract that was trusted last, even where that was revoked since."""
+        """The contract that was trusted last, even if that was revoked since."""
         entry = self.recorded(goal_id)
         return entry.contract if entry is not None else None
 
     def recorded(self, goal_id: str) -> TrustEntry | None:
-        """The newest line that records trust in the goal, even where that was revoked since."""
+        """The newest line that records trust in the goal, even if that was revoked since."""
         return next(self._records(goal_id), None)
 
     def _records(self, goal_id: str) -> Iterator[TrustEntry]:
@@ -122,9 +121,9 @@ class TrustLedger:
     def record(
         self, goal_id: str, digest: str, contract: Mapping[str, Any], *, now: str, how: str
     ) -> bool:
-        """Trust this contract from now on. False, and nothing written, where it is trusted already.
+        """Trust this contract from now on.
 
-        ``how`` says which command did it.
+        False, and nothing written, if it is trusted already. ``how`` names the command.
         """
         if not re.fullmatch(_DIGEST, digest):
             raise at_key("digest", digest).invalid("not a SHA-256 digest")
@@ -138,7 +137,7 @@ class TrustLedger:
         return True
 
     def revoke(self, goal_id: str, *, now: str, how: str) -> bool:
-        """End the trust in a goal. False, and nothing written, where there was none."""
+        """End the trust in a goal. False, and nothing written, if there was none."""
         goal_id = _subject(goal_id)
         if not self._usable():
             return False
@@ -241,15 +240,15 @@ class TrustLedger:
 
 
 def _subject(name: str) -> str:
-    """What a line is about: a goal's id, or the file of defaults, which no goal can be called."""
+    """A line's subject, checked: a goal's id, or the file of defaults, no goal's possible name."""
     return name if name == DEFAULTS else ids.goal_id(name)
 
 
 def defaults_known(ledger: TrustLedger, digest: str) -> bool:
-    """Whether the user trusts the file of defaults as it is; a ledger in doubt knows nothing.
+    """Whether the user trusts the file of defaults as it is; False for a ledger in doubt.
 
-    That every goal's commands may run is no word for this file: a goal that it trusted would stay
-    trusted.
+    Permission to run every goal's commands does not extend to this file: a goal that it trusted
+    would stay trusted.
     """
     try:
         return ledger.check(DEFAULTS, digest)
@@ -258,16 +257,16 @@ def defaults_known(ledger: TrustLedger, digest: str) -> bool:
 
 
 def trusted(settings: Settings, ledger: TrustLedger, goal_id: str, digest: str) -> tuple[bool, str]:
-    """Whether the goal's commands may run, and why or why not, for a person to read.
+    """Whether the goal's commands may run, and the reason, for a person to read.
 
-    A ledger that cannot be relied on is no trust; the answer then says what is wrong with it.
+    A ledger that cannot be relied on is no trust; the reason then names its fault.
     """
     why_not, why = doubt(settings, ledger, goal_id, digest)
     return not why_not, why
 
 
 def doubt(settings: Settings, ledger: TrustLedger, goal_id: str, digest: str) -> tuple[Doubt, str]:
-    """Why the goal's commands may not run, in one word and for a person; empty where they may."""
+    """Why the goal's commands may not run, in one word and for a person; empty if they may."""
     if settings.execute_verification_commands:
         return "", f"{OPEN_TO_ALL} is true in your own settings: every goal's commands may run"
     try:
@@ -294,10 +293,9 @@ def doubt(settings: Settings, ledger: TrustLedger, goal_id: str, digest: str) ->
 
 
 class TrustNow:
-    """The contracts that are trusted now, of all repositories at once, read in one go.
+    """The contracts that are trusted now, of all repositories at once, read in one pass.
 
-    It says no more than "yes": whatever else a line of the ledger says, and a ledger in doubt, is
-    for :func:`doubt` to tell.
+    It only answers "yes": for other content of a line, and a ledger in doubt, ask :func:`doubt`.
     """
 
     def __init__(self, folder: str) -> None:
@@ -326,7 +324,7 @@ class TrustNow:
                 self._newest[json.loads(repo), goal_id] = action, digest
 
     def _other(self, line: bytes) -> None:
-        """Forget what a line that is written in another way may speak of."""
+        """Forget the goals that a line in another form may be about."""
         document = lenient_json.mapping(line) or {}
         self._newest.pop((str(document.get("repo")), str(document.get("goal_id"))), None)
 
@@ -335,7 +333,7 @@ _HEAD = (
     rb'\{"at":"[^"\\]*","action":"(record|revoke)","repo":("(?:[^"\\]|\\.)*"),'
     rb'"goal_id":"([a-z0-9-]+)","digest":"([0-9a-f]{64})",'
 )
-"""How a line begins that Flow wrote about a goal."""
+"""Start of a line that Flow wrote about a goal."""
 
 
 def _too_long() -> StorageError:
@@ -351,7 +349,7 @@ def _next_line(file: BinaryIO) -> bytes:
 
 
 def _tail_chunks(fd: int) -> Iterator[bytes]:
-    """The file's whole lines from the end on, in chunks that each hold lines in file order."""
+    """The file's whole lines from the end, in chunks that each hold lines in file order."""
     unread = os.fstat(fd).st_size
     if unread > _LIMIT:
         raise in_file(LEDGER).storage(

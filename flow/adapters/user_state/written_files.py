@@ -1,9 +1,9 @@
 """The record of journals, reports, scorecards and set-up files that Flow wrote (SPEC 17.11).
 
-It lies in the user's state folder. Anybody can give a file such a name, so content counts: before
-Flow writes one, a line about its new content is added to a small file about that path. Of a journal
-the front matter alone counts, since the text below is people's. All working trees of a repository
-share the record.
+It is in the user's state folder. Anyone can give a file such a name, so content counts: before Flow
+writes one, a line about its new content is added to a small file about that path. Of a journal only
+the front matter counts, since the text below is people's. All working trees of a repository share
+the record.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 FOLDER = "own"
 LIMIT = 1 << 20
-"""Bytes about one path, some thousand states; then the older half goes."""
+"""Most bytes about one path, some thousand states; then the older half is dropped."""
 FLOW_BEGAN = "-"
-"""As ``WrittenFile.origin``: Flow made the file."""
+"""``WrittenFile.origin`` of a file that Flow made."""
 NO_FRONT = "0" * 64
 ALGORITHMS: tuple[Algorithm, ...] = ("sha1", "sha256")
 """Algorithms of git's ids."""
@@ -35,7 +35,7 @@ class WrittenFile(NamedTuple):
     front: str
     """The digest of a journal's front matter; ``-`` for other files."""
     origin: str
-    """:data:`FLOW_BEGAN`, else the digest of somebody's front matter that Flow went on with."""
+    """:data:`FLOW_BEGAN`, else the digest of another author's front matter that Flow continued."""
     blobs: tuple[str, ...] = ()
     """git's ids of the whole content, by both of its algorithms."""
 
@@ -43,24 +43,25 @@ class WrittenFile(NamedTuple):
 class OwnRecord:
     """The record of one repository's files.
 
-    ``locate`` gives (the user's state folder, what it knows the repository by). Where that raises
-    a :class:`FlowError` nothing is recorded, and nothing known.
+    ``locate`` returns (the user's state folder, the repository's key in it). If it raises a
+    :class:`FlowError` nothing is recorded, and nothing known.
     """
 
     def __init__(self, locate: Callable[[], tuple[str, str]]) -> None:
         self._locate = locate
 
     def rows(self, rel: str) -> tuple[WrittenFile, ...]:
-        """The states of a file, oldest first; none where nothing is on record."""
+        """The states of a file, oldest first; none if nothing is on record."""
         try:
             return self._read(rel)
         except FlowError:
             return ()
 
     def _read(self, rel: str) -> tuple[WrittenFile, ...]:
-        """The same before a write: raises where the disk gives no answer.
+        """Like :meth:`rows`, for a write: raises if the disk gives no answer.
 
-        A history that was not read must not be taken for none: the file would become somebody's.
+        A history that was not read must not be taken for an empty one: the file would become
+        another author's.
         """
         try:
             folder, repo = self._locate()
@@ -90,8 +91,9 @@ class OwnRecord:
     def journal(self, rel: str, old: bytes | None, new: bytes) -> None:
         """Record that a journal is about to hold ``new`` in the place of ``old``.
 
-        Where somebody edited the front matter it stays unknown; known is what it will be once
-        that edit is taken back. Raises :class:`StorageError` where the record cannot be read.
+        After an edit of the front matter by others it stays unknown; known is the content that it
+        will have once that edit is undone. Raises :class:`StorageError` if the record cannot be
+        read.
         """
         from flow.adapters.journal.store import front_of
 
@@ -119,7 +121,7 @@ class OwnRecord:
         try:
             folder, repo = self._locate()
         except FlowError:
-            return  # there is no folder that could be used, so none vouches for anything
+            return  # no usable folder, so nothing is vouched for
         try:
             ensure_below(folder, f"{FOLDER}/{_key(repo)}")
         except RefusedError:
