@@ -1,4 +1,4 @@
-"""Running verification commands under a supervisor, with nothing left behind.
+"""Running verification commands under a supervisor, with no process left behind.
 
-What their outcome means is decided in ``core``.
+The meaning of their outcome is decided in ``core``.
 """

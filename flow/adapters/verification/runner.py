@@ -1,8 +1,8 @@
 """Running a goal's commands (SPEC 3, step 2): the order, the callbacks, the results.
 
-The work is done in other processes (``watchdog``, ``supervisor``); here one thread
-starts them in the goal's order, waits for what they report and calls back. However the run ends, by
-its own end, an exception in a callback, a signal or a kill, no process of it is left.
+The work is done in other processes (``watchdog``, ``supervisor``); here one thread starts them in
+the goal's order, waits for their reports and calls back. At every end of a run, by itself, an
+exception in a callback, a signal or a kill, no process of it is left.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ OUTPUT_LIMIT = 10 << 20
 GRACE = 2.0
 TICK = 0.1
 IDLE = 1.0
-"""Seconds between two looks whether the watchdog is alive."""
+"""Seconds between two checks whether the watchdog is alive."""
 
 
 class CommandRunner:
     """Runs checks below ``top``; a :class:`flow.app.ports.RunChecks`.
 
     ``work_dir`` is the folder, relative to ``top``, in which outputs grow; ``ended`` must take a
-    result's ``output`` from there (rename or link it), since what it leaves is removed.
-    ``environ`` is the user's environment. ``output_limit`` is in bytes, ``grace`` (between SIGTERM
-    and SIGKILL) in seconds; ``tick`` is called about every ``tick_seconds`` while something runs,
-    and after each start and end. ``follow`` does without what only Linux has; it is for tests.
-    ``outside`` is where bash is never taken from, where that is not ``top``.
+    result's ``output`` from there (rename or link it), since leftovers are removed. ``environ`` is
+    the user's environment. ``output_limit`` is in bytes, ``grace`` (between SIGTERM and SIGKILL) in
+    seconds; ``tick`` is called about every ``tick_seconds`` while something runs, and after each
+    start and end. ``follow`` works without features that only Linux has; it is for tests.
+    ``outside`` is the folder from which bash is never taken, if that is not ``top``.
     """
 
     def __init__(
@@ -72,9 +72,9 @@ class CommandRunner:
     def __call__(self, checks: Sequence[Check], *, jobs: int, events: CheckEvents) -> None:
         """Run ``checks``, at most ``jobs`` at once, each ``serial`` one alone.
 
-        All callbacks are called in this thread, in the order of events; an exception from one
-        ends everything that runs and goes through. Raises :class:`StorageError` where an output
-        cannot be recorded, :class:`Interrupted` on SIGINT, SIGTERM or SIGHUP.
+        All callbacks are called in this thread, in the order of events; an exception from one ends
+        everything that runs and is passed on. Raises :class:`StorageError` if an output cannot be
+        recorded, :class:`Interrupted` on SIGINT, SIGTERM or SIGHUP.
         """
         if not checks:
             return
@@ -109,7 +109,7 @@ class CommandRunner:
 
 
 class _Environment(NamedTuple):
-    """What commands get, the names they do not get, what the evidence says of the others."""
+    """Variables for commands, names that were removed, and limitations for the evidence."""
 
     variables: dict[str, str]
     removed: tuple[str, ...]
@@ -143,11 +143,11 @@ class _RunnerCall:
         self.upcoming = 0
         """The place of the check that is started next."""
         self.running: set[int] = set()
-        """What was started, and has not reported yet how it ended."""
+        """Numbers of the commands that were started and not reported yet."""
         self.watchdog: Watchdog | None = None
 
     def loop(self, seconds: float) -> None:
-        """Start, wait for reports (at most ``seconds`` at once), hand over, until all is done."""
+        """Start, wait for reports (at most ``seconds`` at a time), hand over, until all is done."""
         with Interrupts() as interrupts:
             try:
                 while self._next is not None or self.running:
@@ -166,7 +166,7 @@ class _RunnerCall:
                 self._close()
 
     def _start_waiting(self, interrupts: Interrupts) -> None:
-        """Start as many as may run now, by one order, which wakes the watchdog once."""
+        """Start all commands that may run now, by one order, which wakes the watchdog once."""
         indexes = []
         while (check := self._next) and self._may_start(check):
             interrupts.check()
@@ -179,10 +179,10 @@ class _RunnerCall:
             self._start(indexes, interrupts.fd)
 
     def _hand_over(self, report: Mapping[str, Any], interrupts: Interrupts) -> None:
-        """Hand over a result; where several run at once, the next ones run while it is recorded.
+        """Hand over a result; if several run at once, the next ones run while it is recorded.
 
-        Also in the places of those that ended with it, and are handed over after it: the look at
-        what it changed came after their ends, too.
+        They also take the places of those that ended with it, and are handed over after it: the
+        look at its changes came after their ends, too.
         """
         index = report["i"]
         record = self.events.ended(self.checks[index], self._result(index, report))
@@ -195,7 +195,7 @@ class _RunnerCall:
 
     @property
     def _next(self) -> Check | None:
-        """The check that is started next; None where all were."""
+        """The check that is started next; None if all were."""
         return self.checks[self.upcoming] if self.upcoming < len(self.checks) else None
 
     def _may_start(self, check: Check) -> bool:
@@ -221,7 +221,7 @@ class _RunnerCall:
         reports = self.watchdog.reports(seconds)
         if reports is not None:
             return reports
-        self.watchdog.close()  # somebody killed it; the next command gets a new one
+        self.watchdog.close()  # it was killed from outside; the next command gets a new one
         self.watchdog = None
         return [{"i": index, "kind": "lost", "signal": 9} for index in sorted(self.running)]
 
@@ -264,7 +264,7 @@ class _RunnerCall:
 
 
 def _exit(report: Mapping[str, Any], timeout: float) -> Exit:
-    """How a command ended, by a report of kind ``exit``, ``timeout``, ``refused`` or ``lost``."""
+    """End of a command, by a report of kind ``exit``, ``timeout``, ``refused`` or ``lost``."""
     kind = report["kind"]
     if kind == "exit":
         return read_exit(report["status"])

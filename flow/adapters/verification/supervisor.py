@@ -1,10 +1,10 @@
-"""A process that looks after one command at a time: its output, its time, and all that it starts.
+"""A process that looks after one command at a time: its output, its time, and its processes.
 
-It is forked, never executed, and has the command as its child. It takes the next command only once
-nothing of the last one is left, so that whatever is below it belongs to the one that it runs. When
-Flow ends, however it ends, the ``alive`` channel reports end of file and the supervisor ends the
-command's whole tree. What it found out goes to Flow as one short line of JSON (at most 512 bytes,
-which every system sends in one piece).
+It is forked, never executed, and has the command as its child. It takes the next command only when
+no process of the last one is left, so that every process below it belongs to the running one. When
+Flow ends, in any way, the ``alive`` channel reports end of file and the supervisor ends the
+command's whole tree. Its findings go to Flow as one short line of JSON (at most 512 bytes, which
+every system sends in one piece).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SANDBOX_STATUS = 1 << 16
 _SANDBOX_OUTPUT = 1 << 12
 """Bytes of the first output that may be the sandbox's own."""
 _KINDS = 12
-"""How many kinds of secrets, at most 15 bytes each, one line of a report has room for."""
+"""Kinds of secrets, at most 15 bytes each, that fit in one line of a report."""
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,@%+= -")
 _RESERVED = frozenset(
@@ -56,12 +56,12 @@ def cannot_be_malformed(command: str) -> bool:
 
 
 class CommandPlan(NamedTuple):
-    """A command and how to run it. Times are seconds, ``limit`` is bytes."""
+    """A command and its settings. Times are seconds, ``limit`` is bytes."""
 
     top: str
     """The real path of the checkout."""
     work_file: str
-    """Where its output goes, below ``top``."""
+    """Path of the file for its output, below ``top``."""
     command: str
     cwd: str
     """Below ``top``; ``""`` is ``top`` itself."""
@@ -75,38 +75,38 @@ class CommandPlan(NamedTuple):
 
 
 def discard_outputs(plans: Sequence[CommandPlan]) -> None:
-    """Remove what is left of the work files of one runner's plans, which share a folder."""
+    """Remove the remaining work files of one runner's plans, which share a folder."""
     names = [name for plan in plans for name in (plan.work_file, plan.work_file + END)]
     if names:
         discard(plans[0].top, names)
 
 
 class ToFlow(NamedTuple):
-    """The descriptors by which those who watch commands hear of Flow, and tell it."""
+    """Descriptors between Flow and the processes that watch commands."""
 
     alive: int
-    """At its end Flow is gone, or wants no more."""
+    """End of file on it shows that Flow is gone, or wants no more."""
     report: int
-    """Where it is told how commands ended: it is woken by each line."""
+    """For reports on ended commands; each line wakes Flow."""
     started: int
-    """Where it is told whom to end, should a supervisor be killed: read when it is woken."""
+    """For the processes to end if a supervisor is killed; read when Flow is woken."""
 
 
 class CommandRefused(Exception):
-    """The command cannot be run, and why."""
+    """The command cannot be run; the text is the reason."""
 
 
 class Supervisor:
     """Runs the commands whose numbers come over ``orders``. For a process that was just forked.
 
-    Until it has reported a command, the watchdog must do so. A report says that it is ``free`` for
-    the next one; otherwise it ends.
+    Until it has reported a command, the watchdog must do so. Its report contains ``free`` if it can
+    take the next one; otherwise it ends.
     """
 
     def __init__(
         self, plans: Sequence[CommandPlan], *, orders: int, flow: ToFlow, follow: bool
     ) -> None:
-        """``follow`` does without a subreaper."""
+        """``follow``: work without a subreaper."""
         self.plans, self.flow = plans, flow
         self.reaps = not follow and become_subreaper()
         self.numbers: list[int] = []
@@ -132,7 +132,7 @@ class Supervisor:
             self.run.abandon()
 
     def serve(self) -> int:
-        """Run one command after the other; the exit status of this process."""
+        """Run one command after the other; returns the exit status of this process."""
         while True:
             while not (self.numbers or self.dismissed or self.abandoned):
                 self.loop.wait(LONG)
@@ -167,13 +167,13 @@ class Supervisor:
             why = f"{type(error).__name__}: {error}"
             outcome = {"kind": "lost", "signal": 0, "why": why, "free": False}
         self.run = None
-        if "why" in outcome:  # it may quote the command, or what bash said of it
+        if "why" in outcome:  # it may quote the command, or bash's message on it
             outcome["why"] = _redaction().redacted_text(outcome["why"], plan.env)
         return outcome
 
 
 def _redaction() -> ModuleType:
-    """Loaded only where something was printed, or a reason quotes the command."""
+    """The module of redaction, loaded only if there was output, or a reason quotes the command."""
     from flow.adapters.process import redaction
 
     return redaction
@@ -190,7 +190,7 @@ def send_report(fd: int, index: int, outcome: dict[str, Any]) -> None:
     if "why" in outcome:
         text = outcome["why"].replace('"', "'").replace("\\", "/")  # JSON would make two of them
         outcome["why"] = "".join(c if 32 <= ord(c) < 127 else "?" for c in text)[:_REASON]
-    with suppress(ConnectionError):  # Flow is gone, which the other pipes tell too
+    with suppress(ConnectionError):  # Flow is gone, which the other pipes show too
         os.write(fd, json.dumps({"i": index, **outcome}, separators=(",", ":")).encode() + b"\n")
 
 
@@ -220,12 +220,12 @@ class _CommandRun:
         return EndingSteps(self.tree, self.plan.grace, own)
 
     def abandon(self) -> None:
-        """End it: nobody wants its outcome."""
+        """End it: its outcome is not wanted any more."""
         self.abandoned = True
         self.ending.ask(time.monotonic())
 
     def outcome(self) -> dict[str, Any]:
-        """Run it; what happened, as the report says it."""
+        """Run it; returns the outcome as a report has it."""
         outcome: dict[str, Any]
         began = time.monotonic()
         try:
@@ -253,14 +253,14 @@ class _CommandRun:
         return outcome
 
     def _report_redacted(self, counts: Mapping[str, int]) -> None:
-        """Say how many secrets were redacted, on lines of their own."""
+        """Report the number of redacted secrets, on lines of their own."""
         rows = list(counts.items())
         for at in range(0, len(rows), _KINDS):
             report = {"kind": "redacted", "counts": dict(rows[at : at + _KINDS])}
             send_report(self.flow.report, self.index, report)
 
     def _enter(self) -> None:
-        """Go to the command's folder, and make sure where that is."""
+        """Change to the command's folder, and check that it is the intended one."""
         try:
             os.chdir(os.path.join(self.plan.top, self.plan.cwd))
             inside = is_below(os.getcwd(), self.plan.top)
@@ -270,7 +270,7 @@ class _CommandRun:
             raise CommandRefused(f"cwd {self.plan.cwd!r} leads outside the checkout")
 
     def _check_syntax(self) -> Literal["exit", "timeout"]:
-        """Let bash read it all first: else what stands before the slip would have run already."""
+        """Let bash parse the whole command first: else the part before an error would run."""
         command = self.plan.command
         if cannot_be_malformed(command):
             return "exit"
@@ -306,10 +306,11 @@ class _CommandRun:
         return outcome
 
     def _start(self, take: Callable[[bytes], None], options: Sequence[str]) -> int:
-        """Start bash with ``options``; its output, which ``take`` gets, comes from the result."""
+        """Start bash with ``options``; ``take`` gets its output, whose descriptor is returned."""
         plan = self.plan
         argv = ["bash", "--noprofile", "--norc", *options, "-o", "pipefail", "-c", plan.command]
-        # Without a subreaper the command itself says who it is, before it can kill this process.
+        # Without a subreaper the command itself reports its number, before it can kill this
+        # process.
         before = None if self.tree.complete else self._announce
         program = Program(plan.bash, argv, plan.env)
         null = self.loop.own(os.open(os.devnull, os.O_RDONLY))
@@ -339,7 +340,7 @@ class _CommandRun:
         return out
 
     def _announce(self, pid: int | None = None) -> None:
-        """Tell Flow whom to end, should this process be killed."""
+        """Report to Flow the process to end if this one is killed."""
         pid = os.getpid() if pid is None else pid
         line = f"{self.index} {pid} {start_of(pid) or ''}\n"
         with suppress(ConnectionError):  # Flow is gone
@@ -354,7 +355,7 @@ class _CommandRun:
                 self.ending.force(time.monotonic())
 
     def _attend(self, take: Callable[[bytes], None], *options: str) -> dict[str, Any]:
-        """Run bash until nothing of its tree is left, ending what must be ended."""
+        """Run bash until no process of its tree is left, ending those that must be ended."""
         began = time.monotonic()
         self.ending = self._ending()
         out = self._start(take, options)

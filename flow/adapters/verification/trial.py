@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from flow.app.ports import Check, CheckResult
 
 OUTPUT_LIMIT = 1 << 16
-"""Bytes of an output: nothing is kept of it."""
+"""Most bytes of an output: none of it is kept."""
 
 
 def run_alone(
     top: str, environ: Mapping[str, str], checks: Sequence[Check]
 ) -> list[tuple[Check, CheckResult]]:
-    """Run commands one after the other, as a goal's are run, and keep nothing of them."""
+    """Run commands one after the other, as a goal's are run, and keep none of their output."""
     results: list[tuple[Check, CheckResult]] = []
     runner = CommandRunner(top, layout.WORK, environ=environ, output_limit=OUTPUT_LIMIT)
     events = CheckEvents(lambda _: None, lambda check, result: results.append((check, result)))

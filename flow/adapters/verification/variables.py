@@ -1,9 +1,9 @@
-"""Variables that change what a check means (SPEC 3), as data of 2026.
+"""Variables that change the meaning of a check (SPEC 3), as data of 2026.
 
 A variable of the user's own shell that leaves tests out, starts others, or hides their failure, is
-taken out of a criterion's command: the same contract has to mean the same everywhere. One of which
-only some values do that stays where its value is one that is known, and the evidence names it. What
-only says where something lies (``CARGO_HOME``, ``GOPATH``, ``PYTHONPATH``) is left alone.
+taken out of a criterion's command: the same contract must have the same meaning everywhere. A
+variable with some harmless values stays if its value is one of them, and the evidence names it.
+Variables that only give a place (``CARGO_HOME``, ``GOPATH``, ``PYTHONPATH``) are left alone.
 """
 
 # ruff: noqa: E501  (a row a line)
@@ -96,7 +96,7 @@ _PATTERNS = tuple(variable for variable in VARIABLES if "*" in variable.name)
 
 
 def changing(name: str) -> Variable | None:
-    """What is known of a variable; npm takes its own in any case, and so are all taken here."""
+    """The entry of a variable; npm ignores the case of its own, so case is ignored here."""
     variable = _EXACT.get(name.lower())
     if variable is not None and (variable.name == name or variable.name.startswith("npm_")):
         return variable

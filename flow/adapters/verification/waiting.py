@@ -1,4 +1,4 @@
-"""What a goal waits for: remembered in the user's state folder, asked as its commands are run."""
+"""Conditions that goals wait for: stored in the user's state folder, checked by commands."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ LEAST_SECONDS = 0.1
 
 
 class WaitContext(Protocol):
-    """What waiting needs of a checkout's context."""
+    """The parts of a checkout's context that waiting needs."""
 
     top: str
     environ: Mapping[str, str]
 
     def load(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`InputError` where there is none."""
+        """A goal; :class:`InputError` if there is none."""
 
     def closing_context(self) -> ClosingContext:
-        """What a person's command is decided with."""
+        """The context in which a person's command is decided."""
 
     def notes(self, kind: Literal["waits"]) -> GoalNotes:
         """Notes about goals in the user's state folder."""
@@ -41,7 +41,7 @@ class Waiting:
 
     @property
     def waits(self) -> GoalNotes:
-        """For what each goal waits."""
+        """The wait of each goal."""
         return self._context.notes("waits")
 
     def shift(self, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:

@@ -1,12 +1,12 @@
 """The process between Flow and the supervisors of its commands.
 
-A command can kill its own supervisor (``kill -9 $PPID``). What it leaves behind then becomes a
-child of the watchdog, which ends it and tells Flow that the command's result is lost. Flow talks to
-the watchdog over a channel (the number of the command to start next, and of the one whose
-supervisor has said that it is free) and hears from watchdog and supervisors over others; a command
-can open none of them (:meth:`flow.adapters.process.loop.Loop.channel`). Neither of the processes
-holds any other descriptor of Flow's, a lock least of all, and both live in a session of their own,
-where no Ctrl-C reaches them: Flow itself tells them to stop, or its end does.
+A command can kill its own supervisor (``kill -9 $PPID``). Its remaining processes then become
+children of the watchdog, which ends them and reports to Flow that the command's result is lost.
+Flow talks to the watchdog over a channel (the number of the command to start next, and of the one
+whose supervisor has reported that it is free) and hears from watchdog and supervisors over others;
+a command can open none of them (:meth:`flow.adapters.process.loop.Loop.channel`). Neither of the
+processes holds any other descriptor of Flow's, above all no lock, and both are in a session of
+their own, where no Ctrl-C reaches them: Flow itself stops them, or its end does.
 """
 
 from __future__ import annotations
@@ -45,20 +45,20 @@ if TYPE_CHECKING:
     from flow.adapters.verification.supervisor import CommandPlan
 
 _NONE = -1
-"""The number of no command."""
+"""In place of a command's number: no command."""
 _LOOK = 0.1
-"""Seconds between two calls to supervisors to go on."""
+"""Seconds between two signals to supervisors to go on."""
 _SLACK = 5.0
-"""Seconds that a supervisor may take on top of all its limits before it counts as hung."""
+"""Seconds that a supervisor may take beyond all its limits before it counts as hung."""
 
 
 class Watchdog:
-    """Flow's end. Not for several threads."""
+    """Flow's end of the channel. Not for several threads."""
 
     def __init__(self, plans: Sequence[CommandPlan], *, wake: int, follow: bool = False) -> None:
         """Fork the watchdog. ``wake`` is a descriptor that ends a wait in :meth:`reports`.
 
-        ``follow`` does without a subreaper, as on systems that have none. Raises OSError where no
+        ``follow``: work without a subreaper, as on systems that have none. Raises OSError if no
         process or pipe can be made.
         """
         self._buffer = b""
@@ -68,7 +68,7 @@ class Watchdog:
         self._patience = max(plan.grace for plan in plans) + SETTLE + FORCE + 2 * _SLACK
         self._running: set[int] = set()
         self._free: list[int] = []
-        """What the supervisors that wait for a command ran last."""
+        """Numbers of the commands that the free supervisors ran last."""
         self._leaders = bytearray()
         """Lines: the number of a command, the process that leads its group, when that began."""
         self._redacted: dict[int, dict[str, int]] = {}
@@ -92,7 +92,7 @@ class Watchdog:
         loop.on(wake, lambda: None)
 
     def start(self, indexes: Sequence[int]) -> None:
-        """Let the commands of these plans begin. Nothing happens where the watchdog is gone."""
+        """Let the commands of these plans begin. Nothing happens if the watchdog is gone."""
         orders = b""
         for index in indexes:
             self._running.add(index)
@@ -102,7 +102,7 @@ class Watchdog:
             write_all(self._control, orders)
 
     def reports(self, seconds: float) -> list[dict[str, Any]] | None:
-        """What came within ``seconds``; None once the watchdog is gone and nothing is to come."""
+        """Reports that came within ``seconds``; None if the watchdog is gone for good."""
         self._loop.wait(seconds)
         gone = self._process.reap() and not self._loop.wait(0)
         reports, self._reports = self._reports, []
@@ -126,7 +126,7 @@ class Watchdog:
                 if report["kind"] == "lost":
                     self._end_groups({index})
                 self._reports.append(report)
-        self._read_started()  # what a supervisor may write must not fill up
+        self._read_started()  # the supervisors' messages must not fill up the channel
 
     def _read_started(self) -> None:
         with suppress(BlockingIOError, ConnectionError):
@@ -162,7 +162,7 @@ class Watchdog:
         self._loop.close_all()
 
     def _signal_supervisors(self, number: int) -> None:
-        """Only while one of them lives, which the channel tells: the group is no other's then."""
+        """Send a signal while one of them lives, as the channel shows: the group is theirs then."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._group, number)
 
@@ -175,7 +175,7 @@ class _Supervised:
     """A supervisor, and the command that it runs or ran last."""
 
     def __init__(self, orders: int) -> None:
-        """``orders`` is where it is told what to run next."""
+        """``orders`` is the descriptor for its next command."""
         self.orders = orders
         self.index = _NONE
         self.began = 0.0
@@ -196,9 +196,9 @@ class _WatchdogProcess:
         """By process id."""
 
     def run(self) -> int:
-        """Serve until Flow closes the control pipe, then end everything; the exit status."""
+        """Serve until Flow closes the control pipe, then end everything. Returns a status."""
         self.loop = watch_over({self.control, *self.flow})
-        gc.freeze()  # what Flow holds is never looked at again, so its pages stay shared
+        gc.freeze()  # Flow's objects are never looked at again, so their pages stay shared
         self.complete = not self.follow and become_subreaper()
         self.loop.read(self.loop.own(self.control), self._take_orders, at_end=self._end)
         while not self.ended:
@@ -236,7 +236,7 @@ class _WatchdogProcess:
         supervisor.hung_at = supervisor.began + limits
 
     def _reordered(self, supervisor: _Supervised, index: int) -> bool:
-        """Give it another command; False where it has ended, or has to."""
+        """Give it another command; False if it has ended, or has to."""
         if supervisor.orders < 0:
             return False
         try:
@@ -248,7 +248,7 @@ class _WatchdogProcess:
     def _new_supervisor(self, index: int) -> _Supervised:
         read, write = self.loop.channel()
         try:
-            _order(write, index)  # before it can end, so that this is its command whatever happens
+            _order(write, index)  # before it can end, so that this is its command in every case
             pid = fork_to(lambda: self._become_supervisor(read))
         except OSError:
             self.loop.close(write)
@@ -276,7 +276,7 @@ class _WatchdogProcess:
         return supervisor.serve()
 
     def _reap(self) -> bool:
-        """Collect who has exited; True where this process has no child left.
+        """Collect exited processes; True if this process has no child left.
 
         A supervisor that was stopped is killed: its command may have done it, to outlast its limit.
         """
@@ -307,13 +307,13 @@ class _WatchdogProcess:
                     send_report(self.flow.report, supervisor.index, lost)
 
     def _end_strays(self) -> None:
-        """End whatever is a child of this process and no supervisor, and what is below it."""
+        """End all children of this process that are no supervisors, and their descendants."""
         deadline = time.monotonic() + FORCE
         while self.complete and time.monotonic() < deadline:
             rows = table()
             here = os.getpid()
             for pid in self.supervisors:
-                rows.pop(pid, None)  # cuts off what it looks after, too
+                rows.pop(pid, None)  # cuts off its own processes, too
             strays = descendants(here, rows)
             if not strays:
                 return
@@ -321,7 +321,10 @@ class _WatchdogProcess:
             time.sleep(0.001)
 
     def _finish(self) -> None:
-        """Flow is gone, or wants no more: the supervisors know it too, and end their commands."""
+        """End: Flow is gone, or wants no more.
+
+        The supervisors see it too, and end their commands.
+        """
         longest = max((plan.grace for plan in self.plans), default=0.0)
         deadline = time.monotonic() + longest + SETTLE + FORCE + _SLACK
         for supervisor in self.supervisors.values():
@@ -336,4 +339,4 @@ class _WatchdogProcess:
             self.loop.wait(left)
         if not childless:  # a process that lost its parent is a child of this one by now
             self._end_strays()
-        discard_outputs(self.plans)  # whatever Flow, or the command, left of them
+        discard_outputs(self.plans)  # the files that Flow, or the command, left
