@@ -1,4 +1,4 @@
-"""Observing the working tree: which files there are, what they hold, what git ignores.
+"""Observing the working tree: its files, their contents, and git's ignore rules.
 
-A change set comes out; what it means is judged in ``core/boundary``.
+The result is a change set, which ``core/boundary`` judges.
 """

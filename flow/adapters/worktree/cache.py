@@ -2,12 +2,12 @@
 
 One file for each (checkout, repository in it, base), in the user's state folder. It holds numbers,
 names and hashes in fixed places, nothing that could be executed on reading, and every length and a
-checksum are checked: a file that is not exactly as expected is not used, and what it would have
-saved is computed again.
+checksum are checked: a file that is not exactly as expected is not used, and its content is
+computed again.
 
-A file's hash is known while its stamps are what they were (:mod:`flow.adapters.fs.stamps`). How two
-commits differ is fixed by their ids, since git is told to mind no replacements, and how the index
-differs from one of them by all its bytes.
+A file's hash is known while its stamps are unchanged (:mod:`flow.adapters.fs.stamps`). The
+difference between two commits is fixed by their ids, since git is called without replacements, and
+the difference between the index and one of them by all its bytes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MAGIC = b"flow-worktree-cache-7\n"
 _MODE_AT = STAMPS_SIZE - 4
 _MODES = ("100644", "100755", "120000", GITLINK)
 _GONE, _LINK = len(_MODES), _MODES.index(LINK)
-"""In the place of a mode: the path is not there."""
+"""In the place of a mode: the path is absent."""
 _MOST_FILES = 24
 _SIZE_LIMIT = 1 << 30
 _HEADER_LIMIT = 1 << 16
@@ -58,7 +58,7 @@ class Table:
         self.differing: dict[bytes, ContentState | None] = {}
         """path → its entry in ``other``, for every path where that is not the base's."""
         self.index = ""
-        """SHA-256 of the index that ``staged`` is about; empty where none is remembered."""
+        """SHA-256 of the index that ``staged`` is about; empty if none is remembered."""
         self.staged: dict[bytes, ContentState | None] = {}
         """path → its staged entry, for every path where that is not the base's."""
         self.fresh = True
@@ -77,7 +77,7 @@ class Table:
         yield from self._rest
 
     def entry(self, path: bytes) -> ContentState | None:
-        """The base's entry for ``path``."""
+        """The base's entry for ``path``; None if it has none."""
         packed = self.packed_entry(path)
         return None if packed is None else _unpack_entry(packed)
 
@@ -87,7 +87,7 @@ class Table:
         return self._rest
 
     def gitlinks(self) -> set[bytes]:
-        """The base's submodules; a file is never clean where one should be."""
+        """The base's submodules; a file in the place of one is never clean."""
         mark = _MODES.index(GITLINK)
         return {path for path, packed in self._rest.items() if packed[0] == mark}
 
@@ -101,7 +101,7 @@ class Table:
 
     @classmethod
     def of_listing(cls, base: str, entries: Iterable[tuple[bytes, ContentState]]) -> Table:
-        """A table that knows the base's tree and nothing of the disk."""
+        """A table of the base's tree without any file of the disk."""
         table = cls(base)
         table._rest = {path: _pack_entry(entry) for path, entry in entries}
         for path in table._rest:
@@ -110,7 +110,7 @@ class Table:
 
     @classmethod
     def load(cls, file: str, base: str) -> Table | None:
-        """Read a cache file; None where it is missing, damaged, or another base's."""
+        """Read a cache file; None if it is missing, damaged, or another base's."""
         try:
             header, blocks = _read_blocks(file)
             return cls._of_blocks(base, header, blocks) if header["base"] == base else None
@@ -119,7 +119,7 @@ class Table:
 
     @classmethod
     def _of_blocks(cls, base: str, header: Mapping[str, Any], blocks: list[bytes]) -> Table:
-        """The reverse of :meth:`_blocks`. Raises :class:`ValueError` where blocks do not fit."""
+        """The reverse of :meth:`_blocks`. Raises :class:`ValueError` if blocks do not fit."""
         clean, (rest, rest_packed, hashed, hashed_packed, *more) = blocks[:5], blocks[5:]
         folders, named, decided, differing, differing_packed, staged, staged_packed = more
         table = cls(base)
@@ -143,10 +143,10 @@ class Table:
         try:
             _publish(file, self._header_and_blocks(clean))
         except (OSError, ValueError):
-            return  # it is a cache: the next walk takes longer, that is all
+            return  # without the cache the next walk takes longer, no more
 
     def _header_and_blocks(self, clean: Mapping[bytes, Stamps]) -> list[bytes]:
-        # What is decided and hashed is named once, at the start of both.
+        # Names of decided and hashed paths are stored once, at the start of both.
         decided = [
             path
             for path, packed in self.hashes.items()
@@ -199,21 +199,21 @@ def folders_above(path: bytes) -> Iterator[bytes]:
 
 
 def pack_hashed(stamps: Stamps, entry: ContentState, *, believed: bool = True) -> bytes:
-    """A file that differs from the base, as it was when it was hashed.
+    """A file that differs from the base, in its state at the hashing.
 
-    One whose stamps will not tell of a later change is not ``believed``: it is packed without its
-    mode, with which no file's stamps agree.
+    One whose stamps will not show a later change is not ``believed``: it is packed without its
+    mode, which agrees with no file's stamps.
     """
     return (stamps if believed else stamps[:_MODE_AT] + bytes(4)) + _pack_entry(entry)
 
 
 def is_believed(packed: bytes) -> bool:
-    """Whether the stamps of :func:`pack_hashed` tell of later changes."""
+    """Whether the stamps of :func:`pack_hashed` show later changes."""
     return packed[_MODE_AT:STAMPS_SIZE] != bytes(4)
 
 
 def hashed_entry(packed: bytes) -> ContentState:
-    """What the file held."""
+    """The content state that was packed."""
     return _unpack_entry(packed[STAMPS_SIZE:])
 
 
@@ -223,7 +223,7 @@ def is_packed_link(packed: bytes) -> bool:
 
 
 def changed_at(stamps: bytes) -> int:
-    """When a file with these stamps, or packed with them, was last written to or renamed (ns)."""
+    """Time (ns) of the last write or rename of a file with these stamps, or packed with them."""
     return int.from_bytes(stamps[:8], "little", signed=True)
 
 
@@ -261,7 +261,7 @@ def _pairs(names: bytes, block: bytes, width: int) -> dict[bytes, bytes]:
 
 
 def _read_blocks(file: str) -> tuple[Mapping[str, Any], list[bytes]]:
-    """Raises :class:`ValueError`, :class:`OSError` for a file that is not as it was written."""
+    """Header and blocks of a cache file; ValueError or OSError if it is not as it was written."""
     fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(fd, "rb") as opened:
         status = os.fstat(fd)
@@ -283,7 +283,7 @@ def _read_blocks(file: str) -> tuple[Mapping[str, Any], list[bytes]]:
 
 
 def _publish(file: str, pieces: Sequence[bytes]) -> None:
-    """Replace whole, without a sync: a torn file is seen by its checksum."""
+    """Replace the file whole, without a sync: the checksum shows a torn one."""
     folder = os.path.dirname(file)
     os.makedirs(folder, mode=0o700, exist_ok=True)
     if not os.path.exists(file):
@@ -292,9 +292,9 @@ def _publish(file: str, pieces: Sequence[bytes]) -> None:
 
 
 def _forget_oldest(folder: str) -> None:
-    """Keep the number of cache files bounded: each goal's base has one.
+    """Limit the number of cache files: each goal's base has one.
 
-    What a killed process left half-written counts among them.
+    Files that a killed process left half-written count among them.
     """
     names = ("worktree-", TEMP_PREFIX)
     entries = [e for e in os.scandir(folder) if e.name.startswith(names) and not e.is_dir()]

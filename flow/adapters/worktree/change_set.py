@@ -1,15 +1,15 @@
 """The change set: the working tree, the index and HEAD against the pinned base (SPEC 4).
 
 HEAD and the index are compared with the base by git, as trees, with no file of the working tree
-involved; the working tree is walked and hashed by Flow itself (``walk.py``). So none of git's
-ways to look away from a file plays a part: index flags, ``fileMode``, ``trustctime``,
-``core.worktree``, filters, ignore rules set later.
+involved; the working tree is walked and hashed by Flow itself (``walk.py``). So none of git's ways
+to look away from a file matters: index flags, ``fileMode``, ``trustctime``, ``core.worktree``,
+filters, ignore rules set later.
 
 A path that a sparse checkout leaves out is absent, and so a deletion, unless it was absent at
 activation already; a path marked intent-to-add counts as staged.
 
-In a warm checkout one snapshot costs no git process; one where HEAD moved since the last one, one
-where the index is another, and one where untracked names are new.
+In a warm checkout a snapshot starts no git process; it starts one each if HEAD moved since the last
+one, if the index has changed, and if untracked names are new.
 """
 
 from __future__ import annotations
@@ -45,13 +45,14 @@ def snapshot(
     cache_dir: str | None,
     deciding: Deciding | None = _NOTHING_MORE,
 ) -> Snapshot:
-    """The checkout as it is now, against the pinned base.
+    """Snapshot of the checkout against the pinned base.
 
-    What differs from the base, protected files and those of ``deciding`` are hashed anew, whatever
-    their time stamps say. None believes the stamps: for a snapshot that is only shown.
+    Files that differ from the base, protected files and those of ``deciding`` are hashed anew,
+    independent of their time stamps. With None the stamps are believed: for a snapshot that is only
+    shown.
 
-    Raises nothing: what git or the file system could not answer is in ``problems``, and then the
-    change set is not to be relied on. ``cache_dir`` is a folder of the user's own, outside the
+    Raises nothing: questions that git or the file system could not answer are in ``problems``, and
+    then the change set is not reliable. ``cache_dir`` is a folder of the user's own, outside the
     checkout (None: nothing is remembered).
     """
     now = Snapshot(None, None, (), {}, (), began=time.time_ns())
@@ -85,7 +86,7 @@ def snapshot(
 
 
 def _changes(scan: Scan, base: str) -> Changes:
-    """Its changes in their order; packed where there are many."""
+    """Changes of a scan in their order; packed if there are many."""
     runs = [iter(in_order(run)) for run in scan.runs]
     some = list(islice(chain.from_iterable(runs), PLAIN + 1))
     if len(some) <= PLAIN:
@@ -99,7 +100,7 @@ def _changes(scan: Scan, base: str) -> Changes:
 
 
 def _written(scan: Scan) -> TimesByPath:
-    """When the examined files were last written to; packed where there are many."""
+    """Times of the last writes of the examined files; packed if there are many."""
     if sum(1 for _ in scan.written()) <= PLAIN:
         return dict(scan.written())
     from flow.core.boundary.packed import PackedTimes
@@ -157,7 +158,7 @@ def _pinned(baseline: Baseline) -> str:
 
 
 class WorktreeState(NamedTuple):
-    """The state to pin."""
+    """The state of a working tree that a baseline pins."""
 
     changes: list[PathChange]
     ignored: dict[str, str]
@@ -178,7 +179,7 @@ def collect(
     cache_dir: str | None,
     protected: Sequence[str] = (),
 ) -> WorktreeState:
-    """The state to pin now. Raises :class:`GitError` where anything stands in the way."""
+    """The state to pin now. Raises :class:`GitError` if any part cannot be found out."""
     patterns, locked = Globs(denied, anchored=False), Globs(protected, anchored=False)
     request = ScanRequest(patterns, {}, None, cache_dir, repo.top, locked, _NOTHING_MORE)
     scan = settled_scan(repo, base, repository.head_commit(repo), request)

@@ -1,7 +1,7 @@
 """The files whose content is the base's, by folder, as blocks of bytes.
 
 One file costs its name, its stamps and its entry in the base, and no object of its own: a walk
-takes up one folder after the other.
+handles one folder after the other.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ pack_stamps = _STAMPS.pack
 """Makes :data:`Stamps` of the five numbers of a signature, the times cut to ``TIME_BITS``."""
 STAMPS_SIZE = _STAMPS.size
 TIME_BITS = (1 << 64) - 1
-"""Files may be dated before 1970 and after 2262. Two times of 584 years apart look the same, and a
-change that sets them moves ctime."""
+"""Mask: files may be dated before 1970 and after 2262. Two times of 584 years apart look the same,
+but a change that sets them changes ctime.
+"""
 _FOLDER = struct.Struct("<II")
-"""How many files a folder has, and the length of their names."""
+"""Number of files of a folder, and the length of their names in bytes."""
 _MOST_INDEXED = 1 << 16
-"""Names of folders that are indexed at a time."""
+"""Most names of folders that are indexed at a time."""
 
 
 class _Place(NamedTuple):
-    """A folder's part of the blocks: where its names start and end, its first file's number."""
+    """A folder's part of the blocks: start and end of its names, number of its first file."""
 
     start: int
     end: int
@@ -56,9 +57,9 @@ class CleanFiles:
         stamps: bytes = b"",
         packed: bytes = b"",
     ) -> None:
-        """Read what :func:`clean_blocks` wrote. Raises ValueError where blocks do not fit.
+        """Read the blocks of :func:`clean_blocks`.
 
-        ``width`` is the length of a packed entry.
+        Raises ValueError if blocks do not fit. ``width`` is the length of a packed entry.
         """
         self.folders: dict[bytes, _Place] = {}
         self._names, self._stamps, self._packed, self._width = names, stamps, packed, width
@@ -94,7 +95,7 @@ class CleanFiles:
         return self._stamps[number * STAMPS_SIZE : (number + 1) * STAMPS_SIZE]
 
     def all_stamps(self) -> dict[bytes, Stamps]:
-        """A dict of all."""
+        """A dict of all files."""
         sizes = range(0, len(self._stamps), STAMPS_SIZE)
         return dict(zip(self, (self._stamps[at : at + STAMPS_SIZE] for at in sizes), strict=True))
 
@@ -109,7 +110,7 @@ class CleanFiles:
         return b"" if place is None else self._names[place.start : place.end]
 
     def stamps(self, folder: bytes) -> bytes:
-        """Their stamps, in the same order."""
+        """The stamps of a folder's own files, in the order of their names."""
         place = self.folders.get(folder)
         if place is None:
             return b""
@@ -117,14 +118,17 @@ class CleanFiles:
         return self._stamps[place.first * STAMPS_SIZE : end * STAMPS_SIZE]
 
     def packed_entry(self, path: bytes) -> bytes | None:
-        """The base's entry for a path that is here."""
+        """The base's entry for a path; None if it is not here."""
         number = self._number(path)
         if number is None:
             return None
         return self._packed[number * self._width : (number + 1) * self._width]
 
     def _number(self, path: bytes) -> int | None:
-        """Which file it is. The folders that were asked about last are indexed."""
+        """Number of a file; None if it is not here.
+
+        The last folders that were searched are indexed.
+        """
         cut = path.rfind(b"/") + 1
         folder = path[:cut]
         index = self._indexed.get(folder)
@@ -161,7 +165,7 @@ def clean_blocks(
 
 
 def joined(pieces: Iterable[bytes]) -> bytes:
-    """As ``b"".join``, which holds all pieces at once."""
+    """Like ``b"".join``, without holding all pieces at once."""
     block = bytearray()
     for piece in pieces:
         block += piece

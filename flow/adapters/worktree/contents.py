@@ -1,8 +1,7 @@
 """Contents of the files of a walk: hashed now, or known from an earlier walk by their stamps.
 
-A content is named as git would name it; bytes count as they are, without filters.
-
-Which stamps are believed: :mod:`flow.adapters.fs.stamps`.
+A content is named as git would name it; bytes count as they are, without filters. For the stamps
+that are believed see :mod:`flow.adapters.fs.stamps`.
 """
 
 from __future__ import annotations
@@ -27,11 +26,12 @@ if TYPE_CHECKING:
     from flow.startup.sha import Algorithm
 
 LARGEST = 8 << 30
-"""Bytes of one file that are read at most; a sparse file can claim any size."""
+"""Most bytes of one file that are read; a sparse file can claim any size."""
 
 UNFLUSHED = 256 << 10
 """Bytes (a file counts for 4096 more) that are hashed anew at each walk, before a flush is worth it
-to remember them: it may have to wait for the disk."""
+to remember them: it may have to wait for the disk.
+"""
 
 _NONE: Mapping[bytes, Stamps] = {}
 _CHUNK = 1 << 20
@@ -39,14 +39,14 @@ _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Contents:
-    """The files of one walk; with ``doubts`` each is hashed, whatever its stamps are."""
+    """The files of one walk; with ``doubts`` each is hashed, even with known stamps."""
 
     def __init__(self, top: bytes, table: Table, *, doubts: bool) -> None:
         self.fresh = 0
         """Bytes that were hashed and can be remembered, with a fixed amount for each file."""
         self.newly_clean: dict[bytes, Stamps] = {}
         self.only_written: dict[bytes, int] = {}
-        """When the other files that are as in the base were last written to (ns)."""
+        """Times (ns) of the last writes of the other files that are as in the base."""
         self._top = top
         self._table = table
         self._doubts = doubts
@@ -58,13 +58,13 @@ class Contents:
         self._algorithm: Algorithm = "sha256" if len(table.base) == 64 else "sha1"
 
     def doubt(self, paths: Iterable[bytes]) -> None:
-        """Hash these clean files, whatever their stamps are."""
+        """Hash these clean files, even with known stamps."""
         for path in paths:
             folder = path[: path.rfind(b"/") + 1]
             self._doubted.setdefault(folder, {})[path] = self._table.clean[path]
 
     def doubted(self, folder: bytes) -> Mapping[bytes, Stamps]:
-        """Those in a folder (with a ``/`` at its end), with their known stamps."""
+        """The doubted files of a folder (with a ``/`` at its end), with their known stamps."""
         return self._doubted.get(folder, _NONE)
 
     def packed(self, path: bytes, status: os.stat_result) -> bytes | None:
@@ -101,9 +101,9 @@ class Contents:
         return earlier if earlier.startswith(stamps) else None
 
     def _tells_later(self, status: os.stat_result) -> bool:
-        """Whether the stamps of a file that is hashed after this will tell of any later change.
+        """Whether the stamps of a file that is hashed after this will show any later change.
 
-        Flushes where there is enough to be remembered.
+        Flushes if there is enough to be remembered.
         """
         if not is_settled(status):
             return False
@@ -123,7 +123,7 @@ def special(status: os.stat_result) -> ContentState:
 
 
 def hashed(path: bytes, status: os.stat_result, algorithm: Algorithm) -> ContentState:
-    """A regular file or symlink by its blob id. Raises :class:`OSError`, ESTALE where it moves."""
+    """A regular file or symlink by its blob id. Raises :class:`OSError`, ESTALE if it changes."""
     if stat.S_ISLNK(status.st_mode):
         target = os.readlink(path)
         total = new(algorithm, len(target))
@@ -140,7 +140,7 @@ def hashed(path: bytes, status: os.stat_result, algorithm: Algorithm) -> Content
         total = new(algorithm, opened.st_size)
         total.update(b"blob %d\0" % opened.st_size)
         size = 0
-        # One byte more than there should be is asked for: it tells of growth, and of the end.
+        # One byte more than expected is read: it shows growth, and the end.
         while wanted := min(_CHUNK, opened.st_size - size + 1):
             chunk = os.read(fd, wanted)
             total.update(chunk)

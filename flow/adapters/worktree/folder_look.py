@@ -1,6 +1,6 @@
 """One look at one folder of a working tree, against the stamps of its clean files.
 
-Most folders are as they were: then their files' stamps are compared as one block of bytes.
+Most folders are unchanged: then their files' stamps are compared as one block of bytes.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ _FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class FolderLook(NamedTuple):
-    """What is in a folder, as paths below the top level; what is as it was is not named."""
+    """Content of a folder, as paths below the top level; unchanged files are not named."""
 
     files: list[bytes]
-    """What is no folder, and has other stamps, or was not clean. There may be very many."""
+    """Files with other stamps, or that were not clean. There may be very many."""
     folders: list[bytes]
     missing: list[bytes]
-    """Clean files that are not there any more."""
+    """Clean files that do not exist any more."""
     renamed: int | None
-    """When the folder itself was renamed (ns), where its stamps show that."""
+    """Time (ns) at which the folder itself was renamed, if its stamps show that."""
 
 
 def look_at(
@@ -38,8 +38,8 @@ def look_at(
 ) -> FolderLook:
     """Look at ``folder`` (with a ``/`` at its end) below the folder that ``top`` is opened on.
 
-    The paths in ``doubted`` have other stamps, whatever they are. Raises OSError, whose file is a
-    path below the top level: ELOOP, ENOENT where somebody changes the tree right now.
+    The paths in ``doubted`` count as having other stamps. Raises OSError, whose file is a path
+    below the top level: ELOOP, ENOENT if the tree changes at this moment.
     """
     here = -1
     try:
@@ -64,16 +64,19 @@ def look_at(
 
 
 def renamed_at(status: os.stat_result) -> int | None:
-    """When a folder was renamed after a name was last made or removed in it (ns).
+    """Time (ns) of a folder's rename after a name was last made or removed in it.
 
-    None where its stamps do not show that.
+    None if its stamps do not show that.
     """
     changed = status.st_ctime_ns
     return changed if changed - status.st_mtime_ns > CLOCK_TICK_NS else None
 
 
 def _all_as_they_were(here: int, names: list[str], stamps: bytes) -> bool:
-    """This runs once for each file of the checkout: it must stay this small."""
+    """Whether all stamps match.
+
+    Runs once for each file of the checkout: it must stay this small.
+    """
     lstat, pack = os.lstat, pack_stamps
     try:
         packed = [
@@ -94,7 +97,7 @@ def _examine_clean(
     doubted: Collection[bytes],
     look: FolderLook,
 ) -> None:
-    """The same, one by one."""
+    """Compare the clean files of a folder one by one."""
     for path in clean.paths_in(folder):
         name = os.fsdecode(path[len(folder) :])
         try:

@@ -34,16 +34,15 @@ _INFO = ("exclude", "attributes", "grafts", "sparse-checkout")
 _USERS = ("ignore", "attributes")
 """Files of the user that git reads beside the settings."""
 _MOST = 2000
-"""Files below a folder of hooks that are digested; more of them are an error."""
+"""Most files below a folder of hooks that are digested; more of them are an error."""
 
 
 def guards(repo: Repo) -> dict[str, str]:
     """name → digest of each thing that changes git's behaviour without being part of the tree.
 
     Hooks (samples aside) with the scripts beside them, ``core.hooksPath`` with the hooks it leads
-    to, ``info/{exclude,attributes,grafts,sparse-checkout}``, what the user ignores everywhere,
-    where history and objects come from, settings, and replace refs. Names that are absent have no
-    entry.
+    to, ``info/{exclude,attributes,grafts,sparse-checkout}``, the user's own ignore rules, the
+    sources of history and objects, settings, and replace refs. Names that are absent have no entry.
     """
     git_dir, common = repository.usable(repo), repo.common_dir or ""
     hooks = os.path.join(common, "hooks")
@@ -77,7 +76,7 @@ def guards(repo: Repo) -> dict[str, str]:
 
 
 def problems(repo: Repo) -> tuple[str, ...]:
-    """Why git's view of this checkout is not a settled one now. Locks are never removed."""
+    """Reasons why git's view of this checkout is not settled now. Locks are never removed."""
     git_dir = repository.usable(repo)
     texts = [text for name, text in _UNDER_WAY if os.path.lexists(os.path.join(git_dir, name))]
     for name in _LOCKS:
@@ -110,7 +109,7 @@ def _hook_digests(folder: str, name: str) -> Iterator[tuple[str, str]]:
 
 
 def hook_digest(path: str | None, data: bytes | None = None) -> str:
-    """The guard's digest of the hook at ``path``, or of a program that holds ``data``."""
+    """The guard's digest of the hook at ``path``, or of a program with the content ``data``."""
     if path is None:
         return sha256(b"x  " + (data or b"")).hexdigest()
     mode = "x" if os.access(path, os.X_OK) else "-"
@@ -142,10 +141,10 @@ def _beside_hooks(folder: str) -> Iterator[tuple[str, str]]:
 
 
 def hooks_path(repo: Repo) -> str | None:
-    """``core.hooksPath`` as it is in force.
+    """``core.hooksPath`` in force; None if it is not set.
 
-    git is asked only where a configuration file mentions it, or includes another file; names of
-    keys cannot be quoted or continued over lines, so looking for the word is enough.
+    git is called only if a configuration file mentions it, or includes another file; names of keys
+    cannot be quoted or continued over lines, so searching for the word is enough.
     """
     places = git_settings.places(repo).values()
     text = b"".join(repository.read_regular(place) or b"" for place in places).lower()

@@ -1,9 +1,9 @@
-"""Decide by git itself what the pinned ignore rules ignore.
+"""Decide by git itself which paths the pinned ignore rules ignore.
 
-No later rule takes part: git is asked in a git directory of Flow's own making, over a folder that
-holds nothing but the pinned ``.gitignore`` files and an empty folder for each folder in question
-(rules like ``build/`` match folders only). Both are removed afterwards; decisions are stored in the
-cache of the working tree, so git is asked only about new names.
+No later rule takes part: git runs in a git directory of Flow's own making, over a folder that holds
+nothing but the pinned ``.gitignore`` files and an empty folder for each folder in question (rules
+like ``build/`` match folders only). Both are removed afterwards; decisions are stored in the cache
+of the working tree, so git is asked only about new names.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EXCLUDE = ".git/info/exclude"
 EXCLUDES_FILE = "core.excludesFile"
 RULES_FILE = b".gitignore"
 SIZE_LIMIT = 1 << 20
-"""Bytes of one file of rules."""
+"""Most bytes of one file of rules."""
 
 
 class Rules:
@@ -37,7 +37,7 @@ class Rules:
         self.texts = dict(texts)
         self.decisions: dict[bytes, bool] = {}
         self.asked = 0
-        """How many decisions are new."""
+        """Number of new decisions."""
         self._scratch = scratch
 
     @property
@@ -54,7 +54,7 @@ class Rules:
         return {path: self.decisions[path] for path in paths}
 
     def decide(self, paths: Iterable[bytes]) -> None:
-        """See that ``decisions`` has each of the paths."""
+        """Make sure that ``decisions`` has each of the paths."""
         undecided = [path for path in paths if path not in self.decisions]
         if undecided and not any(text.strip() for text in self.texts.values()):
             self.decisions.update(dict.fromkeys(undecided, False))
@@ -89,7 +89,7 @@ class Rules:
         for name, text in files.items():
             data = name.encode("utf-8", "surrogateescape")
             if not taken.isdisjoint(folders_above(data.removeprefix(above))):
-                continue  # where this file of rules was, there is a file now
+                continue  # a file has replaced the folder of these rules
             os.makedirs(os.path.dirname(data), exist_ok=True)
             with open(data, "wb") as file:
                 file.write(text.encode("utf-8", "surrogateescape"))
@@ -138,7 +138,7 @@ def _unusable(place: str, error: OSError) -> StorageError:
 
 
 def outer_rules(repo: repository.Repo) -> dict[str, str]:
-    """The rules that lie outside the working tree: ``info/exclude`` and ``core.excludesFile``."""
+    """The rules outside the working tree: ``info/exclude`` and ``core.excludesFile``."""
     rules = {}
     exclude = read_rules(os.path.join(repo.common_dir or "", "info", "exclude"))
     if exclude is not None:
@@ -158,7 +158,7 @@ def outer_rules(repo: repository.Repo) -> dict[str, str]:
 
 
 def read_rules(path: str | bytes, *, follow: bool = True) -> str | None:
-    """A file of ignore rules as text; None where there is none.
+    """A file of ignore rules as text; None if there is none.
 
     A ``.gitignore`` that is a symlink is not followed, as in git.
     """
@@ -185,7 +185,7 @@ def ignores_itself(folder: bytes) -> bool:
 
 
 def remove_tree(place: str) -> None:
-    """Remove a folder of Flow's own making; what cannot be removed stays."""
+    """Remove a folder of Flow's own making; files that cannot be removed stay."""
     try:
         for folder, names, files in os.walk(os.fsencode(place), topdown=False):
             for name in files:

@@ -1,7 +1,7 @@
-"""Content of ignored places that new symlinks lead to, and nothing else examines.
+"""Content of ignored places that new symlinks lead to, and that nothing else examines.
 
 A tracked file that was moved into an ignored folder, with a symlink left in its place, is measured
-through that link. So what lies there is part of what evidence was measured on.
+through that link. So its content there is part of the subject of the evidence.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from flow.core.boundary.rules import PathChange
 
 MOST_BYTES = 64 << 20
-"""Bytes that are hashed; of what comes after them size and time of writing tell."""
+"""Most bytes that are hashed; later files count by size and time of writing."""
 _EACH = 16 << 10
-"""What a file costs beside its bytes."""
+"""Cost of a file in bytes, beside its content."""
 
 
 class LinkTargets(NamedTuple):
-    """path → digest, and what could not be read."""
+    """path → digest, and descriptions of unreadable ones."""
 
     digests: dict[str, str]
     problems: list[str]
@@ -58,7 +58,7 @@ class _TargetReader:
     def follow(self, path: bytes, *, instead: bool) -> None:
         """Note the file, or all files of the folder, at ``path``.
 
-        ``instead`` says that it stands where the base has a file.
+        ``instead``: it is in the place of a file of the base.
         """
         waiting = [path]
         while waiting:
@@ -83,7 +83,7 @@ class _TargetReader:
                 self._unreadable(path, error)
 
     def digests(self) -> LinkTargets:
-        """The content of all that was noted."""
+        """The content of all noted files."""
         digests: dict[str, str] = {}
         bytes_left = MOST_BYTES
         for path, status in sorted(self._targets.items()):

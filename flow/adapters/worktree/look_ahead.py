@@ -1,7 +1,7 @@
-"""Half of a large checkout is looked at by a second process, while this one does the rest.
+"""Looks of a second process at half of a large checkout, while this one does the rest.
 
-A look is the same whoever takes it, and this process alone decides which folders are looked into.
-So an answer that does not come costs time only.
+Both processes get the same result, and this process alone decides which folders are examined. So a
+missing answer costs time only.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from flow.startup.typing import Any
 
 _SHARE = 0.55
-"""Of the work: this process has the index and the changed files beside its own."""
+"""Share of the work: this process has the index and the changed files beside its own."""
 _FOLDER = 6
-"""What opening and listing a folder costs, in looks at a file."""
+"""Cost of opening and listing a folder, in looks at a file."""
 
 
 class LookAhead:
@@ -29,7 +29,7 @@ class LookAhead:
 
     def __init__(self, top: str, clean: CleanFiles) -> None:
         self.folders: frozenset[bytes] = frozenset()
-        """What it looks at."""
+        """Folders that the other process looks at."""
         self._beside: WorkBeside | None = None
         self._looks: dict[bytes, Any] = {}
         folders = _share(clean)
@@ -45,7 +45,7 @@ class LookAhead:
             self._beside = None
 
     def take(self, folder: bytes) -> FolderLook | None:
-        """The look at one of ``folders``; None where this process has to look."""
+        """The look at one of ``folders``; None if this process has to look."""
         if self._beside is not None:
             data = self._beside.result()
             self.close()
@@ -55,7 +55,7 @@ class LookAhead:
 
 
 def _share(clean: CleanFiles) -> list[bytes]:
-    """The folders that the other process looks at; empty where it could do too little."""
+    """The folders that the other process looks at; empty if its share would be too small."""
     left = int((len(clean) + _FOLDER * len(clean.folders)) * _SHARE)
     most, folders = left, []
     for folder, place in clean.folders.items():
@@ -67,7 +67,7 @@ def _share(clean: CleanFiles) -> list[bytes]:
 
 
 def _looks(top: str, folders: list[bytes], clean: CleanFiles) -> bytes:
-    """folder → the look at it. What cannot be looked at is left out."""
+    """folder → the look at it. Folders that cannot be looked at are left out."""
     looks = {}
     opened = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     for folder in folders:

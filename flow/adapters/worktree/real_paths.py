@@ -1,4 +1,4 @@
-"""Where paths really lie: each folder and each symlink on the way is read once, for all paths."""
+"""Real places of paths: each folder and each symlink on the way is read once, for all paths."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 _LOOP = b"loop"  # no real path: those are absolute
 _LONGEST = 4096
-"""Bytes of a real path; links can add up to longer ones, which nothing can open by name."""
+"""Most bytes of a real path; links can add up to longer ones, which no call can open by name."""
 
 
 class RealPaths:
-    """As ``os.path.realpath``, for many paths below one folder, ``top``, which is a real path.
+    """Like ``os.path.realpath``, for many paths below one folder, ``top``, which is a real path.
 
     Symlinks that end in a loop count as plain names.
     """
@@ -29,10 +29,10 @@ class RealPaths:
     def __init__(self, top: bytes) -> None:
         self._top = top.rstrip(b"/")
         self._places: dict[bytes, bytes | None] = {}
-        """A name in a real folder → its real path, ``_LOOP``, or None where that is too long."""
+        """A name in a real folder → its real path, ``_LOOP``, or None if that is too long."""
 
     def of(self, path: bytes) -> bytes | None:
-        """The real path of ``path``, relative to the top; None where it is too long to be told."""
+        """The real path of ``path``, relative to the top; None if it is too long."""
         here = self._top
         opened = {b"": _names(path)}
         """Links whose targets are being entered → the names that are left, the last one first."""
@@ -52,7 +52,7 @@ class RealPaths:
         return here or b"/"
 
     def _entered(self, child: bytes, opened: dict[bytes, list[bytes]]) -> bytes | None:
-        """The real folder to go on from, once ``child`` of a real folder was entered."""
+        """The real folder to continue from, after ``child`` of a real folder was entered."""
         places = self._places
         if child in opened:
             place: bytes | None = _LOOP
@@ -78,7 +78,7 @@ class RealPaths:
 def real_paths_below(
     repo: Repo, top: str, links: Collection[bytes]
 ) -> Callable[[bytes, PathChange], PathChange]:
-    """Gives a change of a repository (with its path in it) where symlinks lead it.
+    """Function that adds to a change of a repository (with its path in it) the target of symlinks.
 
     ``links`` are the repository's symlinks that are new since the base; ``top`` is the checkout's.
     """
@@ -117,7 +117,7 @@ def _names(path: bytes) -> list[bytes]:
 
 
 def _target(path: bytes) -> bytes | None:
-    """What a symlink holds; None for anything else."""
+    """Target of a symlink; None for anything else."""
     try:
         return os.readlink(path)
     except OSError:

@@ -1,4 +1,4 @@
-"""One repository's change set: git's trees and index, and the walk, put together."""
+"""One repository's change set: git's trees and index, and the walk, combined."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _DEPTH = 8
 """Levels of submodules in submodules."""
 
 _TRIES = 3
-"""How often a tree that changes while it is read is read again."""
+"""Attempts to read a tree that changes during the read."""
 
 _WORTH_SAVING = 2 << 20
-"""Bytes of newly hashed content (a file counts for 4096 more) that make writing a large cache worth
-it.
+"""Bytes of newly hashed content (a file counts for 4096 more) that make writing a large cache
+worthwhile.
 """
 
 LARGE = 10_000
-"""Clean files from which on a second process is worth its start: of some 3 ms."""
+"""Clean files from which a second process is worth its start of some 3 ms."""
 
 _SMALL = 4000
 """Files up to which the cache is written for any news: it takes a millisecond."""
@@ -46,28 +46,29 @@ _SMALL = 4000
 _SETTLED_NS = 2_000_000_000
 """Nanoseconds after which a file's stamp is no longer the kernel's present tick."""
 _INDEX_LIMIT = 32 << 20
-"""Bytes of an index up to which it is digested to spare a question to git."""
+"""Bytes of an index up to which it is digested to save a call of git."""
 _LARGE_INDEX = 1 << 18
 """Bytes of an index up to which loading OpenSSL takes longer than digesting it without: unlike
-files, of which there may be many, it is digested once or twice."""
+files, of which there may be many, it is digested once or twice.
+"""
 _SPLIT = b"link"
-"""Begins the part of an index that names another file, with 4 bytes of its size behind it."""
+"""Start of the part of an index that names another file, followed by its size in 4 bytes."""
 
 _staged_entries_cache: dict[
     tuple[str, str, bytes],
     tuple[tuple[tuple[int, ...], str], tuple[dict[bytes, ContentState | None], list[bytes]]],
 ] = {}
-"""Answers of git about an index that has not changed since, in this process."""
+"""git's answers about an index that has not changed since, in this process."""
 
 
 class Scan(NamedTuple):
     """One repository's changes, with those of its submodules, as paths below the top level."""
 
     runs: list[list[PathChange] | Iterator[PathChange]]
-    """The iterators are in the order of their paths: there may be very many changes."""
+    """Iterators are in the order of their paths: there may be very many changes."""
     problems: list[str]
     rules: dict[str, str]
-    """The ignore rules that were met, where they were collected."""
+    """The ignore rules that were met, if they are collected."""
     locked: dict[str, str]
     """path → digest of the ignored files that ``ScanRequest.protected`` names."""
     walks: list[Walk]
@@ -105,19 +106,20 @@ class ScanRequest(NamedTuple):
     top: str
     """The checkout's top level."""
     protected: Globs
-    """Of these, ignored files are examined too."""
+    """Patterns whose ignored files are examined too."""
     deciding: Deciding | None
-    """Hashed anew, with the protected and the changed files; None: time stamps are believed."""
+    """Files to hash anew, with the protected and the changed ones; None: time stamps are believed.
+    """
 
     @property
     def watched(self) -> Globs:
-        """What is examined where it is ignored."""
+        """Patterns of the paths that are examined even if they are ignored."""
         if not self.protected:
             return self.denied
         return Globs([g.text for g in (*self.denied.globs, *self.protected.globs)], anchored=False)
 
     def chosen(self) -> Callable[[Collection[bytes]], set[bytes]] | None:
-        """Chooses among paths that are as in the base those to hash anew; None: stamps tell."""
+        """Function that selects the paths to hash anew, of those as in the base; None: none."""
         if self.deciding is None:
             return None
         patterns, paths = self.deciding
@@ -128,13 +130,13 @@ class ScanRequest(NamedTuple):
 
 
 class Ignored(PathChange):
-    """An ignored file that a denied pattern names, and that is not as recorded."""
+    """An ignored file that a denied pattern names, and that differs from its record."""
 
     __slots__ = ()
 
 
 def settled_scan(repo: Repo, base: str, head: str | None, request: ScanRequest) -> Scan:
-    """Scan; once more where something changed meanwhile."""
+    """Scan; once more if something changed meanwhile."""
     for tries_left in reversed(range(_TRIES)):
         before = _index_stamp(repo)
         scan = _RepositoryScan(repo, base, head, request).run()
@@ -149,11 +151,11 @@ def settled_scan(repo: Repo, base: str, head: str | None, request: ScanRequest) 
 def _staged_entries(
     repo: Repo, table: Table, prefix: bytes
 ) -> tuple[dict[bytes, ContentState | None], list[bytes]]:
-    """:func:`against_index`; git is asked once about all that an index holds.
+    """:func:`against_index`; git is called once for each content of an index.
 
-    What it says of a settled one is remembered in this process (an evaluation scans twice), and in
+    The answer for a settled one is remembered in this process (an evaluation scans twice), and in
     ``table`` unless there are unmerged paths. An index is known by its bytes, since stamps do not
-    show a write through a mapping; its stamps tell that it stayed the same while git read it.
+    show a write through a mapping; its stamps show that it stayed the same while git read it.
     """
     stamp, digest = _index_stamp(repo), _index_digest(repo)
     if digest and digest == table.index:
@@ -173,7 +175,7 @@ def _staged_entries(
 
 
 def _index_digest(repo: Repo) -> str:
-    """Empty where there is no index, or none that is of an ordinary size and whole by itself."""
+    """Digest of the index; empty if there is none of an ordinary size and whole by itself."""
     data = repository.read_regular(
         os.path.join(repository.usable(repo), "index"), limit=_INDEX_LIMIT
     )
@@ -187,7 +189,7 @@ def _index_digest(repo: Repo) -> str:
 def _may_be_split(data: bytes) -> bool:
     """Whether an index may have entries in another file (git's extension ``link``).
 
-    ``link`` may stand in a path as well, seldom with what could be the extension's size behind it.
+    ``link`` may be part of a path as well, seldom followed by a possible size of the extension.
     """
     at = data.find(_SPLIT)
     while at >= 0:
@@ -208,7 +210,7 @@ def _index_stamp(repo: Repo) -> tuple[int, ...]:
 
 
 class _RepositoryScan:
-    """The scan of one repository: a checkout's, or a submodule's, which lies below ``prefix``."""
+    """The scan of one repository: a checkout's, or a submodule's below ``prefix``."""
 
     def __init__(
         self,
@@ -228,7 +230,7 @@ class _RepositoryScan:
         self._head = head
 
     def _against_head(self) -> dict[bytes, ContentState | None]:
-        """:func:`against_tree`; git is asked once about each HEAD, where there is a cache."""
+        """:func:`against_tree`; git is called once for each HEAD, if there is a cache."""
         table, head = self._table, self._head
         base = table.base
         other = head or repository.EMPTY_TREES[len(base)]
@@ -254,7 +256,7 @@ class _RepositoryScan:
         )
 
     def run(self) -> Scan:
-        """Ask git, walk, and put together what both found."""
+        """Call git, walk, and combine both results."""
         self._ask_and_walk()
         walk, protected = self._walk, self._request.protected
         if self._cache:
@@ -278,7 +280,7 @@ class _RepositoryScan:
         return scan
 
     def _ask_and_walk(self) -> None:
-        """A second process takes a part of the looks at a large checkout, git's answers aside."""
+        """Call git and walk; a second process takes a part of the looks at a large checkout."""
         ahead = None
         if len(self._table.clean) >= LARGE:
             from flow.adapters.worktree.look_ahead import LookAhead
@@ -323,7 +325,7 @@ class _RepositoryScan:
         return PathChange(self._path(path), base, head, index, None)
 
     def _changes(self) -> Iterator[PathChange]:
-        """By the order of their paths, each made when it is asked for."""
+        """The changes in the order of their paths, each made when it is asked for."""
         walk = self._walk
         others: dict[bytes, ContentState | None] = {**walk.others, **dict.fromkeys(walk.missing)}
         for path, submodule in walk.submodules.items():
@@ -356,7 +358,7 @@ class _RepositoryScan:
     def _with_real_paths(
         self, changes: Iterator[tuple[bytes, PathChange]], links: Collection[bytes]
     ) -> Iterator[PathChange]:
-        """The changes, with where symlinks lead them; ``links``: those that are new."""
+        """The changes, with the targets of symlinks; ``links``: those that are new."""
         leads: Callable[[bytes, PathChange], PathChange] | None = None
         for path, change in changes:
             if not links and (change.worktree is None or change.worktree.mode != LINK):
@@ -369,7 +371,7 @@ class _RepositoryScan:
             yield leads(path, change)
 
     def _ignored_changes(self) -> list[PathChange]:
-        """Ignored files that a denied pattern names and that are not as they were recorded."""
+        """Ignored files that a denied pattern names and that differ from their record."""
         denied, recorded = self._request.denied, self._request.denied_ignored
         now = {
             self._path(path): entry
@@ -401,7 +403,10 @@ class _RepositoryScan:
         return rules
 
     def _cache_file(self, base: str) -> str | None:
-        """A submodule's is not that of its own checkout, whose Flow folder and rules are others."""
+        """Path of the cache file.
+
+        A submodule's differs from that of its own checkout, whose Flow folder and rules are others.
+        """
         if self._request.cache_dir is None:
             return None
         places = f"{self._request.top}\0{self._repo.top}\0{base}"
@@ -410,9 +415,9 @@ class _RepositoryScan:
 
 
 def _save_cache(file: str, table: Table, walk: Walk, rules: Rules, *, compared: bool) -> None:
-    """Write the cache where there is enough news to be worth it.
+    """Write the cache if there is enough news to be worth it.
 
-    ``compared``: git told anew how HEAD or the index differs from the base.
+    ``compared``: git gave a new comparison of HEAD or the index with the base.
     """
     contents = walk.contents
     compared = compared and len(table) <= _SMALL
@@ -426,7 +431,7 @@ def _save_cache(file: str, table: Table, walk: Walk, rules: Rules, *, compared: 
     aside = walk.ignored_files
     table.hashes = {**walk.files, **aside} if aside else walk.files
     table.rules = rules.digest
-    if len(rules.decisions) > len(walk.asked):  # some were of paths that are gone
+    if len(rules.decisions) > len(walk.asked):  # some were of paths that do not exist any more
         rules.decisions = {path: rules.decisions[path] for path in walk.asked}
     table.decisions = rules.decisions
     table.save(file, clean)

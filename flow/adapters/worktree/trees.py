@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from flow.core.boundary.rules import Baseline
 
     Mark = Callable[[list[PathChange], Baseline], list[PathChange] | Changes]
-    """The same changes, with those marked that only have names of Flow's."""
+    """Function that returns the same changes, with ``foreign`` for those that only have Flow's
+    names.
+    """
 
 _OWN = b".flow/"
 _COUNTED = b".flow/rubrics/"
@@ -46,7 +48,7 @@ def _listed(output: bytes, prefix: bytes) -> Iterator[tuple[bytes, ContentState]
 def against_tree(
     repo: Repo, base: str, head: str | None, prefix: bytes = b""
 ) -> dict[bytes, ContentState | None]:
-    """path → its entry in ``head``, for every path where that is not the base's."""
+    """path → its entry in ``head``, for every path whose entry differs from the base's."""
     other = head or repository.EMPTY_TREES[len(base)]
     if other == base:
         return {}
@@ -59,10 +61,10 @@ def against_tree(
 def against_index(
     repo: Repo, base: str, prefix: bytes
 ) -> tuple[dict[bytes, ContentState | None], list[bytes]]:
-    """path → its staged entry where that is not the base's; and the unmerged paths.
+    """path → its staged entry if that differs from the base's; and the unmerged paths.
 
-    ``--cached`` leaves the working tree alone. ``--ignore-submodules=dirty`` outvotes what the
-    checkout configures about submodules, and looks at their staged commits only.
+    ``--cached`` leaves the working tree alone. ``--ignore-submodules=dirty`` overrules the
+    checkout's configuration of submodules, and looks at their staged commits only.
     """
     output = repository.git(
         repo,
@@ -97,12 +99,12 @@ def commit_tree(
     own_files: Callable[[PathChange], bool],
     mark: Mark = lambda changes, _: changes,
 ) -> str | None:
-    """The digest that ``subject_tree`` gives where ``commit`` is checked out and all is committed.
+    """The digest that ``subject_tree`` returns if ``commit`` is checked out and all is committed.
 
-    ``mark`` is as in ``pinned.commits_outside``. Submodules are left out: a commit does not say
+    ``mark`` is as in ``pinned.commits_outside``. Submodules are left out: a commit does not show
     whether they are checked out.
 
-    None where git does not know the commit, or nothing is pinned to compare it with.
+    None if git does not know the commit, or there is no pin to compare it with.
     """
     base = baseline.base_commit
     if base is None or not repository.is_id(base) or not repository.is_id(commit):

@@ -1,8 +1,8 @@
-"""Walk a working tree: every file is examined, and hashed where its stamps are not known ones.
+"""Walk a working tree: every file is examined, and hashed if its stamps are not known ones.
 
-Content is hashed as it lies on disk, without git's filters and line-end conversion: those are set
-by the checkout. What differs from its blob for that reason alone did so at activation too, and is
-recorded then as dirty. Symlinks are never followed.
+Content is hashed as it is on disk, without git's filters and line-end conversion: those are set by
+the checkout. A file that differs from its blob for that reason alone did so at activation too, and
+is recorded then as dirty. Symlinks are never followed.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ if TYPE_CHECKING:
     from flow.core.boundary.globs import Globs
 
 _MOVING = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE, errno.ELOOP)
-"""Errors that show that somebody changes the tree right now."""
+"""Errors that show that the tree changes at this moment."""
 
 _DEEP = 3
-"""After so many levels of untracked folders, the rest is listed at once: git is asked once a level.
+"""Levels of untracked folders after which the rest is listed at once: git is called once a level.
 """
 
 _OWN = b".flow"
 _OWN_COUNTED = (b".flow/rubrics", b".flow/runners.yaml")
-"""What people write below it."""
+"""Paths of people's own files below Flow's folder."""
 
 
 class Walk:
     """One walk over one repository's working tree.
 
-    ``tracked`` are paths of HEAD or the index that the base has not; no ignore rule touches those.
-    ``gitlinks`` are the submodules among all tracked paths. ``prefix`` is the path of this
+    ``tracked`` are paths of HEAD or the index that the base does not have; no ignore rule touches
+    those. ``gitlinks`` are the submodules among all tracked paths. ``prefix`` is the path of this
     repository below the top level, with a ``/`` at its end (``b""`` at the top). ``deciding``
     chooses, among paths below the top level that are as in the base by their stamps, those to hash
-    all the same; what differs from the base is hashed anew then, too. None: stamps are believed.
-    ``ahead`` are looks that another process takes, if any.
+    all the same; files that differ from the base are hashed anew then, too. None: stamps are
+    believed. ``ahead`` are looks that another process takes, if any.
     """
 
     def __init__(
@@ -68,8 +68,8 @@ class Walk:
         ahead: LookAhead | None,
     ) -> None:
         self.files: dict[bytes, bytes] = {}
-        """What is on disk (``pack_hashed``), for every regular file and symlink that is not the
-        base's: there may be very many.
+        """Files on disk (``pack_hashed``): every regular file and symlink that differs from the
+        base. There may be very many.
         """
         self.others: dict[bytes, ContentState] = {}
         """The other things on disk that are not the base's."""
@@ -77,7 +77,7 @@ class Walk:
         """Tracked paths that are not on disk."""
         self.ignored_files: dict[bytes, bytes] = {}
         self.ignored_others: dict[bytes, ContentState] = {}
-        """The same of what is ignored and a denied pattern names."""
+        """Like ``files`` and ``others``, for ignored paths that a denied pattern names."""
         self.submodules: dict[bytes, repository.Repo] = {}
         self.untouched: set[bytes] = set()
         """Submodules that are not checked out."""
@@ -85,7 +85,7 @@ class Walk:
         self.unsettled = False
         """Whether something changed meanwhile: another walk may help."""
         self._renamed: dict[bytes, int] = {}
-        """When folders were renamed (ns), as :meth:`written` names them."""
+        """Times (ns) of renames of folders, with their names as in :meth:`written`."""
         self.asked: list[bytes] = []
         """The untracked names that were met, as the ignore rules are asked for them."""
         self._top = os.fsencode(top) + b"/"
@@ -116,7 +116,7 @@ class Walk:
         """Clean files that were not there when their folder was looked at."""
 
     def run(self) -> None:
-        """Walk."""
+        """Run the walk."""
         self._doubt()
         if self._collect:
             for path in {*self._table, *self._tracked}:
@@ -147,9 +147,9 @@ class Walk:
         return {**files, **self.ignored_others}
 
     def written(self) -> Iterator[tuple[bytes, int]]:
-        """The files that were examined, and when each was last written to, or renamed (ns).
+        """The examined files, and the time (ns) at which each was last written to, or renamed.
 
-        A folder is in it (with a ``/`` at its end, an untracked one with two) where its stamps show
+        A folder is included (with a ``/`` at its end, an untracked one with two) if its stamps show
         that it was renamed after a name was last made or removed in it.
         """
         prefix, contents = self.prefix, self.contents
@@ -181,7 +181,7 @@ class Walk:
     # --- tracked ---
 
     def _doubt(self) -> None:
-        """Let the deciding files be met, whatever their stamps say."""
+        """Let the deciding files be examined, even with known stamps."""
         if self._deciding is None:
             return
         clean, prefix = self._table.clean, self.prefix
@@ -189,7 +189,7 @@ class Walk:
         self.contents.doubt(path[len(prefix) :] for path in self._deciding(paths))
 
     def _tracked_folders(self) -> list[bytes]:
-        """Examine everything in the folders that hold tracked files; returns the other folders.
+        """Examine all files in the folders that hold tracked files; returns the other folders.
 
         The way to the top level is looked up once.
         """
@@ -209,7 +209,7 @@ class Walk:
         return odd
 
     def _tracked_folder(self, top: int, folder: bytes, odd: list[bytes]) -> list[bytes]:
-        """Examine what lies in one of them; returns those in it."""
+        """Examine the files in one of them; returns the folders in it."""
         look = self._look(top, folder)
         self._looked.add(folder)
         self._not_met += look.missing
@@ -236,7 +236,7 @@ class Walk:
         return look
 
     def _meet(self, path: bytes) -> None:
-        """A file whose stamps are not known."""
+        """Examine a file whose stamps are not known."""
         if self._aside(path):
             return
         if path in self._table or path in self._tracked:
@@ -247,12 +247,12 @@ class Walk:
             self._candidates.append(path)
 
     def _note_rename(self, path: bytes, at: int | None) -> None:
-        """Record when a folder was renamed (ns; None: its stamps do not show that)."""
+        """Record the time (ns) of a folder's rename; None: its stamps do not show one."""
         if at is not None:
             self._renamed[path if self.prefix + path else b"./"] = at
 
     def _odd_folder(self, path: bytes, odd: list[bytes], inside: list[bytes]) -> None:
-        """A folder without tracked files."""
+        """Sort a folder without tracked files."""
         if not self.prefix and path in (b".git", _OWN):
             if path == _OWN:
                 self._own_counted(inside)
@@ -275,7 +275,10 @@ class Walk:
                 self._meet(path)
 
     def _aside(self, path: bytes) -> bool:
-        """``.git`` as a file, and files of rules, which are read where rules are collected."""
+        """Whether ``path`` is a file ``.git``, which is then handled.
+
+        A file of rules is read if rules are collected.
+        """
         name = path.rpartition(b"/")[2]
         if name == b".git":
             self._nested(path)
@@ -317,7 +320,7 @@ class Walk:
     # --- untracked ---
 
     def _untracked(self, files: list[bytes], folders: list[bytes]) -> None:
-        """What git does not track, level by level: their stamps are read once they are to count."""
+        """Examine untracked files, level by level: stamps are read only of those that count."""
         level = 0
         while files or folders:
             asked = files + [path + b"/" for path in folders if path not in self.untouched]
@@ -344,7 +347,7 @@ class Walk:
             files, folders, level = following, deeper, level + 1
 
     def _list(self, folder: bytes, files: list[bytes], folders: list[bytes]) -> None:
-        """What lies in an untracked folder."""
+        """Add the content of an untracked folder to ``files`` and ``folders``."""
         try:
             self._note_rename(folder + b"//", renamed_at(os.lstat(self._top + folder)))
         except OSError as error:
@@ -360,7 +363,7 @@ class Walk:
                 files.append(path)
 
     def _list_all(self, folder: bytes, files: list[bytes]) -> None:
-        """Everything below an untracked folder; ignored folders' content falls out by its path."""
+        """Add all files below an untracked folder; ignored ones are found by their path later."""
         folders = [folder]
         while folders:
             current = folders.pop()
@@ -393,7 +396,7 @@ class Walk:
             self._examine(path, status, self.files, self.others)
 
     def _within_ignored(self, folder: bytes) -> None:
-        """An ignored folder is walked only where a denied pattern's literal part enters it."""
+        """Walk an ignored folder only if a denied pattern's literal part enters it."""
         folders = [folder]
         while folders:
             current = folders.pop()
@@ -414,7 +417,7 @@ class Walk:
         files: dict[bytes, bytes],
         others: dict[bytes, ContentState],
     ) -> None:
-        """Add what is not as in the base; what cannot be read is a problem."""
+        """Add a file that differs from the base; an unreadable one is a problem."""
         if stat.S_ISDIR(status.st_mode):
             self._unreadable(path, OSError(errno.ESTALE, "it became a folder"))
             return
@@ -433,7 +436,7 @@ class Walk:
         if error.errno in _MOVING:
             self.unsettled = True
         reason = error.strerror or "unknown error"
-        filename = error.filename  # of a folder's entry where that is what failed
+        filename = error.filename  # of a folder's entry if that is the cause
         if isinstance(filename, bytes) and filename != self._top:
             path = filename.removeprefix(self._top).rstrip(b"/")
         self.problems.append(f"{self.name(path) or 'the top level'} cannot be read: {reason}")

@@ -1,4 +1,4 @@
-"""Which files were written after a moment, by their time stamps: to be shown, never to decide."""
+"""Files that were written after a moment, by their time stamps: to be shown, never to decide."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 def written_since(top: str, paths: Iterable[str], at: str) -> list[str]:
     """The files among ``paths`` whose content, name or mode changed at or after ``at``.
 
-    ``at`` is a moment as files hold it. What is gone has no time stamp and is left out.
+    ``at`` is a moment in the form of stored times. A file that is gone has no time stamp and is
+    left out.
     """
     try:
         moment = instant.seconds(at)
-    except (ValueError, IndexError):  # an event that somebody else wrote
+    except (ValueError, IndexError):  # an event that Flow did not write
         return []
     newer = []
     for path in paths:
