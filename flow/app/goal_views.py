@@ -72,9 +72,12 @@ class ViewPort(Protocol):
         """Recorded runs of the goal's commands, as they are now, on its base commit (red first)."""
 
     def events(
-        self, run_id: str, goal_id: str, *, leave_out: str | None = None
+        self, run_id: str, goal_id: str, *, leave_out: str | None = None, turns: int | None = None
     ) -> tuple[Sequence[Mapping[str, Any]], Sequence[str]]:
-        """The events of a goal in a run, but those of a type, and what could not be read."""
+        """The events of a goal in a run, but those of a type, and what could not be read.
+
+        With ``turns`` those of evaluations before the newest so many may be missing.
+        """
 
     def written_since(self, paths: Sequence[str], at: str) -> Sequence[str]:
         """The files among ``paths`` that were written after a moment, by their time stamps."""
@@ -104,20 +107,23 @@ def choose(port: ViewPort, named: str | None = None, states: Collection[str] = (
         raise
 
 
-def status(port: ViewPort, goal_id: str) -> dict[str, Any]:
-    """The standing of a goal, as :func:`flow.app.overview.status` lays it out."""
+def status(port: ViewPort, goal_id: str, most_turns: int = MOST_TURNS) -> dict[str, Any]:
+    """The standing of a goal, as :func:`flow.app.overview.status` lays it out.
+
+    ``most_turns`` (at least 1): how many of its newest turns it names.
+    """
     from flow.app.persons_acts import persons_acts  # a status bar names none
 
     loaded = port.load(goal_id)
     pending = port.is_pending(goal_id)
     goal_now = newest(port, loaded.goal)
     context, trusted = port.closing_context(), port.trusted(loaded)
-    events = told_events(port, loaded.goal)
+    events = told_events(port, loaded.goal, most_turns)
     turns = past.past_turns(events)
     document = overview.status(
         context, loaded, trusted, pending, goal_now, turns[-1] if turns else None
     )
-    document["turns"] = [turn.to_document() for turn in turns[-MOST_TURNS:]]
+    document["turns"] = [turn.to_document() for turn in turns[-most_turns:]]
     document |= persons_acts(port.records, loaded.goal, events)
     document["here"] = is_of_branch(loaded.goal.branch, port.branch())
     _name_moved_files(port, document)
@@ -135,12 +141,17 @@ def status(port: ViewPort, goal_id: str) -> dict[str, Any]:
     return overview.with_base(document, loaded.goal, runs) if runs else document
 
 
-def told_events(port: ViewPort, goal: Goal) -> Sequence[Mapping[str, Any]]:
-    """The events of a goal that are shown to people; none if they cannot be read."""
+def told_events(
+    port: ViewPort, goal: Goal, turns: int | None = None
+) -> Sequence[Mapping[str, Any]]:
+    """The events of a goal that are shown to people; none if they cannot be read.
+
+    With ``turns`` those of evaluations before the newest so many may be missing.
+    """
     if goal.run_id is None:
         return ()
     try:
-        return port.events(goal.run_id, goal.id, leave_out="evidence")[0]
+        return port.events(goal.run_id, goal.id, leave_out="evidence", turns=turns)[0]
     except FlowError:  # flow goal history says why
         return ()
 

@@ -48,7 +48,9 @@ def _guards_changed(context: ClosingContext, goal: Goal, run_id: str) -> bool:
         recorded = context.baseline(goal, run_id)
         denied = (*goal.denied_paths, *context.denied_paths)
         now = context.snapshot(recorded.baseline, denied, None).guards
-        approved = proposals.approved_guards(goal, run_id, context.records)
+        approved = None
+        if not recorded.recorded or guards.any_changed((now,), recorded.baseline.guards):
+            approved = proposals.approved_guards(goal, run_id, context.records)
     except FlowError:  # an evaluation names the fault
         return False
     if guards.unapproved((now,), recorded.baseline.guards, approved):

@@ -62,7 +62,7 @@ def _standing(port: ViewPort, loaded: LoadedGoal) -> dict[str, Any]:
         pass
     facts["held_back"] = held_back(port, context, loaded) or None
     present = CurrentFiles(context, loaded)
-    report, turns = present.report, past_turns(told_events(port, goal))
+    report, turns = present.report, past_turns(told_events(port, goal, 1))
     if report is not None:
         facts["outside"] = len(report.violations)
         then = turns[-1].tree if turns else None

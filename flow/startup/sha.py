@@ -1,22 +1,21 @@
-"""SHA digests of small values without OpenSSL: loading that takes as long as half an interpreter.
+"""SHA digests of little data without OpenSSL: loading that takes as long as half an interpreter.
 
-On much data OpenSSL is many times faster, so :func:`new` asks for the size. On 400 bytes, a line of
-the ledger, it is five times faster: once it is loaded, :func:`sha256` takes it. After :data:`MUCH`
-bytes of small values it is loaded, since by then as much time is lost.
+OpenSSL is five times faster: once it is loaded, it is used. Before, the bytes that are digested
+without it are counted. At :data:`MUCH` bytes it is loaded, since by then as much time is lost.
 """
 
 from __future__ import annotations
 
 from flow.startup.typing import TYPE_CHECKING, Literal
 
-MUCH = 128 << 10
+MUCH = 512 << 10
 """Bytes that take as long without OpenSSL as loading it does."""
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from hashlib import _Hash, sha1, sha256
 
-    _maker: Callable[[int], Callable[[], _Hash]]
+    _maker: Callable[[Algorithm, int], Callable[[], _Hash]]
 else:
     from sys import modules
 
@@ -36,16 +35,17 @@ else:
 
     def sha256(data=b""):
         """A SHA-256 over ``data`` and what it is updated with."""
-        return _maker(len(data))(data)
+        return _maker("sha256", len(data))(data)
 
-    def _maker(size):
-        """The function that makes a SHA-256 for ``size`` more bytes: OpenSSL's, or Python's own."""
+    def _maker(algorithm, size):
+        """The function that makes a digest for ``size`` more bytes: OpenSSL's, or Python's own."""
         library = modules.get("_hashlib")
         if library is None:
             _digested[0] += size
-            if _digested[0] > MUCH:
+            if _digested[0] >= MUCH:
                 library = _load_openssl()
-        return getattr(library, "openssl_sha256", _own_sha256)
+        own = _own_sha256 if algorithm == "sha256" else sha1
+        return getattr(library, f"openssl_{algorithm}", own)
 
     def _load_openssl():
         try:
@@ -60,8 +60,6 @@ __all__ = ["Algorithm", "is_digest", "new", "sha1", "sha256"]
 
 Algorithm = Literal["sha1", "sha256"]
 _DIGITS = frozenset("0123456789abcdef")
-SMALL = 1 << 14
-"""Bytes up to which OpenSSL is not worth loading."""
 
 
 def is_digest(value: object) -> bool:
@@ -70,9 +68,5 @@ def is_digest(value: object) -> bool:
 
 
 def new(algorithm: Algorithm, size: int) -> _Hash:
-    """A digest for about ``size`` bytes that are still to come."""
-    if size > SMALL:
-        import hashlib
-
-        return hashlib.sha256() if algorithm == "sha256" else hashlib.sha1()  # noqa: S324
-    return _maker(size)() if algorithm == "sha256" else sha1()  # noqa: S324
+    """A digest for about ``size`` bytes that are still to come, :data:`MUCH` for many."""
+    return _maker(algorithm, size)()

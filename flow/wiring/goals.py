@@ -94,11 +94,11 @@ class Goals:
         return open_goals.run_of(self.load(goal_id).goal)
 
     def events(
-        self, run_id: str, goal_id: str, *, leave_out: str | None = None
+        self, run_id: str, goal_id: str, *, leave_out: str | None = None, turns: int | None = None
     ) -> tuple[Sequence[Mapping[str, Any]], Sequence[str]]:
         from flow.adapters.chain import event_log
 
-        return event_log.read(self.top, run_id, goal_id, leave_out=leave_out)
+        return event_log.read(self.top, run_id, goal_id, leave_out=leave_out, turns=turns)
 
     def branch_goals(self, *, with_trees: bool = False) -> BranchGoals:
         """See :func:`flow.adapters.ledger.branch_goals.branch_goals`."""

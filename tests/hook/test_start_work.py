@@ -219,6 +219,60 @@ def test_a_stop_with_nothing_changed_looks_once(
     assert len(looks) == 1
 
 
+def test_only_a_stop_that_changed_something_waits_for_the_disk(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    synced: list[int] = []
+    sync = os.fsync
+
+    def noted(fd: int) -> None:
+        synced.append(os.fstat(fd).st_ino)
+        sync(fd)
+
+    scene.create(scene.start(repo))
+    scene.meet(repo)
+    monkeypatch.setattr(os, "fsync", noted)
+    hooks.stop(repo, capfd)
+    [verdict] = repo.path.glob(".flow/runs/*/last-verdict.json")
+    assert verdict.parent.stat().st_ino in synced, "the verdict of a turn that was written"
+    hooks.stop(repo, capfd)  # what the first one was told is remembered
+    before = verdict.read_bytes()
+    synced.clear()
+    hooks.stop(repo, capfd)
+    assert synced == []
+    assert verdict.read_bytes() != before
+
+
+def test_an_unchanged_stop_looks_back_over_its_events_once(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    lengths: list[int] = []
+    read = os.pread
+
+    def noted(fd: int, size: int, at: int) -> bytes:
+        data = read(fd, size, at)
+        lengths.append(len(data))
+        return data
+
+    def bytes_after(turns: int) -> int:
+        for _ in range(turns):
+            hooks.stop(repo, capfd)
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "pread", noted)
+            lengths.clear()
+            hooks.stop(repo, capfd)
+        return sum(lengths)
+
+    scene.create(scene.start(repo))
+    scene.meet(repo)
+    few = bytes_after(12)  # their events are more than one block
+    [events] = repo.path.glob(".flow/runs/*/events.jsonl")
+    size = events.stat().st_size
+    many = bytes_after(30)
+    # One look goes back to what tells of the evidence; no other looks for what is not there.
+    assert 0 < many - few < 1.5 * (events.stat().st_size - size)
+
+
 def ask(repo: GitRepo) -> Any:
     return live_question(Context(str(repo.path)), "greet")
 

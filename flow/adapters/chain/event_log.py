@@ -21,11 +21,12 @@ from flow.core.chain.entries import ARCHIVED, events_genesis, seal
 from flow.errors import in_file
 from flow.startup import json
 from flow.startup.contexts import closing
+from flow.startup.functools import partial
 from flow.startup.sha import is_digest, sha256
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterator, Mapping
 
     Event = Mapping[str, Any]
 
@@ -49,6 +50,8 @@ that event, and its line. Appending changes the stamp. If others alter the newes
 changing it, they break the chain: the next event follows the line that was there.
 """
 
+_TYPE = b'"type":"'
+_EVALUATIONS = (b'"type":"stop"', b'"type":"evaluated"')
 _FIRST_BLOCK, _LARGEST_BLOCK = 1 << 13, 1 << 22
 _WARNINGS_LIMIT = 20
 
@@ -111,13 +114,21 @@ def text(event: Event) -> bytes:
 
 
 def read(
-    root: str, run_id: str, goal_id: str | None = None, *, leave_out: str | None = None
+    root: str,
+    run_id: str,
+    goal_id: str | None = None,
+    *,
+    leave_out: str | None = None,
+    turns: int | None = None,
 ) -> tuple[tuple[Event, ...], tuple[str, ...]]:
     """The run's events in order, only those of ``goal_id`` where it is given, and warnings.
 
-    Events of the type ``leave_out`` are passed over unread.
+    Events of the type ``leave_out`` are passed over unread; with ``turns`` those of evaluations,
+    too, but for the newest so many turns of each file.
     """
-    unread = _needle("type", leave_out) if leave_out is not None else None
+    left_out = _needle("type", leave_out) if leave_out is not None else None
+    goal = _needle("goal_id", goal_id) if goal_id is not None else b""
+    unread = partial(_unread, left_out, turns, goal)
     newest_first: list[list[Event]] = []
     warnings: list[str] = []
     for rel, fd in event_files.opened(root, layout.events_file(run_id)):
@@ -133,8 +144,10 @@ def read(
     return tuple(event for events in reversed(newest_first) for event in events), tuple(warnings)
 
 
-def _events(rel: str, data: bytes, unread: bytes | None, warnings: list[str]) -> Iterator[Event]:
-    """The events in the end of a file, except those with ``unread`` in their line."""
+def _events(
+    rel: str, data: bytes, unread: Callable[[list[bytes]], Container[int]], warnings: list[str]
+) -> Iterator[Event]:
+    """The events in the end of a file, but those in the lines with the numbers ``unread``."""
     lines = data.split(b"\n")
     if len(data) > READ_LIMIT:  # the first of them began before
         del lines[0]
@@ -142,8 +155,9 @@ def _events(rel: str, data: bytes, unread: bytes | None, warnings: list[str]) ->
         lines = lines or [b""]
     if lines.pop():
         warnings.append(f"{rel}: ends in half a line, which is skipped")
+    passed_over = unread(lines)
     for number, line in enumerate(lines, 1):
-        if unread is not None and unread in line:
+        if number in passed_over:
             continue
         event = lenient_json.mapping(line)
         if event is not None:
@@ -151,6 +165,26 @@ def _events(rel: str, data: bytes, unread: bytes | None, warnings: list[str]) ->
         elif len(warnings) < _WARNINGS_LIMIT:
             which = f"line {number}" if len(data) <= READ_LIMIT else "a line"
             warnings.append(f"{rel}: {which} is not an event and is skipped")
+
+
+def _unread(left_out: bytes | None, turns: int | None, goal: bytes, lines: list[bytes]) -> set[int]:
+    """The numbers, from 1, of the lines that hold ``left_out``, and of older evaluations.
+
+    Those are the lines with ``goal`` of evaluations before the newest ``turns``; None: none are.
+    """
+    newest_turns: set[bytes] = set()
+    unread = set()
+    for number in range(len(lines), 0, -1):
+        line = lines[number - 1]
+        if left_out is not None and left_out in line:
+            unread.add(number)
+        # Flow writes an event's own type before any text of others.
+        elif turns is not None and line.startswith(_EVALUATIONS, line.find(_TYPE)) and goal in line:
+            if len(newest_turns) <= turns:
+                newest_turns.add(line.partition(b'"turn":')[2].partition(b",")[0])
+            if len(newest_turns) > turns:
+                unread.add(number)
+    return unread
 
 
 def newest(

@@ -55,11 +55,11 @@ class StopRecord:
         self._context = context
         self._top = context.top
 
-    def persist(self, verdict: Verdict) -> tuple[str, ...]:
-        """Keep the verdict; returns warnings."""
+    def persist(self, verdict: Verdict, *, sync: bool) -> tuple[str, ...]:
+        """Keep the verdict; returns warnings. Without ``sync`` the disk may get it later."""
         run = self._context.run_record.run(verdict.run_id)
         document = {**verdict.to_document(), "source": SOURCE}
-        return verdicts.write_verdict(run, document, now=clock.now())[1]
+        return verdicts.write_verdict(run, document, now=clock.now(), sync=sync)[1]
 
     def loop(self, goal_id: str, run_id: str) -> LoopCounters:
         """The counters; fresh ones if there are none."""

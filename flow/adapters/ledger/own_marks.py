@@ -8,6 +8,7 @@ from flow.core.boundary.changes import with_replaced
 from flow.core.boundary.rules import REGULAR, is_temporary, own_files
 from flow.core.layout import journal_base
 from flow.errors import FlowError
+from flow.startup.once import once
 from flow.startup.typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -44,7 +45,10 @@ class _OwnNamedChange:
 
     def __init__(self, repo: Repo, change: PathChange, record: OwnRecord) -> None:
         self._repo, self._change, self._record = repo, change, record
-        self._rows = record.rows(change.path)
+
+    @once
+    def _rows(self) -> tuple[WrittenFile, ...]:
+        return self._record.rows(self._change.path)
 
     def foreign(self) -> Foreign:
         """The worst of the states that differ from the base."""
@@ -58,7 +62,8 @@ class _OwnNamedChange:
         return "altered" if "altered" in marks else "unrecorded" if "unrecorded" in marks else ""
 
     def _state(self, entry: ContentState) -> Foreign:
-        if any(entry.digest in row.blobs and self._holds(row) for row in self._rows):
+        same = self._record.rows(self._change.path, entry.digest)
+        if any(entry.digest in row.blobs and self._holds(row) for row in same):
             return ""
         data = self._content(entry)
         if data is None or not self._change.path.endswith(".md"):

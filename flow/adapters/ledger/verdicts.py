@@ -27,13 +27,19 @@ SOURCE = "verdict"
 
 
 def write_verdict(
-    run: RunWrites, document: Mapping[str, Any], *, now: str, file: str = SOURCE
+    run: RunWrites,
+    document: Mapping[str, Any],
+    *,
+    now: str,
+    file: str = SOURCE,
+    sync: bool = True,
 ) -> tuple[str, tuple[str, ...]]:
     """Replace the run's ``last-verdict.json``; returns its path below the checkout, and warnings.
 
     ``now`` becomes ``recorded_at``; ``file`` names the document in messages. Over-long texts are
-    cut with a warning. Raises :class:`ContractError` with every fault at once, :class:`InputError`
-    for the run id, :class:`RefusedError` if the path is a symlink, :class:`StorageError`.
+    cut with a warning. Without ``sync`` a power cut may leave the old one. Raises
+    :class:`ContractError` with every fault at once, :class:`InputError` for the run id,
+    :class:`RefusedError` if the path is a symlink, :class:`StorageError`.
     """
     run_id = ids.run_id(run.run_id)
     _refuse_unwritable(document, file)
@@ -44,7 +50,7 @@ def write_verdict(
         raise in_file(file).corrupt(f"is larger than {layout.VERDICT_LIMIT} bytes", "shorten it")
     rel = layout.verdict_file(run_id)
     data = text.encode("ascii")
-    run.replace(rel, data)
+    run.replace(rel, data, sync=sync)
     return rel, warnings
 
 

@@ -15,7 +15,7 @@ import os
 from flow.adapters.fs import files, folders
 from flow.errors import FlowError
 from flow.startup.contexts import suppress
-from flow.startup.sha import new
+from flow.startup.sha import MUCH, new
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _BLOCK = 1 << 16
+_LITTLE = 1 << 14
+"""Bytes: an output that begins with more is taken for a long one."""
 END_KEPT = 1 << 18
 """Bytes of the end that can be read at any limit: decisions are made on uncut text."""
 END = "-end"
@@ -124,7 +126,7 @@ class OutputFile:
     def _append(self, data: memoryview | bytes) -> None:
         files.write_all(self._fd, data)
         if self._digest is None:  # a small output mostly stays small
-            self._digest = new("sha256", len(data))
+            self._digest = new("sha256", len(data) if len(data) <= _LITTLE else MUCH)
         self._digest.update(data)
         self._size += len(data)
 

@@ -50,14 +50,17 @@ class OwnRecord:
     def __init__(self, locate: Callable[[], tuple[str, str]]) -> None:
         self._locate = locate
 
-    def rows(self, rel: str) -> tuple[WrittenFile, ...]:
-        """The states of a file, oldest first; none if nothing is on record."""
+    def rows(self, rel: str, mentioning: str = "") -> tuple[WrittenFile, ...]:
+        """The states of a file, oldest first; none if nothing is on record.
+
+        A file has one for each turn. Those without ``mentioning`` in their line are left out.
+        """
         try:
-            return self._read(rel)
+            return self._read(rel, mentioning)
         except FlowError:
             return ()
 
-    def _read(self, rel: str) -> tuple[WrittenFile, ...]:
+    def _read(self, rel: str, mentioning: str = "") -> tuple[WrittenFile, ...]:
         """Like :meth:`rows`, for a write: raises if the disk gives no answer.
 
         A history that was not read must not be taken for an empty one: the file would become
@@ -73,7 +76,8 @@ class OwnRecord:
         except RefusedError:
             return ()
         data = files.read_optional(folder, _file(repo, rel), limit=2 * LIMIT)
-        return tuple(_parsed((data or b"").decode("ascii", "replace").splitlines()))
+        lines = (data or b"").decode("ascii", "replace").splitlines()
+        return tuple(_parsed([line for line in lines if mentioning in line]))
 
     def file(self, rel: str, data: bytes) -> None:
         """Record the content that a report or scorecard is about to have."""
@@ -155,7 +159,7 @@ def blob_names(data: bytes) -> tuple[str, ...]:
     head = b"blob %d\0" % len(data)
     names = []
     for algorithm in ALGORITHMS:
-        digest = new(algorithm, 0)  # one file a command: loading OpenSSL takes longer
+        digest = new(algorithm, len(data))
         digest.update(head)
         digest.update(data)
         names.append(digest.hexdigest())

@@ -15,7 +15,7 @@ from flow.adapters.worktree.walk import Walk
 from flow.core.boundary.globs import Globs, path_bytes, why_not
 from flow.core.boundary.rules import GITLINK, LINK, ContentState, PathChange, entry_digest
 from flow.errors import GitError
-from flow.startup.sha import new, sha256
+from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -47,10 +47,6 @@ _SETTLED_NS = 2_000_000_000
 """Nanoseconds after which a file's stamp is no longer the kernel's present tick."""
 _INDEX_LIMIT = 32 << 20
 """Bytes of an index up to which it is digested to save a call of git."""
-_LARGE_INDEX = 1 << 18
-"""Bytes of an index up to which loading OpenSSL takes longer than digesting it without: unlike
-files, of which there may be many, it is digested once or twice.
-"""
 _SPLIT = b"link"
 """Start of the part of an index that names another file, followed by its size in 4 bytes."""
 
@@ -181,9 +177,7 @@ def _index_digest(repo: Repo) -> str:
     )
     if not data or len(data) == _INDEX_LIMIT or _may_be_split(data):
         return ""
-    digest = new("sha256", len(data)) if len(data) > _LARGE_INDEX else sha256()
-    digest.update(data)
-    return digest.hexdigest()
+    return sha256(data).hexdigest()
 
 
 def _may_be_split(data: bytes) -> bool:

@@ -213,7 +213,9 @@ def _with_guards(
     """The report with git's hooks and settings, before the commands and after."""
     moments = (facts.before.guards, *drift.guards)
     baseline = facts.baseline.guards
-    approved = proposals.approved_guards(facts.loaded.goal, facts.run_id, tools.records)
+    approved = None
+    if not facts.recorded or guards.any_changed(moments, baseline):  # else no approval decides
+        approved = proposals.approved_guards(facts.loaded.goal, facts.run_id, tools.records)
     changed = guards.unapproved(moments, baseline, approved)
     lost = not facts.recorded and not guards.as_approved(moments[-1], baseline, approved)
     moved = guards_moved(facts, drift)

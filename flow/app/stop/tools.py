@@ -81,8 +81,8 @@ class LoopRecord(Protocol):
     def keep_loop(self, run_id: str, loop: LoopCounters) -> None:
         """Replace the counters."""
 
-    def persist(self, verdict: Verdict) -> tuple[str, ...]:
-        """Keep the verdict; returns warnings."""
+    def persist(self, verdict: Verdict, *, sync: bool) -> tuple[str, ...]:
+        """Keep the verdict; returns warnings. Without ``sync`` the disk may get it later."""
 
     def note(self, run_id: str, goal_id: str, event: Mapping[str, Any]) -> None:
         """Append an event to a run."""

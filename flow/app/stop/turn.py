@@ -92,7 +92,8 @@ def judge_stop(
         verdict = _limit_verdict(step.limit, evaluated, limits, tools, mode)
         evaluated = evaluated._replace(verdict=verdict)
     try:
-        warnings += tools.record.persist(verdict)
+        # Of a turn that changed nothing it is only an aid: like the counters it is made again.
+        warnings += tools.record.persist(verdict, sync=facts.written or bool(step.limit))
     except FlowError as error:
         warnings.append(f"the verdict stands, but could not be recorded: {error}")
     answer = _goal_answer(row, step, limits, goal, evaluated, host, tools, warnings, proof_lost)

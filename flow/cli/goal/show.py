@@ -8,7 +8,7 @@ from flow.core.goal.lifecycle import STATUSES
 from flow.core.text.near import did_you_mean
 from flow.errors import at_key
 from flow.render import text
-from flow.render.goal.status import status_lines
+from flow.render.goal.status import TURNS, status_lines
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def _show_status(args: argparse.Namespace, out: Output) -> int:
     context = Context()
     goals = Goals(context)
-    document = goal_views.status(goals, goal_views.choose(goals, args.ID))
+    most = goal_views.MOST_TURNS if out.json else TURNS  # a line has no room for more
+    document = goal_views.status(goals, goal_views.choose(goals, args.ID), most)
     context.note_use()
     out.result(document, status_lines(document, out.screen))
     out.warn(document["warnings"])

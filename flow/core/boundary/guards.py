@@ -35,6 +35,14 @@ def guards_changed(baseline: Mapping[str, str], now: Mapping[str, str]) -> tuple
     return tuple(name for name in names if name != SHALLOW or name in present)
 
 
+def any_changed(moments: Iterable[Mapping[str, str]], baseline: Mapping[str, str]) -> bool:
+    """Whether a guard was not as ``baseline`` recorded it at one of ``moments``.
+
+    Else no approval decides anything, and none has to be looked for.
+    """
+    return any(guards_changed(baseline, now) for now in moments)
+
+
 def unapproved(
     moments: Iterable[Mapping[str, str]],
     baseline: Mapping[str, str],

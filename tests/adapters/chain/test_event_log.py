@@ -233,3 +233,22 @@ def test_events_of_a_type_can_be_left_out_unread(root):
     assert [event["type"] for event in told] == ["created", "evidence-discounted", "evaluated"]
     assert len(warnings) == 1, "a line that is no event is still told"
     assert len(event_log.read(root, "r1")[0]) == 4
+
+
+def test_of_evaluations_only_those_of_the_newest_turns_are_read(root):
+    add(root, "created", turn=1, text='"type":"stop"')
+    for turn in range(1, 5):
+        add(root, "evaluated", turn=turn)
+        add(root, "approved", turn=turn)
+        add(root, "stop", turn=turn, text='"type":"created"')
+    event_log.append(root, "r1", "other", "stop", {"turn": 9}, at="2026-07-28T12:00:00Z")
+
+    def told(turns):
+        events, _ = event_log.read(root, "r1", "g", turns=turns)
+        return [(e["type"], e["turn"]) for e in events if e["type"] != "approved"], len(events)
+
+    everything = [(kind, turn) for turn in range(1, 5) for kind in ("evaluated", "stop")]
+    assert told(None) == ([("created", 1), *everything], 13)
+    assert told(4) == told(None)
+    assert told(2) == ([("created", 1), *everything[4:]], 9)
+    assert told(1) == ([("created", 1), *everything[6:]], 7)

@@ -36,6 +36,7 @@ class Scene:
         self.worlds = {w.document["metadata"]["id"]: w for w in worlds or (world(),)}
         self.mode = mode
         self.log: list[str] = []
+        self.synced: list[bool] = []
         self.requests: list[Request] = []
         self.owners: dict[str, str] = {}
         self.loops: dict[str, LoopCounters] = {}
@@ -140,8 +141,9 @@ class Scene:
         self.requests.append(request)
         return examine(request, self.worlds[request.goal_id].tools())
 
-    def persist(self, verdict: Verdict) -> tuple[str, ...]:
+    def persist(self, verdict: Verdict, *, sync: bool) -> tuple[str, ...]:
         self.log.append("persist")
+        self.synced.append(sync)
         if self.unwritable:
             raise StorageError("no space", file="last-verdict.json")
         self.verdicts.append(verdict)
