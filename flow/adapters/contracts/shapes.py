@@ -8,6 +8,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
 from flow.adapters.contracts.text import dotted_path, one_line
+from flow.core.text.display import names
 from flow.errors import InputError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -50,10 +51,18 @@ def misfits(schema: Mapping[str, Any], value: object) -> list[str]:
 
 
 def _error_text(error: Any) -> str:
-    if error.validator == "required":
+    rule, wanted, value = error.validator, error.validator_value, error.instance
+    if rule == "required":
         return str(error.message)[:200]
-    wanted = one_line(error.validator_value)
-    return f"{one_line(error.instance)} does not fit {error.validator}: {wanted}"
+    if rule == "enum":
+        return f"{one_line(value)} is none of {names([*map(one_line, wanted)])}"
+    if rule == "additionalProperties" and wanted is False:
+        known = error.schema.get("properties", {})
+        return f"it may not hold {names([one_line(key) for key in value if key not in known])}"
+    if rule in ("minItems", "maxItems"):
+        bound = "at least" if rule == "minItems" else "at most"
+        return f"has {len(value)} entries, and needs {bound} {wanted}"
+    return f"{one_line(value)} does not fit {rule}: {one_line(wanted)}"
 
 
 class _Inliner:

@@ -68,7 +68,7 @@ def _list_goals(args: argparse.Namespace, out: Output) -> int:
         return 0
     out.result(document, goal_list_lines(document, out.screen))
     out.warn(unreadable_lines(document["unreadable"]))
-    told = none_here(document) if not statuses else ""
+    told = none_here(document, statuses)
     if told and not out.json:
         out.say(told)
     return 0

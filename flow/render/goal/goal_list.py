@@ -95,16 +95,19 @@ def _count(document: Document, goals: Sequence[Document]) -> list[str]:
     return ["", f"{told}."]
 
 
-def none_here(document: Document) -> str:
-    """Where goals are if not on this branch; empty where this branch has some."""
+def none_here(document: Document, statuses: Sequence[str] = ()) -> str:
+    """Where goals are if not on this branch, or that there is none; empty where one is shown.
+
+    ``statuses`` are those that were asked for, if not all.
+    """
     other = document["other_branches"]
-    if other is None:
-        return "" if document["goals"] or document["unreadable"] else _NONE
-    branch, count = visible(document["branch"]), sum(other.values())
-    if not count:
-        return "" if document["goals"] or document["unreadable"] else _NONE
-    goals = f"{count:,} goal{'s' * (count != 1)} on {_branches(other)}"
-    return f"no goal on {branch}; {goals}: flow goal list --all-branches"
+    if other:
+        branch, count = visible(document["branch"]), sum(other.values())
+        goals = f"{count:,} goal{'s' * (count != 1)} on {_branches(other)}"
+        return f"no goal on {branch}; {goals}: flow goal list --all-branches"
+    if document["goals"] or document["unreadable"]:
+        return ""
+    return f"no goal is {' or '.join(statuses)}" if statuses else _NONE
 
 
 _NONE = "no goals yet; make one: flow goal create"

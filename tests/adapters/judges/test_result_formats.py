@@ -249,6 +249,28 @@ def test_references_to_references_are_put_in() -> None:
     assert not misfits(found, {"x": 3})
 
 
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        ({"status": "maybe"}, "status: 'maybe' is none of 'pass', 'fail'"),
+        ({"status": 1}, "status: 1 is none of 'pass', 'fail'"),
+        ({"extra": 1, "b\x1b": 2}, "it: it may not hold 'extra', 'b\\x1b'"),
+        ({"rows": [3]}, "rows: has 1 entries, and needs at least 2"),
+        ({"rows": [3, 4, 5, 6]}, "rows: has 4 entries, and needs at most 3"),
+        ({"rows": [3, "x"]}, "rows[1]: 'x' does not fit type: 'integer'"),
+        ([], "it: a list does not fit type: 'object'"),
+    ],
+)
+def test_a_misfit_names_what_is_there_and_what_may_be(value: Any, sentence: str) -> None:
+    rows = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 3}
+    schema = {
+        "type": "object",
+        "properties": {"status": {"enum": ["pass", "fail"]}, "rows": rows},
+        "additionalProperties": False,
+    }
+    assert misfits(schema, value) == [sentence]
+
+
 def test_a_schema_that_grows_without_end_is_refused() -> None:
     defs: dict[str, Any] = {"d0": {"type": "string"}}
     for n in range(1, 20):

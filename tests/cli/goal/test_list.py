@@ -172,6 +172,17 @@ def test_without_any_goal_that_is_said(repo: GitRepo) -> None:
     assert flow(repo, *ALL).status == 0
 
 
+def test_without_a_goal_of_the_status_asked_for_that_is_said(branches: GitRepo) -> None:
+    elsewhere = "no goal on main; 3 goals on one, three, two: flow goal list --all-branches\n"
+    asked = ("goal", "list", "--status", "blocked,failed")
+    assert flow(branches, *asked).stderr == elsewhere
+    assert flow(branches, *asked, "--all-branches").stderr == ""  # two is blocked
+    branches.git("switch", "-q", "one")
+    assert flow(branches, *asked).stderr == "no goal is blocked or failed\n"
+    assert flow(branches, *asked, "--ids").stderr == ""
+    assert flow(branches, "goal", "list", "--status", "active").stderr == ""
+
+
 def test_only_some_statuses_and_only_ids(branches: GitRepo) -> None:
     cases: list[tuple[tuple[str, ...], list[str]]] = [
         ((), ["one", "two", "three"]),

@@ -644,7 +644,7 @@ def test_a_judge_without_a_usable_answer(
 def test_a_judge_without_verification_is_asked_twice_and_no_judge(
     answered: int | None, place: GitRepo, judges: DebateJudges
 ) -> None:
-    pairs = [{"question": "q", "answer": "a"}] * (answered or 0)
+    pairs = [{"question": f"q{n}", "answer": "a"} for n in range(answered or 0)]
     more = {} if answered is None else {"verification": pairs}
     bare = {"reply": {**more, **says(4, 4)}, "unverified": True}
     judges.says({"assess": says(4, 4), "verify": bare})
@@ -743,7 +743,7 @@ def test_a_report_that_is_altered_between_debates_is_noticed_and_named(
             changed.append(path)
         found = says(5 if number == "2" else 3, 4, FIRST if round is None else SECOND)
         if "BEGIN draft of Judge" in prompt:
-            found["verification"] = [{"question": "q", "answer": "a"}] * 5
+            found["verification"] = [{"question": f"q{n}", "answer": "a"} for n in range(5)]
         return found
 
     criteria = "security:3,docs:1"

@@ -234,12 +234,13 @@ its own name, with quotes from the solution. Give strengths and weaknesses, each
 concrete sentences, and your recommendation. accepts_consensus: false, since nobody has seen another
 report yet."""
 
-_VERIFY = f"""Before your report is final, check it. In verification give {QUESTIONS} questions that
-could show your evaluation wrong, and answer each by looking at the solution again: look for counter
-evidence, for requirements of the task that you passed over, for quotes that do not carry what you
-made of them, and for bias (did length, confident wording or a good first impression move a
-score?). Then give the final report with every criterion, revised where your answers call for it and
-unchanged where they do not. accepts_consensus: false, since nobody has seen another report yet."""
+_VERIFY = f"""Before your report is final, check it. In verification give {QUESTIONS} questions, no
+two the same, that could show your evaluation wrong, and answer each by looking at the solution
+again: look for counter evidence, for requirements of the task that you passed over, for quotes that
+do not carry what you made of them, and for bias (did length, confident wording or a good first
+impression move a score?). Then give the final report with every criterion, revised where your
+answers call for it and unchanged where they do not. accepts_consensus: false, since nobody has seen
+another report yet."""
 
 _DEBATE = """Read your own report and then each of the others. Where a score of theirs lies more
 than 1 point from yours, add to disagreements: the judge's number, the criterion, your

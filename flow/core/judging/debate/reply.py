@@ -142,13 +142,13 @@ def _points(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _verification(rows: object) -> tuple[Answered, ...]:
-    """What it gave of the questions it was asked for; nothing where it gave something else."""
-    answers = []
+    """The questions that it asked itself, each once, with its first answer; () for no list."""
+    answers: dict[str, Answered] = {}
     for row in rows if isinstance(rows, list) else ():
         if isinstance(row, dict) and _filled(row.get("question"), row.get("answer")):
-            texts = (safe_words(row[key], TEXT_LIMIT) for key in ("question", "answer"))
-            answers.append(Answered(*texts))
-    return tuple(answers[: 2 * QUESTIONS])
+            asked, answer = (safe_words(row[key], TEXT_LIMIT) for key in ("question", "answer"))
+            answers.setdefault(asked.casefold(), Answered(asked, answer))
+    return tuple(answers.values())[: 2 * QUESTIONS]
 
 
 def _disputes(rows: object, judge: int, wanted: Sequence[str]) -> tuple[Dispute, ...]:

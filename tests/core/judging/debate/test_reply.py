@@ -346,7 +346,7 @@ def test_a_schema_is_plain_json() -> None:
     assert json.loads(json.dumps(schema)) == schema
 
 
-PAIR = {"question": "q", "answer": "a"}
+PAIRS = [{"question": f"q{n}", "answer": "a"} for n in range(5)]
 
 
 @pytest.mark.parametrize(
@@ -355,9 +355,11 @@ PAIR = {"question": "q", "answer": "a"}
         ([], 0),
         (None, 0),
         ("x", 0),
-        ([PAIR] * 4, 4),
-        ([PAIR] * 4 + [{"question": "q", "answer": " "}], 4),
-        ([PAIR] * 4 + [{"question": "", "answer": "a"}], 4),
+        (PAIRS[:4], 4),
+        ([*PAIRS[:4], {"question": "q", "answer": " "}], 4),
+        ([*PAIRS[:4], {"question": "", "answer": "a"}], 4),
+        (PAIRS[:1] * 5, 1),
+        ([*PAIRS[:4], {"question": " Q0\n", "answer": "another"}], 4),
     ],
 )
 def test_a_check_of_the_draft_answers_every_question(rows: Any, answered: int) -> None:
@@ -365,5 +367,5 @@ def test_a_check_of_the_draft_answers_every_question(rows: Any, answered: int) -
     assert isinstance(read(value), Reply)
     found = read_reply(CRITERIA, 2, value, (SOLUTION,), verified=True)
     assert found == Unusable(f"it answers {answered} of 5 verification questions")
-    value["verification"] = [PAIR] * 5
+    value["verification"] = PAIRS
     assert isinstance(read_reply(CRITERIA, 2, value, (SOLUTION,), verified=True), Reply)
