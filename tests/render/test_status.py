@@ -9,7 +9,7 @@ import pytest
 from flow.core import instant
 from flow.core.boundary.rules import BoundaryReport
 from flow.core.decision.decide import Decision
-from flow.core.decision.explain import reason
+from flow.core.decision.explain import VerdictGrounds, reason
 from flow.core.decision.verdict import CriterionResult
 from flow.errors import FEW, PATHS
 from flow.render.goal.status import TURNS, files_words, result_words, status_lines
@@ -305,9 +305,8 @@ def test_a_proposals_reason_is_told_where_it_is_more_than_a_count() -> None:
 def counted(rows: list[CriterionResult]) -> str:
     """The reason of an evaluation that proved everything."""
     decision = Decision("achieved", "active", "achieved", "pass", 1.0, "none")
-    required = frozenset(row.criterion_id for row in rows)
     inside = BoundaryReport("inside", (), (), (), (), ())
-    return reason(decision, "pass", rows, required, inside, None)
+    return reason(VerdictGrounds(decision, rows, inside, None), "pass")
 
 
 def test_a_proposal_that_does_not_hold_says_why() -> None:

@@ -34,22 +34,13 @@ def verdict(
     unhindered = facts.proposable and not request.no_proposal
     unhindered = unhindered and not evaluated.measurement.not_fresh
     may_propose = not request.only and not request.dry_run and unhindered
-    reason = explain.reason(
-        decision,
-        evaluated.candidate,
-        results,
-        required,
-        report,
-        evaluated.opinion,
-        _remarks(evaluated, request, may_propose=may_propose),
-    )
+    needed = [result for result in results if result.criterion_id in required]
+    grounds = explain.VerdictGrounds(decision, needed, report, evaluated.opinion)
+    remarks = _remarks(evaluated, request, may_propose=may_propose)
+    reason = explain.reason(grounds, evaluated.candidate, remarks)
     hint = explain.hint(
-        decision,
+        grounds,
         goal.id,
-        results,
-        required,
-        report,
-        evaluated.opinion,
         goal.evaluator_type,
         may_propose=may_propose,
         trust_first=bool(request.no_proposal),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.core.decision.decide import Candidate, Decision, NoOpinion, Opinion
 from flow.core.decision.verdict import HINT_LIMIT, REASON_LIMIT, CriterionResult
 from flow.core.text.display import clip, names, some_names, visible
-from flow.startup.typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,17 +13,19 @@ if TYPE_CHECKING:
     from flow.core.boundary.rules import BoundaryReport
 
 
-def reason(
-    decision: Decision,
-    candidate: Candidate,
-    results: Sequence[CriterionResult],
-    required: frozenset[str],
-    boundary: BoundaryReport,
-    judge: Opinion | NoOpinion | None,
-    remarks: Sequence[str] = (),
-) -> str:
+class VerdictGrounds(NamedTuple):
+    """Values from which the words of a verdict are made."""
+
+    decision: Decision
+    needed: Sequence[CriterionResult]
+    """Results of the required criteria."""
+    boundary: BoundaryReport
+    judge: Opinion | NoOpinion | None
+
+
+def reason(grounds: VerdictGrounds, candidate: Candidate, remarks: Sequence[str] = ()) -> str:
     """The verdict's reason. ``remarks`` go first: they override everything else."""
-    needed = [result for result in results if result.criterion_id in required]
+    decision, needed, boundary, judge = grounds
     parts = [
         *remarks,
         *_boundary_parts(decision, boundary),
@@ -161,12 +163,8 @@ FUZZY = "no command proves it"
 
 
 def hint(
-    decision: Decision,
+    grounds: VerdictGrounds,
     goal_id: str,
-    results: Sequence[CriterionResult],
-    required: frozenset[str],
-    boundary: BoundaryReport,
-    judge: Opinion | NoOpinion | None,
     evaluator_type: str,
     *,
     may_propose: bool = True,
@@ -179,7 +177,7 @@ def hint(
     may make a proposal; with ``trust_first``, only once a person trusts the contract. ``first`` is
     the earlier step if another goal comes first.
     """
-    needed = [r for r in results if r.criterion_id in required]
+    decision, needed, boundary, judge = grounds
     judge_hint = judge.next_step_hint if isinstance(judge, Opinion) else ""
     quoted = f'judge: "{visible(judge_hint)}"' if judge_hint else ""
     if decision.proposed and may_propose:
@@ -195,7 +193,7 @@ def hint(
     elif first:
         text = first
     elif decision.verdict == "needs_human_review":
-        line = _persons_line(decision, goal_id, needed, boundary, judge, evaluator_type)
+        line = _persons_line(grounds, goal_id, evaluator_type)
         text = "; ".join(part for part in (line, quoted) if part)
     elif quoted:
         text = quoted
@@ -232,15 +230,9 @@ def _outside_hint(goal_id: str, boundary: BoundaryReport) -> str:
     return text
 
 
-def _persons_line(
-    decision: Decision,
-    goal_id: str,
-    needed: Sequence[CriterionResult],
-    boundary: BoundaryReport,
-    judge: Opinion | NoOpinion | None,
-    evaluator_type: str,
-) -> str:
+def _persons_line(grounds: VerdictGrounds, goal_id: str, evaluator_type: str) -> str:
     """The command for a person, if the evaluation needs one; else empty."""
+    decision, needed, boundary, judge = grounds
     if boundary.guards_changed:
         return f"look at them, then: flow goal approve {goal_id} guards --by NAME --note TEXT"
     if boundary.protected_changed and decision.blocker_type == "missing_approval":

@@ -8,7 +8,15 @@ import pytest
 
 from flow.core.boundary.rules import BoundaryReport, Violation
 from flow.core.decision.decide import Decision, NoOpinion, Opinion
-from flow.core.decision.explain import FUZZY, NO_TIME, for_judges, hint, in_words, reason
+from flow.core.decision.explain import (
+    FUZZY,
+    NO_TIME,
+    VerdictGrounds,
+    for_judges,
+    hint,
+    in_words,
+    reason,
+)
 from flow.core.decision.verdict import CriterionResult
 from flow.core.text.display import names, visible
 from flow.core.untrusted.fences import FencedPart, fence
@@ -109,7 +117,8 @@ def why(
     remarks: tuple[str, ...] = (),
 ) -> str:
     needed = frozenset(r.criterion_id for r in rows) if required is None else frozenset(required)
-    return reason(decision, "pass", rows, needed, boundary, judge, remarks)
+    required = [row for row in rows if row.criterion_id in needed]
+    return reason(VerdictGrounds(decision, required, boundary, judge), "pass", remarks)
 
 
 REASONS: list[tuple[str, dict[str, Any], str]] = [
@@ -262,7 +271,9 @@ def next_step(
     may_propose: bool = True,
 ) -> str:
     needed = frozenset(r.criterion_id for r in rows) if required is None else frozenset(required)
-    return hint(decision, "g", rows, needed, boundary, judge, kind, may_propose=may_propose)
+    required = [row for row in rows if row.criterion_id in needed]
+    grounds = VerdictGrounds(decision, required, boundary, judge)
+    return hint(grounds, "g", kind, may_propose=may_propose)
 
 
 OPEN = row("AC2", "failed", "fail")
