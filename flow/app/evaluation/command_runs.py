@@ -195,13 +195,11 @@ def _measurement_of(
     if blamed:
         outcome = "failed"
         reason = f"it {_blame(blamed)}"
-    base_run = facts.base_runs.get(criterion.id)
-    base_limitation = base_run.limitation(goal.base_commit or "") if base_run is not None else None
     protected_document, protected_limitations = protected_difference(facts)
     limitations = (
         *criterion.limitations,
         *result.limitations,
-        *filter(None, [base_limitation]),
+        *_base_limitations(facts, criterion),
         *protected_limitations,
         ONLY_EXIT,
     )
@@ -237,6 +235,15 @@ def _measurement_of(
         result.output.sha256 if result.output else None,
     )
     return row, document
+
+
+def _base_limitations(facts: Facts, criterion: Criterion) -> tuple[str, ...]:
+    """The limitation that the command's run on the base commit shows, if any."""
+    base_run = facts.base_runs.get(criterion.id)
+    if base_run is None:
+        return ()
+    limitation = base_run.limitation(facts.loaded.goal.base_commit or "")
+    return (limitation,) if limitation else ()
 
 
 def _blame(changes: Sequence[str]) -> str:

@@ -127,7 +127,8 @@ def _evaluate_named(context: Context, args: argparse.Namespace, out: Output) -> 
     return _evaluate_goal(context, args, out, goal_to_act_on(context, args))
 
 
-def _evaluate_goal(context: Context, args: argparse.Namespace, out: Output, goal_id: str) -> int:
+def _requested(context: Context, args: argparse.Namespace, goal_id: str) -> Request:
+    """The evaluation that the options ask for."""
     request = Request(
         goal_id=goal_id,
         trigger=args.trigger,
@@ -141,9 +142,14 @@ def _evaluate_goal(context: Context, args: argparse.Namespace, out: Output, goal
         judge_backend=args.judge_backend,
         dry_run=args.dry_run,
     )
-    if args.reuse:
-        newest = evaluating.newest_evidence(context, request.goal_id)
-        request = request._replace(reuse=newest, use_recorded_opinion=True)
+    if not args.reuse:
+        return request
+    newest = evaluating.newest_evidence(context, goal_id)
+    return request._replace(reuse=newest, use_recorded_opinion=True)
+
+
+def _evaluate_goal(context: Context, args: argparse.Namespace, out: Output, goal_id: str) -> int:
+    request = _requested(context, args, goal_id)
     if args.confirm:
         _need_terminal(context, request.goal_id)
     resumed = None if args.dry_run else _say_resumed(context, request.goal_id, args, out)

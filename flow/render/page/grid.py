@@ -75,10 +75,29 @@ def _turn_count(turns: Sequence[ReportedTurn]) -> str:
 def grid(report: GoalReport) -> Markup:
     """A mark for each criterion at each of the newest turns, and one for the paths."""
     turns = report.turns[-COLUMNS:]
-    left_out = len(report.turns) - len(turns)
     amended = [turn.number for turn in turns[1:] if turn.amended]
-    caption = [
-        f"The newest {len(turns)} of {len(report.turns):,} turns; " if left_out else None,
+    rows = [_grid_row(criterion, len(turns), amended) for criterion in report.criteria]
+    table = tag(
+        "table",
+        tag("caption", *_caption(turns, len(report.turns), amended)) if turns else None,
+        tag("thead", _head_row(turns, amended)),
+        tag("tbody", *rows, _path_row(turns, amended, report)),
+        class_="grid many" if len(turns) > 12 else "grid",
+    )
+    return tag(
+        "section",
+        tag("h2", "Criteria by turn", id="criteria"),
+        table,
+        legend(),
+        aria_labelledby="criteria",
+    )
+
+
+def _caption(turns: Sequence[ReportedTurn], count: int, amended: Sequence[int]) -> list[object]:
+    """The words over the grid of ``turns``, the newest of ``count``."""
+    left_out = count > len(turns)
+    return [
+        f"The newest {len(turns)} of {count:,} turns; " if left_out else None,
         "each mark leads to its result, each number to its turn."
         if left_out
         else "Each mark leads to its result, each number to its turn.",
@@ -89,6 +108,10 @@ def grid(report: GoalReport) -> Markup:
             else []
         ),
     ]  # fmt: skip
+
+
+def _head_row(turns: Sequence[ReportedTurn], amended: Sequence[int]) -> Markup:
+    """The numbers of the turns, each a link to its turn."""
     heads = [
         tag(
             "th",
@@ -103,26 +126,11 @@ def grid(report: GoalReport) -> Markup:
         )
         for turn in turns
     ]
-    head = tag(
+    return tag(
         "tr",
         tag("th", "Criterion", scope="col"),
         *heads,
         tag("th", "Now", scope="col", class_="now"),
-    )
-    rows = [_grid_row(criterion, len(turns), amended) for criterion in report.criteria]
-    table = tag(
-        "table",
-        tag("caption", *caption) if turns else None,
-        tag("thead", head),
-        tag("tbody", *rows, _path_row(turns, amended, report)),
-        class_="grid many" if len(turns) > 12 else "grid",
-    )
-    return tag(
-        "section",
-        tag("h2", "Criteria by turn", id="criteria"),
-        table,
-        legend(),
-        aria_labelledby="criteria",
     )
 
 

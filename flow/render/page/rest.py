@@ -111,13 +111,9 @@ def _file_rows(report: GoalReport, allowed: Sequence[str]) -> list[Markup]:
         label = "outside" if path in outside else "inside"
         real = path_bytes(changed.get(path, path))
         by = next((p for p, each in compiled if each.first(real) is not None), None)
-        why = (
-            tag("code", by)
-            if by and path not in outside
-            else "no pattern"
-            if allowed
-            else "no limit"
-        )
+        why: Markup | str = "no pattern" if allowed else "no limit"
+        if by and path not in outside:
+            why = tag("code", by)
         rows.append(
             tag("tr", tag("td", mark(meaning, label), class_="k"),
                 tag("th", tag("code", clip(path, TEXT)), scope="row"),
