@@ -226,13 +226,13 @@ class Attributor:
 def attributed(
     run_checks: RunChecks, attributor: Attributor, *, on_base: bool = False
 ) -> RunChecks:
-    """``run_checks`` whose results are inconclusive where a pass was vacuous or had a masked exit.
+    """``run_checks`` with inconclusive results for vacuous passes and those with a masked exit.
 
-    ``on_base``: and where a failure shows no test that failed (red first).
+    ``on_base``: also for failures that show no test that failed (red first).
     """
 
     def run(checks: Sequence[Check], *, jobs: int, events: CheckEvents) -> None:
-        attributor.rules()  # a broken rule file is said before anything runs
+        attributor.rules()  # raises for a broken rule file before anything runs
         before: dict[str, tuple[dict[str, Stamp | None], dict[str, Stamp]]] = {}
 
         def begin(check: Check) -> None:

@@ -1,4 +1,4 @@
-"""Recorded outputs of commands, read for people: their ends, and what they mean."""
+"""Recorded outputs of commands, read for people: their ends, and their meaning."""
 
 from __future__ import annotations
 

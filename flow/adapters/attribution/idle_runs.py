@@ -68,7 +68,7 @@ def _finds_a_file(top: str, cwd: str, searched: SearchedFolders) -> bool:
     left = MOST_SEARCHED
     for path in searched.paths:
         start = os.path.join(top, cwd, path)
-        if os.path.isfile(start):  # one that is named is checked whatever its name is
+        if os.path.isfile(start):  # a file that is named is checked in any case
             return True
         for _, folders, names in os.walk(start):
             if any(is_checked(searched, name) for name in names):

@@ -91,7 +91,7 @@ def on_disk(repo: Repo, patterns: Sequence[str]) -> dict[str, str]:
 def recorded(
     repo: Repo, baseline: Baseline, patterns: Sequence[str], changes: Sequence[PathChange]
 ) -> Baseline:
-    """The baseline of a goal that begins now, with what its commands rest on."""
+    """The baseline of a goal that begins now, with the files that its commands rest on."""
     states = protected_files.deviating(changes, {}, proof.Patterns(patterns))
     return proof.pin_patterns(
         baseline._replace(proof_states=states),

@@ -1,7 +1,8 @@
 """Reading a command as shell. The one owner of ``tree_sitter`` and its grammar of bash.
 
-The grammar accepts more than bash does, and repairs what it cannot read: a text with any such place
-is not understood, and comes back as None. So does one that is nested or long beyond measure.
+The grammar accepts more than bash does, and repairs unreadable parts: a text with such a part is
+not understood, and None is returned. The same holds for a text that is nested too deeply or too
+long.
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ _DECIDED = ("=", "==", "!=", "-n", "-z", "-eq", "-ne", "-lt", "-le", "-gt", "-ge
 def _test_node(node: Any, depth: int) -> ShellNode:
     """``[ ... ]``, ``[[ ... ]]`` and ``(( ... ))``, which can fail like any command.
 
-    Its words are given where no file is asked for; ``&&`` and ``||`` in it are as outside.
+    Its words are given if it tests no file; ``&&`` and ``||`` in it are as outside.
     """
     kind = node.children[0].type
     inner = node.children[1:-1]
@@ -173,7 +174,7 @@ def _operand_node(node: Any, kind: str, inner: list[Any], depth: int) -> ShellNo
 
 
 class _Only:
-    """A node of one child, so that the child itself is looked at."""
+    """A node of one child, so that the child itself is read."""
 
     def __init__(self, child: Any) -> None:
         self.children = [child]
@@ -241,7 +242,7 @@ def _coproc_node(node: ShellNode) -> ShellNode:
 
 
 def _with_script(node: ShellNode, text: str | None) -> ShellNode:
-    """``bash <<< TEXT`` and ``bash << END`` as ``bash -c TEXT``, where the text is a plain one."""
+    """``bash <<< TEXT`` and ``bash << END`` as ``bash -c TEXT``, if the text is a plain one."""
     words = node.words
     if node.kind != "command" or text is None or not words or words[0] is None:
         return node
