@@ -1,7 +1,7 @@
 """Ignored folders of the checkout in a base checkout (``evaluator.baseline_link``, SPEC 17.1).
 
 They are copied, so that commands cannot change the real ones. Their content is no part of the base
-commit: where it changed since the goal began, a failure there proves nothing about the change.
+commit: if it changed since the goal began, a failure there proves nothing about the change.
 """
 
 from __future__ import annotations

@@ -50,10 +50,10 @@ def pin_baseline(
 
     ``base`` is a name as ``git_names`` resolves it (``scope.base``); None takes the remote's
     default branch, else ``main``, ``master``, else HEAD. On a branch without commits
-    ``base_commit`` is the empty tree's id. Without git it is None, and every later snapshot says
-    so. Raises :class:`InputError` for a name of no commit or of two, :class:`GitError` for
-    unrelated histories and where git cannot answer now. ``proof`` are
-    patterns of the files that the commands rest on.
+    ``base_commit`` is the empty tree's id. Without git it is None, and every later snapshot names
+    that as its problem. Raises :class:`InputError` for a name of no commit or of two,
+    :class:`GitError` for unrelated histories and if git cannot answer now. ``proof`` are patterns
+    of the files that the commands rest on.
     """
     pinned = Baseline(
         base_commit=None,
@@ -89,7 +89,7 @@ def _recorded(
     changes = protected_files.counted((*now.changes, *now.emptied))
     pinned = bare._replace(
         base_commit=commit,
-        # What is committed since the base counts, whoever did it.
+        # Commits since the base count, by any author.
         dirty={c.path: dirty_digest(c) for c in now.changes if c.head == c.base},
         denied_ignored=now.ignored,
         ignore_rules=now.rules,
@@ -137,7 +137,7 @@ def _named_commit(repo: Repo, ref: str, head: str) -> str | None:
 
 
 def base_commit(repo: Repo, ref: str | None) -> str:
-    """The merge-base of HEAD with ``ref``; the empty tree's id where HEAD has no commit yet."""
+    """The merge-base of HEAD with ``ref``; the empty tree's id if HEAD has no commit yet."""
     repository.usable(repo)
     head = repository.head_commit(repo)
     if head is None:
@@ -165,7 +165,7 @@ def base_commit(repo: Repo, ref: str | None) -> str:
 
 
 def default_base(repo: Repo) -> tuple[str, str | None]:
-    """The name that a base has where none is named, and its commit."""
+    """The name of the base if none is given, and its commit."""
     for name in (git_names.remote_default(repo), "refs/heads/main", "refs/heads/master"):
         commit = repository.read_ref(repo, name) if name else None
         if name and commit:
@@ -233,9 +233,9 @@ def rebase_baseline(
     """Move the pin after the base branch was merged in. Nothing is written; a person accepts.
 
     Returns the new baseline and the files that only that side changed: they differ between the two
-    bases, and are now as the new base has them. What was dirty at activation stays so where that
-    side left it alone. Files of that side whose bytes differ from their blob only by line ends, or
-    by being the file that a Git LFS pointer names, count as they are now. Raises
+    bases, and are now as the new base has them. Files that were dirty at activation stay dirty if
+    that side did not change them. Files of that side whose bytes differ from their blob only by
+    line ends, or by being the file that a Git LFS pointer names, count as they are now. Raises
     :class:`StateError` if there is nothing to move to.
     """
     new = _next_base(repo, old, base)

@@ -139,7 +139,7 @@ class BaseRunner:
         return ()
 
     def _leads_back(self, check: Check, folder: str) -> tuple[str, ...]:
-        """A note where the command, or its environment, leads back into the checkout."""
+        """A note if the command, or its environment, leads back into the checkout."""
         top = self._repo.top
         places = ["the command itself"] if top in check.command else []
         places += [
@@ -154,7 +154,7 @@ class BaseRunner:
 
 
 def _leads_into_checkout(value: str, top: str, folder: str) -> bool:
-    """Whether a path in ``value`` lies in the checkout, and is part of the commit too."""
+    """Whether a path in ``value`` is inside the checkout, and part of the commit too."""
     return any(
         part == top
         or (part.startswith(top + "/") and os.path.lexists(folder + part.removeprefix(top)))

@@ -41,7 +41,7 @@ def make_checkout(
 ) -> tuple[str, ...]:
     """Check ``commit`` (or the empty tree) out into the new folder ``folder``.
 
-    ``seconds_left`` is the time it may still take. Returns notes on what it lacks. Raises
+    ``seconds_left`` is the time it may still take. Returns notes on missing parts. Raises
     :class:`GitError` if the commit, or something it needs, is not there.
     """
     require_commit(repo, commit)
@@ -107,7 +107,7 @@ def _check_out(
 def _submodule(
     repo: Repo, path: str, commit: str, folder: str, seconds_left: Callable[[], float], depth: int
 ) -> Iterator[str]:
-    """Check a submodule out from the user's copy of it; yields notes on what is missing."""
+    """Check a submodule out from the user's copy of it; yields notes on missing parts."""
     place, target = os.path.join(repo.top, path), os.path.join(folder, path)
     plain = os.path.realpath(place) == place and os.path.realpath(target) == target
     submodule = repository.submodule_repo(place) if plain and depth else None

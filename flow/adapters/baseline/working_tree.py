@@ -136,7 +136,7 @@ class WorkingTree:
         return baseline, self.snapshot(baseline, self.denied(goal), None)
 
     def sweep(self) -> None:
-        """Remove the base checkouts of killed calls; what cannot be is left to ``flow doctor``."""
+        """Remove the base checkouts of killed calls; others are left to ``flow doctor``."""
         with suppress(FlowError):
             state = self._context.state_dir
             if os.path.isdir(os.path.join(state, "work")):
@@ -187,7 +187,7 @@ class WorkingTree:
 
 
 class ProofFiles:
-    """The files that commands rest on; the code for it is loaded where there are any."""
+    """The files that commands rest on; the code for it is loaded only if there are any."""
 
     def __init__(self, repo: Repo) -> None:
         self._repo = repo
