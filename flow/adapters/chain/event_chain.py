@@ -46,13 +46,13 @@ class _EventReader:
     def __init__(self, run_id: str, rel: str, pinned: Head | None, add: AddFinding) -> None:
         self._rel, self._pinned, self._add = rel, pinned, add
         self._lines = 0
-        """Those of the file that is read."""
+        """Number of lines of the present file so far."""
         self._seq, self._prev = 1, events_genesis(run_id)
         self._chained = False
         self._torn: int | None = None
-        """A line that is no event, until what follows says whether one was lost there."""
+        """A line that is no event, until the next one shows whether an event was lost there."""
         self._reached = pinned is None
-        """Whether the pinned head was met."""
+        """Whether the pinned head was found."""
         self.baseline: tuple[str, ...] = ()
         self.archive: str | None = None
         self.newer = False

@@ -3,10 +3,10 @@
 One JSON object a line: ``at``, ``seq``, ``type``, ``goal_id``, the type's own fields, and last
 ``prev`` and ``hash``, which chain the lines as those of the ledger are
 (:mod:`flow.core.chain.entries`). A line is appended with one write under the run's lock. ``seq``
-counts on from the last whole line, read backwards from the end, so that the cost does not grow
-with the file; the order of events is that of ``seq``, never of a clock. A line that a crash tore
-is reported and skipped; the next append starts a new one (HAZARD A9). A full file goes on in a new
-one (:mod:`flow.adapters.chain.event_files`).
+counts on from the last whole line, read backwards from the end, so that the cost does not grow with
+the file; the order of events is that of ``seq``, never of a clock. A line that a crash tore is
+reported and skipped; the next append starts a new one (HAZARD A9). A full file is continued in a
+new one (:mod:`flow.adapters.chain.event_files`).
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def read(
     leave_out: str | None = None,
     turns: int | None = None,
 ) -> tuple[tuple[Event, ...], tuple[str, ...]]:
-    """The run's events in order, only those of ``goal_id`` where it is given, and warnings.
+    """The run's events in order, only those of ``goal_id`` if it is given, and warnings.
 
     Events of the type ``leave_out`` are passed over unread; with ``turns`` those of evaluations,
     too, but for the newest so many turns of each file.
@@ -192,7 +192,7 @@ def newest(
 ) -> Event | None:
     """The newest event with this text ``field`` that ``accept`` takes; None if there is none.
 
-    Searched from the end, so that what was written lately is found at once.
+    Searched from the end, so that recent events are found at once.
     """
     for line in backwards(root, layout.events_file(run_id), _needle(field, value)):
         event = lenient_json.mapping(line)

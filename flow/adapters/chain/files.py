@@ -83,8 +83,7 @@ def check_evidence(
     """Compare the evidence folder, and its archive, with the digests that the ledger recorded.
 
     ``names`` were there under the run's lock; ``interrupted`` is a sidecar that a killed process
-    has left ready to be published. ``archived`` is the digest of the archive, where one is on
-    record.
+    has left ready to be published. ``archived`` is the digest of the archive, if one is on record.
     """
     rel, stored = layout.evidence_dir(run_id), ledger.stored
     archive = _Archive(root, layout.archive_file(run_id), archived, findings)
@@ -110,7 +109,7 @@ def add_unaccounted(
     stored: Mapping[str, RecordedDigests],
     findings: RunFindings,
 ) -> None:
-    """Add a finding for each file of the evidence folder that no entry speaks of."""
+    """Add a finding for each file of the evidence folder that no entry names."""
     for name in sorted(names):
         if name.endswith(layout.EVIDENCE_SUFFIX):
             recorded = name.removesuffix(layout.EVIDENCE_SUFFIX) in stored

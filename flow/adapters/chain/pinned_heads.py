@@ -75,7 +75,7 @@ class PinnedHeads:
         self._parsed: tuple[bytes, PinnedRun | None] | None = None
         """The bytes that were read last, parsed: the same file is read often."""
         self._settled: tuple[str, Signature] | None = None
-        """The file that these are from, and its stamps, where the next write gets it others."""
+        """The file of these bytes, and its stamps, if its next write will surely change them."""
 
     def path(self, run_id: str) -> str:
         """The file that holds a run's heads."""
@@ -193,7 +193,7 @@ class PinnedHeads:
 def _status(path: str) -> os.stat_result | None:
     try:
         return os.lstat(path)
-    except OSError:  # reading it says what there is
+    except OSError:  # its reader reports the fault
         return None
 
 

@@ -49,7 +49,7 @@ class RunRecord:
         self.root = root
         self.troubles: dict[str, None] = {}
         self.read_error: FlowError | None = None
-        """Why the disk gave no answer, here or for a sidecar: then it is unknown what counts."""
+        """The disk's error, here or for a sidecar: then it is unknown which evidence counts."""
         self._heads = heads
         self._measured: set[str] = set()
         self._runs: dict[str, RunWrites] = {}
@@ -59,7 +59,7 @@ class RunRecord:
         self._committed: dict[str, None] | None = None
         """The runs to pin at the end of :meth:`pinned_once`; None outside of it."""
         self._heads_read: dict[str, PinnedRun | None] | None = None
-        """Those read in :meth:`heads_read_once`; None outside of it."""
+        """The heads read in :meth:`heads_read_once`; None outside of it."""
 
     # --- writing -------------------------------------------------------------------------------
 
