@@ -15,7 +15,7 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from importlib.machinery import PathFinder
     from types import ModuleType, SimpleNamespace
-else:  # what those modules offer, without importing them
+else:  # the same as those modules, without importing them
     from _frozen_importlib_external import PathFinder
 
     ModuleType, SimpleNamespace = type(sys), type(sys.implementation)

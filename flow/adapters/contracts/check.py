@@ -3,8 +3,8 @@
 ``jsonschema`` costs ten bare interpreter starts to import. So the schema is turned into plain
 Python closures, for the keywords that Flow's schemas use, and those say yes or no. Only after a no
 does :mod:`flow.adapters.contracts.faults` ask ``jsonschema`` for every fault; a test holds the two
-equal over a corpus. An unknown keyword is an error here, so the schemas cannot grow past what is
-checked.
+equal over a corpus. An unknown keyword is an error here, so the schemas cannot grow beyond these
+checks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from flow.adapters.contracts.text import Path
 
     Test = Callable[[Any, "list[bool] | None"], bool]
-    """Value, and where to note that an object held a key its schema does not know."""
+    """Test of a value. The list gets an item if an object has a key that its schema does not
+    name.
+    """
 
 KINDS: dict[str, tuple[str, str | None]] = {
     "goal": ("goal", None),

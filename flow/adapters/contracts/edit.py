@@ -168,7 +168,7 @@ class _Editor:
         self.reconcile(self.root, old, new, None)
         parts: list[str] = []
         position = 0
-        # Equal places keep their order: what is inside a value was noted before what follows.
+        # Equal places keep their order: edits inside a value were noted before later ones.
         for start, end, replacement in sorted(self.splices, key=lambda splice: splice[:2]):
             if start < position:
                 return ""  # they overlap; the caller refuses a text that does not read as intended
@@ -204,7 +204,7 @@ class _Editor:
         end = leaf.end
         if end == len(self.text) and not self.text.endswith("\n"):
             return end
-        # The parser may end a block scalar behind the spaces of the next line.
+        # The parser may end a block scalar after the spaces of the next line.
         end = self.line_start(end)
         while not leaf.keep:
             # Blank lines after it are not its own; longer ones than the indentation could be.
@@ -283,7 +283,7 @@ class _Editor:
                 else:
                     self.put(start, self.entry_start(entries[last + 1], node), "")
             elif self.text[self.line_start(start) : start].strip():
-                # The first key of a list's item: what follows moves up behind the dash.
+                # The first key of a list's item: the next key moves up to the dash.
                 self.put(start, self.entry_start(entries[last + 1], node), "")
             else:
                 self.put(self.line_start(start), self.after(value), "")

@@ -1,6 +1,6 @@
 """The format of Flow's files: strict reading, checking, writing and editing (SPEC 1).
 
-The one owner of YAML and JSON Schema. Everything heavy is loaded where it is used: importing this
+The one owner of YAML and JSON Schema. Heavy modules are loaded only when used: importing this
 module costs next to nothing, writing a new file needs no YAML library, and a valid document no
 ``jsonschema``. Every fault of a file leaves as one :class:`ContractError`.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def parse_yaml(data: bytes, *, file: str, what: str = "YAML file") -> Any:
     """Read a YAML file that holds one mapping of YAML 1.2 core types, strictly.
 
-    ``what`` is what messages call the file. Raises :class:`ContractError` naming every fault, for
+    ``what`` is the file's name in messages. Raises :class:`ContractError` naming every fault, for
     any bytes.
     """
     from flow.adapters.contracts.strict_yaml import read_yaml
@@ -85,8 +85,8 @@ def read_evidence(
 def dump_yaml(document: Any) -> str:
     """The text of a new YAML file; :func:`parse_yaml` reads exactly ``document`` from it.
 
-    Raises :class:`InputError` for what the format cannot hold (NaN, lone surrogates, other types
-    ...).
+    Raises :class:`InputError` for values that the format cannot hold (NaN, lone surrogates, other
+    types ...).
     """
     from flow.adapters.contracts.dump import dump
 
@@ -96,12 +96,12 @@ def dump_yaml(document: Any) -> str:
 def edit(text: str, changes: Sequence[tuple[Path, Any]], *, file: str, document: Any = None) -> str:
     """Change values in a YAML text and nothing else: comments, order, quoting and line ends stay.
 
-    Each change is a path and the value to stand there; :data:`DELETE` takes a key out. A mapping
-    given as value is what is there afterwards: keys it lacks go, others are changed one by one. A
-    place one past a list's end appends. ``document`` is what ``text`` holds, if the caller has
-    read it; it stays as it is. Raises :class:`ContractError` if ``text`` is not a valid
-    YAML file, :class:`InputError` for a path that leads through something else than mappings and
-    lists, and :class:`RefusedError` if the edited text would not read as intended.
+    Each change is a path and its new value; :data:`DELETE` takes a key out. A mapping given as
+    value replaces the old one: keys it lacks are removed, others are changed one by one. A place
+    one past a list's end appends. ``document`` is what ``text`` holds, if the caller has read it;
+    it stays as it is. Raises :class:`ContractError` if ``text`` is not a valid YAML file,
+    :class:`InputError` for a path that leads through something else than mappings and lists, and
+    :class:`RefusedError` if the edited text would not read as intended.
     """
     from flow.adapters.contracts.edit import edited
 
@@ -111,7 +111,7 @@ def edit(text: str, changes: Sequence[tuple[Path, Any]], *, file: str, document:
 def _read_cached(
     kind: str, data: bytes, file: str, expect_id: str | None, cache_dir: str | None
 ) -> tuple[Any, tuple[str, ...]]:
-    """The checked document, or what the folder ``cache_dir`` knows of the same text."""
+    """The checked document, from the folder ``cache_dir`` if that has the same text."""
     if cache_dir is not None:
         from flow.adapters.contracts import cache
 

@@ -46,7 +46,7 @@ class YamlNode:
 
     @property
     def leaf(self) -> YamlNode:
-        """The last scalar or flow collection in it, where its text ends."""
+        """The last scalar or flow collection in it, whose end is the end of its text."""
         node = self
         while node.entries and not node.is_flow:
             node = node.entries[-1][1]

@@ -21,10 +21,10 @@ DEPTH = 32
 
 
 def self_contained(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """``schema`` with each local ``$ref`` replaced by what it refers to.
+    """``schema`` with each local ``$ref`` replaced by its target.
 
     A judge's backend gets it as part of a larger schema, where a reference would lead elsewhere,
-    and nothing is ever fetched. Raises :class:`InputError` for what is no JSON Schema, for a
+    and nothing is ever fetched. Raises :class:`InputError` for anything but a JSON Schema, for a
     reference to another document, and for one that leads back to itself.
     """
     inlined = _Inliner(schema).inline(schema, ())

@@ -100,7 +100,7 @@ class _Parser:
         return twice
 
     def _integer(self, digits: str) -> Any:
-        # The length is looked at first: int() refuses thousands of digits with an error of its own.
+        # The length is checked first: int() refuses thousands of digits with an error of its own.
         number = int(digits) if len(digits) <= 32 else LARGEST + 1
         if -LARGEST <= number <= LARGEST:
             return number

@@ -119,7 +119,7 @@ def _is_writable(text: str) -> bool:
 
 
 def _line_within(text: str, base: int) -> int:
-    # The length is looked at first: int() refuses thousands of digits with an error of its own.
+    # The length is checked first: int() refuses thousands of digits with an error of its own.
     number = int(text, base) if len(text) <= 32 else LARGEST + 1
     if not -LARGEST <= number <= LARGEST:
         raise NumberFault("is not within -2^53 and 2^53")
@@ -127,7 +127,7 @@ def _line_within(text: str, base: int) -> int:
 
 
 def decode_text(data: bytes, *, file: str, what: str, limit: int = LIMIT) -> str:
-    """The file's text; :class:`ContractError` for what is not plain UTF-8 text."""
+    """The file's text; :class:`ContractError` for anything but plain UTF-8 text."""
     refuse_encoding(data, file=file, what=what, limit=limit)
     text = data.decode("utf-8")
     if text.replace("\n", "").isprintable():  # as most are, and none of those characters is
