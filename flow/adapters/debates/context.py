@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class DebateContext(NamedTuple):
     """A :class:`~flow.app.judging.debate_calls.DebatePlace` of plain values.
 
-    ``top`` is the folder that reports lie below, ``checkout`` the repository around it, if any.
+    ``top`` is the folder around the reports, ``checkout`` the repository around it, if any.
     """
 
     top: str

@@ -37,7 +37,7 @@ def solution_name(paths: Sequence[str], top: str) -> str:
     """Name of the reports on these files: ``users-api`` for ``src/api/users.ts``.
 
     The file's name without its ending, then its folder's, unless that is the top level. For several
-    files the first one's, and how many more there are.
+    files the first one's, and the number of the others.
     """
     path = os.path.realpath(paths[0])
     folder = os.path.dirname(path)

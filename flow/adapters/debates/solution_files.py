@@ -169,6 +169,8 @@ def _left_out(paths: Sequence[bytes], where: Where) -> dict[bytes, str]:
 
 
 def _shown_path(path: str, top: str) -> str:
-    """The path from the top level; of a file outside, its name: no prompt tells of this machine."""
+    """The path from the top level; of a file outside, its name: no prompt shows this machine's
+    folders.
+    """
     below = os.path.relpath(path, top)
     return os.path.basename(path) if below.startswith("..") else below

@@ -1,4 +1,4 @@
-"""The debates whose reports lie in a checkout: read to be shown, never to decide."""
+"""The debates whose reports are in a checkout: read to be shown, never to decide."""
 
 from __future__ import annotations
 
