@@ -138,7 +138,7 @@ def opened(root: str, rel: str, fd: int) -> EvidenceArchive:
 
 
 def read(fd: int, rel: str) -> EvidenceArchive:
-    """The archive behind a descriptor, read anew."""
+    """The archive of a descriptor, read anew."""
     file = _BoundedFile(fd)
     try:
         with reported("read", rel):

@@ -77,7 +77,7 @@ def read_optional(root: str, rel: str, *, limit: int = READ_LIMIT) -> bytes | No
 
 
 def read_bytes(root: str, rel: str, *, limit: int = READ_LIMIT) -> bytes:
-    """The file's bytes; :class:`StorageError` with code ``not_found`` where it is absent."""
+    """The file's bytes; :class:`StorageError` with code ``not_found`` if it is absent."""
     data = read_optional(root, rel, limit=limit)
     if data is None:
         raise in_file(rel).storage("there is no such file", "check the name", code="not_found")
@@ -88,7 +88,7 @@ def open_regular(root: str, rel: str) -> int | None:
     """A descriptor to read a regular file from; None if it is absent. The caller closes it.
 
     Never waits: a FIFO or a device is refused before it is opened. A file of an evidence folder
-    that is absent is read from the run's archive, where there is one that has it.
+    that is absent is read from the run's archive, if that has it.
     """
     fd = _open_in_place(root, rel)
     if fd is None:
@@ -527,7 +527,7 @@ def archived_names(root: str, rel: str, *, suffix: str) -> list[str]:
 
 @contextmanager
 def listed(root: str, rel: str, *, suffix: str, limit: int) -> Iterator[list[os.DirEntry[str]]]:
-    """The entries behind :func:`names`, in no order, to be looked at within the block."""
+    """The entries of :func:`names`, in no order, for use within the block."""
     with scanned(root, rel) as entries:
         chosen: list[os.DirEntry[str]] = []
         for entry in entries:

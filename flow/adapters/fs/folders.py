@@ -56,7 +56,7 @@ def split(rel: str) -> tuple[str, ...]:
 
 
 def open_parent(root: str, rel: str) -> tuple[int, str]:
-    """(descriptor of the folder, made where missing; last component), for locks. Caller closes."""
+    """(descriptor of the folder, made if missing; last component), for locks. Caller closes."""
     parts = split(rel)
     with reported("open", rel):
         return make_folder(root, parts[:-1], DIR_MODE), parts[-1]
@@ -241,7 +241,7 @@ class FoundFolder:
     def __init__(self, root: str, rel: str, verb: str) -> None:
         self._root, self._rel, self._verb = root, rel, verb
         self._own: int | None = None
-        """The descriptor to be closed."""
+        """The descriptor to close at the end of the block."""
 
     def __enter__(self) -> tuple[int | None, str]:
         parts = split(self._rel)

@@ -130,7 +130,7 @@ def replace_own(path: str, *data: bytes) -> None:
         try:
             os.unlink(temporary)
         except FileNotFoundError:
-            pass  # it came after the replacing
+            pass  # the interrupt came after the replacement
         raise
 
 
