@@ -102,7 +102,7 @@ def read_ref(repo: Repo, name: str) -> str | None:
 
 
 def _ref_in_files(repo: Repo, name: str) -> str | None:
-    """:func:`read_ref` where references are files, as ``_head`` has just seen."""
+    """:func:`read_ref` for references that are files, as ``_head`` has just checked."""
     for _ in range(5):
         if not _safe_ref(name):
             return commit_of(repo, name)
@@ -182,7 +182,7 @@ class Logged(NamedTuple):
 def history(repo: Repo, old: str | None, new: str) -> list[Logged]:
     """The commits that ``new`` has and ``old`` has not, newest first, by way of GitPython.
 
-    ``old`` None: all of them. Merge commits count with what they change against their first parent.
+    ``old`` None: all of them. Merge commits count with their changes against their first parent.
     """
     mark = os.urandom(16).hex()  # no path can imitate the start of a record
     arguments = (

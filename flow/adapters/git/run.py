@@ -169,7 +169,7 @@ def environment(*, config: bool = True) -> dict[str, str]:
 
 
 def _in_a_checkout(folder: str) -> bool:
-    """Whether this real path is one of the checkouts or below one, but for the root's."""
+    """Whether this real path is one of the checkouts or below one; the root does not count."""
     while folder not in _checkouts:
         folder = os.path.dirname(folder)
         if folder == os.sep:
