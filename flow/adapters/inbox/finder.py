@@ -45,7 +45,7 @@ class InboxContents(NamedTuple):
     rows: list[InboxItem]
     """By section and age."""
     checkouts: list[tuple[str, InboxCheckout]]
-    """Every checkout that was looked at, by path, with its repository's top level."""
+    """Every examined checkout, by path, with its repository's top level."""
 
 
 def forget(path: str) -> str | None:

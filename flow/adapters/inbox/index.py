@@ -39,7 +39,7 @@ class InboxIndex:
         self._texts = self._read()
 
     def get(self, key: str) -> dict[str, Any]:
-        """The value; empty where there is none."""
+        """The value; empty if there is none."""
         try:
             value = json.loads(self._new.get(key) or self._texts.get(key) or "{}")
         except (ValueError, RecursionError):
@@ -53,7 +53,7 @@ class InboxIndex:
             self._new[key] = text
 
     def save(self, seen: set[str] | None = None) -> None:
-        """Write what is new; with ``seen`` values of other keys are dropped."""
+        """Write new values; with ``seen`` values of other keys are dropped."""
         gone = [key for key in self._texts if seen is not None and key not in seen]
         if not self._new and not gone:
             return
