@@ -18,7 +18,7 @@ _LOWER, _UPPER, _DIGITS = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVW
 _NAME_LIMIT = 64
 INTEGER_LIMIT = 1 << 53
 
-# Readers of YAML 1.1 and 1.2 both take these for strings, but for the words.
+# Readers of YAML 1.1 and 1.2 both take these for strings, except the words.
 _WORDS = ("y", "n", "yes", "no", "on", "off", "true", "false", "null", ".inf", ".nan")
 _QUOTED = (
     r'"(?:[^"\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]'
