@@ -46,7 +46,7 @@ class Budget:
         """Count the cost of a finished call; returns a reason not to use its answer, or None."""
         with self._lock:
             if cost is not None:
-                self.spent = round(self.spent + cost, 12)  # cents add up to what is written
+                self.spent = round(self.spent + cost, 12)  # cents add up to the written sum
             else:
                 self.untold = UNTOLD
         if self.most is None:

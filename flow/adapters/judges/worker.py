@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 BODY = 1 << 20
 _MEMORY = 1 << 30
-"""Bytes of address space: ten times what a call takes."""
+"""Bytes of address space: ten times the need of a call."""
 _HEADERS = ("retry-after", "date")
 
 
