@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from flow.adapters.git.repository import Repo
 
     Vouches = Callable[[str, str, str], bool]
-    """Whether the state folder knows this SHA-256 of a run's file by that name."""
+    """Whether the state folder has this SHA-256 for a run's file of that name."""
 
 _LOOKS_PER_COMMAND = 64
 """Files that one command pays for, about 0.1 ms; if there are fewer, each command has a look."""
@@ -101,14 +101,14 @@ class FileWatch:
         self._elsewhere: dict[str, Stamp] | None = None
         """Other goals' files and the sidecars referred to, as they were at the last look."""
         self._goals: Stamp = ()
-        """The stamp of the goals' folder: another one says that a name came or went."""
+        """The stamp of the goals' folder: another stamp shows that a name came or went."""
         self._unlooked = 0
         """Commands that ended since the last look."""
         self._goal = _GoalFile(None, "", 0)
         """State of the goal's file at the last hashing, which only :meth:`changed_elsewhere` sets.
         """
         self._unhashed = 0
-        """Commands that ended since then."""
+        """Commands that ended since that hashing."""
 
     def settle(self) -> tuple[str, ...]:
         """Take the present state as accounted for, after a write of one's own evidence.

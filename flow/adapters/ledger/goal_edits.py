@@ -158,7 +158,7 @@ def check_given(lifecycle: Mapping[str, Any], *, merge: bool, file: str) -> None
 
 
 def check_block(goal: Goal, block: Mapping[str, Any], file: str) -> None:
-    """Check the block as part of the goal; faults name the file it came from."""
+    """Check the block as part of the goal; faults name its file."""
     try:
         formats.check("goal", {**goal.document, "lifecycle": dict(block)}, file=file)
     except ContractError as error:

@@ -70,9 +70,9 @@ class FileRecords:
         self._cache_dir = cache_dir
         self._index_dir = index_dir
         self._events: tuple[str, NewestLines] | None = None
-        """The run that was asked about last, and what its events say of each sidecar."""
+        """The last requested run, and the state of each sidecar from its events."""
         self._dropped: tuple[str, NewestLines] | None = None
-        """Likewise what its ledger says of outputs that were dropped."""
+        """The last requested run, and the dropped outputs from its ledger."""
         self._baselines: dict[str, Baseline | None] = {}
         """The last one that was read, by its digest: a stop reads the same one often."""
 

@@ -64,7 +64,7 @@ class Intent(NamedTuple):
     proposal: Mapping[str, Any] | None = None
     proposal_change: Literal["keep", "put", "drop"] = "keep"
     sidecar: str | None = None
-    """The change counts only where this file has the digest ``sidecar_sha256``."""
+    """The change counts only if this file has the digest ``sidecar_sha256``."""
     sidecar_sha256: str | None = None
 
     @property
