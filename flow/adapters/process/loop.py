@@ -1,8 +1,9 @@
 """The one loop in which Flow waits for a process: its pipes, its end, and its time limit.
 
-Three users differ in what they watch and how they end it: a tool (a :class:`Child`, killed with its
-group), a program that gets a question (a :class:`Child` that is its reaper), and all processes that
-such a program or a verification command has started (``ending.EndingSteps``).
+Three users differ in the processes that they watch and in the way of ending them: a tool (a
+:class:`Child`, killed with its group), a program that gets a question (a :class:`Child` that is its
+reaper), and all processes that such a program or a verification command has started
+(``ending.EndingSteps``).
 """
 
 from __future__ import annotations
