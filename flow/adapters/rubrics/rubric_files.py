@@ -102,7 +102,7 @@ def project_names(top: str) -> tuple[str, ...]:
 def never_used(top: str) -> tuple[str, ...]:
     """A sentence for each file beside a project's rubrics that no name leads to.
 
-    Markdown files are rubrics of scorecards, and not looked at here.
+    Markdown files are rubrics of scorecards, and skipped here.
     """
     unused = []
     first: dict[str, str] = {}

@@ -164,7 +164,7 @@ def _matching_pattern(skill: str, patterns: tuple[str, ...]) -> str | None:
     return None
 
 
-# --- where they lie ----------------------------------------------------------------------------
+# --- their places -------------------------------------------------------------------------------
 
 
 def _named_rubric(named: str, top: str | None) -> _Rubric:
