@@ -1,8 +1,8 @@
 """``flow doctor``: all checks of the set-up, one after the other. Each finding has its reason.
 
-Nothing is changed without ``fix``, and then only what is safe to mend: temporary files that an
-ended process left, writes that one began, Flow's own line, hook and modes. The probes of the file
-system are made in a folder of their own and removed.
+Nothing is changed without ``fix``, and then only faults that are safe to mend: temporary files that
+an ended process left, writes that one began, Flow's own line, hook and modes. The probes of the
+file system are made in a folder of their own and removed.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 AS_IT_SHOULD_BE = "is as it should be"
 EXCLUDE = "info/exclude"
-"""Below git's common folder: what it ignores in this repository alone."""
+"""Below git's common folder: rules for ignored files of this repository alone."""
 
 
 class InitStep(NamedTuple):

@@ -30,7 +30,7 @@ _CHECKOUTS = ("flow", "checkouts")
 
 
 class SettingsPlace(NamedTuple):
-    """A file, and the section of it, where a key is set."""
+    """A file, and its section, in which a key is set."""
 
     root: str
     file: str
@@ -75,7 +75,7 @@ def settings_place(
             f"{doubt}, so it does not count as your own", "make it a file of your own, in HOME"
         )
     entry = top if here else None
-    if os.path.isdir(folder):  # dotfiles are often folders behind a symlink
+    if os.path.isdir(folder):  # dotfiles are often symlinks to folders
         return SettingsPlace(os.path.realpath(folder), name, OWN, entry)
     return SettingsPlace(home, PROJECT, OWN, entry)
 

@@ -91,7 +91,7 @@ def undo(
     own_file: SettingsPlace | None,
     state_dir: str,
 ) -> list[InitStep]:
-    """Take out what is on record; one step for each file."""
+    """Take out the recorded entries; one step for each file."""
     known = record.read()
     steps: list[InitStep] = []
     hook = git_hook.take_out_hook(repo) if repo is not None and repo.common_dir else None
