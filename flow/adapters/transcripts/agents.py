@@ -27,7 +27,7 @@ MOST_AGENTS = 40
 MOST_DEPTH = 3
 """Most levels of subagents of subagents."""
 FIRST_LINES = 20
-"""Lines of an agent's transcript that may name what started it."""
+"""Lines of an agent's transcript that may name the call that started it."""
 MOST_CHARACTERS = 16 << 20
 """Most characters of one execution with its subagents."""
 
