@@ -111,7 +111,7 @@ class Supervisor:
         self.reaps = not follow and become_subreaper()
         self.numbers: list[int] = []
         self.dismissed = False
-        """No order comes any more: the watchdog is gone, or ends."""
+        """Whether no more orders can come: the watchdog is gone, or ends."""
         self.abandoned = False
         """Flow is gone, or wants no more."""
         self.run: _CommandRun | None = None
@@ -210,7 +210,7 @@ class _CommandRun:
         self.flow, self.index = flow, index
         self.abandoned = False
         self.stuck = False
-        """Something of it could not be ended."""
+        """Whether a process of the command could not be ended."""
         self.disk: OSError | FlowError | None = None
         self.ending = self._ending()
         self.sandbox_status = BoundedBytes(_SANDBOX_STATUS)

@@ -70,7 +70,9 @@ class Watchdog:
         self._free: list[int] = []
         """Numbers of the commands that the free supervisors ran last."""
         self._leaders = bytearray()
-        """Lines: the number of a command, the process that leads its group, when that began."""
+        """Lines: the number of a command, the leader of its process group, and the leader's
+        start.
+        """
         self._redacted: dict[int, dict[str, int]] = {}
         self._loop = loop = Loop()
         try:
@@ -86,7 +88,7 @@ class Watchdog:
             raise
         self._process = Child(loop, pid, ask=lambda: None, grace=self._patience)
         self._group = pid
-        """Of the watchdog and its supervisors; no command is in it, and none of them leaves it."""
+        """The process group of the watchdog and its supervisors, without any command."""
         loop.close(control_r, *to_flow)
         loop.read(report_r, self._hear, at_end=self._end)
         loop.on(wake, lambda: None)
@@ -193,7 +195,7 @@ class _WatchdogProcess:
         self.waiting = b""
         self.ended = False
         self.supervisors: dict[int, _Supervised] = {}
-        """By process id."""
+        """The supervisors by process id."""
 
     def run(self) -> int:
         """Serve until Flow closes the control pipe, then end everything. Returns a status."""
