@@ -48,7 +48,9 @@ class Table:
         self.clean = CleanFiles(self._width)
         """Files whose content is the base's, by the stamps they had then."""
         self.hashes: dict[bytes, bytes] = {}
-        """Other files (``pack_hashed``). A walk takes what it meets out, to hold it once."""
+        """Other files (``pack_hashed``). A walk takes out the entries of files that it meets, so
+        that each is held once.
+        """
         self.rules = ""
         """Digest of the ignore rules that ``decisions`` were made with."""
         self.decisions: dict[bytes, bool] = {}
@@ -56,11 +58,11 @@ class Table:
         self.other = ""
         """The commit, or tree, that ``differing`` is about."""
         self.differing: dict[bytes, ContentState | None] = {}
-        """path → its entry in ``other``, for every path where that is not the base's."""
+        """path → its entry in ``other``, for every path whose entry differs from the base's."""
         self.index = ""
         """SHA-256 of the index that ``staged`` is about; empty if none is remembered."""
         self.staged: dict[bytes, ContentState | None] = {}
-        """path → its staged entry, for every path where that is not the base's."""
+        """path → its staged entry, for every path whose entry differs from the base's."""
         self.fresh = True
         """Whether it was made from the base's tree just now, not read from a cache."""
         self._rest: dict[bytes, bytes] = {}

@@ -72,7 +72,7 @@ class Walk:
         base. There may be very many.
         """
         self.others: dict[bytes, ContentState] = {}
-        """The other things on disk that are not the base's."""
+        """Other entries on disk (no regular files or symlinks) that differ from the base."""
         self.missing: set[bytes] = set()
         """Tracked paths that are not on disk."""
         self.ignored_files: dict[bytes, bytes] = {}
@@ -104,16 +104,16 @@ class Walk:
         for path in self._tracked:
             add_parents(self._folders, path)
         if not prefix:
-            self._folders.discard(_OWN)  # Flow's own folder is not walked, but for people's
+            self._folders.discard(_OWN)  # Flow's own folder is not walked, except people's
         self._entered: set[bytes] | None = None
         """The folders above ``files`` and ``others``, once they are asked for."""
         self._seen: set[bytes] = set()
         self._candidates: list[bytes] = []
         """Files in tracked folders that are not tracked."""
         self._looked: set[bytes] = set()
-        """The folders that were looked at (with a ``/`` at the end)."""
+        """The examined folders (with a ``/`` at the end)."""
         self._not_met: list[bytes] = []
-        """Clean files that were not there when their folder was looked at."""
+        """Clean files that were absent when their folder was examined."""
 
     def run(self) -> None:
         """Run the walk."""
