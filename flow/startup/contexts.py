@@ -1,7 +1,6 @@
 """``contextlib`` without its cost at start-up, which is half of a bare interpreter's start.
 
-``tests/startup/test_contexts.py`` holds both alike. What starts do not need is left to
-``contextlib``.
+``tests/startup/test_contexts.py`` holds both alike. Rare features are left to ``contextlib``.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Imports Flow's own modules without a search, which is half of what importing one costs.
+"""Imports Flow's own modules without a search, which is half the cost of importing one.
 
 Python looks for a module in every place it knows, through a dozen functions, and a start of Flow
 imports about a hundred and fifty. This finder knows the only folder that a module can be in: its
-package's. There it takes what Python has compiled, after the same check: the compiled file names
-this Python's magic number, and the time and the size that the source has now. Nothing is
-remembered, so nothing can be stale. In every other case (nothing compiled, or for another source,
-another Python, or checked by hash; an archive) it finds nothing, and Python goes its own way.
+package's. There it takes Python's compiled file, after the same check: the compiled file names this
+Python's magic number, and the time and the size that the source has now. Nothing is remembered, so
+nothing can be stale. In every other case (nothing compiled, or for another source, another Python,
+or checked by hash; an archive) it finds nothing, and Python goes its own way.
 
-What was found is loaded here, too, as long as the process has one thread: Python's way there is
-two dozen functions, most of them for locks between threads.
+The module is loaded here, too, as long as the process has one thread: Python's way there is two
+dozen functions, most of them for locks between threads.
 
 Only the starts of a process call :func:`install`.
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     _frozen_importlib: Any
     _Found = tuple[CodeType, str, str, str | None]
     """Code, its source, the compiled file; of a package its folder."""
-else:  # what importlib.machinery offers, and uses, without importing it
+else:  # the same as importlib.machinery, without importing it
     import _frozen_importlib
     from _frozen_importlib import ModuleSpec
     from _frozen_importlib_external import MAGIC_NUMBER, SourceFileLoader
