@@ -1,4 +1,4 @@
-"""The helpers in ``bin/``: each a thin start of what the command line runs (SPEC 5).
+"""The helpers in ``bin/``: each a thin start of the command line's code (SPEC 5).
 
 Exit statuses: 0 done; 1 bad input (for ``check``: not trusted; for ``flow-active-goal.sh``: none
 active); 2 the system refused; ``flow-active-goal.sh`` also 3, more than one active goal. The path

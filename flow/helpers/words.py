@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 class Helper:
-    """One helper: its options (``one`` value, ``many``, or a ``flag``), and what runs it.
+    """One helper: its options (``one`` value, ``many``, or a ``flag``), and the function that runs
+    it.
 
     ``actions`` are the words of which the first argument must be one. (No NamedTuple: making the
     class would take longer than reading the arguments.)
@@ -119,7 +120,7 @@ def write(stream: Any, text: str) -> None:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, stream.fileno())
         os.close(null)
-        # A message nobody can read changes nothing; an answer that was asked for must arrive.
+        # An unreadable message changes nothing; an answer that was asked for must arrive.
         if stream is sys.stdout and not isinstance(error, BrokenPipeError):
             raise StorageError(
                 f"cannot write to standard output: {error.strerror}",
