@@ -31,7 +31,7 @@ def _own_process() -> None:
 
         finder.install()
         ctrl_c.own()
-    except KeyboardInterrupt:  # in the first milliseconds: who runs says so
+    except KeyboardInterrupt:  # in the first milliseconds: the runner handles it
         from flow.startup import ctrl_c
 
         ctrl_c.own(missed=True)

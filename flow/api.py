@@ -84,7 +84,7 @@ class Checkout:
     def confirm(self, goal_id: str, proposal_id: str, reason: str | None, how: str) -> Closed:
         """Write a proposed terminal status, for a caller that has asked a person.
 
-        ``how`` is how they were asked. Raises :class:`StaleProposal` saying what moved.
+        ``how`` is how they were asked. Raises :class:`StaleProposal` naming the change.
         """
         return labelling.confirm(self._context, goal_id, proposal_id, reason, how)
 
@@ -93,7 +93,7 @@ def load_goal(goal_id: str, cwd: str | None = None) -> Goal:
     """Read a goal of the checkout around ``cwd`` (default: the working directory).
 
     Raises :class:`~flow.errors.InputError` if there is none, :class:`~flow.errors.ContractError`
-    with every fault where the file breaks its format.
+    with every fault if the file breaks its format.
     """
     return Checkout(cwd).load(goal_id).goal
 
@@ -115,10 +115,10 @@ def evaluate(
 ) -> Verdict:
     """Evaluate a goal and return the verdict; ``last-verdict.json`` is left to the caller.
 
-    ``timeout_seconds`` limits each command that has no limit of its own; ``repeat`` is how often
-    each one runs, over the contract's ``evaluator.repeat``; ``judge_backend``
-    (``BACKEND[:MODEL]``) is asked instead of the judges that settings and goal name. See
-    SPEC 3 for what is run, written and decided, and :mod:`flow.errors` for what may be raised.
+    ``timeout_seconds`` limits each command that has no limit of its own; ``repeat`` is the number
+    of runs of each, instead of the contract's ``evaluator.repeat``; ``judge_backend``
+    (``BACKEND[:MODEL]``) is asked instead of the judges that settings and goal name. SPEC 3
+    describes the steps, files and decisions, :mod:`flow.errors` the errors that may be raised.
     """
     request = Request(
         goal_id,

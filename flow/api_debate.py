@@ -1,4 +1,4 @@
-"""``debate`` and its values (SPEC 9.4): several judges, and what they agree on.
+"""``debate`` and its values (SPEC 9.4): several judges, and their agreement.
 
 >>> from flow import debate
 >>> result = debate("src/api/users.ts", "Implement a REST API for users", kind="code")
@@ -71,21 +71,21 @@ def debate(
 ) -> DebateResult:
     """Let judges evaluate ``solution`` and debate until they agree.
 
-    ``solution`` is one path or several: of files, of folders, or globs. What a folder or a glob
-    leads to and no judge is shown (ignored by git, binary, a symlink) is counted in a warning.
+    ``solution`` is one path or several: of files, of folders, or globs. Files of a folder or a glob
+    that no judge sees (ignored by git, binary, a symlink) are counted in a warning.
 
     ``criteria`` are ``"correctness:30,design:25"``, a mapping from name to weight, or a list of
     (name, weight, description); without them the set for ``kind`` (``code``, ``design``,
-    ``documentation``) is taken. ``judges`` is how many (default: 3, or one for each backend), at
-    least two for a debate; ``rounds`` is debates at most; ``mode`` ``vote`` counts independent
+    ``documentation``) is taken. ``judges`` is their number (default: 3, or one for each backend),
+    at least two for a debate; ``rounds`` is debates at most; ``mode`` ``vote`` counts independent
     ballots only. ``backends``: none for the judge of the user's settings, one for all judges, or
-    one for each; each is what :func:`flow.judge` takes, and a function is called from several
+    one for each; each is a backend as for :func:`flow.judge`, and a function is called from several
     threads at once. Reports are written below the checkout around ``cwd`` (default: the working
     directory).
 
     Raises :class:`~flow.errors.NoUsableAnswer` if no judge can be asked,
     :class:`~flow.errors.InputError` for a wrong call or a file that cannot be read, and
-    :class:`~flow.errors.RefusedError` for a symlink where a report would go.
+    :class:`~flow.errors.RefusedError` for a symlink in the place of a report.
     """
     call = DebateCall(solution, task, criteria, kind, judges, rounds, mode, backends)
     return _result(debates.debate(call, cwd=cwd))

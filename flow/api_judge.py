@@ -91,12 +91,12 @@ def judge(
     opinions become one by the median of each criterion.
 
     With ``result_format`` (a JSON Schema, dataclass, ``TypedDict``, pydantic model or msgspec
-    ``Struct``) that is what is returned; a ``score`` or ``passed`` in it is Flow's. With
-    ``throw_on_fail``, :class:`NotPassed` is raised where it does not pass, with the result in
+    ``Struct``) a value of that form is returned; a ``score`` or ``passed`` in it is Flow's. With
+    ``throw_on_fail``, :class:`NotPassed` is raised if it does not pass, with the result in
     ``result``.
 
     Raises :class:`NoUsableAnswer` if no judge is configured or no usable answer came,
-    :class:`~flow.errors.InputError` for what cannot be judged, and
+    :class:`~flow.errors.InputError` for a subject that cannot be judged, and
     :class:`~flow.errors.ContractError` naming every fault of a rubric.
     """
     return _judge(

@@ -1,4 +1,4 @@
-"""The errors Flow raises, and the exit status each one stands for.
+"""The errors Flow raises, and the exit status of each.
 
 ::
 
@@ -47,7 +47,7 @@ ALL = "the same command with --json names all"
 
 
 def cut_list(rows: Sequence[str], rest: str, most: int = FEW) -> list[str]:
-    """The first rows, and how many more there are; ``rest`` is a command that shows them."""
+    """The first rows, and the number of the others; ``rest`` is a command that shows them."""
     return [*rows[:most], *more_than(len(rows), rest, most)]
 
 
@@ -329,5 +329,5 @@ def in_file(file: str | None, key: str | None = None, value: object = None) -> F
 
 
 def at_key(key: str | None, value: object = None) -> FaultPlace:
-    """The place of a fault in what was asked: an option, an argument or a field."""
+    """The place of a fault in the call: an option, an argument or a field."""
     return FaultPlace(None, key, value)

@@ -127,7 +127,7 @@ def judge(words: Sequence[str]) -> int:
 
 
 def pre_tool_use() -> int:
-    """Ask a person about one tool call, where one is needed. Raises nothing; returns 0."""
+    """Ask a person about one tool call, if one is needed. Raises nothing; returns 0."""
     updated = None
     try:
         with ctrl_c.HEARD:
@@ -348,4 +348,4 @@ def _print_answer(document: Mapping[str, Any]) -> None:
         while data:
             data = data[os.write(1, data) :]
     except OSError:
-        pass  # nobody reads it
+        pass  # there is no reader

@@ -1,7 +1,7 @@
 """The pytest plugin: a judge in tests (SPEC 9.2).
 
 Fixtures: ``judge(subject, rubric, ...)`` as :func:`flow.judge`, and ``assert_passes_rubric(subject,
-rubric, ...)``, which shows the table of criteria where it fails. The judge that answers:
+rubric, ...)``, which shows the table of criteria if it fails. The judge that answers:
 
 1. the one of ``--judge-backend``, live; with ``--judge-record`` (also with the one of the user's
    settings) its replies are kept in ``judge_recordings/<module>.json`` beside the test;
@@ -72,10 +72,10 @@ def _assert_passes_rubric(_flow_judge: FixtureJudge) -> Callable[..., JudgeResul
 
 @pytest.fixture(name="run_agent")
 def _run_agent(request: pytest.FixtureRequest) -> Callable[..., str]:
-    """``run_agent(prompt, timeout=600, cwd=None, command=None)``: what the agent printed.
+    """``run_agent(prompt, timeout=600, cwd=None, command=None)``: the agent's output.
 
-    ``timeout`` is seconds, ``cwd`` the folder it works in (default: where pytest was started),
-    ``command`` a list of arguments instead of the configured one.
+    ``timeout`` is seconds, ``cwd`` the folder it works in (default: the one that pytest was started
+    in), ``command`` a list of arguments instead of the configured one.
     """
     from flow.pytest_fixtures import agent_runner
 

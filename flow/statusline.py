@@ -122,4 +122,4 @@ def _print(text: str) -> None:
         while data:
             data = data[os.write(1, data) :]
     except OSError:
-        pass  # nobody reads it
+        pass  # there is no reader
