@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from flow.adapters.contracts.text import Path
 
     Test = Callable[[Any, "list[bool] | None"], bool]
-    """Test of a value. The list gets an item if an object has a key that its schema does not
-    name.
+    """Test of a value. The list gets an item for a key of an object that its schema does not name.
     """
 
 KINDS: dict[str, tuple[str, str | None]] = {

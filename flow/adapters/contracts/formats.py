@@ -98,8 +98,8 @@ def edit(text: str, changes: Sequence[tuple[Path, Any]], *, file: str, document:
 
     Each change is a path and its new value; :data:`DELETE` takes a key out. A mapping given as
     value replaces the old one: keys it lacks are removed, others are changed one by one. A place
-    one past a list's end appends. ``document`` is what ``text`` holds, if the caller has read it;
-    it stays as it is. Raises :class:`ContractError` if ``text`` is not a valid YAML file,
+    one past a list's end appends. ``document`` is the content of ``text``, if the caller has read
+    it; it is not changed. Raises :class:`ContractError` if ``text`` is not a valid YAML file,
     :class:`InputError` for a path that leads through something else than mappings and lists, and
     :class:`RefusedError` if the edited text would not read as intended.
     """
