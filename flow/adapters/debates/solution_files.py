@@ -169,8 +169,6 @@ def _left_out(paths: Sequence[bytes], where: Where) -> dict[bytes, str]:
 
 
 def _shown_path(path: str, top: str) -> str:
-    """The path from the top level; of a file outside, its name: no prompt shows this machine's
-    folders.
-    """
+    """The path from the top level; outside of it only the name: prompts show no other folders."""
     below = os.path.relpath(path, top)
     return os.path.basename(path) if below.startswith("..") else below
