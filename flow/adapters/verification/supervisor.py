@@ -113,7 +113,7 @@ class Supervisor:
         self.dismissed = False
         """Whether no more orders can come: the watchdog is gone, or ends."""
         self.abandoned = False
-        """Flow is gone, or wants no more."""
+        """Whether Flow is gone, or wants no more."""
         self.run: _CommandRun | None = None
         self.loop = Loop()
         self.loop.wake_on_children()
