@@ -31,10 +31,10 @@ else:
         from hashlib import sha256 as _own_sha256
 
     _digested = [0]
-    """How many bytes were digested without OpenSSL; below 0 if there is none."""
+    """Bytes that were digested without OpenSSL; below 0 if there is no OpenSSL."""
 
     def sha256(data=b""):
-        """A SHA-256 over ``data`` and what it is updated with."""
+        """A SHA-256 over ``data`` and later updates."""
         return _maker("sha256", len(data))(data)
 
     def _maker(algorithm, size):
