@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 
 class Helper:
-    """One helper: its options (``one`` value, ``many``, or a ``flag``), and the function that runs
-    it.
+    """One helper: its options (``one`` value, ``many``, or a ``flag``), and its function.
 
     ``actions`` are the words of which the first argument must be one. (No NamedTuple: making the
     class would take longer than reading the arguments.)
