@@ -76,12 +76,12 @@ def debate(
 
     ``criteria`` are ``"correctness:30,design:25"``, a mapping from name to weight, or a list of
     (name, weight, description); without them the set for ``kind`` (``code``, ``design``,
-    ``documentation``) is taken. ``judges`` is their number (default: 3, or one for each backend),
-    at least two for a debate; ``rounds`` is debates at most; ``mode`` ``vote`` counts independent
-    ballots only. ``backends``: none for the judge of the user's settings, one for all judges, or
-    one for each; each is a backend as for :func:`flow.judge`, and a function is called from several
-    threads at once. Reports are written below the checkout around ``cwd`` (default: the working
-    directory).
+    ``documentation``) is taken. ``judges`` is the number of judges (default: 3, or one for each
+    backend), at least two for a debate; ``rounds`` is debates at most; ``mode`` ``vote`` counts
+    independent ballots only. ``backends``: none for the judge of the user's settings, one for all
+    judges, or one for each; each is a backend as for :func:`flow.judge`, and a function is called
+    from several threads at once. Reports are written below the checkout around ``cwd`` (default:
+    the working directory).
 
     Raises :class:`~flow.errors.NoUsableAnswer` if no judge can be asked,
     :class:`~flow.errors.InputError` for a wrong call or a file that cannot be read, and
