@@ -53,6 +53,11 @@ def test_another_contract_than_the_known_one_is_recorded_and_proposes_nothing(
     weaken(work)
     for _ in range(2):  # naming it again makes it no better
         done = named(work)
+        assert done.status == 4, "a person is needed: a pipeline must not take it for achieved"
+        assert (done.json["verdict"], done.json["blocker_type"]) == (
+            "needs_human_review",
+            "missing_approval",
+        )
         assert done.json["proposed_transition"] is None, done.json
         assert "flow trust record greet" in done.json["reason"]
         assert "flow trust record greet" in done.json["next_step_hint"]
@@ -89,7 +94,10 @@ def test_a_dry_run_records_nothing(work: GitRepo) -> None:
     weaken(work)
     digest = contract(work)
     words = ("goal", "evaluate", "greet", "--json", "--dry-run", "--trust-digest", digest)
-    assert flow(work, *words).json["proposed_transition"] is None
+    done = flow(work, *words)
+    assert (done.status, done.json["do"], done.json["proposed_transition"]) == (1, "work_on", None)
+    scene.meet(work)
+    assert flow(work, *words, "--only", "AC1").status == 4, "what runs, and is no one's word"
     assert amended(work) == []
 
 

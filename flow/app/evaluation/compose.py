@@ -43,7 +43,7 @@ def verdict(
         goal.id,
         goal.evaluator_type,
         may_propose=may_propose,
-        trust_first=bool(request.no_proposal),
+        trust_first=_waits_for_trust(decision, request),
         first=after.next_line(goal.id, evaluated.holds) if is_held(evaluated) else "",
     )
     proof, proof_warnings = _proof_document(evaluated, records, disk)
@@ -74,8 +74,13 @@ def verdict(
         proof=proof,
         outside=_outside_document(evaluated, disk),
         to_approve=_to_approve(decision, report),
-        to_trust=bool(request.no_proposal),
+        to_trust=_waits_for_trust(decision, request),
     )
+
+
+def _waits_for_trust(decision: Decision, request: Request) -> bool:
+    """Whether all is proved, and a person has to trust the contract that was only named."""
+    return bool(request.no_proposal) and decision.blocker_type == "missing_approval"
 
 
 def is_held(evaluated: EvaluationFacts) -> bool:
@@ -97,7 +102,9 @@ def _remarks(evaluated: EvaluationFacts, request: Request, *, may_propose: bool)
         remarks += after.sentences(evaluated.holds)
     if evaluated.measurement.not_fresh:
         remarks.append(f"no fresh evidence of {display.names(evaluated.measurement.not_fresh)}")
-    elif evaluated.decision.proposed and not may_propose:
+    elif _waits_for_trust(evaluated.decision, request) or (
+        evaluated.decision.proposed and not may_propose
+    ):
         remarks.append("nothing is proposed: " + _why_no_proposal(request))
     return remarks
 

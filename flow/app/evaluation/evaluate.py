@@ -146,7 +146,7 @@ def _decide(case: JudgeCase, opinion: Opinion | NoOpinion | None, held: HeldBy) 
         evaluator_type=case.facts.loaded.goal.evaluator_type,
         trigger=case.request.trigger,
         judge=opinion,
-        review=bool(report.guards_changed or report.protected_changed),
+        review=bool(report.guards_changed or report.protected_changed or case.request.no_proposal),
         held=held,
     )
 

@@ -182,7 +182,7 @@ def hint(
     quoted = f'judge: "{visible(judge_hint)}"' if judge_hint else ""
     if decision.proposed and may_propose:
         text = f"a person confirms: flow goal confirm {goal_id}"
-    elif decision.proposed and trust_first:
+    elif trust_first:
         text = f"a person reads what changed in the contract, then: flow trust record {goal_id}"
     elif decision.proposed:
         text = f"let everything be evaluated: flow goal evaluate {goal_id}"

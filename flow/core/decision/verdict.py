@@ -160,13 +160,14 @@ def next_act(verdict: Verdict) -> Act:
     if verdict.proposed_transition is not None:
         return "ask_confirm"
     if verdict.verdict == "achieved":
-        return "ask_trust" if verdict.to_trust else "done"
+        return "done"
     if verdict.verdict == "not_achieved":
         return "work_on"
     if verdict.path_violations:
         return "put_back"
     if verdict.blocker_type == "missing_approval" and verdict.verdict == "needs_human_review":
-        if all(row.outcome == "not_executed" for row in verdict.criterion_results):
+        untried = all(row.outcome == "not_executed" for row in verdict.criterion_results)
+        if verdict.to_trust or untried:
             return "ask_trust"
         if verdict.to_approve:
             return "ask_approve"

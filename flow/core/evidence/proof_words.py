@@ -234,6 +234,7 @@ class _ProofFinder:
         files: list[str] = []
         folders: list[str] = []
         examines = name in EXAMINERS and not runner
+        script = _script_of(words, name)
         previous = ""
         for word in words[1:]:
             if word is None:
@@ -250,7 +251,7 @@ class _ProofFinder:
                     folders.append(path)
                 elif examines and not rules and not _test_like(path):
                     continue
-                elif kind == "file" or _named_anew(path, runner=runner):
+                elif kind == "file" or word == script or _named_anew(path, runner=runner):
                     files.append(path)
             if not examines:
                 self._tool(word, folder)
@@ -457,6 +458,18 @@ def _computed(words: tuple[str | None, ...]) -> bool:
     if base_name(words[0]) in ("xargs", "parallel"):
         return any(_runs_scripts(base_name(word)) for word in given if word)
     return _runs_scripts(base_name(words[0])) and None in given and "-c" not in given
+
+
+def _script_of(words: tuple[str | None, ...], name: str) -> str | None:
+    """The script that an interpreter is given, whatever it is called; None where it has none."""
+    if not _runs_scripts(name):
+        return None
+    for option, word in itertools.pairwise(words):
+        if option in ("-c", "-m", "-e", "--eval") or word is None:
+            return None
+        if not word.startswith(("-", "+")) and option not in ("-o", "+o", "-O", "+O"):
+            return word
+    return None
 
 
 def _runs_scripts(name: str) -> bool:

@@ -160,13 +160,13 @@ def test_an_endless_text_or_command_does_not_fill_the_verdict() -> None:
 TABLE: tuple[tuple[dict[str, Any], Act], ...] = (
     ({"closed": True}, "done"),
     ({"proposed": True}, "ask_confirm"),
-    ({"verdict": "achieved", "trust": True}, "ask_trust"),
     ({"verdict": "achieved"}, "done"),
     ({"verdict": "not_achieved"}, "work_on"),
     ({"verdict": "blocked", "paths": True}, "put_back"),
     ({"verdict": "blocked"}, "person_looks"),
     ({"verdict": "needs_human_review", "paths": True}, "put_back"),
     ({"blocker": "missing_approval", "executed": False}, "ask_trust"),
+    ({"blocker": "missing_approval", "trust": True}, "ask_trust"),
     ({"blocker": "missing_approval", "approve": True}, "ask_approve"),
     ({}, "person_looks"),
 )
