@@ -1,4 +1,4 @@
-"""Which commands of a shell text can fail without the text failing.
+"""Analysis of a shell text: the commands that can fail without the whole text failing.
 
 Only parsed shell and tables enter.
 """

@@ -1,4 +1,4 @@
-"""The builtins of a shell that runs on states."""
+"""The builtins of a shell that runs on states instead of processes."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ BUILTINS = {
 
 
 class Builtins:
-    """What a shell does by itself; ``exits`` and the like hold what has left a construct."""
+    """The shell's builtins; ``exits`` and the like collect the states that left a construct."""
 
     def __init__(self, run: ShellRun, depth: int, tested: int = 0) -> None:
         self.run, self.depth, self.tested = run, depth, tested
         self.exits: set[State] = set()
         self.returns: list[set[State]] = []
-        self.loops: list[tuple[set[State], set[State]]] = []  # broken off, and gone on
+        self.loops: list[tuple[set[State], set[State]]] = []  # left by break, and by continue
         self.retry = False
 
     def node(self, node: ShellNode, states: States) -> States:
-        """The states behind a construct."""
+        """The states after a construct."""
         raise NotImplementedError
 
     def _failing(self, states: Iterable[State]) -> set[State]:
-        """What goes on after a command that counts for ``set -e`` and a trap on ERR."""
+        """The states that go on after a command that ``set -e`` and a trap on ERR apply to."""
         ends: set[State] = set()
         for state in states:
             if self.tested or state.status == 0:
@@ -68,7 +68,7 @@ class Builtins:
         return ends
 
     def _given(self, command: ShellNode, state: State) -> set[State]:
-        """The states with the status that ``exit`` or ``return`` is given."""
+        """The states with the status that is the argument of ``exit`` or ``return``."""
         if len(command.words) < 2:
             return {state}
         ends: set[State] = set()
@@ -90,7 +90,7 @@ class Builtins:
 
     def _return(self, command: ShellNode, state: State) -> Iterable[State]:
         if not self.returns:
-            return with_status(state, OTHER)  # an error outside of a function
+            return with_status(state, OTHER)  # an error outside a function
         self.returns[-1] |= self._given(command, state)
         return ()
 
@@ -115,7 +115,7 @@ class Builtins:
         while index < len(words):
             word = words[index]
             if word is None:
-                return (state._replace(errexit=True),)  # in doubt a failure shows
+                return (state._replace(errexit=True),)  # in doubt a failure is visible
             if word[:1] not in ("-", "+") or word in ("-", "--"):
                 break
             names = set(word[1:])
@@ -144,7 +144,7 @@ class Builtins:
             number = None if action in ("-", "") else self.run.number(text)
             leaves = number is not None and number >= 0 and _exits(self.run.bodies[number])
             if name in ("DEBUG", "CHLD", "RETURN") and leaves:
-                name = "EXIT"  # it runs again and again, and so at the end
+                name = "EXIT"  # it runs repeatedly, and so at the end, too
             traps = put(traps, name, number)
             if name not in ("EXIT", "ERR") and number is not None and number >= 0:
                 for variable in _assigned(self.run.bodies[number]):  # it may run at any time
@@ -176,7 +176,7 @@ class Builtins:
         return self._failing(with_status(state, (0, 1)))
 
     def _wait(self, command: ShellNode, state: State) -> Iterable[State]:
-        """The status of the process waited for; without operands 0, whatever its children did."""
+        """The status of the awaited process; without operands 0, even if a child failed."""
         operands = list(zip(command.words[1:], command.source[1:], strict=True))
         if not operands:
             return (state._replace(status=0),)

@@ -50,31 +50,33 @@ _LISTS = _ASKS | {
     "--collect-only", "--co", "--fixtures", "--markers", "--list", "--listTests", "--list-tests",
     "-list", "-N",
 }  # fmt: skip
-"""With these a runner answers and runs no test: its status is not asked for, its report is."""
+"""Options with which a runner runs no test: its exit status is not followed, its report is still
+required.
+"""
 _PLAIN = re.compile(r"[\w./:=-]+(?: +[\w./:=-]+)*")
 _TESTING = tuple((word,) for word in TESTS)
 _CHANGE = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:(\+\+|--)|(<<|>>|[-+*/%|&^])?=(?!=)(.*))")
 
 
 class Commands(Builtins):
-    """What comes of one command."""
+    """The effects of one simple command on the states."""
 
     def process(self, node: ShellNode, state: State, *, tested: int = 0) -> set[State]:
-        """The states in which a process of its own can end."""
+        """The states in which a separate process can end."""
         raise NotImplementedError
 
     def _substituted(self, node: ShellNode, state: State) -> Iterable[State]:
-        """The states behind the substitutions of a node."""
+        """The states after the substitutions of a node."""
         raise NotImplementedError
 
     def _kept(self, value: str, state: State, states: States) -> str:
-        """A value that is not known tells of the failure where it is set after one alone."""
+        """``value``, or :data:`TOLD` for an unknown one that is only set after a failure."""
         if value == UNKNOWN and state.check == FAILED and all(s.check == FAILED for s in states):
             return TOLD
         return value
 
     def _missing(self, node: ShellNode, states: States) -> set[State]:
-        """Where a file to read from is not there, nothing runs."""
+        """The failed states of a command whose input file is missing: nothing runs."""
         return {state._replace(status=SOME) for state in states} if node.reads else set()
 
     def _with_files(self, state: State, node: ShellNode) -> State:
@@ -126,16 +128,16 @@ class Commands(Builtins):
         return self._failing(ended)
 
     def _expanded(self, node: ShellNode, state: State, states: States) -> State:
-        """Variables that a word sets while it is expanded: ``$((x=1))``, ``${x:=1}``."""
+        """The state with variables that the expansion of a word sets: ``$((x=1))``, ``${x:=1}``."""
         for source in node.source:
             for name, sign in _SETS.findall(source) if "$((" in source or "${" in source else ():
                 if sign == ":=" and dict(state.values).get(name, ""):
-                    continue  # it has a value, and keeps it
+                    continue  # a variable with a value keeps it
                 state = state.setting(name, self._kept(UNKNOWN, state, states))
         return state
 
     def _changed(self, source: str, state: State, states: States) -> set[State]:
-        """``((rc += $?))`` and ``let rc=1``; empty where it is something else."""
+        """The states after ``((rc += $?))`` or ``let rc=1``; empty for any other text."""
         change = _CHANGE.fullmatch(source.strip("'\""))
         if change is None:
             return set()
@@ -151,7 +153,7 @@ class Commands(Builtins):
         return changed
 
     def _called_with(self, node: ShellNode, state: State) -> ShellNode:
-        """``"$@"`` in a function with the words that it was called with."""
+        """The node with ``"$@"`` replaced by the arguments of the function's call."""
         if state.params is None:
             return node
         words: list[str | None] = []
@@ -168,7 +170,7 @@ class Commands(Builtins):
         return node._replace(words=tuple(words), source=tuple(source))
 
     def _computed(self, node: ShellNode, command: ShellNode, state: State) -> Iterable[State]:
-        """A command whose name is in a variable: ``$ok``, ``$RUNNER -q``."""
+        """Run a command whose name is in a variable: ``$ok``, ``$RUNNER -q``."""
         (value,) = word_values(None, command.source[0], state.lookup())[:1] or (UNKNOWN,)
         if value == TOLD:
             return self._failing(with_status(as_heard(state), (0, 1)))
@@ -224,7 +226,7 @@ class Commands(Builtins):
         return with_status(state, alone(words))
 
     def _flags(self, node: ShellNode, state: State) -> list[str]:
-        """The values of ``MAKEFLAGS`` and ``GNUMAKEFLAGS`` where the command itself sets them."""
+        """The values of ``MAKEFLAGS`` and ``GNUMAKEFLAGS``, if the command itself sets them."""
         known = dict(state.values)
         for word in (*node.given, *(word or "" for word in node.words)):
             name, _, value = word.partition("=")
@@ -233,7 +235,7 @@ class Commands(Builtins):
         return [known[name] for name in MAKE_FLAGS if name in known]
 
     def _check(self, words: tuple[str | None, ...], state: State) -> set[State]:
-        """A runner's own end."""
+        """The states in which a runner itself can end."""
         runner = started(words)
         if not runner.name or _is_question(runner):
             return with_status(state, alone(words))
@@ -244,7 +246,7 @@ class Commands(Builtins):
             and runner.name == self.run.runner
             and _same_tests(words, self.run.followed or ())
         )
-        if self.run.followed is None:  # any of them is followed: that it started is all that counts
+        if self.run.followed is None:  # any runner is followed: only its start counts
             return with_status(state._replace(check=PASSED), (0, 1))
         if words != self.run.followed and not again:
             return with_status(state, (0, 1))
@@ -267,11 +269,11 @@ class Commands(Builtins):
             check=state.check,
             pipefail="pipefail" in options,
             errexit="e" in options or "errexit" in options,
-            values=state.values if text not in words else (),  # put in by the shell outside
+            values=state.values if text not in words else (),  # expanded by the outer shell
             written=state.written,
         )
         ended = self.process(inner, begun)
-        if not without_shell(words)[1]:  # something around it may fail by itself
+        if not without_shell(words)[1]:  # the program around it may fail by itself
             ended |= with_status(begun, OTHER)
         return {
             state._replace(status=end.status, check=end.check, written=end.written) for end in ended
@@ -279,7 +281,7 @@ class Commands(Builtins):
 
 
 def _is_question(runner: Runner) -> bool:
-    """Whether it runs no test; one whose report is not asked for hands other options on."""
+    """Whether the options only ask the runner for information, so that it runs no test."""
     words = runner.words
     if runner.form:
         return not _LISTS.isdisjoint(words)
@@ -291,7 +293,7 @@ _AGAIN = frozenset(("--lf", "--last-failed", "--ff", "--failed-first", "-v", "-v
 
 
 def _same_tests(words: tuple[str | None, ...], before: tuple[str | None, ...]) -> bool:
-    """Whether a second try asks for the tests that failed: no others, and no fewer."""
+    """Whether a second try runs the tests that failed, no others and no fewer."""
     operands = {word for word in before if word is None or word[:1] != "-"}
     return {*words} - {*before} <= _AGAIN and operands <= {*words}
 

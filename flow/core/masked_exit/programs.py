@@ -1,6 +1,6 @@
-"""What is known of programs by their words: which cannot fail, which keep failures to themselves.
+"""Programs by their words: those that cannot fail, and those that hide failures.
 
-Short lists, on purpose: a program that is not in them may end either way.
+The lists are short on purpose: a program that is not in them may end either way.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from flow.core.masked_exit.runner_names import STARTS_CODE, mentioned_runner, ru
 from flow.core.masked_exit.shell import LAST, ShellNode, base_name, plain_words
 
 Statuses = frozenset[int]
-"""How something can end: with 0, with something else (1), with either."""
+"""The possible ends of a command: 0, another status (1), or both."""
 ZERO: Statuses = frozenset((0,))
 OTHER: Statuses = frozenset((1,))
 EITHER: Statuses = frozenset((0, 1))
@@ -23,41 +23,42 @@ CANNOT_FAIL = frozenset(
         "trap", "times", "disown", "jobs", "hash", "clear",
     )
 )  # fmt: skip
-"""What ends with 0 whenever it is written without a mistake."""
+"""Commands that always end with 0 if they are written without a mistake."""
 FILTERS = frozenset(
     (
         "cat", "tee", "head", "tail", "sort", "uniq", "wc", "tr", "nl", "column", "fold", "tac",
         "less", "more", "ts",
     )
 )  # fmt: skip
-"""What ends with 0 when it reads from a pipe."""
+"""Programs that end with 0 if they read from a pipe."""
 READERS = frozenset(["cat", "head", "tail", "wc", "nl", "tac", "sort", "less", "more"])
-"""What ends with 0 when it reads files that the command itself has just written."""
+"""Programs that end with 0 if they read files that the command itself has just written."""
 _LOOKS = CANNOT_FAIL | READERS | {
     "cd", "chmod", "chown", "cp", "date", "df", "dirs", "du", "file", "gzip", "kill", "ln", "ls",
     "mkdir", "mv", "pkill", "popd", "ps", "pwd", "rm", "sed", "stat", "touch", "uname",
 }  # fmt: skip
-"""Programs that show, move or remove something, and whose failure does not matter."""
+"""Programs that show, move or remove something; their failure does not matter."""
 _EXIT_ZERO = frozenset(("bandit", "flake8", "pylint", "ruff"))
 MAKES = ("make", "gmake")
 _MAKE_LONG = (
     "ignore-errors", "just-print", "dry-run", "recon", "touch", "question", "version", "help",
     "old-file", "assume-old", "eval",
 )  # fmt: skip
-"""Long options of GNU make with which no recipe runs, or its failure does not count, or which hold
-make's own text (recorded, GNU make 4.3); any of its beginnings is taken for it."""
+"""Long options of GNU make that run no recipe, ignore its failure, or hold make's own text
+(recorded, GNU make 4.3). Make accepts any beginning of an option.
+"""
 _MAKE_SHORT = frozenset("intqvhoE")
 _MAKE_VALUES = "CIOWfjl"
 _MAKE_SETS = re.compile(r"([.\w]+)\s*[+?!:]*=(.*)", re.DOTALL)
 MAKE_FLAGS = ("MAKEFLAGS", "GNUMAKEFLAGS")
-"""Variables that hold options of make, in its words as in the environment."""
+"""Variables with options of make, both as its arguments and in the environment."""
 
 
 def silenced(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
-    """The command whose failure a program's own options keep from its exit status; None if none.
+    """The command whose failure a program's own options hide from its exit status; None if none.
 
-    ``find -exec ... ;`` ends with 0 whatever its commands came to, ``ruff --exit-zero`` whatever it
-    found, ``make -i`` and ``make -n`` whatever the recipes would come to.
+    ``find -exec ... ;`` ends with 0 even if its commands fail, ``ruff --exit-zero`` even with
+    findings, ``make -i`` and ``make -n`` even if a recipe fails or would fail.
     """
     name = base_name(words[0]) if words and words[0] is not None else ""
     if name == "find":
@@ -80,7 +81,7 @@ def silenced(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
 
 
 def _of_find(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
-    """The first command that ``find`` runs file by file; with ``+`` their failures do show."""
+    """The first command that ``find`` runs for each file; with ``+``, failures are visible."""
     starts = [n for n, word in enumerate(words) if word in ("-exec", "-execdir")]
     command = None
     for start in starts:
@@ -98,7 +99,7 @@ _CODE = {
     "perl": ("-e", "-E"), "ruby": ("-e",), "node": ("-e", "--eval"), "php": ("-r",),
     "awk": (), "gawk": (), "mawk": (),
 }  # fmt: skip
-"""Interpreters and the options before their code; without any it is the first operand."""
+"""Interpreters with the options before their code; without options it is the first operand."""
 _HANDS_ON = re.compile(
     r"exit|check\s*=\s*True|check_call|check_output|raise|\bdie\b|assert|execSync|execFileSync"
     r"|returncode|status"
@@ -106,7 +107,7 @@ _HANDS_ON = re.compile(
 
 
 def _code(name: str, words: tuple[str | None, ...]) -> str | None:
-    """The code in ``python -c CODE`` and the like."""
+    """The code in ``python -c CODE`` and similar commands; None if there is none."""
     options = ("-c",) if name.startswith("python") else _CODE.get(name)
     if options is None:
         return None
@@ -118,14 +119,14 @@ def _code(name: str, words: tuple[str | None, ...]) -> str | None:
 
 
 def _of_code(code: str) -> tuple[str | None, ...] | None:
-    """The runner that a piece of code starts without a word of handing its status on."""
+    """The runner that a piece of code starts without passing its status on; None if none."""
     if not STARTS_CODE.search(code) or _HANDS_ON.search(code):
         return None
     return mentioned_runner(code)
 
 
 def _of_script(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
-    """``script -c COMMAND`` without ``-e``, which would hand its status on."""
+    """The command of ``script -c COMMAND`` without ``-e``, which would pass its status on."""
     options = [word for word in words[1:] if word is not None and word.startswith("-")]
     short = "".join(word[1:] for word in options if not word.startswith("--"))
     runs = "c" in short or any(word.startswith("--command") for word in options)
@@ -136,7 +137,7 @@ _MAVEN = ("-fn", "--fail-never", "-Dmaven.test.failure.ignore", "-Dmaven.test.fa
 
 
 def _lenient(word: str | None) -> bool:
-    """Whether a word of ``make`` makes it go on after failures, or run nothing at all."""
+    """Whether a word of ``make`` makes it continue after failures, or run nothing at all."""
     if word is None:
         return False
     setting = _MAKE_SETS.fullmatch(word)
@@ -156,7 +157,7 @@ def _lenient(word: str | None) -> bool:
 
 
 def _lenient_setting(name: str, value: str) -> bool:
-    """Whether a variable given to make does (``make SHELL=/bin/true test``)."""
+    """Whether a variable passed to make does the same (``make SHELL=/bin/true test``)."""
     if name in MAKE_FLAGS:
         return lenient_flags(value)
     if name == ".SHELLFLAGS":  # with -n a shell runs nothing
@@ -165,7 +166,7 @@ def _lenient_setting(name: str, value: str) -> bool:
 
 
 def lenient_flags(value: str) -> bool:
-    """Whether a value of ``MAKEFLAGS`` does; its first word needs no hyphen."""
+    """Whether a value of ``MAKEFLAGS`` does the same; its first word needs no hyphen."""
     if "\0" in value:  # the shell computes it (-j$(nproc))
         return False
     words = value.split()
@@ -175,9 +176,9 @@ def lenient_flags(value: str) -> bool:
 
 
 def fails_with(words: tuple[str | None, ...], runner: str) -> tuple[int, ...]:
-    """The statuses with which a runner says that a test failed; -1: some that is not 0.
+    """The statuses by which a runner reports a failed test; -1: any status but 0.
 
-    pytest: 1 for failed tests, 2 where they could not be collected (its documentation, 2026).
+    pytest: 1 for failed tests, 2 if they could not be collected (its documentation, 2026).
     """
     name = base_name(words[0] or "")
     direct = name in ("pytest", "py.test") or name.startswith("python")
@@ -190,12 +191,12 @@ _DETACHED = {
     "podman": ("-d", "--detach"), "docker-compose": ("-d", "--detach"), "at": (), "batch": (),
     "daemonize": (), "systemd-run": (), "nq": (),
 }  # fmt: skip
-"""Programs that do not wait for what they start, with the options that say so."""
+"""Programs that do not wait for the command that they start, and the options for that."""
 _WAITS = ("--wait", "--pty", "-t", "--scope")
 
 
 def runs_unheard(words: tuple[str | None, ...]) -> bool:
-    """Whether a program goes on without the command that it starts, and drops its status."""
+    """Whether a program continues without the command that it starts, and drops its status."""
     options = _DETACHED.get(base_name(words[0] or "")) if words else None
     if options is None:
         return False
@@ -203,14 +204,14 @@ def runs_unheard(words: tuple[str | None, ...]) -> bool:
 
 
 def decides_by_file(words: tuple[str | None, ...], written: frozenset[str]) -> bool:
-    """Whether a program reads what a runner wrote, and may decide by that."""
+    """Whether a program reads a file that a runner wrote, and may decide by it."""
     if not written or words[0] is None or base_name(words[0]) in _LOOKS:
         return False
     return any(word is not None and word.rpartition("=")[2] in written for word in words[1:])
 
 
 def constant_test(words: tuple[str | None, ...]) -> Statuses:
-    """How ``test``, ``[``, ``[[`` or ``((`` ends, where no file and no variable decides."""
+    """The ends of ``test``, ``[``, ``[[`` or ``((`` if no file and no variable decides."""
     kind, *operands = words
     given = [word for word in operands if word is not None]
     if len(given) != len(operands) or not given or (kind == "[[" and _pattern(given[-1])):
@@ -255,7 +256,7 @@ TESTS = ("test", "[", "[[", "((", "let")
 
 
 def alone(words: tuple[str | None, ...]) -> Statuses:
-    """How a program ends, as far as its words tell."""
+    """The ends of a program, as far as its words determine them."""
     if not words or words[0] is None:
         return EITHER
     name = base_name(words[0].lstrip("\\"))
@@ -275,7 +276,7 @@ def alone(words: tuple[str | None, ...]) -> Statuses:
 
 
 def eval_text(words: tuple[str | None, ...]) -> str | None:
-    """What ``eval`` reads; None where the shell computes it."""
+    """The text that ``eval`` runs; None if the shell computes it."""
     given = [word for word in words[1:] if word is not None and word != LAST]
     return " ".join(given) if given and len(given) == len(words) - 1 else None
 
@@ -294,11 +295,11 @@ _OPTION_RUNS = {
 }  # fmt: skip
 """Options whose value is a shell's text."""
 _JOINED = {"ssh": 1, "parallel": 0, "concurrently": 0, "watch": 0}
-"""Programs that hand their words to a shell, and how many operands come before."""
+"""Programs that pass their words to a shell, and the number of operands before them."""
 
 
 def without_shell(words: tuple[str | None, ...]) -> tuple[str | None, bool]:
-    """The text that a shell in ``words`` runs, and whether that shell is all there is."""
+    """The text that a shell in ``words`` runs, and whether ``words`` are only that shell."""
     own = _unwrapped(words)
     if own and own[0] is not None and base_name(own[0]) in SHELLS:
         _, index = shell_options(own)
@@ -318,7 +319,7 @@ def without_shell(words: tuple[str | None, ...]) -> tuple[str | None, bool]:
 
 
 def _unwrapped(words: tuple[str | None, ...]) -> tuple[str | None, ...]:
-    """From the shell on that stands with ``-c`` in the words of another program, if one does."""
+    """The words from a shell with ``-c`` on, if another program's words contain one."""
     for index in range(len(words) - 1):
         word, after = words[index : index + 2]
         if index == 0 and word is not None and base_name(word) in SHELLS:
@@ -331,7 +332,7 @@ def _unwrapped(words: tuple[str | None, ...]) -> tuple[str | None, ...]:
 
 
 def shell_options(words: tuple[str | None, ...]) -> tuple[set[str], int | None]:
-    """The options of a shell (``e``, ``pipefail``), and where its script stands."""
+    """The options of a shell (``e``, ``pipefail``), and its script's index; None without script."""
     words = _unwrapped(words)
     options: set[str] = set()
     script = False
@@ -352,7 +353,7 @@ def shell_options(words: tuple[str | None, ...]) -> tuple[set[str], int | None]:
 
 
 def is_filter(node: ShellNode) -> bool:
-    """Whether a part of a pipe passes on what it reads, and cannot fail at that."""
+    """Whether a part of a pipe passes its input on, and cannot fail at that."""
     words = plain_words(node.words)
     if node.kind != "command" or node.reads or not words or words[0] is None:
         return False
@@ -372,7 +373,7 @@ def _no_file(word: str | None) -> bool:
 
 
 def reads_only(words: tuple[str | None, ...], written: set[str]) -> bool:
-    """Whether it shows files that the command itself wrote, and so finds them."""
+    """Whether the program only shows files that the command itself wrote, and so finds them."""
     if words[0] is None or base_name(words[0]) not in READERS:
         return False
     files = [word for word in words[1:] if not _no_file(word)]

@@ -1,14 +1,14 @@
 """Whether a command's exit status can show a failure at all (SPEC 10, *attributable*).
 
-Its shell text, as parsed, is run on states in place of processes
-(:mod:`flow.core.masked_exit.simulation`): each program ends either way, and of one test runner at
-a time it is kept whether it has failed. A command has a **masked exit** where
+The parsed shell text runs on states instead of processes (:mod:`flow.core.masked_exit.simulation`):
+each program may end either way, and for one test runner at a time the states record whether it
+failed. A command has a **masked exit** if
 
 * some way through it ends with 0 although the runner has failed (``pytest; ls``), or
 * it cannot end with anything but 0 although something in it can fail (``make || true``).
 
-What comes after a runner is not asked whether it is harmless: the runner's status must reach the
-end. A command in which nothing can fail (``true``, ``echo done``) masks nothing.
+It does not matter whether the commands after a runner are harmless: the runner's status must reach
+the end. A command in which nothing can fail (``true``, ``echo done``) masks nothing.
 """
 
 from __future__ import annotations
@@ -26,31 +26,32 @@ if TYPE_CHECKING:
     Parse = Callable[[str], ShellNode | None]
 
 MOST_NESTED = 4
-"""Shells inside shells (``bash -c "bash -c ..."``) that are looked into."""
+"""Depth of shells inside shells (``bash -c "bash -c ..."``) that is examined."""
 MOST_CHECKS = 12
-"""Different runners that are followed one by one."""
+"""Number of different runners that are followed one by one."""
 
 
 class Exits(NamedTuple):
-    """What a command's exit status can show."""
+    """The facts that a command's exit status can show."""
 
     masked_exit: str = ""
-    """Why it can show no failure; empty where it can show one."""
+    """Reason that it can show no failure; empty if it can show one."""
     certain: tuple[str, ...] = ()
-    """Forms of report of the runners that every exit 0 has started."""
+    """Report forms of the runners that every exit 0 has started."""
     second_try: bool = False
-    """A runner is started again where it failed, and the last try counts."""
+    """Whether a runner is started again after a failure; then the last try counts."""
     guarded: str = ""
-    """The one runner in it, where it can end with 0 without; the first of several that no report is
-    asked of, where none of them need start."""
+    """The one runner in it, if it can end with 0 without starting it. Of several runners without a
+    report form, the first, if none of them must start.
+    """
     inverted: bool = False
-    """It is 0 only where a runner fails: ``! pytest tests/known_broken``."""
+    """Whether it is 0 only if a runner fails: ``! pytest tests/known_broken``."""
 
 
 def exits(node: ShellNode, parse: Parse) -> Exits:
-    """What the exit status of ``node``, run with ``pipefail``, can show.
+    """The facts that the exit status of ``node``, run with ``pipefail``, can show.
 
-    ``parse`` reads the text of a shell inside (``bash -c '...'``, ``eval``, ``trap``).
+    ``parse`` reads the text of an inner shell (``bash -c '...'``, ``eval``, ``trap``).
     """
     everything = [
         _deciding_command(command) for command in (*commands(node), *nested_commands(node, parse))
@@ -79,7 +80,7 @@ def exits(node: ShellNode, parse: Parse) -> Exits:
 
 
 def _followed(node: ShellNode, parse: Parse, checks: list[tuple[str | None, ...]]) -> Exits:
-    """Each runner followed on its own."""
+    """The combined facts of all runners, each followed on its own."""
     certain: dict[str, None] = {}
     second_try = False
     guarded = ""
@@ -115,7 +116,7 @@ def _functions(node: ShellNode) -> set[tuple[str | None, ...]]:
 
 
 def nested_commands(node: ShellNode, parse: Parse, depth: int = 0) -> list[ShellNode]:
-    """The commands inside ``bash -c``, ``eval`` and the like."""
+    """The commands inside ``bash -c``, ``eval`` and similar commands."""
     nested: list[ShellNode] = []
     if depth < MOST_NESTED:
         for command in commands(node):
@@ -127,12 +128,12 @@ def nested_commands(node: ShellNode, parse: Parse, depth: int = 0) -> list[Shell
 
 
 def _deciding_command(command: ShellNode) -> ShellNode:
-    """The command whose status counts: what ``find -exec`` runs in the place of ``find``."""
+    """The command whose status counts: for ``find -exec``, the command that ``find`` runs."""
     return command._replace(words=silenced(plain_words(command.words)) or command.words)
 
 
 def _name(words: tuple[str | None, ...]) -> str:
-    """The first words of a command, as a reason names it (``python -m pytest -q``)."""
+    """The first words of a command, for a reason (``python -m pytest -q``)."""
     shown = [word if word is not None else "..." for word in words[:4]]
     return f"`{' '.join(shown)[:60]}`"
 
@@ -141,7 +142,7 @@ _LEAVE = ("exit", "return", "break", "continue", "eval", "source", ".", "wait", 
 
 
 def _fails(command: ShellNode) -> bool:
-    """Whether it is one whose failure would matter."""
+    """Whether the command's failure would matter."""
     words = plain_words(command.words)
     if not words or words[0] in _LEAVE or shell_text(words) is not None:
         return False

@@ -1,8 +1,8 @@
 """Test runners by the words that start them.
 
-A program that is not known may run the command in its words (``ionice``, a script of the project):
-where a name that nothing else bears stands in them (``CERTAIN``), it counts as started. Programs to
-which such a name is a text or a package are a table of their own.
+An unknown program may run a command in its words (``ionice``, a script of the project): if they
+contain a name that only a runner has (``CERTAIN``), that runner counts as started. A separate table
+lists the programs for which such a name is a text or a package.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ class Runner(NamedTuple):
     """A test runner that a command starts."""
 
     name: str = ""
-    """Empty: there is none."""
+    """Empty if there is no runner."""
     form: str = ""
-    """Whose form of report it has to print; empty: none is asked for."""
+    """The report form that it must print; empty if none is required."""
     words: Words = ()
-    """The command's words from the runner's own on."""
+    """The command's words, from the runner's own on."""
     is_wrapped: bool = False
-    """A program that is not known runs it, perhaps more than once."""
+    """Whether an unknown program runs it, possibly more than once."""
 
 
 _NONE = Runner()
@@ -58,12 +58,12 @@ _VERSION = re.compile(r"(?:==.*|@.*|-?\d[\d.]*)$")
 _SHELL = re.compile(r"(?:ba|da|z|k|a|fi)?sh")
 _FILE = re.compile(r"[\w./+~-]+")
 _CHOOSES = ("runner", "framework", "name", "tag", "image", "package", "tool", "require")
-"""Words in a long option whose value names a runner, and does not start it."""
+"""Words in a long option whose value names a runner without starting it."""
 STARTS_CODE = re.compile(
     r"system|popen|spawn|subprocess|exec|\brun\b|call|`|pytest\.(?:console_)?main|open3",
     re.IGNORECASE,
 )
-"""What code holds that starts another program."""
+"""Words of code that starts another program."""
 _UNITTEST = re.compile(r"unittest\.main|TextTestRunner")
 _CODE = {"node": ("-e", "--eval", "-p"), "php": ("-r",), "ruby": ("-e",), "perl": ("-e", "-E")}
 
@@ -74,12 +74,12 @@ def runner_of(words: Words) -> str:
 
 
 def report_of(words: Words) -> str:
-    """Whose form of report a command has to print; empty: no runner, or one that starts others."""
+    """The report form that a command must print; empty: no runner, or one that starts others."""
     return started(words).form
 
 
 def mentioned_runner(text: str) -> Words | None:
-    """The first runner that words of any text would start."""
+    """The first runner in a text, as if its words were a command; None if there is none."""
     words = re.split(r"[^\w./=:-]+", text[:4000])
     for index in range(len(words)):
         for end in range(index + 1, index + 6):
@@ -120,7 +120,7 @@ def started(words: Words) -> Runner:
 
 
 def _by_itself(words: Words) -> Runner:
-    """What is recognised by a program and its own words."""
+    """The runner that a program's name and its own words identify."""
     program, rest = words[0] if words else None, words[1:]
     if program is None:
         return _NONE
@@ -145,7 +145,7 @@ def _by_itself(words: Words) -> Runner:
 
 
 def _by_word(name: str, words: Words) -> Runner:
-    """``go test``, ``npm run test:unit``, ``make check-all``."""
+    """The runner in ``go test``, ``npm run test:unit``, ``make check-all``."""
     same = SAME.get(name, name)
     known, named = WITH.get(same), same in BUILDERS
     if known is None and name not in SCRIPTS:
@@ -168,13 +168,13 @@ def _by_word(name: str, words: Words) -> Runner:
 
 
 def starts_runners(name: str) -> bool:
-    """Whether a program of that name is a runner, or runs tests with the right words."""
+    """Whether a program of this name is a runner, or runs tests with the right words."""
     tables = (ALONE, WITH, SAME, LAUNCHERS, INTERPRETERS)
     return any(name in table for table in tables) or _PYTHON.fullmatch(name) is not None
 
 
 def _launched(name: str, rest: Words) -> Runner:
-    """What ``uv run --with x pytest`` starts; an option may have the word behind it for a value."""
+    """The runner in ``uv run --with x pytest``; the word after an option may be its value."""
     before = LAUNCHERS[name]
     if name == "uv" and "tool" in rest:  # uv tool run pytest
         rest = rest[rest.index("tool") + 1 :]
@@ -205,7 +205,7 @@ def _launched(name: str, rest: Words) -> Runner:
 
 
 def _carried(before: tuple[str, ...], rest: Words) -> Runner:
-    """What stands anywhere behind the first word of ``before``."""
+    """The runner anywhere after the first word of ``before``."""
     start = next((n + 1 for n, word in enumerate(rest) if word in before), None) if before else 0
     return _NONE if start is None else _scanned(rest[start:], _by_itself, NAMING if before else ())
 
@@ -222,9 +222,9 @@ def _if_certain(words: Words) -> Runner:
 def _scanned(
     rest: Words, recognise: Callable[[Words], Runner], naming: Collection[str] = ()
 ) -> Runner:
-    """The first runner in words, each of which may begin a command.
+    """The first runner in ``rest``, of which each word may begin a command.
 
-    Each is asked by itself: a program that runs others adds no words to those that are seen here.
+    Each word is tested on its own: a program that runs others adds no words to these.
     """
     for index, word in enumerate(rest):
         previous = (rest[index - 1] or "") if index else ""
@@ -244,7 +244,7 @@ def _scanned(
 
 
 def _of_python(rest: Words) -> Runner:
-    """``-m pytest``, ``-Im pytest``, ``-mpytest``, ``-c CODE``, ``manage.py test``."""
+    """Runner in ``-m pytest``, ``-Im pytest``, ``-mpytest``, ``-c CODE``, ``manage.py test``."""
     index, option, value = python_option(rest)
     if option == "m":
         return _of_module(value, rest[index:])
@@ -255,7 +255,7 @@ def _of_python(rest: Words) -> Runner:
 
 
 def _behind_module(words: Words) -> Words:
-    """The words of a module that may run another (``python -m cProfile -m pytest``)."""
+    """The words after a module that may run another one (``python -m cProfile -m pytest``)."""
     index, option, module = python_option(words[1:])
     only_names = module in NAMES_ONLY or module in ("venv", "build", "compileall", "ensurepip")
     return () if option != "m" or only_names else words[1 + index :]
@@ -283,7 +283,7 @@ def _of_code(code: str | None) -> Runner:
 
 
 def _of_interpreter(name: str, rest: Words) -> Runner:
-    """``node --test``, ``node node_modules/.bin/jest``, ``php artisan test``."""
+    """The runner in ``node --test``, ``node node_modules/.bin/jest``, ``php artisan test``."""
     own = (name, *rest)
     if name in ("node", "nodejs", "tsx") and "--test" in rest:
         return Runner(_NODE, _NODE, own)

@@ -1,4 +1,4 @@
-"""Options with which a test runner runs no test: data of November 2026, of their own help texts."""
+"""Options with which a test runner runs no test: data of November 2026, from their help texts."""
 
 from __future__ import annotations
 
@@ -29,28 +29,29 @@ _OPTIONS = {
     "mvn": ("-DskipTests", "-Dmaven.test.skip", "-Dmaven.test.skip.exec"),
     "gradle": ("-m", "--dry-run"),
 }  # fmt: skip
-"""Options with which a runner ends as after a run, and may report tests that passed, though it has
-run none; the long ones may be shortened, and written with other hyphens and capitals."""
+"""Options with which a runner ends as after a run, and may report passed tests, without running
+any; the long ones may be shortened, and spelled with other hyphens and capitals.
+"""
 _GRADLE_VALUES = {"--tests", "-p", "--project-dir", "-b", "-c", "-I", "--init-script", "-g"}
 """Options of gradle that take the next word."""
 _OF_ALL = ("--help", "--version")
-"""The same of all of them."""
+"""Such options of all runners."""
 _OF_RUNNERS = (
     "--collect-only", "--co", "--fixtures", "--markers", "--setup-plan", "--listTests",
     "--list-tests", "--dry-run",
 )  # fmt: skip
-"""The same of those that run tests themselves."""
+"""Such options of all runners that run tests themselves."""
 
 
 def starts_if_there(runner: Runner) -> bool:
-    """Whether it ends with 0 where the project has no such script (npm's ``--if-present``)."""
+    """Whether it ends with 0 if the project has no such script (npm's ``--if-present``)."""
     return "--if-present" in runner.words and runner.name.startswith(("npm ", "pnpm "))
 
 
 def option_without_tests(runner: Runner) -> str:
-    """The option with which a runner ends as after a run, and runs no test; empty: there is none.
+    """The option with which a runner ends as after a run, and runs no test; empty if there is none.
 
-    What builds a project besides (``mvn package -DskipTests``) is no check then.
+    A command that also builds the project (``mvn package -DskipTests``) is no check then.
     """
     first, _, target = runner.name.partition(" ")
     first = SAME.get(first, first)
@@ -68,9 +69,9 @@ def option_without_tests(runner: Runner) -> str:
 
 
 def _exclusion_of_tests(words: Sequence[str]) -> str:
-    """The option by which gradle leaves out every task for tests that it is asked for; or empty.
+    """The option by which gradle excludes every requested test task; empty if there is none.
 
-    ``check -x test`` runs what else ``check`` stands for.
+    ``check -x test`` still runs the other tasks of ``check``.
     """
     asked, left_out, option = set(), set(), ""
     rest = iter(words)
@@ -90,7 +91,7 @@ def _exclusion_of_tests(words: Sequence[str]) -> str:
 
 
 def _is_option(word: str, option: str) -> bool:
-    """Whether ``word`` is an option, perhaps shortened; not where it is set to false."""
+    """Whether ``word`` is the option, possibly shortened, and not set to false."""
     name, _, value = word.partition("=")
     if value.lower() in ("false", "0"):
         return False

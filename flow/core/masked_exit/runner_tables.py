@@ -23,15 +23,16 @@ ALONE = {
     "lit": "", "llvm-lit": "", "runtests": "", "shunit2": "", "cram": "", "gotest": "go test",
     "run-s": "", "run-p": "", "npm-run-all": "",
 }  # fmt: skip
-"""Programs that are a test runner, and whose form of report theirs is; empty: none is asked for,
-since they start others or print nothing that is known."""
+"""Programs that are a test runner, and their report form. Empty: no report is required, since they
+start others or print no known form.
+"""
 CERTAIN = frozenset(
     (
         "pytest", "py.test", "nosetests", "nose2", "stestr", "jest", "vitest", "mocha", "rspec",
         "phpunit", "ctest", "gotestsum", "ginkgo", "cucumber-js", "cargo-nextest", "shellspec",
     )
 )  # fmt: skip
-"""Those of them that are no word of anything else: whatever program they are given to runs them."""
+"""Those of them whose name has no other meaning: any program that gets it as a word runs them."""
 WITH = {
     "go": {"test": "go test"},
     "richgo": {"test": "go test"},
@@ -74,8 +75,9 @@ WITH = {
     "crystal": {"spec": ""},
     "rebar3": {"eunit": "", "ct": ""},
 }  # fmt: skip
-"""Programs that run tests with one of these words, and whose form of report it is; any program that
-is in none of these tables does so with the word ``test``."""
+"""Programs that run tests with one of these words, and their report form; any program in none of
+these tables does so with the word ``test``.
+"""
 SAME = {"mvnw": "mvn", "mvnd": "mvn", "gradlew": "gradle"}
 """Other names of programs in :data:`WITH`."""
 BUILDERS = frozenset(
@@ -84,9 +86,9 @@ BUILDERS = frozenset(
         "ninja", "scons", "ant", "rake", "mvn", "gradle", "sbt", "cmake",
     )
 )  # fmt: skip
-"""Programs that take several targets, in any order; they may have any name of a test."""
+"""Programs that take several targets, in any order; any name of a test may be one."""
 SCRIPTS = frozenset(("npm", "pnpm", "yarn", "bun", "deno", "composer", "lerna", "nx", "turbo"))
-"""Programs that run a project's scripts by name, behind one of ``RUN_WORDS`` at least."""
+"""Programs that run a project's scripts by name, at least after one of ``RUN_WORDS``."""
 RUN_WORDS = frozenset(("run", "run-script", "task", "run-many"))
 TEST_WORDS = frozenset(
     ("test", "tests", "unittest", "unittests", "pytest", "spec", "specs", "jest", "vitest", "e2e")
@@ -99,13 +101,14 @@ PREPARES = frozenset(
         "lint", "format", "fmt", "types", "docker",
     )
 )  # fmt: skip
-"""Words beside them in the names of those that do something for tests or to them."""
+"""Other words in such a name, if the target or script prepares something for tests or changes them.
+"""
 MODULES = {
     "pytest": "pytest", "unittest": "unittest", "nose2": "unittest", "nose": "unittest", "tox": "",
     "nox": "", "stestr": "stestr", "behave": "behave", "robot": "robot", "green": "", "ward": "",
     "doctest": "", "trial": "trial", "twisted.trial": "trial", "testtools": "", "zope": "",
 }  # fmt: skip
-"""Modules of Python that run tests, by their first name or the whole one."""
+"""Modules of Python that run tests, by their first name or the full one."""
 LAUNCHERS = {
     "npx": (), "pnpx": (), "bunx": (), "uvx": (), "pipx": ("run",), "poetry": ("run",),
     "pipenv": ("run",), "uv": ("run",), "hatch": ("run",), "rye": ("run",), "pdm": ("run",),
@@ -115,7 +118,7 @@ LAUNCHERS = {
     "opam": ("exec",), "rustup": ("run",), "devbox": ("run",), "composer": ("exec", "run"),
     "go": ("run", "tool"), "deno": ("run", "task"),
 }  # fmt: skip
-"""Programs that run the first program in their words, and the word that has to come before."""
+"""Programs that run the first program in their words, and the word required before it."""
 CARRIERS = {
     "docker": ("run", "exec"), "podman": ("run", "exec"), "docker-compose": ("run", "exec"),
     "nerdctl": ("run", "exec"), "podman-compose": ("run", "exec"),
@@ -135,8 +138,9 @@ CARRIERS = {
     "ddtrace-run": (), "opentelemetry-instrument": (), "aws-vault": ("exec",),
     "chamber": ("exec",), "infisical": ("run",), "sail": (), "concurrently": (),
 }  # fmt: skip
-"""Programs that run the command at the end of their words and end as it does, and the word that
-has to come before, if any."""
+"""Programs that run the command at the end of their words and exit with its status, and the word
+required before it, if any.
+"""
 INTERPRETERS = ("node", "nodejs", "tsx", "ts-node", "php", "ruby", "perl", "jruby")
 """Programs that run the script that is their first operand."""
 _SHOWS = """
@@ -151,9 +155,9 @@ dnf luarocks nvm pacman snap yum zypper ansible aws az gcloud gh glab helm hg sv
 createdb dropdb mongosh mysql mysqladmin ping psql sqlite3 vagrant conftest
 """
 NAMES_ONLY = frozenset(_SHOWS.split())
-"""Programs to which the name of a runner is a text, a file or a package."""
+"""Programs for which the name of a runner is a text, a file or a package."""
 KEYWORDS = frozenset(("then", "do", "else", "if", "elif", "while", "until", "{", "!"))
-"""Words of the shell that its grammar may take for a program (behind ``! if``)."""
+"""Words of the shell that its grammar may take for a program (after ``! if``)."""
 VALUED = frozenset(
     (
         "--prefix", "-C", "-w", "--workspace", "--manifest-path", "--config", "--cwd", "--filter",
@@ -163,6 +167,6 @@ VALUED = frozenset(
         "--loglevel", "--userconfig", "--makefile",
     )
 )  # fmt: skip
-"""Options of these programs with their value in the next word."""
+"""Options of these programs whose value is the next word."""
 NAMING = frozenset(("--name", "-n", "-t", "--tag", "-e", "--env", "-w", "-l", "--network", "-p"))
-"""Options of carriers with a word before whose value is no command."""
+"""Options of carriers whose value is a word, not a command."""

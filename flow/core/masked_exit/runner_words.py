@@ -1,4 +1,4 @@
-"""What the words behind a program are: operands, options, names that say what is done."""
+"""The words after a program: operands, options, and names of tests."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def tests_by_name(target: str) -> bool:
 
 
 def operands(rest: Words) -> Iterator[tuple[str, str]]:
-    """The operands of a program, each with the option before it whose value it may be."""
+    """The operands of a program, each with the option before it, as whose value it may count."""
     option = ""
     for word in rest:
         if word is not None and len(word) > 1 and word[0] in "-+" and option not in VALUED:
@@ -44,7 +44,7 @@ def operands(rest: Words) -> Iterator[tuple[str, str]]:
 
 
 def python_option(rest: Words) -> tuple[int, str, str | None]:
-    """(Where its operands begin, ``m`` or ``c`` or empty, module or code or script)."""
+    """(Index of the operands, ``m`` or ``c`` or empty, the module or code or script)."""
     index = 0
     while index < len(rest):
         word = rest[index]

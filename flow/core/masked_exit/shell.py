@@ -1,7 +1,7 @@
-"""A shell command as values: the few kinds of node that say how an exit status comes about.
+"""A shell command as values: the kinds of node that determine an exit status.
 
-Built by the parser's adapter, read by :mod:`flow.core.masked_exit.rules` and where the programs of
-a command are asked for. Only its shape is here: what a word expands to is never guessed.
+The parser's adapter builds it; :mod:`flow.core.masked_exit.rules` and the searches for a command's
+programs read it. It only has the shape of the command: expansions are never guessed.
 """
 
 from __future__ import annotations
@@ -23,34 +23,37 @@ LAST = "$?"
 class ShellNode(NamedTuple):
     """One construct.
 
-    ``parts`` are its members in the order of execution: of an ``if`` condition and body in turn and
-    the other branch last (a ``case`` likewise has its bodies), of a loop condition and body, of a
-    command, an assignment, or a declaration the substitutions in it.
+    ``parts`` are its members in the order of execution: for an ``if``, conditions and bodies in
+    turn with the else branch last; for a ``case``, its bodies; for a loop, condition and body; for
+    a command, an assignment or a declaration, its substitutions.
     """
 
     kind: Kind
     parts: tuple[ShellNode, ...] = ()
     words: tuple[str | None, ...] = ()
-    """Of a command: its words without quotes; None for one that the shell computes. Of a function
-    its name. Of an assignment its variable and the value, of a ``for`` the variable and the list.
-    Of a ``case`` what it asks about."""
+    """For a command: its words without quotes, None for one that the shell computes. For a function
+    its name; for an assignment the variable and the value; for a ``for`` the variable and the list;
+    for a ``case`` its subject.
+    """
     source: tuple[str, ...] = ()
-    """As many words as they are written; of a ``case`` also the patterns of each body."""
+    """The same words as written; for a ``case`` also the patterns of each body."""
     given: tuple[str, ...] = ()
-    """Variables that stand before a command, as ``NAME=value``."""
+    """Assignments before a command, as ``NAME=value``."""
     writes: tuple[str, ...] = ()
-    """Files with a plain name that its output goes to."""
+    """Files with a plain name that receive its output."""
     reads: bool = False
-    """It takes its input from a file, which can be missing."""
+    """Whether it reads a file, which may be missing, as its input."""
     complete: bool = False
-    """Of an ``if``, that it has an else; of a ``case``, a branch for everything else."""
+    """For an ``if``, whether it has an else; for a ``case``, whether a branch matches everything.
+    """
 
 
 PREFIXES = {
     "builtin": 0, "chronic": 0, "command": 0, "env": 0, "exec": 0, "nice": 0, "nohup": 0,
     "setsid": 0, "stdbuf": 0, "sudo": 0, "time": 0, "timeout": 1, "unbuffer": 0, "xvfb-run": 0,
 }  # fmt: skip
-"""Programs that run the command in the rest of their words, and how many operands come before."""
+"""Programs that run the command in the rest of their words, and the number of operands before it.
+"""
 
 _TAKES_VALUE = {
     "env": ("-u", "-C"), "nice": ("-n",), "timeout": ("-k", "-s"), "sudo": ("-u", "-g"),
@@ -59,7 +62,7 @@ _TAKES_VALUE = {
 
 
 def plain_words(words: tuple[str | None, ...]) -> tuple[str | None, ...]:
-    """The words of the command that really runs: prefixes such as ``timeout 60`` are taken off."""
+    """The words of the command that really runs, without prefixes such as ``timeout 60``."""
     while words and words[0] is not None:
         name = base_name(words[0])
         if name not in PREFIXES or len(words) == 1:
@@ -91,13 +94,13 @@ def base_name(word: str) -> str:
 
 
 def plain_command(node: ShellNode) -> ShellNode:
-    """A command without the prefixes that :func:`plain_words` takes off."""
+    """A command without the prefixes that :func:`plain_words` removes."""
     words = plain_words(node.words)
     return node._replace(words=words, source=node.source[len(node.source) - len(words) :])
 
 
 def commands(node: ShellNode) -> Iterator[ShellNode]:
-    """Every simple command in a node, those of substitutions and functions too."""
+    """Every simple command in a node, including those in substitutions and functions."""
     waiting = [node]
     while waiting:
         node_now = waiting.pop()

@@ -1,8 +1,8 @@
-"""A shell on states: every way through a command, with each program ending either way.
+"""A shell on states: every path through a command, with each program ending either way.
 
-A :class:`State` is one way to have come to a place. Of one runner, the *followed* one, it says
-whether it ran and failed; a construct takes a set of states and gives the set behind it. What
-leaves it (``exit``, ``return``, ``break``) is put aside until a construct catches it.
+A :class:`State` is the result of one path to a place. It records whether one runner, the *followed*
+one, ran and failed. A construct turns a set of states into the set after it. States that leave it
+(``exit``, ``return``, ``break``) are collected until an outer construct catches them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WILD = frozenset("*?[")
 def process(
     run: ShellRun, node: ShellNode, state: State, *, depth: int = 0, tested: int = 0
 ) -> set[State]:
-    """The states in which a process that runs ``node`` can end, its trap on EXIT included."""
+    """The states in which a process that runs ``node`` can end, after its trap on EXIT."""
     if depth > MOST_DEPTH:
         raise TooMuch
     shell = Shell(run, depth, tested)
@@ -47,7 +47,7 @@ def process(
         number = dict(end.traps).get("EXIT")
         if number is None:
             found.add(end)
-        elif number < 0:  # in all likelihood it leaves the status as it is
+        elif number < 0:  # it most likely keeps the status
             found |= {end, *with_status(end, (1,))}
         else:
             trap = Shell(run, depth, tested)
@@ -60,12 +60,12 @@ class Shell(Commands):
     """One shell process."""
 
     def process(self, node: ShellNode, state: State, *, tested: int = 0) -> set[State]:
-        """The states in which a process of its own can end."""
+        """The states in which a separate process can end."""
         return process(self.run, node, state, depth=self.depth + 1, tested=tested)
 
     def node(self, node: ShellNode, states: States) -> States:
-        """The states behind a construct; empty where nothing comes after it."""
-        if len(states) > MOST_STATES:  # the values of variables are what makes them many
+        """The states after a construct; empty if nothing follows it."""
+        if len(states) > MOST_STATES:  # variables' values are the cause of so many
             states = frozenset(state._replace(values=()) for state in states)
         self.run.steps += 1 + len(states)
         if self.run.steps > MOST_STEPS or len(states) > MOST_STATES:
@@ -86,7 +86,7 @@ class Shell(Commands):
         return ends | self._missing(node, states)
 
     def _child(self, node: ShellNode, state: State, **changes: object) -> list[tuple[State, State]]:
-        """(this shell behind it, how the process ended) for each end of a process of its own."""
+        """(this shell after it, the process's end) for each end of a separate process."""
         begun = state._replace(**changes)  # type: ignore[arg-type]
         ends = self.process(node, begun, tested=self.tested)
         return [
@@ -127,7 +127,7 @@ class Shell(Commands):
         return ends
 
     def _branch(self, node: ShellNode, states: States) -> States:
-        """What runs under a condition: after a failure alone, a runner there is a second try."""
+        """The states after a branch; if only a failure leads here, a runner is a second try."""
         before = self.retry
         self.retry = before or (bool(states) and all(s.check == FAILED for s in states))
         ends = self.node(node, states)
@@ -261,7 +261,7 @@ class Shell(Commands):
         return self._failing(ends) if node.parts else ends
 
     def _substituted(self, node: ShellNode, state: State) -> Iterable[State]:
-        """The states behind the substitutions of a node, whose last status stays."""
+        """The states after the substitutions of a node; the status of the last one stays."""
         states = {state if node.parts else state._replace(status=0)}
         for part in node.parts:
             errexit = state.errexit and "inherit_errexit" in state.options
@@ -283,6 +283,6 @@ class Shell(Commands):
 
 
 def _waits(condition: ShellNode, *, going_on: bool) -> bool:
-    """Whether a loop goes on until something succeeds: its failure is a time-out."""
+    """Whether a loop repeats until something succeeds; then its own failure is a time-out."""
     words = condition.words
     return not going_on or condition.kind == "not" or words in (("true",), (":",))

@@ -1,4 +1,4 @@
-"""What is known of a shell at one place of one way through a command."""
+"""The state of a shell at one place on one path through a command."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 MOST_DEPTH = 12
 FAILED, PASSED, HEARD = "failed", "passed", "heard"
-"""What is known of the followed runner; ``HEARD``: it failed, and something asks about that."""
+"""States of the followed runner; ``HEARD``: it failed, and a later command examines that."""
 SOME = -1
-"""A status that is not 0; which one is not known."""
+"""A status that is not 0 and otherwise unknown."""
 
 
 class TooMuch(Exception):
-    """More states or steps than are looked at."""
+    """More states or steps than the limits allow."""
 
 
 class State(NamedTuple):
-    """One way to have come to a place."""
+    """The shell's state after one path to a place."""
 
     status: int = 0
     check: str = ""
@@ -34,22 +34,23 @@ class State(NamedTuple):
     pipefail: bool = False
     errexit: bool = False
     options: frozenset[str] = frozenset()
-    """Of ``shopt``."""
+    """Options set by ``shopt``."""
     values: tuple[tuple[str, str], ...] = ()
     functions: tuple[tuple[str, int], ...] = ()
     traps: tuple[tuple[str, int], ...] = ()
-    """The event and its body, as numbers of :attr:`Run.bodies`; -1: not understood."""
+    """Each event with the number of its body in :class:`ShellRun`; -1: the body was not understood.
+    """
     params: tuple[str | None, ...] | None = None
-    """``"$@"`` of a function; None where they are unknown."""
+    """``"$@"`` of a function; None if unknown."""
     job: str = ""
     """The value of ``$!``."""
     pipe: tuple[int, ...] = ()
-    """The statuses of the parts of the pipeline that has just ended."""
+    """The statuses of the parts of the last pipeline."""
     written: frozenset[str] = frozenset()
-    """Files that the followed runner's output went to, or its report."""
+    """Files with the followed runner's output or report."""
 
     def lookup(self) -> dict[str, str]:
-        """What a word can refer to."""
+        """The values that a word can refer to, by variable or parameter."""
         known = dict(self.values)
         known["?"] = ANY if self.status == SOME else str(self.status)
         known["!"] = self.job or UNKNOWN
@@ -60,7 +61,7 @@ class State(NamedTuple):
         return known
 
     def setting(self, name: str, value: str) -> State:
-        """The same with a variable."""
+        """A copy with the variable ``name`` set to ``value``."""
         kept = [pair for pair in self.values if pair[0] != name]
         return self._replace(values=tuple(sorted([*kept, (name, value)])))
 
@@ -69,13 +70,13 @@ Numbered = tuple[tuple[str, int], ...]
 
 
 def put(pairs: Numbered, name: str, number: int | None) -> Numbered:
-    """The pairs with that of a name replaced, or taken out where ``number`` is None."""
+    """The pairs with the number of ``name`` replaced, or removed if ``number`` is None."""
     kept = [pair for pair in pairs if pair[0] != name]
     return tuple(sorted([*kept, (name, number)] if number is not None else kept))
 
 
 def with_status(state: State, statuses: Iterable[int]) -> set[State]:
-    """A state with each of some statuses, of which 1 stands for any but 0."""
+    """A state for each of the statuses; 1 represents any but 0."""
     return {state._replace(status=SOME if status else 0) for status in statuses}
 
 
@@ -92,19 +93,19 @@ def inner_text(command: ShellNode) -> str | None:
 
 
 def unquoted(source: str) -> str | None:
-    """A text in double quotes as the shell inside sees it, but for what is put in for ``$``."""
+    """A text in double quotes as the inner shell reads it, except for substitutions of ``$``."""
     if source[:1] != '"' or source[-1:] != '"' or len(source) < 4 or " " not in source:
         return None
     return re.sub(r'\\(["$`\\])', r"\1", source[1:-1])
 
 
 def as_heard(state: State) -> State:
-    """The failure went into something that decides: it is not lost."""
+    """The state after a command that examined the failure: it is not lost."""
     return state._replace(check=HEARD) if state.check == FAILED else state
 
 
 class ShellRun:
-    """What all shells of one command share; ``followed`` is the runner whose failure is kept."""
+    """Data shared by all shells of a command; ``followed`` is the runner whose end is recorded."""
 
     def __init__(
         self,
@@ -119,7 +120,7 @@ class ShellRun:
         self.second_try = False
 
     def number(self, text: str | None) -> int:
-        """The number of a body's text."""
+        """The number of the body with this text."""
         node = self.parse(text) if text is not None else None
         if node is None:
             return -1

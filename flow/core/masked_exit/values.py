@@ -1,7 +1,7 @@
-"""What words of a shell come to where statuses and plain values decide it.
+"""The values of a shell's words, as far as statuses and plain values determine them.
 
-A value is a text, or one of: :data:`ANY`, some number from 1 to 255; :data:`UNKNOWN`; and
-:data:`TOLD`, which is not known but was set because a check had failed.
+A value is a text, or one of: :data:`ANY`, a number from 1 to 255; :data:`UNKNOWN`; and
+:data:`TOLD`, which is unknown but was set because a check had failed.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 ANY, UNKNOWN, TOLD = "\0any", "\0unknown", "\0told"
 JOB = "\0job "
-"""Begins the value of ``$!``; the status of that process follows."""
+"""Prefix of the value of ``$!``, before the status of that process."""
 _SAMPLES = ("1", "2", "101")
-"""Stand for :data:`ANY` in a comparison."""
+"""Numbers that represent :data:`ANY` in a comparison."""
 _MOST = 256
-"""Combinations of values that are looked at."""
+"""Combinations of values that are examined, at most."""
 _REFERENCE = re.compile(r"\$(\?|!|\w+|\{\w+\}|\{PIPESTATUS\[\d\]\})")
 _ARITHMETIC = re.compile(r"\$\(\((.{1,200}?)\)\)")
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def word_values(word: str | None, source: str, known: Lookup) -> list[str]:
-    """The values that a word can have; ``known`` has those of variables, of ``?`` and ``!``."""
+    """The possible values of a word; ``known`` has those of variables, of ``?`` and ``!``."""
     if word is not None and word != LAST:
         return [word]
     text = source[1:-1] if source[:1] == '"' == source[-1:] and len(source) > 1 else source
@@ -111,7 +111,7 @@ _SIGNS: Mapping[str, Callable[[int, int], int]] = {
 
 
 class _NoNumber(Exception):
-    """It is no expression that is understood. Never leaves this module."""
+    """The text is no supported expression. Never leaves this module."""
 
 
 def _evaluated(text: str, names: Mapping[str, str]) -> int | None:
@@ -131,7 +131,7 @@ def _evaluated(text: str, names: Mapping[str, str]) -> int | None:
 
 
 def _choice(tokens: list[str], names: Mapping[str, str]) -> int:
-    """``a ? b : c``, and what binds tighter; ``tokens`` are read from their end."""
+    """Value of ``a ? b : c``, or of a tighter operator; ``tokens`` are read from their end."""
     asked = _level(0, tokens, names)
     if not tokens or tokens[-1] != "?":
         return asked
@@ -172,7 +172,7 @@ def _unary(tokens: list[str], names: Mapping[str, str]) -> int:
 
 
 def tested(words: tuple[str | None, ...], sources: tuple[str, ...], known: Lookup) -> Statuses:
-    """How ``test``, ``[``, ``[[``, ``((`` or ``let`` can end; empty where a check was told."""
+    """The ends of ``test``, ``[``, ``[[``, ``((`` or ``let``; empty if a value is :data:`TOLD`."""
     kind = words[0] or ""
     if kind in ("((", "let"):
         values = numbers(sources[-1].strip("'\""), known)
@@ -194,7 +194,7 @@ def tested(words: tuple[str | None, ...], sources: tuple[str, ...], known: Looku
 
 
 def fitting(values: Iterable[str], patterns: str) -> tuple[bool, bool]:
-    """Whether a branch of a ``case`` can be taken, and whether it can be passed by."""
+    """Whether a branch of a ``case`` can be taken, and whether it can be skipped."""
     taken = passed = False
     for value in values:
         for text in (value,) if value != ANY else _SAMPLES:
