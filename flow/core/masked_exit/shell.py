@@ -36,7 +36,7 @@ class ShellNode(NamedTuple):
     for a ``case`` its subject.
     """
     source: tuple[str, ...] = ()
-    """The same words as written; for a ``case`` also the patterns of each body."""
+    """These words as written; for a ``case`` also the patterns of each body."""
     given: tuple[str, ...] = ()
     """Assignments before a command, as ``NAME=value``."""
     writes: tuple[str, ...] = ()
