@@ -1,1 +1,1 @@
-"""What a judge is given and what it may say: text and arithmetic on values (SPEC 9.1)."""
+"""The judges' questions and replies: text and arithmetic on values (SPEC 9.1)."""

@@ -1,1 +1,1 @@
-"""What all judgements share: quotes, shapes of replies, numbers as they are written."""
+"""Parts shared by all judgements: quotes, shapes of replies, numbers as written."""

@@ -1,7 +1,7 @@
-"""Numbers of judges, as they are written.
+"""Judges' numbers with all their written digits.
 
-A judge's limit is met by what it wrote, not by the nearest number that a float can hold: 0.599…9
-with twenty nines is below 0.6, though ``float`` makes it 0.6.
+The number as written decides whether a limit is met, not the nearest float: 0.599…9 with twenty
+nines is below 0.6, although ``float`` makes it 0.6.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from typing import Self
 
 MOST_CHARACTERS = 64
-"""Characters of a number in a reply; longer ones are refused."""
+"""Characters of a number in a reply, at most; longer ones are refused."""
 
 
 class WrittenNumber(float):
-    """A number that no float holds as it is written.
+    """A number that no float can represent exactly.
 
-    As a float it is never above what is written; ``str`` is the text, so that
-    :func:`exact` and ``Decimal(str(number))`` have every digit.
+    As a float it is never above the written number; ``str`` is the text, so that :func:`exact` and
+    ``Decimal(str(number))`` have every digit.
     """
 
     def __new__(cls, text: str) -> Self:
-        """The number that ``text`` (JSON) says."""
+        """The number in ``text``, which is JSON."""
         number = super().__new__(cls, at_most(Fraction(text)))
         number._text = text
         return number
@@ -38,11 +38,11 @@ class WrittenNumber(float):
 
 
 def read(text: str) -> float | None:
-    """The number in a JSON text; None for one that is too long, too large or too small."""
+    """The number in a JSON text; None if it is too long, too large or too small."""
     number = float(text)
     if not isfinite(number):
         return None
-    if number == 0:  # 1e-999999999 is one: no fraction is made of that
+    if number == 0:  # 1e-999999999 is zero as a float: no fraction is made of it
         mantissa = text.lower().partition("e")[0]
         return number if not mantissa.strip("-0.") else None
     if len(text) > MOST_CHARACTERS:
@@ -51,12 +51,12 @@ def read(text: str) -> float | None:
 
 
 def exact(number: float) -> Fraction:
-    """The number as it is written: 0.7 is seven tenths."""
+    """The number exactly as written: 0.7 is seven tenths."""
     return Fraction(number) if isinstance(number, int) else Fraction(str(number))
 
 
 def at_most(number: Fraction) -> float:
-    """The nearest float that, as it is printed, is not above ``number``."""
+    """The nearest float whose printed form is not above ``number``."""
     nearest = float(number)
     while Fraction(repr(nearest)) > number:
         nearest = nextafter(nearest, -inf)
@@ -64,7 +64,7 @@ def at_most(number: Fraction) -> float:
 
 
 def within(number: float, least: int, most: int) -> bool:
-    """Whether ``number``, as it is written, is from ``least`` to ``most``; NaN is in no range."""
+    """Whether ``number``, as written, is from ``least`` to ``most``; NaN is in no range."""
     if isinstance(number, int):  # of any size
         return least <= number <= most
     return isfinite(number) and least <= exact(number) <= most
@@ -79,10 +79,10 @@ def shown(number: Fraction | float, digits: int = 2) -> str:
 
 
 def told_apart(number: float, limit: float, digits: int = 3) -> str:
-    """``number`` for people, beside ``limit``: at least ``digits`` decimals.
+    """``number`` for people, next to ``limit``: at least ``digits`` decimals.
 
-    It has as many more as it takes to lie on the side of the limit where it lies, and is shown as
-    it is written where 17 do not.
+    It gets more decimals until it is on the right side of the limit, and is shown as written if 17
+    do not suffice.
     """
     value, bar = exact(number), exact(limit)
     for places in range(digits, 18):
@@ -100,7 +100,7 @@ def as_written(number: float) -> str:
 
 
 def apart(distance: Fraction, limit: Fraction) -> str:
-    """A distance for people, which never looks as if it were within ``limit`` when it is not."""
+    """A distance for people, which never looks within ``limit`` if it is not."""
     for digits in (2, 4):
         text = shown(distance, digits)
         if (Fraction(text) <= limit) == (distance <= limit):

@@ -1,8 +1,8 @@
-"""Writing a question: Flow's own words, and what others wrote between fences.
+"""Writing a question: Flow's own words, and all foreign text between fences.
 
-Outside the fences stand only Flow's words, criterion ids and numbers. Weights and thresholds are
-never told: they are Flow's to apply, and a judge that knew them could score towards them. (A debate
-tells its weights, as the seed does.)
+Outside the fences there are only Flow's words, criterion ids and numbers. A prompt never contains
+weights and thresholds: Flow applies them, and a judge that knew them could score towards them. (A
+debate's prompt has its weights, as in the seed.)
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 TEXT: dict[str, Any] = {"type": "string"}
 TEXTS: dict[str, Any] = {"type": "array", "items": TEXT}
 REPLY_LIMIT = 16_000
-"""Bytes of the judge's own first reply, where it is sent back."""
+"""Bytes of the judge's own first reply, if it is sent back."""
 
 
 class Rejected(NamedTuple):
-    """A reply that is to be repaired, and what is wrong with it by criterion."""
+    """A reply that needs a repair, and its faults by criterion."""
 
     reply: Mapping[str, Any]
     faults: Mapping[str, str]
@@ -32,23 +32,23 @@ class Rejected(NamedTuple):
 class PromptWriter:
     """Collects the lines of one prompt; ``nonce`` (letters and digits) is in all of its fences.
 
-    Nobody may know the nonce when what is fenced was written.
+    The nonce must be unknown to the authors of the fenced text.
     """
 
     def __init__(self, nonce: str, limit: int = LIMIT) -> None:
-        """``limit``: bytes of a fenced part that is given no limit of its own."""
+        """``limit``: bytes of a fenced part without a limit of its own."""
         self.nonce, self._limit = nonce, limit
         self._lines: list[str] = []
         self._reports: dict[str, None] = {}
         self.shortened: list[tuple[FencedPart, int]] = []
-        """Parts that were too long, and how many bytes of each were left out."""
+        """Parts that were too long, each with its number of bytes left out."""
 
     def say(self, *lines: str) -> None:
         """Add lines of Flow's own."""
         self._lines += lines
 
     def fence(self, part: FencedPart, limit: int | None = None) -> Fenced:
-        """Add what somebody else wrote."""
+        """Add foreign text between fences."""
         fenced = fence(part, self.nonce, limit=self._limit if limit is None else limit)
         self.say(fenced.text, "")
         self._reports.update(dict.fromkeys(fenced.reports))
@@ -69,7 +69,7 @@ class PromptWriter:
         self.fence(FencedPart("your first answer", text), REPLY_LIMIT)
 
     def report(self, sentence: str) -> None:
-        """Add to what people are told about the prompt."""
+        """Add a sentence to the reports about the prompt, which people read."""
         self._reports[sentence] = None
 
     @property
@@ -80,21 +80,21 @@ class PromptWriter:
     def question(
         self, system: str, schema: Mapping[str, Any], sources: Iterable[QuoteSource], **more: Any
     ) -> Question:
-        """What was written, as a question; NONCE in ``system`` becomes the nonce."""
+        """The prompt as a question; NONCE in ``system`` becomes the nonce."""
         system, prompt = system.replace("NONCE", self.nonce), "\n".join(self._lines)
         reports = tuple(self._reports)
         return Question(system, prompt, schema, "", tuple(sources), reports=reports, **more)
 
 
 def sources_of(parts: Iterable[Fenced]) -> tuple[QuoteSource, ...]:
-    """Parts that are evidence of every criterion."""
+    """The parts as evidence of every criterion."""
     return tuple(QuoteSource(part.data) for part in parts)
 
 
 def rotated(items: Sequence[Any], turn: int) -> list[Any]:
-    """``items`` begun at another place.
+    """``items`` starting at another place.
 
-    Judges favour what comes first or last; over the ballots each place is taken in turn.
+    Judges favour the first and the last item; over the ballots each item takes each place.
     """
     start = turn % len(items) if items else 0
     return [*items[start:], *items[:start]]

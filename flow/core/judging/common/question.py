@@ -1,4 +1,4 @@
-"""A question to a judge, whatever it is about, and what is no answer to it (SPEC 9.1)."""
+"""A question to a judge on any subject, and the result if no usable answer comes (SPEC 9.1)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NoAnswerKind = Literal[
     "cost_limit",
     "error",
 ]
-"""Why a judge gave no usable answer."""
+"""Reasons that a judge gave no usable answer."""
 
 
 class QuoteSource(NamedTuple):
@@ -33,15 +33,15 @@ class QuoteSource(NamedTuple):
 
     text: str
     criterion_id: str = ""
-    """The only criterion that it is evidence of; empty where it is evidence of every one."""
+    """The only criterion that it is evidence of; empty if it is evidence of every one."""
     origin: str = ""
-    """Its path or command."""
+    """Its path or command; empty if it has none."""
     counts: bool = True
-    """Whether a pass may rest on it."""
+    """Whether a pass may depend on it."""
     also: tuple[str, ...] = ()
     """Other criteria that it is evidence of, too."""
     kind: str = ""
-    """Flow's own words for what it is."""
+    """Flow's own name for this kind of text."""
 
     def about(self, criterion_id: str) -> bool:
         """Whether it is evidence of this criterion."""
@@ -49,10 +49,10 @@ class QuoteSource(NamedTuple):
 
 
 class Question(NamedTuple):
-    """One prompt, the shape that its reply must have, and what the reply may quote."""
+    """One prompt, the required shape of its reply, and the texts that the reply may quote."""
 
     system: str
-    """Who the judge is, and the rules: Flow's own words only."""
+    """The judge's role, and the rules: Flow's own words only."""
     prompt: str
     """Everything that is judged, between fences."""
     schema: Mapping[str, Any]
@@ -61,13 +61,13 @@ class Question(NamedTuple):
     """For progress and errors: ``goal demo, ballot 2``."""
     sources: tuple[QuoteSource, ...] = ()
     unquotable: str = ""
-    """All other text that was shown: a quote of it is no evidence, and not invented either."""
+    """All other shown text: a quote of it is no evidence, and not invented either."""
     reports: tuple[str, ...] = ()
-    """What was neutralised on the way, in plain words."""
+    """The changes that made foreign text harmless, in plain words."""
     left_out: tuple[str, ...] = ()
-    """What is not in the prompt, in plain words."""
+    """The things that the prompt lacks, in plain words."""
     bytes_left_out: int = 0
-    """Of what is judged."""
+    """Bytes of the judged text that are not in the prompt."""
 
     @property
     def size(self) -> int:
@@ -81,7 +81,7 @@ class Question(NamedTuple):
 
 
 class Unusable(NamedTuple):
-    """Why a reply, or a part of one, is no answer."""
+    """Reason that a reply, or a part of one, is no answer."""
 
     reason: str
     kind: NoAnswerKind = "wrong_shape"

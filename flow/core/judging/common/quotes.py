@@ -1,8 +1,8 @@
-"""Whether a judge's quote stands in what it was given: one rule for every kind of question.
+"""Whether a judge's quote occurs in its context: one rule for every kind of question.
 
-White space, and the marks that Flow put there, do not count; nor do quotation marks and dots at a
-quote's ends. A few characters occur anywhere, so a quote shorter than ``LEAST_QUOTE`` has to be a
-whole line; else nobody can say whether it is a true one.
+White space and Flow's own marks do not count; nor do quotation marks and dots at a quote's ends. A
+few characters occur anywhere, so a quote shorter than ``LEAST_QUOTE`` must be a whole line;
+otherwise it cannot be checked.
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ LEAST_QUOTE = 8
 """Characters."""
 _MARKS = "'\" "
 """Quotation marks around a whole quote. Its length is counted without these alone: dots at its ends
-may stand in the source as well."""
+may be in the source as well.
+"""
 _ENDS = "'\"`“”‘’… ."
-"""What a judge adds at the ends of what it quotes."""
+"""Characters that judges add at the ends of a quote."""
 _LONG_LINE = 200
-"""Characters of a line that no short quote can be."""
+"""Characters of a line that is too long to be a short quote."""
 _GAP = re.compile(r"(?:^|\n)\0(?=\n|$)")
-"""Where bytes were left out (:attr:`flow.core.untrusted.fences.Fenced.data`)."""
+"""The place of bytes that were left out (:attr:`flow.core.untrusted.fences.Fenced.data`)."""
 
 
 class QuotableTexts:
-    """The texts that a quote may come from, as a judge was shown them or as they were before."""
+    """The texts that a quote may come from, as shown to a judge or as they were before."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = [normalized(piece) for text in texts for piece in _GAP.split(text)]
@@ -42,7 +43,7 @@ class QuotableTexts:
         }
 
     def contain(self, quote: str) -> bool:
-        """Whether ``quote`` is word for word in one of them."""
+        """Whether ``quote`` occurs word for word in one of them."""
         whole = normalized(quote)
         if not any(char.isalnum() for char in whole):
             return False
@@ -55,9 +56,9 @@ class QuotableTexts:
 
 
 class SortedQuotes(NamedTuple):
-    """A judge's quotes as it wrote them: those that occur, those that do not, and the others.
+    """A judge's quotes as written, sorted: found, not found, and too short.
 
-    ``too_short`` may be true ones; nobody can say.
+    A quote in ``too_short`` may be true; it cannot be checked.
     """
 
     true: tuple[str, ...]
@@ -66,7 +67,7 @@ class SortedQuotes(NamedTuple):
 
     @property
     def founded(self) -> bool:
-        """Whether something rests on them: a true one, and not more invented than true ones."""
+        """Whether they support something: a true one, and not more invented than true ones."""
         return founded(self.true, self.invented)
 
 
@@ -82,9 +83,9 @@ def sort_quotes(quotes: Iterable[str], occurs: Callable[[str], bool]) -> SortedQ
 
 
 def normalized(text: str) -> str:
-    """``text`` as quotes are compared: on one line, as a fence shows it, without what Flow adds."""
+    """``text`` for comparing quotes: on one line, as a fence shows it, without Flow's additions."""
     lines = (
-        line if line.isprintable() else _shown(line)  # what is printable stays as it is
+        line if line.isprintable() else _shown(line)  # printable text stays as it is
         for line in text.replace("\r\n", "\n").replace(LABEL.strip(), "").split("\n")
     )
     return " ".join(blunt(" ".join(lines)).split())
@@ -96,7 +97,7 @@ def _shown(line: str) -> str:
 
 
 def is_long_enough(quote: str) -> bool:
-    """Whether a quote can be looked up anywhere in a text, not as a whole line only."""
+    """Whether a quote can be searched anywhere in a text, not as a whole line only."""
     return len(normalized(quote).strip(_MARKS)) >= LEAST_QUOTE
 
 
@@ -106,11 +107,11 @@ def distinct(quotes: Iterable[str]) -> set[str]:
 
 
 def mostly_invented(true: int, invented: int) -> bool:
-    """Whether more quotes were made up than copied: nothing rests on such an answer."""
+    """Whether more quotes were invented than copied: such an answer supports nothing."""
     return invented > true
 
 
 def founded(true: Iterable[str], invented: Iterable[str]) -> bool:
-    """Whether something rests on these quotes."""
+    """Whether these quotes support something."""
     copied = len(distinct(true))
     return copied > 0 and not mostly_invented(copied, len(distinct(invented)))

@@ -1,6 +1,6 @@
-"""Reading a reply: what every kind of question checks in the same way.
+"""Reading a reply: the checks shared by every kind of question.
 
-A reply is as hostile as what is judged: what is not the asked-for shape is no answer at all.
+A reply is as hostile as the judged text: one without the required shape is no answer at all.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class Scale(NamedTuple):
     least: int
     most: int
     text: str
-    """As the judge is told it."""
+    """The scale in the prompt's words."""
 
     def fault(self, score: object) -> str:
-        """Why ``score`` is none on it; empty where it is one."""
+        """Reason that ``score`` is not on the scale; empty if it is."""
         if not isinstance(score, int | float) or isinstance(score, bool):
             return "its score is no number"
         on_it = within(score, self.least, self.most)
@@ -36,10 +36,10 @@ class Scale(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """What one judge says of one criterion.
+    """One judge's score and words for one criterion.
 
-    ``evidence`` are its quotes that occur in what was judged, ``discounted`` those that do not, and
-    ``too_short`` those that cannot be looked up, since a few characters occur anywhere.
+    ``evidence`` are the quotes that occur in the judged text, ``discounted`` those that do not, and
+    ``too_short`` those that cannot be checked, since a few characters occur anywhere.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Mark(NamedTuple):
 
 
 class RawMark(NamedTuple):
-    """A judge's words about one criterion: of the right shape, neither looked up nor cleaned."""
+    """A judge's words about one criterion: of the right shape, not yet checked or cleaned."""
 
     score: float
     words: str
@@ -59,7 +59,7 @@ class RawMark(NamedTuple):
 
 
 def read_mark(row: Mapping[str, Any], scale: Scale, key: str) -> RawMark | Unusable:
-    """What ``row`` says; ``key`` is what its words are called."""
+    """The mark in ``row``; ``key`` is the name of the field with its words."""
     score, words, quotes = row.get("score"), row.get(key), row.get("evidence")
     if fault := scale.fault(score):
         return Unusable(fault)
@@ -80,7 +80,8 @@ def read_marks(
 ) -> tuple[dict[str, Any], list[str]]:
     """The mark of each criterion in ``wanted`` by its name, and every fault of the rows.
 
-    ``verb`` is what a row does to a criterion (``score``), ``whole`` what the criteria belong to.
+    For the faults, ``verb`` is a row's action on a criterion (``score``), ``whole`` names the set
+    of criteria.
     """
     marks: dict[str, Any] = {}
     faults: list[str] = []
@@ -107,7 +108,7 @@ def read_marks(
 
 
 def wrong_keys(value: Mapping[str, Any], wanted: Sequence[str], whole: str) -> str:
-    """Which of ``wanted`` are missing and what is there besides; empty where all is well."""
+    """The missing and the unknown keys of ``value``, in words; empty if there are none."""
     missing = [key for key in wanted if key not in value]
     if missing:
         return f"{whole} has no {', '.join(missing)}"
@@ -121,21 +122,21 @@ def are_texts(value: object) -> TypeGuard[list[str]]:
 
 
 def first_faults(faults: Sequence[str]) -> str:
-    """The first few faults of a reply in one line, and how many more there are."""
+    """The first few faults of a reply on one line, and the number of the others."""
     more = f"; and {len(faults) - FAULTS_SHOWN} more" if len(faults) > FAULTS_SHOWN else ""
     return "; ".join(faults[:FAULTS_SHOWN]) + more
 
 
 def short(value: object) -> str:
-    """A value out of a reply, as a reason shows it."""
+    """A value from a reply, shortened for a reason."""
     return visible(str(value))[:60]
 
 
 def harmless_line(text: str, limit: int) -> str:
-    """A judge's words on one line of at most ``limit`` characters, with no power left.
+    """A judge's words on one line of at most ``limit`` characters, made harmless.
 
-    Control, bidirectional and invisible characters become escapes, and what poses as a fence or a
-    role loses its brackets.
+    Control, bidirectional and invisible characters become escapes, and text that imitates a fence
+    or a role loses its brackets.
     """
     words = " ".join(text[: limit * 8].split())
     line = visible(words)

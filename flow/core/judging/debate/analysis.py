@@ -1,7 +1,7 @@
-"""Why a debate came to no consensus: who is near whom, and on what both sides rest.
+"""The reasons that a debate reached no consensus: positions close to each other, and quotes.
 
-Computed from the judges' reports; what a judge says of its agreement stands beside what its scores
-show.
+Computed from the judges' reports; a judge's own statement of agreement is shown next to the result
+of its scores.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def wanted(state: DebateState) -> bool:
 
 
 def document(state: DebateState) -> dict[str, Any]:
-    """As ``--json`` prints it."""
+    """The analysis as ``--json`` prints it."""
     near, agrees = _near(state), _agrees_with(state)
     return {
         "judges": [
@@ -47,7 +47,7 @@ def document(state: DebateState) -> dict[str, Any]:
 
 
 def lines(state: DebateState) -> Iterator[str]:
-    """For the final report."""
+    """The analysis as lines of the final report."""
     analysis = document(state)
     yield "Near are judges whose overall scores are within 0.5 and all criteria within 1.0."
     yield ""
@@ -65,7 +65,7 @@ def lines(state: DebateState) -> Iterator[str]:
 
 
 def _near(state: DebateState) -> dict[int, list[int]]:
-    """The judges that each is near."""
+    """For each judge, the judges whose scores are close to its own."""
     return {
         position.judge: [
             other.judge
@@ -83,7 +83,7 @@ def _is_near(state: DebateState, position: Position, other: Position) -> bool:
 
 
 def _agrees_with(state: DebateState) -> dict[int, list[int]]:
-    """The judges that each says it agrees with; none are asked before the first debate."""
+    """For each judge, the judges that it says it agrees with; asked from the first debate on."""
     if not state.rounds:
         return {}
     return {
@@ -116,7 +116,7 @@ def _side(state: DebateState, name: str, pick: Callable[..., float]) -> dict[str
 
 
 def _moves(state: DebateState, name: str) -> list[dict[str, Any]]:
-    """The judges whose score of a criterion is another than before any debate."""
+    """The judges whose score of a criterion differs from that before any debate."""
     ends = [(h[0].judge, h[0].score(name), h[-1].score(name)) for h in state.histories]
     plain = debate_model.plain_number
     return [

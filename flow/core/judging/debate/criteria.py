@@ -1,4 +1,4 @@
-"""What a debate scores, and by which weights (SPEC 9.4)."""
+"""The criteria of a debate, with their weights (SPEC 9.4)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WEIGHT = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 
 
 class DebateCriterion(NamedTuple):
-    """One thing to score from 1 to 5. ``share`` is its weight; those of a set come to 1."""
+    """One criterion, scored from 1 to 5. ``share`` is its weight; those of a set sum to 1."""
 
     name: str
     share: Fraction
@@ -68,7 +68,7 @@ def ready_made(kind: str) -> tuple[DebateCriterion, ...]:
 
 
 def parse(text: str) -> tuple[DebateCriterion, ...]:
-    """The criteria in ``correctness:30,design:25``; :class:`InputError` names what is wrong."""
+    """The criteria in ``correctness:30,design:25``; raises :class:`InputError` with the fault."""
     rows = []
     for part in text.split(","):
         name, colon, weight = part.rpartition(":")
@@ -109,7 +109,7 @@ def _weight(name: str, weight: object) -> Fraction:
 
 
 def _ready_made(name: str) -> str:
-    """What the ready-made sets say about a criterion of this name; the first one counts."""
+    """The description in the ready-made sets for this name; the first one counts, or empty."""
     plain = re.sub(r"[\s_-]+", " ", name).casefold()
     for rows in _SETS.values():
         for ready_made_name, _, description in rows:

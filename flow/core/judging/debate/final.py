@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flow.core.judging.debate.model import Agreement
 
 QUOTES_SHOWN = 2
-"""Of the quotes that a revised score rests on."""
+"""Quotes that are listed for a revised score, at most."""
 WORDS: Mapping[str, str] = {"pass": "Pass", "needs_revision": "Needs Revision", "fail": "Fail"}
 
 
@@ -104,7 +104,7 @@ def _no_consensus(state: DebateState) -> list[str]:
 
 
 def _why(state: DebateState) -> Iterator[str]:
-    """Why there is no consensus, or a vote that counts for nothing."""
+    """The reasons that there is no consensus, or that a vote does not count."""
     for path, what in state.altered:
         yield f"- {inert(path)} is not what Flow wrote: {inert(what)}"
     yield from (line for line in _silent(state) if line)
@@ -134,9 +134,9 @@ def _why(state: DebateState) -> Iterator[str]:
 
 
 def _unsupported(state: DebateState) -> Iterator[str]:
-    """Why scores count for nothing, where too few of them rest on the solution."""
+    """The reason that scores do not count: too few of them have support in the solution."""
     if state.support < LEAST_SUPPORT:
-        share = f"{int(state.support * 100)}%"  # rounded down: never what would be enough
+        share = f"{int(state.support * 100)}%"  # rounded down: never looks sufficient
         yield (
             f"- Only {share} of the weight of the scores rests on quotes that occur in the "
             "solution; at least half is needed"
@@ -197,7 +197,7 @@ _UNREAD = (
 
 
 def _labelled_words(text: str) -> str:
-    """A judge's words, labelled where they seem to instruct whoever reads the report."""
+    """A judge's words, labelled if they seem to instruct the reader of the report."""
     line = inert(text)
     return f"{LABEL}{line}" if speaks(text) else line
 
@@ -207,7 +207,7 @@ def _judges(who: Sequence[int]) -> str:
 
 
 def _how(state: DebateState) -> Iterator[str]:
-    """How the debate changed the evaluations."""
+    """The changes of the evaluations by the debate."""
     first, revised = initial(state), revisions(state)
     before, after = state.agreements[0], state.agreements[-1]
     said = [f'"{inert(name)}" ({apart(gap, CRITERION_LIMIT)} apart)' for name, gap in first]
@@ -240,7 +240,7 @@ def _recommendation(state: DebateState, scores: debate_model.Scores) -> list[str
 
 
 def _ends(scores: Mapping[str, Fraction]) -> list[str]:
-    """The best and the weakest criterion, where they differ."""
+    """The best and the weakest criterion, if they differ."""
     low, high = (pick(scores, key=lambda name: scores[name]) for pick in (min, max))
     if scores[low] == scores[high]:
         return []

@@ -1,7 +1,7 @@
 """A debate's arithmetic: scores, consensus, medians, conformity (SPEC 9.4).
 
-Judges score criteria and say what they accept; everything that follows is computed here, exactly,
-on the numbers as they are written. All limits are inclusive.
+Judges score criteria and say whether they accept the consensus; everything else is computed here,
+exactly, from the numbers as written. All limits are inclusive.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 SCALE = Scale(1, 5, "1 to 5")
 OVERALL_LIMIT = Fraction(1, 2)
-"""How far apart the judges' overall scores may be."""
+"""Largest difference of the judges' overall scores in a consensus."""
 CRITERION_LIMIT = Fraction(1)
-"""How far apart their scores of one criterion may be; more is a disagreement."""
+"""Largest difference of their scores of one criterion; more is a disagreement."""
 LEAST_SUPPORT = Fraction(1, 2)
-"""Of the judges' weight, how much has to rest on true quotes."""
+"""Least share of the judges' weight that true quotes must support."""
 
 Recommendation = Literal["pass", "needs_revision", "fail"]
 RECOMMENDATIONS: tuple[Recommendation, ...] = get_args(Recommendation)
@@ -34,7 +34,7 @@ RECOMMENDATIONS: tuple[Recommendation, ...] = get_args(Recommendation)
 
 
 class Position(NamedTuple):
-    """Where one judge stands: a mark for every criterion, in the criteria's order."""
+    """One judge's position: a mark for every criterion, in the criteria's order."""
 
     judge: int
     """From 1 on."""
@@ -43,23 +43,23 @@ class Position(NamedTuple):
     weaknesses: tuple[str, ...]
     recommendation: Recommendation
     accepts: bool
-    """Whether it accepts what the judges come to together; asked from the first debate on."""
+    """Whether it accepts the judges' common result; asked from the first debate on."""
 
     def score(self, name: str) -> float:
-        """Its score of one criterion, as it wrote it."""
+        """The judge's score of one criterion, as written."""
         return next(mark.score for mark in self.marks if mark.name == name)
 
 
 class Agreement(NamedTuple):
-    """How near to each other the judges are. True where it is a consensus."""
+    """The differences between the judges' positions. True if they are a consensus."""
 
     overall: Fraction
     """The highest less the lowest overall score."""
     criteria: Mapping[str, Fraction]
     refusing: tuple[int, ...]
-    """The judges that do not accept it, where that is asked."""
+    """The judges that do not accept it, if that is asked."""
     support: Fraction = Fraction(1)
-    """As :func:`support` counts it."""
+    """The share computed by :func:`support`."""
 
     @property
     def apart(self) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ class Agreement(NamedTuple):
 
     @property
     def supported(self) -> bool:
-        """Whether enough of the scores' weight rests on true quotes."""
+        """Whether true quotes support enough of the scores' weight."""
         return self.support >= LEAST_SUPPORT
 
 
@@ -86,10 +86,10 @@ def overall(criteria: Sequence[DebateCriterion], position: Position) -> Fraction
 def support(
     criteria: Sequence[DebateCriterion], histories: Sequence[Sequence[Position]]
 ) -> Fraction:
-    """The share of the judges' weight that rests on true quotes, from 0 to 1.
+    """The share of the judges' weight that true quotes support, from 0 to 1.
 
-    ``histories`` are each judge's positions, the newest last. A score rests on what its judge
-    quoted from the solution since it gave that score.
+    ``histories`` are each judge's positions, the newest last. A score is supported by the quotes
+    that its judge gave from the solution since it gave that score.
     """
     shares = {criterion.name: criterion.share for criterion in criteria}
     resting = (shares[n] for positions in histories for n in shares if _founded(n, positions))
@@ -97,7 +97,7 @@ def support(
 
 
 def since_scored(name: str, positions: Sequence[Position]) -> tuple[Mark, ...]:
-    """A judge's marks of a criterion since it gave the score that it has now, the oldest first."""
+    """A judge's marks of a criterion since it gave its present score, the oldest first."""
     marks = [mark for position in positions for mark in position.marks if mark.name == name]
     start = len(marks)
     while start and exact(marks[start - 1].score) == exact(marks[-1].score):
@@ -117,7 +117,7 @@ def agreement(
     debated: bool,
     support: Fraction = Fraction(1),
 ) -> Agreement:
-    """How near these positions are; ``debated``: after a debate, where all have to accept too."""
+    """The agreement of these positions; ``debated``: after a debate, so all must accept it."""
     return Agreement(
         _spread([overall(criteria, p) for p in positions]),
         {c.name: _spread([exact(p.score(c.name)) for p in positions]) for c in criteria},
@@ -127,7 +127,7 @@ def agreement(
 
 
 class Scores(NamedTuple):
-    """What the judges' scores come to together."""
+    """The judges' combined scores."""
 
     overall: Fraction
     criteria: Mapping[str, Fraction]
@@ -168,7 +168,7 @@ class Gap(NamedTuple):
 
 
 def gaps(own: Position, others: Sequence[Position]) -> tuple[Gap, ...]:
-    """Where others' scores lie more than one point from a judge's own."""
+    """Others' scores that differ by more than one point from a judge's own."""
     return tuple(
         Gap(other.judge, mark.name, mark.score, other.score(mark.name))
         for mark in own.marks
@@ -191,12 +191,12 @@ class Revision(NamedTuple):
 
     @property
     def conformity(self) -> bool:
-        """Whether nothing new from the solution stands behind it."""
+        """Whether no new quote from the solution supports the change."""
         return not self.new_evidence
 
 
 def revisions(history: Sequence[Position]) -> tuple[Revision, ...]:
-    """What one judge changed, from its position before any debate (the first one) on."""
+    """One judge's changes since its position before any debate, which is the first."""
     revised = []
     for number, (before, after) in enumerate(pairwise(history), 1):
         for place, (old, new) in enumerate(zip(before.marks, after.marks, strict=True)):
@@ -213,7 +213,7 @@ def revisions(history: Sequence[Position]) -> tuple[Revision, ...]:
 
 
 def _was_given(quote: str, earlier: Sequence[str]) -> bool:
-    """Whether it is one of these quotes, a part of one, or one with a few characters more."""
+    """Whether the quote is one of these, a part of one, or one with a few characters more."""
     plain = _plain(quote)
     for other in map(_plain, earlier):
         if plain in other or (other in plain and len(plain) - len(other) < LEAST_QUOTE):
@@ -226,7 +226,7 @@ def _plain(text: str) -> str:
 
 
 def total(number: Fraction) -> str:
-    """A mean for people: as :func:`shown`, with at least one decimal: ``4.0``, ``4.33``."""
+    """A mean for people: like :func:`shown`, with at least one decimal: ``4.0``, ``4.33``."""
     text = shown(number)
     return text if "." in text else f"{text}.0"
 

@@ -1,8 +1,8 @@
 """Strengths and weaknesses in a debate: their numbers, and which judges share them.
 
 A point's number names its judge, its turn, and its place there: ``2.1.S3`` is the third strength
-that judge 2 names in debate round 1. A judge that holds what another has written gives the number,
-so that equal views in other words are counted together.
+that judge 2 names in debate round 1. A judge that shares another's point gives its number, so that
+equal views in other words are counted together.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Point(NamedTuple):
 
     @property
     def kind(self) -> Kind:
-        """Which of both it is."""
+        """Whether it is a strength or a weakness, by the letter in its number."""
         letter = self.number.rpartition(".")[2][:1]
         return "strengths" if letter == _LETTERS["strengths"] else "weaknesses"
 
@@ -63,7 +63,7 @@ def all_numbered(positions: Sequence[Position]) -> Iterator[Point]:
 def shared(
     given: Sequence[str], others: Mapping[str, str]
 ) -> tuple[tuple[Point, ...], tuple[str, ...]]:
-    """The points of ``others`` (by number) that ``given`` names, and the names that are none."""
+    """The points of ``others`` (by number) that ``given`` names, and the names without a point."""
     points: dict[str, Point] = {}
     unknown: dict[str, None] = {}
     for name in given:
@@ -76,9 +76,9 @@ def shared(
 
 
 def grouped(stands: Sequence[Stand], kind: Kind) -> list[Named]:
-    """The points that the judges hold now, those of most judges first.
+    """The judges' present points, starting with those that most judges share.
 
-    Equal but for case, spaces and a full stop is equal.
+    Texts that differ only in case, spaces and a full stop are equal.
     """
     rows: dict[str, tuple[str, list[int]]] = {}
     for stand in stands:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SOLUTION_LIMIT = 80_000
 """Bytes of all files of the solution together; each gets an equal share."""
 REPORTS_LIMIT = 70_000
-"""Bytes of all reports together; each gets an equal share, and of a long one both ends stay."""
+"""Bytes of all reports together; each gets an equal share, and a long one keeps both ends."""
 TASK_LIMIT = 12_000
 CRITERIA_LIMIT = 24_000
 QUESTIONS = 5
@@ -39,7 +39,7 @@ QUESTIONS = 5
 
 
 class DebateQuestion(NamedTuple):
-    """What a debate is about."""
+    """The subject of a debate: the task, the solution and the criteria."""
 
     task: str
     solution: tuple[FencedPart, ...]
@@ -47,7 +47,7 @@ class DebateQuestion(NamedTuple):
 
 
 class Others(NamedTuple):
-    """What a judge reads of the others: their numbers, and their points by number."""
+    """The parts of the others' reports that a reply may refer to: judges, and points by number."""
 
     judges: tuple[int, ...] = ()
     points: Mapping[str, str] = {}
@@ -64,12 +64,12 @@ class ReportFile(NamedTuple):
 
     @property
     def part(self) -> FencedPart:
-        """It as another judge reads it."""
+        """The file as another judge reads it."""
         return FencedPart(f"report of Judge {self.judge}", self.text, self.path)
 
 
 def check(question: DebateQuestion) -> None:
-    """Raise :class:`InputError` for a task or criteria too long to be shown whole."""
+    """Raise :class:`InputError` for a task or criteria too long to be shown in full."""
     for key, text, limit in (
         ("task", question.task, TASK_LIMIT),
         ("criteria", _criteria(question.criteria), CRITERIA_LIMIT),
@@ -89,7 +89,7 @@ def assess(about: DebateQuestion, judge: int, nonce: str) -> Question:
 
 
 def verify(about: DebateQuestion, judge: int, nonce: str, draft: str) -> Question:
-    """The question to check one's own draft, and to give the final report."""
+    """The question to check the judge's own draft, and to give the final report."""
     writer = _DebateWriter(about, judge, nonce)
     writer.say("Your own draft of the report, which nobody else has seen:", "")
     writer.fence(FencedPart(f"draft of Judge {judge}", draft), REPORTS_LIMIT)
@@ -99,7 +99,7 @@ def verify(about: DebateQuestion, judge: int, nonce: str, draft: str) -> Questio
 def debate(
     about: DebateQuestion, judge: int, round: int, nonce: str, reports: Sequence[ReportFile]
 ) -> Question:
-    """The question of one judge in one debate; ``reports`` are all judges' files."""
+    """The question to one judge in one debate; ``reports`` are all judges' files."""
     writer = _DebateWriter(about, judge, nonce)
     own, *others = _from(reports, judge)
     writer.say("Your own report so far:", "")
@@ -113,13 +113,13 @@ def debate(
 
 
 def _from(reports: Sequence[ReportFile], judge: int) -> list[ReportFile]:
-    """``reports`` from this judge's own on, so that no judge is always read first."""
+    """``reports`` starting with this judge's own, so that no judge is always read first."""
     place = next(at for at, report in enumerate(reports) if report.judge == judge)
     return rotated(reports, place)
 
 
 def others_of(reports: Sequence[ReportFile], judge: int) -> Others:
-    """What ``judge`` reads of the other judges in ``reports``."""
+    """The other judges in ``reports``, and their points."""
     others = _from(reports, judge)[1:]
     points = {number: text for report in others for number, text in report.points.items()}
     return Others(tuple(report.judge for report in others), points)
@@ -140,7 +140,7 @@ class _DebateWriter(PromptWriter):
         self._solution = [self.fence(part, share) for part in about.solution]
 
     def ask(self, role: str, task: str, schema: dict[str, Any]) -> Question:
-        """The question, with what is to be done last."""
+        """The question, which ends with the request."""
         self.say(task)
         for part, count in self.shortened:
             name = visible(part.name) + (f" ({visible(part.source)})" if part.source else "")
@@ -163,9 +163,9 @@ def reply_schema(
 ) -> dict[str, Any]:
     """The JSON Schema of a reply, the evidence before the score.
 
-    ``verified``: the judge has to check its draft, with all the questions. Beside the judges
-    ``others`` it is also asked what it disagrees about and shares with them, and with whom it
-    agrees; no reply is refused for lacking that.
+    ``verified``: the judge must check its draft, with all the questions. With ``others`` it is also
+    asked for disagreements with these judges, for shared points, and for the judges that it agrees
+    with; a reply without these is still usable.
     """
     name = {**TEXT, "enum": [c.name for c in criteria]}
     quotes = (
@@ -197,10 +197,10 @@ def reply_schema(
 
 
 def _about_others(name: dict[str, Any], others: Sequence[int]) -> tuple[dict[str, Any], ...]:
-    """What is asked about the other judges, each with its key."""
+    """Properties about the other judges, each with its key."""
     judge = {"type": "integer", "enum": list(others)}
     dispute = {"judge": judge, "criterion": name, "defense": TEXT, "challenge": TEXT}
-    # A wrong number costs nobody the whole reply: the reader leaves it out.
+    # A wrong number does not make the whole reply unusable: the reader drops it.
     agrees = list_of({"type": "integer"}, description=f"Judges, of {', '.join(map(str, others))}.")
     shares = {**TEXTS, "description": "Numbers of points, like 2.1.S3."}
     disputes = list_of(closed_object(dispute))

@@ -27,7 +27,7 @@ POINT_LIMIT = 400
 MOST_QUOTES = 10
 MOST_POINTS = 10
 NUMBER_LIMIT = 40
-"""Characters that are kept of what poses as a point's number."""
+"""Characters that are kept of a supposed point's number."""
 MOST_DISAGREEMENTS = 50
 
 
@@ -39,7 +39,7 @@ class Answered(NamedTuple):
 
 
 class Dispute(NamedTuple):
-    """What a judge says about a score of another's."""
+    """A judge's words about another judge's score."""
 
     judge: int
     criterion: str
@@ -54,9 +54,9 @@ class Reply(NamedTuple):
     verification: tuple[Answered, ...] = ()
     disputes: tuple[Dispute, ...] = ()
     shares: tuple[Point, ...] = ()
-    """Points of others that it holds too."""
+    """Points of others that it shares."""
     unknown_points: tuple[str, ...] = ()
-    """Numbers that it named and that no other judge's point has."""
+    """Numbers that it gave and that no other judge's point has."""
     agrees_with: tuple[int, ...] = ()
 
 
@@ -69,13 +69,13 @@ def read_reply(
     *,
     verified: bool = False,
 ) -> Reply | Unusable:
-    """What judge number ``judge`` replied.
+    """The reply of judge number ``judge``.
 
     ``quotable`` is the solution as the judge saw it: quotes that do not occur there are discounted.
-    Usable is a reply that scores each of ``criteria`` exactly once and no other, from 1 to 5, each
-    with evidence and a justification, and that has strengths, weaknesses, one of the
-    recommendations and a plain yes or no to the consensus; where it was asked to check its draft
-    (``verified``), also one that asked itself and answered as many questions as it was asked for.
+    A usable reply scores each of ``criteria`` exactly once and no other, from 1 to 5, each with
+    evidence and a justification; it has strengths, weaknesses, one of the recommendations and a
+    plain yes or no to the consensus. If the judge had to check its draft (``verified``), it also
+    has the required number of verification questions with answers.
     """
     wanted = [criterion.name for criterion in criteria]
     rows, faults = value.get("criteria"), ["it has no list of criteria"]
@@ -109,7 +109,7 @@ def read_reply(
 
 
 def _faults(value: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with a reply outside its criteria and its verification."""
+    """The faults of a reply outside its criteria and its verification."""
     for key in ("strengths", "weaknesses"):
         if not are_texts(value.get(key)):
             yield f"its {key} are no list of texts"
@@ -120,7 +120,7 @@ def _faults(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def safe_words(text: str, most: int) -> str:
-    """A judge's words on one line, capped, with everything escaped that a reader would not see."""
+    """A judge's words on one line, capped, with all invisible characters escaped."""
     return clip(visible(" ".join(text[: most * 4].split())), most)
 
 
@@ -142,7 +142,7 @@ def _points(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _verification(rows: object) -> tuple[Answered, ...]:
-    """The questions that it asked itself, each once, with its first answer; () for no list."""
+    """The judge's verification questions, each once with its first answer; () without a list."""
     answers: dict[str, Answered] = {}
     for row in rows if isinstance(rows, list) else ():
         if isinstance(row, dict) and _filled(row.get("question"), row.get("answer")):

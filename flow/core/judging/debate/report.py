@@ -1,8 +1,8 @@
 """A judge's report file: Markdown for people and judges, with a structured part for Flow.
 
 A file is a list of sections: the assessment, then one for each debate, each ended by a block of
-JSON. Flow reads only these blocks. The text is made from them, so that a number or a word in it
-that is not theirs shows (SPEC 9.4; the headings are the seed's).
+JSON. Flow reads only these blocks. The text is made from them, so that a changed number or word in
+it is detected (SPEC 9.4; the headings are the seed's).
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ MOST_SECTIONS = 100
 
 
 def render(about: DebateSubject, section: Section) -> str:
-    """One section as it stands in the file."""
+    """One section as text of the file."""
     lines = _assessment(about, section) if section.round == 0 else _debate(about, section)
     block = json.dumps(debate_section.document(about, section), indent=1, ensure_ascii=False)
     return "\n".join([*lines, "", "```json", block, "```", ""])
 
 
 def read(about: DebateSubject, judge: int, text: str) -> tuple[Section, ...]:
-    """The sections of a report file; :class:`Altered` where it is not as Flow writes it."""
+    """The sections of a report file; raises :class:`Altered` if it is not as Flow writes it."""
     sections = []
     for number, match in enumerate(_BLOCK.finditer(text)):
         if number >= MOST_SECTIONS:
@@ -59,10 +59,10 @@ def read(about: DebateSubject, judge: int, text: str) -> tuple[Section, ...]:
 
 
 def stored(judge: int, text: str) -> tuple[DebateSubject, tuple[Section, ...]]:
-    """What a report file says, for somebody who does not know its question; decides nothing.
+    """The content of a report file for a reader without the question; decides nothing.
 
-    Weights are read from the text, a tenth of a per cent exact. Raises :class:`Altered` where it
-    is no report of this judge. Whether Flow wrote it, only the file's digest can tell.
+    Weights are read from the text, a tenth of a per cent exact. Raises :class:`Altered` if it is no
+    report of this judge. Only the file's digest can show whether Flow wrote it.
     """
     head = text.partition("\n```json\n")[0]
     about: DebateSubject | None = None
@@ -75,7 +75,7 @@ def stored(judge: int, text: str) -> tuple[DebateSubject, tuple[Section, ...]]:
             fits = [mark.name for mark in section.position.marks] == [
                 c.name for c in about.criteria
             ]
-            render(about, section)  # every value is what Flow writes at its place
+            render(about, section)  # raises unless every value is of Flow's type
             fits = fits and all(isinstance(point.kind, str) for point in section.shares)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
             raise Altered(f"its part {number + 1} cannot be read") from None
@@ -89,7 +89,7 @@ def stored(judge: int, text: str) -> tuple[DebateSubject, tuple[Section, ...]]:
 
 
 def _subject(head: str, debate: str, section: Section) -> DebateSubject:
-    """What the debate was about, from the text before the first structured part."""
+    """The subject of the debate, from the text before the first structured part."""
     task = re.search(r"^- Task: (.*)$", head, re.MULTILINE)
     solution = re.findall(r"^- Solution: (`+) ?(.*?) ?\1$", head, re.MULTILINE)
     weights = [Fraction(text) for text in _WEIGHT.findall(head)]
@@ -110,12 +110,12 @@ def _subject(head: str, debate: str, section: Section) -> DebateSubject:
 
 
 def inert(text: str) -> str:
-    """Foreign text on one line of Markdown, where it starts and links nothing."""
+    """Foreign text on one line of Markdown, without any formatting or links."""
     return _ACTIVE.sub(r"\\\1", visible(" ".join(text.split())))
 
 
 def quoted(text: str) -> str:
-    """A quote as a code span, letter for letter."""
+    """A quote as a code span, character for character."""
     runs = [len(run) for run in re.findall("`+", text)]
     marks = "`" * (max(runs, default=0) + 1)
     edge = " " if text.startswith("`") or text.endswith("`") else ""
@@ -193,13 +193,13 @@ def _debate(about: DebateSubject, section: Section) -> list[str]:
 
 
 def _quotes(mark: Mark, *starts: str) -> list[str]:
-    """A judge's quotes, true, discounted and too short ones; each kind has a start of its own."""
+    """A judge's quotes: true, discounted and too short ones, each kind with its own start."""
     kinds = zip(starts, (mark.evidence, mark.discounted, mark.too_short), strict=True)
     return [f"{start}: {quoted(quote)}" for start, quotes in kinds for quote in quotes]
 
 
 def _defense(position: Position, criterion: str) -> str:
-    """What a judge that gave no defense says of the criterion now."""
+    """The present words of a judge that gave no defense of the criterion."""
     mark = next(mark for mark in position.marks if mark.name == criterion)
     return ", ".join(map(quoted, mark.evidence)) or inert(mark.justification)
 

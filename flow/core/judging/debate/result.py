@@ -1,4 +1,4 @@
-"""What a debate came to, and the document that tells it (SPEC 9.4)."""
+"""The result of a debate as a document (SPEC 9.4)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def document(state: DebateState) -> dict[str, Any]:
-    """As ``--json`` prints it."""
+    """The result as ``--json`` prints it."""
     positions = state.positions
     revised = revisions(state)
     document_fields: dict[str, Any] = {
@@ -104,7 +104,7 @@ def _spread(one: Agreement) -> dict[str, Any]:
 
 
 def _disagreements(state: DebateState) -> list[dict[str, Any]]:
-    """What keeps the judges apart, criterion by criterion, and then as a whole."""
+    """The differences between the judges, criterion by criterion, and then as a whole."""
     last, positions = state.agreements[-1], state.positions
     disagreements: list[dict[str, Any]] = [
         {
@@ -127,7 +127,7 @@ def _disagreements(state: DebateState) -> list[dict[str, Any]]:
 
 
 def _points(state: DebateState) -> dict[str, Any]:
-    """The points that all judges hold, and those of some with the judges that hold them."""
+    """The points that all judges share, and those of some with the judges that share them."""
     by_kind: dict[str, Any] = {}
     for kind in debate_points.KINDS:
         points = state.points(kind)

@@ -17,7 +17,7 @@ FORMAT = "flow-debate/2"
 
 
 class Disagreement(NamedTuple):
-    """A gap of more than one point before a debate, and what the judge said about it."""
+    """A gap of more than one point before a debate, and the judge's words about it."""
 
     judge: int
     criterion: str
@@ -28,26 +28,26 @@ class Disagreement(NamedTuple):
 
 
 class Section(NamedTuple):
-    """What one judge wrote in one turn. ``round`` 0 is the assessment."""
+    """One judge's report of one turn. ``round`` 0 is the assessment."""
 
     round: int
     position: Position
     before: tuple[float, ...]
-    """Its scores before, in the criteria's order: the draft's, or those of the turn before."""
+    """Its scores before, in the criteria's order: those of the draft, or of the previous turn."""
     verification: tuple[Answered, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
     conformity: tuple[str, ...] = ()
     """Criteria whose score it changed without a new quote from the solution."""
     shares: tuple[Point, ...] = ()
-    """Others' points that it holds too."""
+    """Others' points that it shares."""
     unknown_points: tuple[str, ...] = ()
-    """Numbers that it named as shared and that no other judge's point has."""
+    """Numbers that it gave as shared and that no other judge's point has."""
     agrees_with: tuple[int, ...] = ()
     """The judges that it says it agrees with."""
 
 
 class DebateSubject(NamedTuple):
-    """What every report of one debate is about. ``debate`` is the digest of the question."""
+    """The common subject of all reports of one debate. ``debate`` is the digest of the question."""
 
     debate: str
     task: str
@@ -57,11 +57,11 @@ class DebateSubject(NamedTuple):
 
 
 class Altered(ValueError):
-    """A report that is not what Flow wrote, and where."""
+    """A report differs from Flow's own text; the message says where."""
 
 
 def document(about: DebateSubject, section: Section) -> dict[str, Any]:
-    """The section as its block of JSON says it."""
+    """The section as its block of JSON."""
     position = section.position
     return {
         "format": FORMAT,
@@ -87,7 +87,7 @@ def document(about: DebateSubject, section: Section) -> dict[str, Any]:
 
 
 def from_document(document: Mapping[str, Any]) -> Section:
-    """The section in such a block; ValueError, KeyError or TypeError where it is none."""
+    """The section in such a block; raises ValueError, KeyError or TypeError if it is none."""
     marks = tuple(
         Mark(
             row["name"],

@@ -1,4 +1,4 @@
-"""A debate as it stands: its judges, their reports, what they came to."""
+"""The state of a debate: its judges, their reports, their agreement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Mode = Literal["debate", "vote"]
 
 
 class DebateJudge(NamedTuple):
-    """One judge: what answers for it, its file, and what it wrote so far."""
+    """One judge: its name, its file, and its sections so far."""
 
     number: int
     name: str
@@ -36,7 +36,7 @@ class SilentJudge(NamedTuple):
 
 
 class DebateState(NamedTuple):
-    """A debate, or a vote, as far as it came."""
+    """A debate, or a vote, at its present stage."""
 
     about: DebateSubject
     mode: Mode
@@ -44,20 +44,20 @@ class DebateState(NamedTuple):
     rounds: int
     """Debates in which every judge took part."""
     agreements: tuple[Agreement, ...]
-    """Before any debate, and after each."""
+    """The agreement before any debate, and after each."""
     silent: tuple[SilentJudge, ...] = ()
     altered: tuple[tuple[str, str], ...] = ()
-    """Report files that are not what Flow wrote, and where they differ."""
+    """Report files that Flow did not write as they are, each with its first difference."""
     warnings: tuple[str, ...] = ()
     cost_usd: float | None = None
     calls: int = 0
-    """Answers that were asked for in this run; what an earlier one has is not asked for again."""
+    """Questions that were sent in this run; answers of an earlier run are not asked for again."""
     earlier_usd: float | None = None
-    """What earlier runs of this debate spent."""
+    """US dollars that earlier runs of this debate cost; None if unknown."""
 
     @property
     def whole(self) -> bool:
-        """Whether every judge has answered, and every file is what Flow wrote."""
+        """Whether every judge has answered, and every file is as Flow wrote it."""
         return bool(self.agreements) and not self.silent and not self.altered
 
     @property
@@ -67,7 +67,7 @@ class DebateState(NamedTuple):
 
     @property
     def decided(self) -> bool:
-        """Whether there is a result: a consensus, or a vote that more than half took part in."""
+        """Whether there is a result: a consensus, or a vote with more than half of the judges."""
         if self.mode == "debate" or self.altered:
             return self.consensus
         enough = 2 * len(self.positions) > len(self.judges)
@@ -75,34 +75,34 @@ class DebateState(NamedTuple):
 
     @property
     def support(self) -> Fraction:
-        """The judges' support, of those that have a newest position."""
+        """The support of the judges' newest positions."""
         return debate_model.support(self.about.criteria, self.histories)
 
     @property
     def histories(self) -> list[list[Position]]:
-        """Of each judge with a newest position, all it had up to that, the oldest first."""
+        """For each judge with a newest position, its positions up to that, the oldest first."""
         end = self.rounds + 1
         turns = [judge.sections[:end] for judge in self.judges if len(judge.sections) >= end]
         return [[section.position for section in sections] for sections in turns]
 
     def points(self, kind: Kind) -> list[Named]:
-        """The strengths or the weaknesses that judges hold in the end, those of most first."""
+        """The judges' strengths or weaknesses in the end, starting with the most shared."""
         newest = [j.sections[self.rounds] for j in self.judges if len(j.sections) > self.rounds]
         stands = [debate_points.Stand(one.position, one.shares) for one in newest]
         return debate_points.grouped(stands, kind)
 
     def of_all(self, point: Named) -> bool:
-        """Whether every judge holds a point."""
+        """Whether every judge shares a point."""
         return len(point.judges) == len(self.judges) > 1
 
     @property
     def ended(self) -> bool:
-        """Whether nothing is left to be asked; else a later run goes on from here."""
+        """Whether there is nothing left to ask; otherwise a later run continues from here."""
         return self.whole or bool(self.altered)
 
     @property
     def positions(self) -> tuple[Position, ...]:
-        """The newest position of each judge, of those after the same number of debates."""
+        """The newest position of each judge, all after the same number of debates."""
         return positions_of_round(self, self.rounds)
 
 
@@ -112,7 +112,7 @@ def positions_of_round(state: DebateState, round: int) -> tuple[Position, ...]:
 
 
 def initial(state: DebateState) -> list[tuple[str, Fraction]]:
-    """The criteria that were too far apart before any debate, and how far."""
+    """The criteria with too large a gap before any debate, and the gap."""
     if not state.agreements:
         return []
     first = state.agreements[0]

@@ -1,7 +1,7 @@
-"""What stands in a judge's words beside its structured part (SPEC 9.4).
+"""Claims and orders in a judge's words, outside its structured part (SPEC 9.4).
 
-Only the structured part counts. Words that claim another score, or that speak to whoever reads
-them, are named and labelled: a report is read by other judges, by people and by agents.
+Only the structured part counts. Words that claim another score, or that speak to a reader, are
+reported and labelled: other judges, people and agents read the report.
 """
 
 from __future__ import annotations
@@ -34,18 +34,19 @@ _ORDER = re.compile(
     r"|\b(?:report|declare|announce|state|return|output|print)\b.{0,20}\bconsensus\b"
     r"|\bnew (?:system )?(?:instructions?|prompt)\b"
 )
-"""Of text as :func:`flow.core.untrusted.suspicious.as_read` makes it."""
+"""Matches text in the normal form of :func:`flow.core.untrusted.suspicious.as_read`."""
 
 
 def claims(text: str) -> tuple[str, ...]:
-    """The scores that a justification says it gives: ``I give this 2/5``, ``4/5: all is there``."""
+    """The scores that a justification claims: ``I give this 2/5``, ``4/5: all is there``."""
     return tuple(_CLAIM.findall(text))
 
 
 def contradicted(text: str, score: float, spoken_of: Container[object] = ()) -> str:
-    """The score that the words claim where it is not the one given; empty where all is well.
+    """The score that the words claim, if it is not the given one; else empty.
 
-    ``spoken_of`` are scores that may be spoken of as well: the judge's own before, other judges'.
+    ``spoken_of`` are further scores that the words may mention: the judge's earlier ones, other
+    judges' ones.
     """
     scores = [(claim, exact(float(claim))) for claim in claims(text)]
     if not scores or any(value == exact(score) or value in spoken_of for _, value in scores):
@@ -54,17 +55,17 @@ def contradicted(text: str, score: float, spoken_of: Container[object] = ()) -> 
 
 
 def speaks(text: str) -> bool:
-    """Whether it gives orders to a reader, or poses as somebody else's words.
+    """Whether it gives orders to a reader, or imitates another speaker.
 
-    Narrower than what labels data for a judge: an honest judge writes that handlers do not check
-    their input, and should reply with JSON.
+    Narrower than the check of data for a judge: an honest judge may write that handlers do not
+    check their input, and should reply with JSON.
     """
     plain = suspicious.as_read(text)
     return _ORDER.search(plain) is not None or suspicious.imitates(plain)
 
 
 def remarks(sections: Mapping[int, Sequence[Section]]) -> Iterator[str]:
-    """What a reader should know of the judges' sections, by judge; debate after debate."""
+    """Remarks for readers about the judges' sections, by judge; debate after debate."""
     for turn in range(max(map(len, sections.values()), default=0)):
         for number in sorted(sections):
             if turn < len(sections[number]):
@@ -74,7 +75,7 @@ def remarks(sections: Mapping[int, Sequence[Section]]) -> Iterator[str]:
 
 
 def _remarks(section: Section, earlier: Sequence[Position]) -> Iterator[str]:
-    """``earlier``: the positions before it that it may speak of."""
+    """``earlier``: the positions before it that it may mention."""
     for place, mark in enumerate(section.position.marks):
         if mark.discounted:
             count = len(mark.discounted)

@@ -1,1 +1,1 @@
-"""Judging a goal's fuzzy criteria: what judges see, their ballots, what these come to."""
+"""Judging a goal's fuzzy criteria: the judges' context, their ballots, the combined opinion."""

@@ -1,8 +1,8 @@
 """From several ballots to one opinion (SPEC 9.1 and 3, step 5). Arithmetic is Flow's.
 
-A verdict needs more than half of the ballots that were asked for: one that gave no answer is no
-vote for anything. A tie, a spread of confidence above the limit, and judges that agree on a verdict
-but not on the criteria behind it go to a person.
+A verdict needs more than half of the requested ballots: a missing answer is no vote for anything. A
+tie, a spread of confidence above the limit, and judges that agree on a verdict but not on the
+criteria behind it go to a person.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from flow.core.judging.goal.reply import Ballot
 
 SPREAD_LIMIT = Fraction(4, 10)
-"""Confidences of ballots that agree may lie this far apart, inclusive."""
+"""Largest difference of confidence between ballots that agree, inclusive."""
 
 
 class Tally(NamedTuple):
-    """What the ballots came to."""
+    """The combined result of the ballots."""
 
     verdict: VerdictName
     confidence: float
@@ -41,7 +41,7 @@ class Tally(NamedTuple):
 
 
 def tally(ballots: Sequence[Ballot], asked: int, sought: Sequence[Sought]) -> Tally | None:
-    """The opinion of ``ballots``, of which ``asked`` were wanted; None where there are none."""
+    """The opinion of ``ballots``, of which ``asked`` were requested; None if there are none."""
     if not ballots:
         return None
     counts = {b.verdict: sum(1 for o in ballots if o.verdict == b.verdict) for b in ballots}
@@ -59,14 +59,14 @@ def tally(ballots: Sequence[Ballot], asked: int, sought: Sequence[Sought]) -> Ta
     elif not _backed(verdict, criteria, sought):
         verdict = "needs_human_review"
         objection = f"a majority says {leading}, but not of the same criteria"
-    # Their mean times their share of what was asked.
+    # Their mean times their share of the requested ballots.
     confidence = sum(confidences, Fraction(0)) / asked
     speaker = agreeing[0]
     words = f'{leading}: "{speaker.reason}"' if asked > 1 else f'"{speaker.reason}"'
     parts = [objection, _summary(agreeing, asked) if asked > 1 else "", speaker.lowered, words]
     return Tally(
         verdict,
-        at_most(confidence),  # rounded up, it could reach a limit it misses
+        at_most(confidence),  # rounded up, it could reach a limit that it misses
         "; ".join(part for part in parts if part),
         speaker.next_step_hint,
         speaker.blocker_type,
@@ -79,7 +79,7 @@ def tally(ballots: Sequence[Ballot], asked: int, sought: Sequence[Sought]) -> Ta
 
 
 def _criterion(criterion: Sought, ballots: Sequence[Ballot], asked: int) -> JudgedCriterion:
-    """The status that more than half of the asked ballots give; else incomplete."""
+    """The status that more than half of the requested ballots give; else incomplete."""
     rows = [ballot.row(criterion.id) for ballot in ballots]
     statuses: tuple[JudgedStatus, ...] = ("pass", "fail", "incomplete")
     counts = {status: sum(1 for row in rows if row.status == status) for status in statuses}
@@ -96,9 +96,9 @@ def _criterion(criterion: Sought, ballots: Sequence[Ballot], asked: int) -> Judg
 def _backed(
     verdict: VerdictName, criteria: Sequence[JudgedCriterion], sought: Sequence[Sought]
 ) -> bool:
-    """Whether the criteria, each by its own majority, say what the verdict says.
+    """Whether the criteria, each by its own majority, agree with the verdict.
 
-    Of ``achieved`` they do: each ballot that says it passes every required criterion.
+    They agree with ``achieved``: each ballot with that verdict passes every required criterion.
     """
     status = {row.id: row.status for row in criteria}
     required = [status[one.id] for one in sought if one.must_pass]

@@ -1,4 +1,4 @@
-"""What a judge of a goal sees, as values, and how the parts share the room (SPEC 9.1)."""
+"""The context of a goal's judge as values, and the space for its parts (SPEC 9.1)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MOST_ITEMS = 300
-"""Pieces of evidence in one prompt; the others are counted."""
+"""Pieces of evidence in one prompt, at most; the others are counted."""
 MOST_SOUGHT = 100
-"""Criteria in one question: of more no judge could see anything to speak of."""
+"""Criteria in one question, at most: with more, a judge could see too little of each."""
 
 
 class Sought(NamedTuple):
@@ -27,16 +27,17 @@ class Sought(NamedTuple):
 class ContextItem(NamedTuple):
     """One piece of evidence of a criterion.
 
-    ``counts`` is False for what others recorded: it is shown as such, and no pass rests on it.
+    ``counts`` is False for evidence that others recorded: it is shown as such, and supports no
+    pass.
     """
 
     criterion_id: str
     kind: str
-    """Flow's own words: ``file``, ``output of its evidence_command``."""
+    """Flow's own name for it: ``file``, ``output of its evidence_command``."""
     part: FencedPart
     counts: bool = True
     also: tuple[str, ...] = ()
-    """Other criteria that it is evidence of, too; it stands in the prompt once."""
+    """Other criteria that it is evidence of, too; the prompt has it once."""
 
     def about(self, criterion_id: str) -> bool:
         """Whether it is evidence of this criterion."""
@@ -44,21 +45,21 @@ class ContextItem(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """What is not there for a criterion. ``reason`` is Flow's own words."""
+    """A piece of evidence that a criterion lacks. ``reason`` is Flow's own words."""
 
     criterion_id: str
     reason: str
 
 
 class Previous(NamedTuple):
-    """The previous verdict. ``summary`` is Flow's own words, ``text`` those of whoever gave it."""
+    """The previous verdict. ``summary`` is Flow's own words, ``text`` those of its author."""
 
     summary: str
     text: str
 
 
 class JudgeContext(NamedTuple):
-    """Everything a judge is given; nothing else reaches a prompt."""
+    """Everything that a judge receives; nothing else reaches a prompt."""
 
     goal_id: str
     turn: int
@@ -66,7 +67,7 @@ class JudgeContext(NamedTuple):
     contract: tuple[FencedPart, ...]
     """The goal's outcome, its other criteria, its specification and constraints."""
     report: str
-    """What commands and boundary came to."""
+    """The results of commands and boundary, in Flow's words."""
     items: tuple[ContextItem, ...]
     missing: tuple[Missing, ...]
     previous: Previous | None
@@ -74,21 +75,21 @@ class JudgeContext(NamedTuple):
     denied: tuple[str, ...] = ()
     """Entries of ``denied_context`` that are no path patterns."""
     left_out: tuple[str, ...] = ()
-    """What was not even read, and why; Flow's own words."""
+    """Things that were not even read, with the reasons in Flow's own words."""
 
     def grounded(self, criterion_id: str) -> bool:
-        """Whether there is anything that a pass of this criterion could rest on."""
+        """Whether there is any evidence that could support a pass of this criterion."""
         return any(item.counts and item.about(criterion_id) for item in self.items)
 
     def about(self, sought: tuple[Sought, ...]) -> JudgeContext:
-        """The same question about these criteria only."""
+        """The same context, limited to these criteria."""
         known = {one.id for one in sought}
         return self._replace(
             sought=sought, missing=tuple(one for one in self.missing if one.criterion_id in known)
         )
 
     def without_evidence(self) -> JudgeContext:
-        """The same question with nothing to rest a pass on (the null-evidence canary)."""
+        """The same question without any evidence (the null-evidence canary)."""
         return self._replace(
             items=(),
             missing=tuple(Missing(one.id, "no evidence at all") for one in self.sought),
@@ -114,7 +115,7 @@ def rotated_context(context: JudgeContext, ballot: int) -> JudgeContext:
 def fair_limit(sizes: Sequence[int], space: int, most: int = LIMIT) -> int:
     """The largest limit, at most ``most``, with which such parts fit into ``space`` bytes.
 
-    Every part gets the same limit, so that a long one buys nothing.
+    Every part gets the same limit, so that a long one gains nothing.
     """
     free, waiting = space, sorted(sizes)
     for number, part in enumerate(waiting):

@@ -1,7 +1,7 @@
-"""Fuzzy criteria whose judgement is delegated: to a scorecard, or to a debate.
+"""Fuzzy criteria whose judgement is delegated to a scorecard or a debate.
 
-The judges' ballots are about the others. What each way came to is combined with the ballots here,
-and it can only lower them: the least that any of them says is what the opinion says.
+The judges' ballots are about the other criteria. Here each delegated result is combined with the
+ballots, and can only lower them: the opinion is the least of all results.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from flow.core.judging.goal.context import Sought
 
 Way = Literal["scorecard", "debate", "person"]
-"""``person``: nothing is there that a judge could rest a pass on."""
+"""``person``: there is no evidence that could support a judge's pass."""
 
 LOWEST_GRADE = "B-"
-"""The grade that passes where a criterion names none: 7.0, satisfactory."""
+"""The grade that passes if a criterion names none: 7.0, satisfactory."""
 
 
 class DelegatedScorecard(NamedTuple):
     """A criterion's ``scorecard``."""
 
     skill: str | None
-    """None: whatever skill ran last."""
+    """None: the skill that ran last."""
     min_grade: str = LOWEST_GRADE
     file: str | None = None
     rubric: str | None = None
@@ -61,7 +61,7 @@ Delegated = DelegatedScorecard | DelegatedDebate
 
 
 class DelegatedOpinion(NamedTuple):
-    """What one way came to about one criterion. ``status`` is None where a person must look."""
+    """The result of one way for one criterion. ``status`` is None if a person must decide."""
 
     id: str
     way: Way
@@ -70,18 +70,18 @@ class DelegatedOpinion(NamedTuple):
     confidence: float = 0.0
     hint: str = ""
     document: Mapping[str, Any] = {}
-    """What is recorded of it."""
+    """The part that is recorded."""
     remarks: tuple[str, ...] = ()
     judges: tuple[str, ...] = ()
 
 
 def undecided(criterion: Criterion, request: Delegated, reason: str) -> DelegatedOpinion:
-    """No result, so a person must look; ``reason`` says what kept it from one."""
+    """An opinion without a result, so that a person must decide; ``reason`` says why."""
     return DelegatedOpinion(criterion.id, request.way, None, f"{request.way}: {reason}")
 
 
 def delegated_judgements(criterion: Criterion) -> tuple[Delegated, ...]:
-    """How a fuzzy criterion is judged apart from the ballots; nothing where it is not."""
+    """The delegated judgements of a fuzzy criterion; empty if it has none."""
     if not criterion.fuzzy:
         return ()
     delegated: list[Delegated] = []
@@ -112,19 +112,19 @@ def _debate(criterion: Criterion, debate: object) -> DelegatedDebate:
 
 
 def delegated_criteria(goal: Goal, sought: Sequence[Sought]) -> tuple[Criterion, ...]:
-    """The criteria, of those that are asked about, whose judgement is delegated."""
+    """The sought criteria whose judgement is delegated."""
     asked = {criterion.id for criterion in sought}
     return tuple(c for c in goal.criteria if c.id in asked and delegated_judgements(c))
 
 
 def balloted(goal: Goal, sought: Sequence[Sought]) -> tuple[Sought, ...]:
-    """Those that the ballots are about: all but what is delegated and has no rubric."""
+    """The sought criteria that the ballots are about: all but delegated ones without a rubric."""
     left_out = {c.id for c in delegated_criteria(goal, sought) if not c.document.get("rubric")}
     return tuple(criterion for criterion in sought if criterion.id not in left_out)
 
 
 _SEVERITY: tuple[VerdictName, ...] = ("blocked", "not_achieved", "needs_human_review", "achieved")
-"""The first of these that anybody says is what the opinion says."""
+"""The opinion is the first of these that any vote gives."""
 _VERDICTS: dict[str | None, VerdictName] = {
     "pass": "achieved",
     "fail": "not_achieved",
@@ -171,7 +171,7 @@ def combined(
 def _least(
     criterion_id: str, counted: Tally | None, opinions: Sequence[DelegatedOpinion]
 ) -> JudgedCriterion:
-    """The least that is said of a criterion."""
+    """The lowest status that any of them gives a criterion."""
     rows = [row for row in (counted.criteria if counted else ()) if row.id == criterion_id]
     rows += [
         JudgedCriterion(opinion.id, opinion.status or "incomplete", remark=opinion.reason)

@@ -1,4 +1,4 @@
-"""The question about a goal: what a judge is told, and where the evidence stands."""
+"""The question about a goal: the prompt for a judge, with the evidence in its place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from flow.core.judging.goal.context import ContextItem, JudgeContext, Sought
 
 OVERHEAD = 220
-"""Bytes, roughly, that a part's fences and headings take."""
+"""Bytes, roughly, of a part's fences and headings."""
 
 SYSTEM = """\
 You judge whether the acceptance criteria of one software goal are met. You are independent: you
@@ -81,7 +81,7 @@ def goal_question(context: JudgeContext, nonce: str, ballot: int = 0) -> Questio
 
 
 def _bounded(context: JudgeContext) -> tuple[JudgeContext, int]:
-    """At most ``MOST_ITEMS`` pieces: the same number for each criterion, as far as it has them."""
+    """The context with ``MOST_ITEMS`` pieces at most, shared by the criteria; the rest's count."""
     rows: dict[str, list[ContextItem]] = {}
     for item in context.items:
         rows.setdefault(item.criterion_id, []).append(item)
@@ -106,7 +106,7 @@ def _parts(context: JudgeContext) -> Iterator[FencedPart]:
 
 
 def _size(part: FencedPart) -> int:
-    """Bytes that a part takes of its limit, before anything is escaped."""
+    """Bytes that a part takes of its limit, before escapes."""
     text, source = part.text, part.source.encode("utf-8", "replace")
     size = len(text if isinstance(text, bytes) else text.encode("utf-8", "replace"))
     return min(size + min(len(source), SOURCE_LIMIT), LIMIT)

@@ -1,6 +1,6 @@
-"""What a judge may answer about a goal, and the ballot that is made of it (SPEC 9.1).
+"""A judge's answer about a goal, and the ballot that is made from it (SPEC 9.1).
 
-A reply that contradicts itself is no answer, as one of another shape is none.
+A reply that contradicts itself is no answer, and neither is one of another shape.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 FIELDS = ("criterion_results", "reason", "next_step_hint", "blocker_type", "confidence", "verdict")
 ROW_FIELDS = ("criterion_id", "evidence", "reason", "status")
 MOST_QUOTES = 100
-"""Quotes of one criterion that are looked at."""
+"""Quotes of one criterion that are checked, at most."""
 REASON_CAP = 1000
 """Characters that are kept of a judge's reason."""
 ROW_REASON_CAP = 300
 """Characters that are kept of its reason for one criterion."""
 
 Unfounded = Literal["missing", "invented", "mostly invented"]
-"""Why a pass does not stand: nothing to rest on, no quote of it, or most quotes made up."""
+"""Reason that a pass does not count: no evidence, no quote of it, or most quotes invented."""
 
 Statuses: tuple[JudgedStatus, ...] = get_args(JudgedStatus)
 Verdicts: tuple[VerdictName, ...] = get_args(VerdictName)
@@ -58,7 +58,7 @@ def reply_schema(sought: Sequence[Sought]) -> dict[str, Any]:
 
 
 class Ballot(NamedTuple):
-    """One usable opinion of one judge. Its texts are made safe to show."""
+    """One usable opinion of one judge. Its texts are safe to show."""
 
     judge: str
     verdict: VerdictName
@@ -68,12 +68,12 @@ class Ballot(NamedTuple):
     blocker_type: BlockerType
     rows: tuple[JudgedCriterion, ...]
     remarks: tuple[str, ...] = ()
-    """What was discounted, and why."""
+    """The discounted parts, with reasons."""
     lowered: str = ""
-    """Why ``verdict`` is less than the judge said; empty where it is what it said."""
+    """Reason that ``verdict`` is lower than the judge's own; empty if it is the judge's own."""
 
     def lower(self, verdict: VerdictName, reason: str) -> Ballot:
-        """Less than it said; its hint goes, since it fits a goal that is achieved."""
+        """The ballot with a lower verdict and without its hint, which fits an achieved goal."""
         return self._replace(verdict=verdict, lowered=reason, next_step_hint="")
 
     def row(self, criterion_id: str) -> JudgedCriterion:
@@ -84,7 +84,7 @@ class Ballot(NamedTuple):
 def read(
     value: Mapping[str, Any], judge: str, sought: Sequence[Sought], question: Question
 ) -> Ballot | Unusable:
-    """``value`` (an object) as a ballot of ``judge``, checked against what it was given."""
+    """``value`` (an object) as a ballot of ``judge``, checked against the question."""
     fault = _shape(value) or _answers(value["criterion_results"], sought) or _agrees(value, sought)
     if fault:
         return Unusable(fault)
@@ -116,11 +116,11 @@ _NO_GROUND: dict[Unfounded, str] = {
     "mostly invented": "it says achieved, but most of what it quotes for {} is in nothing it saw",
     "missing": "there is no evidence for {} to rest a pass on",
 }
-"""Why ``achieved`` does not count, the gravest first, with the criteria it is said of."""
+"""Reasons that ``achieved`` does not count, the gravest first; ``{}`` is for the criteria."""
 
 
 def _why_not_achieved(unfounded: Mapping[Unfounded, Sequence[str]]) -> str:
-    """Why a reply's ``achieved`` does not count; empty where all its passes have a ground."""
+    """Reason that a reply's ``achieved`` does not count; empty if all its passes have support."""
     for kind, why in _NO_GROUND.items():
         if names := unfounded[kind]:
             return why.format(", ".join(names[:8]))
@@ -128,12 +128,12 @@ def _why_not_achieved(unfounded: Mapping[Unfounded, Sequence[str]]) -> str:
 
 
 def safe_words(text: str, limit: int) -> str:
-    """A judge's words as :func:`harmless_line`, fit to stand between double quotes."""
+    """A judge's words as :func:`harmless_line`, fit for use between double quotes."""
     return harmless_line(text, limit).replace('"', "'").replace("`", "'")
 
 
 def _shape(value: Mapping[str, Any]) -> str:
-    """What is wrong with the shape of a reply; empty where nothing is."""
+    """The fault in the shape of a reply; empty if there is none."""
     if fault := wrong_keys(value, FIELDS, "the reply"):
         return fault
     for key in ("reason", "next_step_hint"):
@@ -167,7 +167,7 @@ def _row_shape(row: Mapping[str, Any]) -> str:
 
 
 def _answers(rows: Sequence[Mapping[str, Any]], sought: Sequence[Sought]) -> str:
-    """Why the rows do not answer each criterion once; empty where they do."""
+    """Reason that the rows do not answer each criterion once; empty if they do."""
     asked = [one.id for one in sought]
     answered = [row["criterion_id"] for row in rows]
     unknown = [short(name) for name in answered if name not in asked]
@@ -181,7 +181,7 @@ def _answers(rows: Sequence[Mapping[str, Any]], sought: Sequence[Sought]) -> str
 
 
 def _agrees(value: Mapping[str, Any], sought: Sequence[Sought]) -> str:
-    """Why the verdict contradicts the reply's own criteria; empty where it does not."""
+    """Reason that the verdict contradicts the reply's own criteria; empty if it does not."""
     status = {row["criterion_id"]: row["status"] for row in value["criterion_results"]}
     open_ones = [one.id for one in sought if one.must_pass and status[one.id] != "pass"]
     required = any(one.must_pass for one in sought)
@@ -200,9 +200,9 @@ def _agrees(value: Mapping[str, Any], sought: Sequence[Sought]) -> str:
 def _checked(
     row: Mapping[str, Any], criterion: Sought, question: Question, remarks: list[str]
 ) -> tuple[JudgedCriterion, Unfounded | None]:
-    """One answer with its quotes looked up, and why its pass does not stand, if so.
+    """One answer with its quotes checked, and the reason that its pass does not count, if any.
 
-    What a command has proved rests on that: no quote is asked for at a second look.
+    A criterion that a command proved needs no quote: the judge only looks a second time.
     """
     criterion_id: str = row["criterion_id"]
     own = [source for source in question.sources if source.about(criterion_id)]
@@ -239,7 +239,7 @@ def _count(number: int) -> str:
 
 
 class _Places:
-    """Where a quote may come from."""
+    """The texts that a quote may come from."""
 
     def __init__(self, own: Sequence[QuoteSource], question: Question) -> None:
         self._counting = QuotableTexts([source.text for source in own if source.counts])

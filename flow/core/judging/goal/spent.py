@@ -1,4 +1,4 @@
-"""What judges have cost, by the sidecars that hold their answers."""
+"""The cost of judges, from the sidecars with their answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def judge_cost(evidence: Iterable[Evidence]) -> float:
     """US dollars of all judgements among ``evidence``, each ballot once.
 
-    An opinion's total holds its ballots; what did not tell its cost counts nothing.
+    An opinion's total includes its ballots; a judgement without a recorded cost counts as 0.
     """
     total, ballots, counted = 0.0, dict[str, float](), set[str]()
     for sidecar in evidence:

@@ -1,8 +1,8 @@
-"""How well a judge agrees with people (SPEC 9.1, ``flow.goals.judge.minKappa``).
+"""The agreement of a judge with people (SPEC 9.1, ``flow.goals.judge.minKappa``).
 
-A label is one thing that a person and a judge both decided. ``pass`` is the positive class:
-sensitivity is the share of what people passed that the judge passed too, specificity the share of
-what people failed that the judge failed too.
+A label is one case that a person and a judge both decided. ``pass`` is the positive class:
+sensitivity is the judge's share of passes among the cases that people passed, specificity its share
+of fails among those that people failed.
 """
 
 from __future__ import annotations
@@ -16,23 +16,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 LEAST_LABELS = 30
-"""With fewer labels than this nothing is known of a judge."""
+"""With fewer labels than this, a judge's agreement is unknown."""
 LEAST_OF_EACH = 5
-"""And with fewer than this that people passed, or that they failed, neither: a judge that says the
-same to everything agrees with people who do."""
+"""Also unknown with fewer passes, or fewer fails, by people than this: a judge that gives
+everything the same answer agrees with people who do so.
+"""
 Z = 1.959963984540054
 """The normal quantile of a two-sided 95% interval."""
 
 
 class Label(NamedTuple):
-    """What a person and what a judge said of the same thing: True is a pass."""
+    """The decisions of a person and a judge on the same case: True is a pass."""
 
     person: bool
     judge: bool
 
 
 class Share(NamedTuple):
-    """A proportion with its 95% Wilson interval; all None where there is nothing to divide by."""
+    """A proportion with its 95% Wilson interval; all None if ``of`` is 0."""
 
     hits: int
     of: int
@@ -41,15 +42,16 @@ class Share(NamedTuple):
     high: float | None
 
     def to_document(self) -> dict[str, Any]:
-        """As ``--json`` prints it."""
+        """The share as ``--json`` prints it."""
         return dict(self._asdict())
 
 
 class Calibration(NamedTuple):
-    """The confusion table and what follows from it.
+    """The confusion table and the figures derived from it.
 
-    ``both_pass`` counts what person and judge passed, ``only_person`` what only the person passed,
-    and so on. ``kappa`` is None where it is not defined (nothing, or only one class on both sides).
+    ``both_pass`` counts the cases that person and judge passed, ``only_person`` those that only the
+    person passed, and so on. ``kappa`` is None if it is not defined (nothing, or only one class on
+    both sides).
     """
 
     both_pass: int
@@ -65,11 +67,11 @@ class Calibration(NamedTuple):
 
     @property
     def labels(self) -> int:
-        """How many labels it rests on."""
+        """Number of labels in the table."""
         return self.both_pass + self.only_person + self.only_judge + self.both_fail
 
     def to_document(self) -> dict[str, Any]:
-        """As ``--json`` prints it."""
+        """The calibration as ``--json`` prints it."""
         kappa = {"value": self.kappa, "low": self.kappa_low, "high": self.kappa_high}
         return {
             "labels": self.labels,
@@ -87,7 +89,7 @@ class Calibration(NamedTuple):
 
 
 class Belief(NamedTuple):
-    """Whether a judge may propose ``achieved``, and why or why not, for a person to read."""
+    """Whether a judge may propose ``achieved``, with the reason for a person to read."""
 
     ok: bool
     reason: str
@@ -96,7 +98,7 @@ class Belief(NamedTuple):
 
 
 def calibrate(labels: Iterable[Label]) -> Calibration:
-    """The confusion table of ``labels``, and what follows from it."""
+    """The confusion table of ``labels``, and the figures derived from it."""
     table = {(person, judge): 0 for person in (True, False) for judge in (True, False)}
     for label in labels:
         table[label.person, label.judge] += 1
@@ -117,10 +119,11 @@ def calibrate(labels: Iterable[Label]) -> Calibration:
 
 
 def believed(labels: Iterable[Label], min_kappa: float | None) -> Belief:
-    """Whether a judge with these labels may be believed where ``minKappa`` asks for agreement.
+    """Whether a judge with these labels has the agreement that ``minKappa`` requires.
 
-    Below it, or with fewer than :data:`LEAST_LABELS` labels or :data:`LEAST_OF_EACH` of either
-    class, it may not. The limit is inclusive. ``min_kappa`` None: nothing is asked for.
+    It has not below that value, or with fewer than :data:`LEAST_LABELS` labels or
+    :data:`LEAST_OF_EACH` of either class. The limit is inclusive. ``min_kappa`` None: nothing is
+    required.
     """
     agreement = calibrate(labels)
     passed = agreement.both_pass + agreement.only_person
@@ -136,10 +139,10 @@ def believed(labels: Iterable[Label], min_kappa: float | None) -> Belief:
         )
         return Belief(False, reason, agreement.kappa, agreement.labels)
     kappa = agreement.kappa if agreement.kappa is not None else 0.0
-    # Products of whole numbers: the limit is met exactly, whatever a quotient is rounded to.
+    # Products of whole numbers: the limit is compared exactly, without a rounded quotient.
     reached = _reaches(agreement, min_kappa)
     word = "reaches" if reached else "is below"
-    from flow.core.judging.common.numbers import as_written, told_apart  # which costs at a start
+    from flow.core.judging.common.numbers import as_written, told_apart  # slow to import
 
     shown = told_apart(kappa, min_kappa, 2)
     limit = as_written(min_kappa)
@@ -160,7 +163,7 @@ def wilson(count: int, of: int) -> Share:
 
 
 def _kappa(a: int, b: int, c: int, d: int) -> tuple[float | None, float | None, float | None]:
-    """Cohen's kappa with a large-sample 95% interval; None where chance explains everything."""
+    """Cohen's kappa with a large-sample 95% interval; None if chance explains everything."""
     n = a + b + c + d
     by_chance = (a + b) * (a + c) + (c + d) * (b + d)
     if not n or by_chance == n * n:

@@ -16,7 +16,7 @@ LABELS = {"pass": True, "fail": False}
 
 
 class Case(NamedTuple):
-    """One thing that a person has passed or failed. Either ``subject`` or ``file`` is given."""
+    """One case that a person has passed or failed. Either ``subject`` or ``file`` is given."""
 
     id: str
     label: bool

@@ -1,8 +1,8 @@
-"""Rubrics, what a judge said about one, and the arithmetic between them (SPEC 9.2).
+"""Rubrics, judges' answers about them, and the arithmetic between the two (SPEC 9.2).
 
-The judge gives a score to each criterion and nothing more: the composite, what passed, medians and
-spreads are computed here, exactly, on the numbers as they are written (a score of 0.7 reaches a
-threshold of 0.7). All limits are inclusive.
+The judge only gives a score to each criterion: the composite, the passes, medians and spreads are
+computed here, exactly, from the numbers as written (a score of 0.7 reaches a threshold of 0.7). All
+limits are inclusive.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RubricCriterion:
-    """One thing to score. ``weight`` is relative to the others', ``threshold`` a score of its own.
+    """One thing to score. ``weight`` is relative to the others', ``threshold`` its own least score.
 
     Checked by the :class:`Rubric` that holds it.
     """
@@ -37,7 +37,7 @@ class RubricCriterion:
     threshold: float | None = None
 
     def to_document(self) -> dict[str, Any]:
-        """As a rubric file holds it."""
+        """The criterion as a rubric file holds it."""
         own = {} if self.threshold is None else {"threshold": self.threshold}
         head = {"name": self.name, "description": self.description, "weight": self.weight}
         return {**head, **own}
@@ -45,7 +45,7 @@ class RubricCriterion:
 
 @dataclass(frozen=True)
 class Rubric:
-    """What a judge scores a subject by.
+    """The criteria by which a judge scores a subject.
 
     Weights are above 0, scores and thresholds from 0 to 1. Raises :class:`ContractError` naming
     every fault at once.
@@ -63,7 +63,7 @@ class Rubric:
             raise ContractError(faults)
 
     def _bare(self) -> dict[str, Any]:
-        """What the rules look at, whatever types a caller has put in."""
+        """The values for the rules, of any type that a caller may have passed."""
         criteria: Any = self.criteria
         if isinstance(criteria, tuple):
             criteria = [c.to_document() if isinstance(c, RubricCriterion) else c for c in criteria]
@@ -71,17 +71,17 @@ class Rubric:
         return {**document, "passing_threshold": self.passing_threshold}
 
     def to_document(self) -> dict[str, Any]:
-        """As a rubric file holds it."""
+        """The rubric as a rubric file holds it."""
         return self._bare()
 
 
 @dataclass(frozen=True)
 class CriterionResult:
-    """What one criterion came to.
+    """The result of one criterion.
 
-    ``evidence`` are the judge's quotes that do occur in the subject, ``discounted`` those that do
-    not. ``scores`` holds each ballot's score, in order. ``threshold`` is the criterion's own; None
-    where it has none, and then it cannot fail the rubric by itself.
+    ``evidence`` are the judge's quotes that occur in the subject, ``discounted`` those that do not.
+    ``scores`` holds each ballot's score, in order. ``threshold`` is the criterion's own; with None
+    it cannot fail the rubric by itself.
     """
 
     name: str
@@ -99,7 +99,7 @@ class CriterionResult:
         return _spread([exact(score) for score in self.scores])
 
     def to_document(self) -> dict[str, Any]:
-        """As ``--json`` prints it."""
+        """The result as ``--json`` prints it."""
         own = {} if self.threshold is None else {"threshold": self.threshold}
         return {
             "name": self.name,
@@ -116,12 +116,12 @@ class CriterionResult:
 
 @dataclass(frozen=True)
 class JudgeResult:
-    """What a judgement came to; true where it passed.
+    """The result of a judgement; true if it passed.
 
-    ``score`` is the weighted mean of the criteria's scores, from 0 to 1. ``samples`` ballots were
-    counted, ``method`` says how they became one, ``spread`` is the highest less the lowest of their
-    composites. ``remarks`` say what a reader should know of this answer: quotes that do not occur,
-    text made harmless, what was left out, ballots without an answer.
+    ``score`` is the weighted mean of the criteria's scores, from 0 to 1. ``samples`` is the number
+    of counted ballots, ``method`` the way they were combined, ``spread`` the highest less the
+    lowest of their composites. ``remarks`` inform the reader of quotes that do not occur, text made
+    harmless, omissions, and ballots without an answer.
     """
 
     passed: bool
@@ -142,7 +142,7 @@ class JudgeResult:
         return self.passed
 
     def to_document(self) -> dict[str, Any]:
-        """As ``--json`` prints it."""
+        """The result as ``--json`` prints it."""
         return {
             "passed": self.passed,
             "score": self.score,
@@ -169,10 +169,10 @@ class RubricBallot(NamedTuple):
 
 
 def result(rubric: Rubric, ballots: Sequence[RubricBallot]) -> JudgeResult:
-    """The judgement that one or more ballots come to.
+    """The judgement by one or more ballots.
 
-    Several become one by the median of each criterion (the mean of the two in the middle where
-    their number is even); its words are those of the ballot nearest to that median.
+    Several are combined by the median of each criterion (for an even number, the mean of the two in
+    the middle), with the words of the ballot nearest to that median.
     """
     if not ballots:
         raise ValueError("no ballot, no result")
@@ -181,7 +181,7 @@ def result(rubric: Rubric, ballots: Sequence[RubricBallot]) -> JudgeResult:
     composites = [_ballot_composite(rubric, ballot) for ballot in ballots]
     spokesman = nearest(composites, composite)
     bar = exact(rubric.passing_threshold)
-    written: Any = rubric.passing_threshold  # an int, too; and one with all its digits stays
+    written: Any = rubric.passing_threshold  # an int, too; keeps all digits
     below = [
         c.name
         for c in rubric.criteria
@@ -203,9 +203,9 @@ def result(rubric: Rubric, ballots: Sequence[RubricBallot]) -> JudgeResult:
 
 
 def why_not(result: JudgeResult) -> str:
-    """Why a judgement did not pass, in one sentence.
+    """Reason that a judgement did not pass, in one sentence.
 
-    Only what failed it is named: the whole, and the criteria that miss a threshold of their own.
+    It names only the causes: the whole, and the criteria that miss their own threshold.
     """
     score, bar = result.score, result.passing_threshold
     below = " is below" if exact(score) < exact(bar) else ", passing at"
@@ -216,14 +216,14 @@ def why_not(result: JudgeResult) -> str:
 
 
 def spokesman(rubric: Rubric, ballots: Sequence[RubricBallot]) -> int:
-    """The place of the ballot whose words :func:`result` takes."""
+    """The index of the ballot whose words :func:`result` uses."""
     medians = {c.name: median([_score(b, c.name) for b in ballots]) for c in rubric.criteria}
     composites = [_ballot_composite(rubric, ballot) for ballot in ballots]
     return nearest(composites, _composite(rubric, medians))
 
 
 def nearest(values: Sequence[Fraction], to: Fraction) -> int:
-    """The place of the first value that is nearest to ``to``."""
+    """The index of the first value that is nearest to ``to``."""
     return min(range(len(values)), key=lambda place: abs(values[place] - to))
 
 
@@ -247,7 +247,7 @@ def _criterion(
 
 
 def missed_thresholds(criteria: Sequence[Mapping[str, Any]]) -> list[str]:
-    """``security 0.8 (needs 0.9)`` for each criterion (a document) below a threshold of its own."""
+    """``security 0.8 (needs 0.9)`` for each criterion (a document) below its own threshold."""
     return [
         f"{row['name']} {_short(row['score'], row['threshold'])} "
         f"(needs {as_written(row['threshold'])})"
@@ -257,7 +257,7 @@ def missed_thresholds(criteria: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _short(score: float, limit: float) -> str:
-    """``score`` beside ``limit``, without zeros at its end."""
+    """``score`` next to ``limit``, without trailing zeros."""
     text = told_apart(score, limit)
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 

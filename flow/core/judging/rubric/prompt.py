@@ -1,4 +1,4 @@
-"""The question about a rubric: what a judge is told, and the shape of its reply (SPEC 9.1)."""
+"""The question about a rubric: the prompt for a judge, and the shape of its reply (SPEC 9.1)."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ RUBRIC_LIMIT = 40_000
 INSTRUCTIONS_LIMIT = 8_000
 """Characters."""
 LEAST_SHARE = 256
-"""Bytes that every part of the subject gets, however many there are (an adapter bounds those)."""
+"""Bytes that every part of the subject gets, for any number of parts (an adapter limits it)."""
 OVERHEAD = 300
-"""Bytes, at most, that the fences around a part take."""
+"""Bytes of the fences around a part, at most."""
 
 
 def rubric_question(
@@ -52,7 +52,7 @@ def rubric_question(
     evidence (a goal's criterion). ``result_schema`` asks for one more value, ``result``.
     ``part_limit`` is the most bytes of one part of the subject. ``turn`` rotates the order of the
     criteria and of the subject's parts. Raises :class:`InputError` for a rubric or instructions too
-    long to be shown whole: a judge cannot be asked about criteria that it does not see.
+    long to be shown in full: a judge cannot be asked about criteria that it does not see.
     """
     writer, criteria = PromptWriter(nonce), rotated(rubric.criteria, turn)
     writer.say(f"The rubric, with {len(criteria)} criteria:", "")
@@ -68,7 +68,7 @@ def rubric_question(
         writer.say("What this is about, for orientation only:", "")
     for part in context:
         writer.fence(part)
-    writer.shortened.clear()  # what is shown for orientation may be cut
+    writer.shortened.clear()  # orientation only, so it may be cut
     heading = "The subject to score:" if len(subject) == 1 else "The subject to score, in parts:"
     writer.say(heading, "")
     task = _TASK if result_schema is None else _TASK + _RESULT
@@ -114,7 +114,7 @@ def _too_long(key: str, they: str, most: int, unit: str) -> InputError:
 
 
 def _quoted(instructions: str) -> str:
-    """The caller's words as one JSON string a line: nothing in them can pose as a fence line."""
+    """The caller's words as one JSON string per line: none of them can imitate a fence's line."""
     shown = instructions.replace("<<<", "‹‹‹")
     lines = shown.replace("\r\n", "\n").split("\n")
     return "\n".join(f"> {json.dumps(visible(line), ensure_ascii=False)[1:-1]}" for line in lines)

@@ -33,9 +33,9 @@ def read_reply(
 ) -> RubricBallot | Unusable:
     """The ballot in a reply.
 
-    ``quotable`` is what the judge may quote. Usable is a reply that answers every criterion of
+    ``quotable`` are the texts that the judge may quote. A usable reply answers every criterion of
     ``rubric`` exactly once and no other, each with its evidence, a reasoning and a score from 0 to
-    1, and that has an overall reasoning.
+    1, and has an overall reasoning.
     """
     texts = QuotableTexts(quotable)
 
@@ -66,7 +66,7 @@ def read_reply(
 
 
 def _clean(text: str, most: int) -> str:
-    """A judge's words without what a reader would not see; their lines stay."""
+    """A judge's words without invisible characters; their lines stay."""
     lines = text[: most + 1].replace("\r\n", "\n").split("\n")
     shown = "\n".join(visible(line.replace("\t", " ")) for line in lines).strip()
     return clip(shown, most)

@@ -1,7 +1,7 @@
-"""What a rubric must hold, and what is only worth a warning (SPEC 9.2).
+"""The rules of a rubric: its faults, and its warnings (SPEC 9.2).
 
-The rules look at a plain mapping with the keys ``name``, ``criteria`` and ``passing_threshold``:
-the same ones for a file and for a value made in Python.
+The rules check a plain mapping with the keys ``name``, ``criteria`` and ``passing_threshold``: the
+same rules for a file and for a value made in Python.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MOST_CRITERIA = 1000
 NAME_LIMIT = 200
 DESCRIPTION_LIMIT = 10_000
-"""Characters that are refused; from :data:`LONG_DESCRIPTION` on they are warned about."""
+"""Characters that are refused; from :data:`LONG_DESCRIPTION` on there is a warning."""
 LONG_DESCRIPTION = 200
 WEIGHT_LIMIT = 1_000_000_000
 
@@ -46,7 +46,7 @@ def problems(document: Mapping[str, Any], file: str | None = None) -> list[Fault
 
 
 def warnings(document: Mapping[str, Any], file: str | None = None) -> list[str]:
-    """What is allowed and not wise: names, and descriptions that are too long to be specific."""
+    """Warnings about allowed, unwise content: names, and descriptions too long to be specific."""
     faults = []
     for place, criterion in enumerate(document["criteria"]):
         key = f"criteria[{place}]"
@@ -103,7 +103,7 @@ def _text(
 
 
 def _hidden(text: str) -> bool:
-    """Whether a text of several lines holds what a reader would not see."""
+    """Whether a text of several lines contains invisible characters."""
     return any(visible(part) != part for part in re.split("[\n\t]", text))
 
 
@@ -122,7 +122,7 @@ def _share(key: str, value: object, file: str | None) -> Iterator[Fault]:
 
 
 def _number(value: object) -> bool:
-    """Whether it is a number; NaN is one, and lies in no range."""
+    """Whether the value is a number; NaN is one, and in no range."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

@@ -26,7 +26,7 @@ FOREIGN_LIMIT = 500
 
 
 class CardFacts(NamedTuple):
-    """What a card says beside the judge's scores."""
+    """The facts of a card besides the judge's scores."""
 
     skill: str
     timestamp: str
@@ -38,7 +38,7 @@ class CardFacts(NamedTuple):
     execution: str
     started_at: str | None
     judge: Mapping[str, Any]
-    """Name, model, tokens, cost and time, as far as the backend tells."""
+    """Name, model, tokens, cost and time, as far as the backend reports them."""
     mean: Mean | None
     left_out: int
     notes: Sequence[str]
@@ -75,12 +75,12 @@ def document(about: CardFacts, ballot: CardBallot) -> dict[str, Any]:
 
 
 def safe(text: str) -> str:
-    """A foreign text as a card holds it: one printable line, cut."""
+    """A foreign text for a card: one printable line, cut."""
     return clip(visible(text), FOREIGN_LIMIT)
 
 
 def unsupported(card: Mapping[str, Any]) -> list[str]:
-    """The dimensions of a card whose justifications rest on nothing in the transcript."""
+    """The dimensions of a card whose justifications have no support in the transcript."""
     return [name for name, row in card["dimensions"].items() if row.get("unsupported")]
 
 
@@ -100,7 +100,7 @@ def _dimension(mark: CardMark, weight: float) -> dict[str, Any]:
 
 
 def _notes(about: CardFacts, marks: Mapping[str, CardMark]) -> list[str]:
-    """What a reader should know of this card, what matters most first."""
+    """Notes for the reader of this card, the most important first."""
     notes = []
     if not about.recognised:
         notes.append(f"Skill not recognised: {about.rubric} is used.")

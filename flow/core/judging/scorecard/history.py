@@ -1,7 +1,7 @@
-"""Stored cards: their files' names, what is read back of one, means and changes (SPEC 9.3).
+"""Stored cards: their files' names, reading one back, means and changes (SPEC 9.3).
 
-A stored card lies where anybody can write. So nothing of it is taken but numbers and times, and
-the card itself has to say that it is this skill's: two skills may lead to one file name.
+Anybody can write to the folder of stored cards. So only numbers and times are read from a card, and
+the card itself must name this skill: two skills may have the same file name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 UNKNOWN = "unknown"
-"""The skill of an execution that does not tell its skill. Such cards are compared with nothing."""
+"""The skill of an execution that does not name its skill. Such cards are compared with nothing."""
 SKILL_LIMIT = 200
 """Characters of a skill's name."""
 _FILE_LIMIT = 100
@@ -49,7 +49,7 @@ class CardFile(NamedTuple):
 
 
 class PastCard(NamedTuple):
-    """What is read back of a stored card."""
+    """The values that are read back from a stored card."""
 
     file: str
     timestamp: str
@@ -58,10 +58,10 @@ class PastCard(NamedTuple):
     scores: Mapping[str, Decimal]
     execution: str | None
     remark: str = ""
-    """What is odd about it, though it counts."""
+    """A doubt about it, although it counts; empty if there is none."""
 
     def to_document(self) -> dict[str, Any]:
-        """As ``flow judge history --json`` prints it."""
+        """The card as ``flow judge history --json`` prints it."""
         return {
             "file": self.file,
             "timestamp": self.timestamp,
@@ -72,10 +72,7 @@ class PastCard(NamedTuple):
 
 
 def skill_name(text: str) -> str:
-    """A skill's name as cards hold it: one printable line, without the slash of a command.
-
-    Raises :class:`InputError` for an empty name, or one of more than 200 characters.
-    """
+    """A skill's name for cards: one printable line, without the slash of a command."""
     name = visible(text.strip().removeprefix("/").strip())
     if not name or len(name) > SKILL_LIMIT:
         raise at_key("skill", name[:60]).invalid(
@@ -86,9 +83,9 @@ def skill_name(text: str) -> str:
 
 
 def commanded(prompts: Sequence[str]) -> str | None:
-    """The skill of the last slash command among what was asked; None where there is none.
+    """The skill of the last slash command in ``prompts``; None if there is none.
 
-    For saved texts, which tell their skill in no other way. Commands that the host answers itself
+    For saved texts, which name their skill in no other way. Commands that the host answers itself
     are no skills.
     """
     for prompt in reversed(prompts):
@@ -117,7 +114,7 @@ def stamp(timestamp: str) -> str:
 
 
 def read_name(name: str) -> CardFile | None:
-    """A card's file by its name; None for any other name."""
+    """The card file with this name; None if it is no card's name."""
     match = _FILE.fullmatch(name)
     if match is None:
         return None
@@ -133,12 +130,12 @@ def same_skill(name: str, other: str) -> bool:
 
 
 def named_as(file: CardFile, skill: str) -> bool:
-    """Whether the name of the file is that of a card of ``skill``, with its prefix or without."""
+    """Whether the file's name is that of a card of ``skill``, with its prefix or without."""
     return file.stem in (file_stem(skill), file_stem(skill.rpartition(":")[2]))
 
 
 def newest_first(names: Sequence[str], skill: str) -> list[CardFile]:
-    """The files whose names say that they may be cards of ``skill`` (:func:`same_skill`)."""
+    """The files whose names fit cards of ``skill`` (:func:`same_skill`)."""
     end = None if ":" in skill else f"-{file_stem(skill)}"
     files = [
         file
@@ -150,10 +147,10 @@ def newest_first(names: Sequence[str], skill: str) -> list[CardFile]:
 
 
 def read_card(document: Any, file: CardFile, skill: str) -> PastCard | str | None:
-    """A stored card; why it is none; None where it is another skill's.
+    """A stored card, or the reason that it is none; None if it is another skill's.
 
-    ``document`` is any JSON value. What counts is who it says it is about and the seven scores:
-    composite and grade are computed anew from them.
+    ``document`` is any JSON value. Only its skill and the seven scores are used: composite and
+    grade are computed anew from them.
     """
     if not isinstance(document, dict) or not isinstance(document.get("skill"), str):
         return "is not a scorecard (flow schema scorecard)"
@@ -189,7 +186,7 @@ def _remark(document: dict[str, Any], exact: Decimal) -> str:
 
 
 def _time(written: object, stamp: str) -> str:
-    """The card's own time; where it tells none as Flow writes it, its name's."""
+    """The card's own time; if it is not as Flow writes it, that of the file's name."""
     if isinstance(written, str) and re.fullmatch(
         r"\d{4}(-\d\d){2}T\d\d(:\d\d){2}Z", written, re.ASCII
     ):
@@ -199,7 +196,7 @@ def _time(written: object, stamp: str) -> str:
 
 
 class Mean(NamedTuple):
-    """The mean of the newest cards, each at two decimals; ``cards`` says of how many."""
+    """The mean of the newest cards, each at two decimals; ``cards`` is their number."""
 
     cards: int
     composite: Decimal
@@ -207,7 +204,7 @@ class Mean(NamedTuple):
 
 
 def mean(newest: Sequence[PastCard]) -> Mean | None:
-    """The mean of the last five of ``newest`` (newest first); None where there are none."""
+    """The mean of the last five of ``newest`` (newest first); None if there are none."""
     cards = newest[:COMPARED]
     if not cards:
         return None
@@ -220,16 +217,16 @@ def _mean(values: Sequence[Decimal]) -> Decimal:
 
 
 def mean_text(mean: Mean) -> str:
-    """The mean in words: numbers and Flow's own words only, so it needs no fence."""
+    """The mean in words: only numbers and Flow's own words, so it needs no fence."""
     cards = "its last scorecard" if mean.cards == 1 else f"its last {mean.cards} scorecards"
     rows = ", ".join(f"{name} {score}" for name, score in mean.scores.items())
     return f"Mean of {cards}: composite {mean.composite}; {rows}."
 
 
 def trend(cards: Sequence[PastCard]) -> dict[str, Any]:
-    """What changed over ``cards`` (newest first): from the first of them, and from the one before.
+    """Changes over ``cards`` (newest first): since the oldest of them, and since the previous one.
 
-    Differences are None where there is nothing to compare with.
+    A difference is None if there is nothing to compare with.
     """
     last = cards[0] if cards else None
     first = cards[-1] if len(cards) > 1 else None

@@ -1,8 +1,8 @@
 """The scorecard: seven dimensions, their weights, and the arithmetic (SPEC 9.3).
 
-The judge gives a score to each dimension and words to it. The composite, the grade, what is a
-critical issue and what several ballots come to is computed here, in decimals on the scores as they
-are written.
+The judge gives each dimension a score and a justification. The composite, the grade, critical
+issues and the combination of several ballots are computed here, in decimals, from the scores as
+written.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Dimension(NamedTuple):
-    """One dimension. ``asks`` is what a judge asks itself (the seed's calibration question)."""
+    """One dimension. ``asks`` is a question for the judge (the seed's calibration question)."""
 
     name: str
     weight: Decimal
@@ -80,13 +80,13 @@ CRITICAL = Decimal(5)
 """A score below it is a critical issue."""
 MOST_RECOMMENDATIONS = 3
 COMPARED = 5
-"""Stored cards of the same skill that consistency is judged against."""
+"""Stored cards of the same skill that consistency is compared with, at most."""
 NEUTRAL = Decimal("7.0")
 NO_PRIOR = "No prior executions for comparison."
-"""Score and justification of consistency where there is nothing to compare with."""
+"""Score and justification of consistency if there is nothing to compare with."""
 
 LEAST_SUPPORT = Decimal("0.5")
-"""Of the weight, how much has to rest on true quotes; with less there is no card."""
+"""Least share of the weight that true quotes must support; with less there is no card."""
 
 SCALE = Scale(1, 10, "1.0 to 10.0")
 _TENTH, _CENT, _ONE = Decimal("0.1"), Decimal("0.01"), Decimal(1)
@@ -104,21 +104,21 @@ GRADES: tuple[tuple[str, Decimal, str], ...] = (
     ("D", Decimal("4.0"), "Failing"),
     ("F", Decimal("0.0"), "Unacceptable"),
 )
-"""Grade, the least composite in tenths that has it, and its name; best first."""
+"""Grade, its least composite in tenths, and its name; best first."""
 
 
 class CardMark(NamedTuple):
-    """One dimension in one card. ``fault`` says why its justification rests on nothing, if so."""
+    """One dimension in one card. ``fault`` is the reason that its justification has no support."""
 
     score: Decimal
     justification: str
     evidence: tuple[str, ...] = ()
-    """Quotes that do occur in the transcript."""
+    """Quotes that occur in the transcript."""
     discounted: tuple[str, ...] = ()
-    """Quotes that do not, or are too short to be looked up."""
+    """Quotes that do not occur, or are too short to be checked."""
     fault: str = ""
     founded: bool = False
-    """Whether the score rests on true quotes."""
+    """Whether true quotes support the score."""
 
 
 class CardBallot(NamedTuple):
@@ -129,12 +129,12 @@ class CardBallot(NamedTuple):
 
     @property
     def faults(self) -> dict[str, str]:
-        """What is wrong with the justifications, by dimension."""
+        """The faults of the justifications, by dimension."""
         return {name: mark.fault for name, mark in self.marks.items() if mark.fault}
 
 
 def tenths(score: object) -> Decimal | Unusable:
-    """A score as it is written, from 1.0 to 10.0 in tenths."""
+    """A score as written, from 1.0 to 10.0 in tenths."""
     if fault := SCALE.fault(score):
         return Unusable(fault)
     exact = Decimal(str(score))
@@ -160,7 +160,7 @@ def grade(exact: Decimal) -> str:
 
 
 def described(name: str) -> str:
-    """What a grade is called: ``Above Average``."""
+    """The name of a grade: ``Above Average``."""
     return next(words for known, _, words in GRADES if known == name)
 
 
@@ -179,10 +179,10 @@ def critical(marks: Mapping[str, CardMark]) -> tuple[str, ...]:
 
 
 def recommendations(offered: Sequence[str], marks: Mapping[str, CardMark]) -> tuple[str, ...]:
-    """One to three of what the judge recommends, those for the lowest scores where it has more.
+    """One to three of the judge's recommendations; if it has more, those for the lowest scores.
 
-    Which dimension one is about is told by the first that it names. Where the judge recommends
-    nothing, the lowest dimension's own words are what to work on.
+    A recommendation is about the first dimension that it names. If the judge recommends nothing,
+    the justification of the lowest dimension is used.
     """
     if not offered:
         lowest = min(NAMES, key=lambda name: marks[name].score)
@@ -199,20 +199,20 @@ def recommendations(offered: Sequence[str], marks: Mapping[str, CardMark]) -> tu
 
 
 def supported(marks: Mapping[str, CardMark]) -> Decimal:
-    """The weight, of 1, of the dimensions that rest on true quotes."""
+    """The weight, of 1, of the dimensions that true quotes support."""
     return sum((d.weight for d in DIMENSIONS if marks[d.name].founded), Decimal(0))
 
 
 def neutral(ballot: CardBallot) -> CardBallot:
-    """``ballot`` with the consistency of a skill that was never scored, whatever the judge said."""
+    """``ballot`` with the neutral consistency of a skill that was never scored before."""
     return ballot._replace(marks={**ballot.marks, CONSISTENCY: CardMark(NEUTRAL, NO_PRIOR)})
 
 
 def merged(ballots: Sequence[CardBallot]) -> CardBallot:
-    """Several ballots as one: each dimension's median in tenths, with the words nearest to it.
+    """Several ballots as one: each dimension's median in tenths, with the nearest mark's words.
 
-    Of an even number it is the mean of the two in the middle, rounded half up. The
-    recommendations are those of the ballot whose composite is nearest to the composite of all.
+    For an even number it is the mean of the two in the middle, rounded half up. The recommendations
+    are those of the ballot whose composite is nearest to the composite of all.
     """
     if len(ballots) == 1:
         return ballots[0]

@@ -1,4 +1,4 @@
-"""The question about an execution: what a judge is told (SPEC 9.3)."""
+"""The question about an execution: the prompt for a judge (SPEC 9.3)."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from flow.core.transcript.model import Laid
 
 TRANSCRIPT_LIMIT = 130_000
-"""Bytes of the transcript that a prompt aims at."""
+"""Target size of the transcript in a prompt, in bytes."""
 RUBRIC_LIMIT = 40_000
 
 
 class CardSubject(NamedTuple):
-    """What is to be judged. ``lay_out`` makes at most so many bytes of the transcript."""
+    """The judged execution. ``lay_out`` returns at most that many bytes of the transcript."""
 
     skill: str
     rubric_name: str
     rubric: str
     lay_out: Callable[[int], Laid]
     mean: Mean | None
-    """Of the skill's earlier cards; None where there are none."""
+    """The mean of the skill's earlier cards; None if there are none."""
 
 
 def card_question(
@@ -38,7 +38,7 @@ def card_question(
     """The question of one ballot, at most ``PROMPT_LIMIT`` bytes.
 
     ``turn`` rotates the order of the dimensions. Raises :class:`InputError` for a rubric too long
-    to be shown whole.
+    to be shown in full.
     """
     limit = TRANSCRIPT_LIMIT
     while True:
@@ -92,7 +92,7 @@ def _say_dimensions(writer: PromptWriter, turn: int, mean: Mean | None) -> None:
 
 
 def _counts(summary: Mapping[str, int]) -> str:
-    """What the transcript comes to in numbers; the names are Flow's own."""
+    """The transcript's size in numbers; the names are Flow's own."""
     told = [f"{count} {name.replace('_', ' ')}" for name, count in summary.items() if count]
     return f"It has {', '.join(told)}." if told else "It is this:"
 

@@ -1,7 +1,7 @@
-"""What a judge may answer about an execution, and whether it rests on the transcript.
+"""A judge's answer about an execution, and whether the transcript supports it.
 
-What is not the asked-for shape is no answer at all. What has the shape and rests on no quote of
-the transcript is a fault: it is sent back once, and marked in the card (SPEC 9.3).
+A reply of another shape is no answer at all. A justification of the right shape without support by
+quotes from the transcript is a fault: it is sent back once, and marked in the card (SPEC 9.3).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     Occurs = Callable[[str, str], bool]
-    """Dimension and quote."""
+    """Whether a quote (second) occurs in the sources of a dimension (first)."""
 
 FIELDS = ("dimensions", "recommendations")
 MARK_FIELDS = ("evidence", "justification", "score")
@@ -59,18 +59,18 @@ _CLAIM = re.compile(
     rf"|\b(?:scor|rat|giv|gave|award)\w*\b[^.;:/\d]{{0,40}}:?\s*{_NUMBER}{_OF_TEN}",
     re.IGNORECASE,
 )
-"""Where a justification says which score it gives: ``Safety 9.0 — ...``, ``I give it 9/10``."""
+"""A justification's claim of a score: ``Safety 9.0 — ...``, ``I give it 9/10``."""
 _VAGUE = (
     "all good|as expected|average|excellent|fine|generally good|good|great|good enough|good job|"
     "good work|great work|it is fine|it works|looks fine|looks good|looks great|n a|no comment|"
     "no issues|no problems|none|ok|okay|perfect|seems fine|seems good|seems ok|very good|well done|"
     "works"
 )
-"""Whole justifications that name nothing (the seed's examples, and their like)."""
+"""Whole justifications without content (the seed's examples, and similar ones)."""
 
 
 def other_score(justification: str, score: Decimal) -> str:
-    """The score that a justification claims, where that is not the one given; else empty."""
+    """The score that a justification claims, if it is not the given one; else empty."""
     claims = ["".join(groups) for groups in _CLAIM.findall(justification)]
     if not claims or any(Decimal(claim) == score for claim in claims):
         return ""
@@ -96,8 +96,8 @@ def read_reply(
 ) -> CardBallot | Unusable:
     """The ballot in a reply.
 
-    ``compared`` says whether there are earlier cards: where there are none, what it says of
-    consistency is not looked at beyond its shape.
+    ``compared`` says whether there are earlier cards: without them, only the shape of the
+    consistency mark is checked.
     """
     if fault := wrong_keys(value, FIELDS, "the reply"):
         return Unusable(fault)
@@ -123,21 +123,21 @@ def read_reply(
 
 
 class Quotes:
-    """Where a dimension's quotes may come from: the transcript; of consistency the mean, too."""
+    """The sources of a dimension's quotes: the transcript; for consistency the mean, too."""
 
     def __init__(self, transcript: str, history: str = "") -> None:
         self._transcript = QuotableTexts([transcript])
         self._history = QuotableTexts([history])
 
     def occurs(self, dimension: str, quote: str) -> bool:
-        """Whether ``quote`` stands where a justification of ``dimension`` may take it from."""
+        """Whether ``quote`` occurs in a source of ``dimension``."""
         if self._transcript.contain(quote):
             return True
         return dimension == CONSISTENCY and self._history.contain(quote)
 
 
 def _mark(name: str, row: object, occurs: Occurs, *, weigh: bool) -> CardMark | Unusable:
-    """One dimension's mark; ``weigh``: whether its justification must rest on something."""
+    """One dimension's mark; ``weigh``: whether its justification needs support."""
     if not isinstance(row, dict):
         return Unusable("it is no object")
     if fault := wrong_keys(row, MARK_FIELDS, "it"):
@@ -151,7 +151,7 @@ def _mark(name: str, row: object, occurs: Occurs, *, weigh: bool) -> CardMark | 
     quotes = sort_quotes(raw.quotes[:MOST_QUOTES], lambda quote: occurs(name, quote))
     justification = harmless_line(raw.words, JUSTIFICATION_LIMIT)
     fault = _unfounded(justification, quotes) if weigh else ""
-    # The justification of consistency speaks of other scores, too.
+    # The justification of consistency mentions other scores, too.
     claim = other_score(justification, score) if name != CONSISTENCY else ""
     if claim and not fault:
         fault = f"its justification says {claim}, its score is {score}"
@@ -163,7 +163,7 @@ def _mark(name: str, row: object, occurs: Occurs, *, weigh: bool) -> CardMark | 
 
 
 def _unfounded(justification: str, quotes: SortedQuotes) -> str:
-    """Why a justification rests on nothing; empty where it rests on something."""
+    """Reason that a justification has no support; empty if it has some."""
     if not quotes.true:
         if quotes.invented:
             return INVENTED
