@@ -120,7 +120,7 @@ def may_be_phony(goal: str, makefile: str) -> bool:
 
 _RULE = re.compile(r"^(?!\t)([^\n:=#]*):(?![:=])([^\n#;]*)", re.MULTILINE)
 _NEVER_SURE = re.compile(r"^\s*-?s?include\s|^define\s|\$\(eval\b|%|^\.DEFAULT\b", re.MULTILINE)
-"""What may bring rules that a makefile's own lines do not show."""
+"""Lines of a makefile that may add rules which its other lines do not show."""
 
 
 def only_makes(commands: Sequence[Sequence[str]]) -> bool:

@@ -1,9 +1,9 @@
 # ruff: noqa: E501  (a row a line)
 """Linters and type checkers that ended with 0 because no file was left for them to check.
 
-Each row of ``IDLE_LINES`` is one line of one program, from a recorded run, its source or an issue
-of its own, as of November 2026. Of those that say nothing at all ``CHECKED_FILES`` has the names of
-the files that they look for.
+Each row of ``IDLE_LINES`` is one line of one program, from a recorded run, its source or one of its
+issues, as of November 2026. For programs that print nothing, ``CHECKED_FILES`` has the names of the
+files that they search for.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 
 
 class IdleLine(NamedTuple):
-    """The line with which a checker says that it had nothing to check."""
+    """The line by which a checker reports that it had nothing to check."""
 
     program: str
     literal: str
     pattern: str
     passes: str
-    """The line with which it passes; one stands beside each ``pattern`` where ``always`` is True,
-    else it shows that files were checked."""
+    """The line of a pass. If ``always`` is True, one accompanies each ``pattern``; else it shows
+    that files were checked.
+    """
     always: bool
     source: str
 
@@ -66,9 +67,9 @@ IDLE_LINES = tuple(
 
 
 def idle_checker(lines: Sequence[str]) -> Attribution | None:
-    """That a checker says it had nothing to check, and none says that it had; None otherwise.
+    """A vacuous attribution if a checker had nothing to check and none checked files; else None.
 
-    ``lines`` are all the output: one that is out of sight may say otherwise.
+    ``lines`` must be all the output: a line that was cut off may report a check.
     """
     for row in IDLE_LINES:
         idle = [ln for ln in lines if row.literal in ln and re.fullmatch(row.pattern, ln)]
@@ -113,30 +114,30 @@ CHECKED_FILES: Mapping[str, tuple[str, ...]] = {
     "rubocop": ("*.rb", "*.rake", "*.gemspec", "*.ru", "[A-Z]*file"),
     "terraform": ("*.tf", "*.tfvars", "*.hcl"), "tflint": ("*.tf",),
 }  # fmt: skip
-"""Checkers that search folders for files, and the names of those that they check."""
+"""Checkers that search folders for files, with the names of the files that they check."""
 _WORDS = {
     "ruff": ("check", "format"), "dart": ("analyze",), "terraform": ("fmt",), "phpstan": ("analyse", "analyze"),
 }  # fmt: skip
-"""Of those that do several things the word with which they check, which is no path."""
+"""For checkers with several subcommands, those that check; such a word is no path."""
 _ASIDE = CANNOT_FAIL | FILTERS | {"cd"}
 _GLOB = re.compile(r"[*?\[{]")
 
 
 class SearchedFolders(NamedTuple):
-    """Where a checker searched for its files, relative to the command's own folder."""
+    """The places that a checker searched for files, relative to the command's own folder."""
 
     program: str
     paths: tuple[str, ...]
-    """Files and folders, some of which need not be there."""
+    """Files and folders; some of them need not exist."""
     names: tuple[str, ...]
     """Patterns of the names of the files that it checks."""
 
 
 def checkers(commands: Sequence[Sequence[str]]) -> tuple[SearchedFolders, ...]:
-    """The checkers that a command consists of; empty where it starts anything else.
+    """The checkers that a command consists of; empty if it starts anything else.
 
-    ``commands`` are the words of its simple commands, up to the first that the shell computes: what
-    a word behind that one names is not known, so that there must be none.
+    ``commands`` are the words of its simple commands, none of them computed by the shell: a word
+    that is not known could name other files.
     """
     folder, searched = "", []
     for words in commands:
@@ -159,7 +160,7 @@ def checkers(commands: Sequence[Sequence[str]]) -> tuple[SearchedFolders, ...]:
 
 
 def checker_of(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """The checker that a command starts, and the words behind it; empty where it is none."""
+    """The checker that a command starts, and the words after it; empty if it starts none."""
     name, rest = base_name(words[0]), tuple(words[1:])
     if name.startswith("python") and rest[:1] == ("-m",) and len(rest) > 1:
         name, rest = rest[1], rest[2:]
@@ -177,12 +178,12 @@ def checker_of(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 
 
 def is_checked(searched: SearchedFolders, name: str) -> bool:
-    """Whether a file of this name is one that the checker checks."""
+    """Whether the checker checks files of this name."""
     return any(fnmatchcase(name, pattern) for pattern in searched.names)
 
 
 def nothing_left(searched: Sequence[SearchedFolders]) -> Attribution:
-    """That there is no file that these checkers check where they searched."""
+    """The vacuous attribution of checkers whose searched places hold no file that they check."""
     first = searched[0]
     where = ", ".join(first.paths[:4])
     kinds = ", ".join(first.names[:4])

@@ -461,7 +461,7 @@ def _computed(words: tuple[str | None, ...]) -> bool:
 
 
 def _script_of(words: tuple[str | None, ...], name: str) -> str | None:
-    """The script that an interpreter is given, whatever it is called; None where it has none."""
+    """The script that an interpreter runs, under any name; None if it runs none."""
     if not _runs_scripts(name):
         return None
     for option, word in itertools.pairwise(words):

@@ -35,7 +35,7 @@ class QuoteSource(NamedTuple):
     criterion_id: str = ""
     """The only criterion that it is evidence of; empty if it is evidence of every one."""
     origin: str = ""
-    """Its path or command; empty if it has none."""
+    """Path or command of the text; empty if it has none."""
     counts: bool = True
     """Whether a pass may depend on it."""
     also: tuple[str, ...] = ()

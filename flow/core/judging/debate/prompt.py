@@ -60,7 +60,7 @@ class ReportFile(NamedTuple):
     path: str
     text: str
     points: Mapping[str, str] = {}
-    """Its strengths and weaknesses, by number."""
+    """Strengths and weaknesses in the report, by number."""
 
     @property
     def part(self) -> FencedPart:

@@ -33,7 +33,7 @@ class Section(NamedTuple):
     round: int
     position: Position
     before: tuple[float, ...]
-    """Its scores before, in the criteria's order: those of the draft, or of the previous turn."""
+    """Scores before, in the criteria's order: those of the draft, or of the previous turn."""
     verification: tuple[Answered, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
     conformity: tuple[str, ...] = ()

@@ -82,14 +82,14 @@ class JudgeContext(NamedTuple):
         return any(item.counts and item.about(criterion_id) for item in self.items)
 
     def about(self, sought: tuple[Sought, ...]) -> JudgeContext:
-        """The same context, limited to these criteria."""
+        """A copy of the context, limited to these criteria."""
         known = {one.id for one in sought}
         return self._replace(
             sought=sought, missing=tuple(one for one in self.missing if one.criterion_id in known)
         )
 
     def without_evidence(self) -> JudgeContext:
-        """The same question without any evidence (the null-evidence canary)."""
+        """A copy of the context without any evidence (the null-evidence canary)."""
         return self._replace(
             items=(),
             missing=tuple(Missing(one.id, "no evidence at all") for one in self.sought),
