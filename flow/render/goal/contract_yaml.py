@@ -12,7 +12,7 @@ _WORDS = frozenset(["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
 
 
 def yaml_lines(value: object, depth: int = 0) -> list[str]:
-    """The lines of a mapping or a list; texts that YAML could take for something else in quotes."""
+    """The lines of a mapping or a list; texts that YAML could misread are in quotes."""
     pad, lines = "  " * depth, []
     if isinstance(value, dict):
         for key, item in value.items():
@@ -42,7 +42,7 @@ def _scalar(value: object) -> str:
 
 
 def _escaped(char: str) -> str:
-    """A character of a quoted text; what a terminal would not show as it is, escaped."""
+    """A character of a quoted text, escaped if a terminal would not show it unchanged."""
     code = ord(char)
     if visible(char) == char:
         return char

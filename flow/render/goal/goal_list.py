@@ -1,4 +1,4 @@
-"""``flow goal list``: a row for each goal, what needs a person first. Pure."""
+"""``flow goal list``: a row for each goal, goals that need a person first. Pure."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     Document = Mapping[str, Any]
 
 WIDE = 110
-"""Columns from which on a terminal has room for outcomes."""
+"""Least width of a terminal, in columns, for showing outcomes."""
 MARKS = 12
-"""Criteria with a mark each; of more they are counted."""
+"""Criteria with a mark each, at most; more are counted."""
 OUTCOME = 100
-"""Characters of an outcome off a terminal, and of a branch."""
+"""Characters of an outcome without a terminal, and of a branch."""
 BRANCH = 30
-"""Characters of a branch beside an outcome."""
+"""Characters of a branch next to an outcome."""
 
 
 def goal_list_lines(document: Document, screen: Screen) -> list[str]:
-    """The lines of ``flow goal list``; none without a goal."""
+    """The lines of ``flow goal list``; empty without a goal."""
     goals = document["goals"]
     if not goals:
         return []
@@ -70,7 +70,7 @@ def _criteria(results: Sequence[Document]) -> str:
 
 
 def _outcome(goal: Document) -> str:
-    """A goal's outcome; for a paused one who paused it, and why."""
+    """A goal's outcome; for a paused one the person or agent that paused it, and the reason."""
     pause = goal["paused"]
     if not pause:
         return clip(visible(goal["outcome"]), OUTCOME)
@@ -80,7 +80,7 @@ def _outcome(goal: Document) -> str:
 
 
 def _count(document: Document, goals: Sequence[Document]) -> list[str]:
-    """How many there are, and how many of them are not in this checkout."""
+    """The number of goals, and of those that are not in this checkout."""
     if document["branches"] is None:
         return []
     from_git = sum(1 for goal in goals if goal["from_git"] is not None)
@@ -96,9 +96,9 @@ def _count(document: Document, goals: Sequence[Document]) -> list[str]:
 
 
 def none_here(document: Document, statuses: Sequence[str] = ()) -> str:
-    """Where goals are if not on this branch, or that there is none; empty where one is shown.
+    """The place of goals if none is on this branch, or that there are none; empty if one is shown.
 
-    ``statuses`` are those that were asked for, if not all.
+    ``statuses`` are the requested ones, if not all.
     """
     other = document["other_branches"]
     if other:

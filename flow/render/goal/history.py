@@ -1,4 +1,4 @@
-"""``flow goal history``: a line for each turn and for what people and agents did. Pure."""
+"""``flow goal history``: a line for each turn and each act of people and agents. Pure."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     Event = Mapping[str, Any]
 
 TEXT = 400
-"""Characters of a line's text off a terminal."""
+"""Characters of a line's text without a terminal."""
 _COLUMNS = (Column(), Column(), Column(cut=True), Column(right=True))
 _LEFT_OUT = ("evidence", "evidence-discounted", "evidence-archived")
-"""Types of events that are about evidence alone."""
+"""Types of events that are only about evidence."""
 RESUMED = "resumed for evaluation"
-"""Reason of a move that the turn behind it implies."""
+"""Reason of a status change that the following turn implies."""
 
 
 class Entry(NamedTuple):
-    """One line of the history, and the words of whoever did it."""
+    """One line of the history, with the words of its actor."""
 
     at: str
     meaning: str
@@ -39,9 +39,9 @@ class Entry(NamedTuple):
     right: str = ""
     note: str = ""
     turn: int = 0
-    """The turn that it is; 0 for what is none."""
+    """Number of the turn; 0 for an entry that is no turn."""
     event: Mapping[str, Any] = {}
-    """The newest event that it tells."""
+    """The newest event of the entry."""
 
 
 def history_lines(document: Document, screen: Screen) -> list[str]:
@@ -61,7 +61,7 @@ def history_lines(document: Document, screen: Screen) -> list[str]:
 
 
 def _rows(entries: Sequence[Entry], screen: Screen) -> list[str]:
-    """A line for each entry, quotes below it, and a head for each day where there are several."""
+    """A line for each entry, quotes below it, and a head for each day if there are several."""
     at_terminal = screen.columns is not None
     days = [_day(entry.at) if at_terminal else "" for entry in entries]
     several = len(set(days)) > 1
@@ -96,7 +96,7 @@ def _day(stamp: str) -> str:
 
 
 def entries_of(events: Sequence[Event], notes: Mapping[str, str | None]) -> list[Entry]:
-    """One entry for each event that people are told of; a stop is part of its turn."""
+    """The entries for events of interest to people; a stop is part of its turn's entry."""
     entries: list[Entry] = []
     place: dict[object, int] = {}
     for event in events:
@@ -130,7 +130,7 @@ def _turn(event: Event) -> Entry:
 
 
 def short_reason(reason: str) -> str:
-    """A verdict's reason without what the mark and the numbers say already."""
+    """A verdict's reason without the parts that the mark and the numbers show already."""
     from flow.core.decision.explain import in_words, only_counts
 
     parts = in_words(reason).split("; ")
@@ -151,7 +151,7 @@ def _entry(event: Event, meaning: str, text: str, note: object = "") -> Entry:
 
 
 def _place(event: Event) -> str:
-    """From where something was said."""
+    """The origin of a person's or agent's words."""
     place = event.get("said_from")
     if place == "agent":
         return f"{visible(str(event.get('agent') or 'an agent'))}'s shell"
@@ -171,7 +171,7 @@ def _moved(event: Event) -> Entry:
     pause = pause_of(event)
     if pause is not None:
         return _entry(event, "", f"{pause.who} paused it", pause.reason)
-    if event.get("proposal_id"):  # by a limit of the loop, and ``to`` is the status meanwhile
+    if event.get("proposal_id"):  # by a limit of the loop; ``to`` is the interim status
         return _entry(event, "", f"failed is proposed: {show(reason)}")
     if to == "active" and event.get("from") != "draft":
         return _entry(event, "", f"{_actor(event)} resumed it", reason)
@@ -227,4 +227,4 @@ _TELL: Mapping[str, Callable[[Event], Entry]] = {
     "forgotten": lambda event: _entry(event, "", "forgotten by the Stop hook"),
     "baseline": lambda event: _entry(event, "", "its commands ran on the base commit"),
 }
-"""What is told of each type of event."""
+"""The entry for each type of event."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def inspect_lines(document: Document, screen: Screen) -> list[str]:
-    """The lines of ``flow goal inspect``; the contract is whole, and as plain as in its file."""
+    """The lines of ``flow goal inspect``; the contract in full, as readable as in its file."""
     goal_id = visible(document["goal_id"])
     every = f"flow goal inspect {goal_id} --json"
     return lines_of(
@@ -42,7 +42,7 @@ def _facts(document: Document, screen: Screen) -> list[str]:
 
 
 def _people(document: Document, screen: Screen) -> list[str]:
-    """What people approved and closed, when, from where and in which words."""
+    """People's approvals and the closing, each with time, origin and words."""
     acts = [("approved", act) for act in document.get("approvals") or ()]
     closed = document.get("closed")
     if closed:
@@ -55,7 +55,7 @@ def _people(document: Document, screen: Screen) -> list[str]:
 
 
 def _proof(proof: Document | None, screen: Screen, every: str) -> list[str]:
-    """The changed files that the commands rest on."""
+    """The changed files that the commands depend on."""
     if not proof or not (proof["files"] or proof["unknown"]):
         return []
     lines = screen.wrapped("the proof", f"changed: {proof['sentence']}") if proof["files"] else []

@@ -1,4 +1,4 @@
-"""Where a goal stands, in the words of every screen. Pure."""
+"""The standing of a goal, in the words of every screen. Pure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def criterion_mark(row: Document) -> Styled:
 
 
 def criterion_meaning(row: Document) -> str:
-    """What a criterion's mark means: stale evidence proves nothing any more."""
+    """The meaning of a criterion's mark; stale evidence proves nothing."""
     if row.get("fresh") is False:
         return "undecided"
     by_status = {"pass": "proved", "fail": "failed", "evidence_collected": "undecided"}
@@ -42,12 +42,12 @@ def criterion_meaning(row: Document) -> str:
 
 
 def since(screen: Screen, stamp: str) -> str:
-    """How long ago at a terminal, and when elsewhere."""
+    """The age of a moment at a terminal, the moment itself elsewhere."""
     return screen.at(stamp) if screen.columns is None else screen.age(stamp)
 
 
 def who_when(act: Document, screen: Screen) -> str:
-    """Who said something, when, and from where: ``colleague, 13:56, terminal``."""
+    """A person's name, the time and the origin: ``colleague, 13:56, terminal``."""
     place = act.get("said_from") or ""
     if place == "agent":
         place = f"an agent's shell ({visible(act.get('agent') or 'unknown')})"
@@ -56,7 +56,7 @@ def who_when(act: Document, screen: Screen) -> str:
 
 
 def words_of(act: Document, screen: Screen) -> list[str]:
-    """A person's words, whole and in quotes, below what they did."""
+    """A person's words in full and in quotes, below the act."""
     note = act.get("note")
     return screen.wrapped("", screen.quote(" ".join(str(note).split()))) if note else []
 

@@ -1,4 +1,4 @@
-"""``flow goal status``: where a goal stands, why, and what to do next. Pure."""
+"""``flow goal status``: the state of a goal, its reasons, and the next step. Pure."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     Document = Mapping[str, Any]
 
 TURNS = 40
-"""Marks in the line of turns; the newest."""
+"""Marks in the line of turns, at most; the newest count."""
 RESULT = 60
 """Characters of a result."""
 TEXT = 400
-"""Characters of a criterion's text where no terminal cuts it."""
+"""Characters of a criterion's text if no terminal cuts it."""
 _COLUMNS = (Column(), Column(), Column(cut=True), Column(), Column(right=True))
 _FILES_ONLY = frozenset({"tree", "head"})
 
@@ -82,7 +82,7 @@ def result_words(row: Document) -> str:
 
 
 def _facts(document: Document, screen: Screen) -> list[str]:
-    """Branch, turns, files and trust, each where it says something."""
+    """Lines about branch, turns, files and trust; a line without content is left out."""
     lines = []
     if document.get("here") is False:
         lines.append(screen.labelled("branch", show(document["branch"])))
@@ -105,7 +105,7 @@ def _facts(document: Document, screen: Screen) -> list[str]:
 
 
 def _budget_words(budget: Document) -> str:
-    """What the Stop hook may spend before it no longer asks the agent to go on."""
+    """The budget of the Stop hook: after that it lets the agent stop."""
     parts = []
     if budget["max_seconds"] is not None:
         parts.append(f"{took(budget['max_seconds'])} of an agent's work after a prompt")
@@ -116,7 +116,7 @@ def _budget_words(budget: Document) -> str:
 
 
 def _turns(document: Document, screen: Screen) -> list[str]:
-    """A mark for each of the newest turns, and how many there were."""
+    """A mark for each of the newest turns, and the number of turns."""
     count, turns = document["turns_evaluated"], document["turns"][-TURNS:]
     if not count:
         return []
@@ -132,7 +132,7 @@ def _turns(document: Document, screen: Screen) -> list[str]:
 
 
 def files_words(files: Document) -> str:
-    """What is changed, whether that is inside the goal's paths, and what is newer than the turn."""
+    """Number of changed files, those outside the goal's paths, and the changes since the turn."""
     if files["problems"]:
         return f"git cannot say what is changed: {names(files['problems'], 3)}"
     changed, outside, moved = files["changed"], files["outside"], files.get("moved_paths") or ()
@@ -150,7 +150,7 @@ def files_words(files: Document) -> str:
 
 
 def _unexplained(document: Document) -> str:
-    """Why the last evaluation came to what it did, where the criteria do not say it all."""
+    """The reason of the last evaluation, as far as the criteria do not show it; may be empty."""
     last, proposal, status = document["last_evaluation"], document["proposal"], document["status"]
     reason = show(last["reason"]) if last and last.get("reason") else ""
     if status in ("draft", "achieved") or (proposal and not proposal["live"]):
@@ -170,7 +170,7 @@ def _unexplained(document: Document) -> str:
 
 
 def _people(document: Document, screen: Screen) -> list[str]:
-    """What people said: a pause, approvals, the closing."""
+    """People's words: a pause, approvals, the closing."""
     lines = []
     if document.get("paused"):
         pause = Pause(**document["paused"])
@@ -191,7 +191,7 @@ def _people(document: Document, screen: Screen) -> list[str]:
 
 
 def _warnings(document: Document, screen: Screen) -> list[str]:
-    """What else a person has to know before they go on."""
+    """Further facts that a person must know before the next step."""
     lines = []
     for row, ids in _stale_otherwise(document).items():
         lines += screen.wrapped("stale", f"{names(ids, PATHS)}: {why_stale(row)}")
@@ -210,7 +210,7 @@ def _warnings(document: Document, screen: Screen) -> list[str]:
 
 
 def _stale_otherwise(document: Document) -> dict[tuple[str, ...], list[str]]:
-    """Ids by why their evidence is stale, unless the line about files tells it."""
+    """Criterion ids by the reason of stale evidence, unless the line about files has it."""
     told = _FILES_ONLY if (document["files"] or {}).get("moved") else frozenset()
     ids_by_reason: dict[tuple[str, ...], list[str]] = {}
     for row in document["criteria"]:
@@ -228,7 +228,7 @@ def sent_words(sent: Document, screen: Screen) -> str:
 
 
 def _next(document: Document) -> str:
-    """The one command; the first line has said whose turn it is."""
+    """The one command; the first line already says whose turn it is."""
     proposal = document["proposal"]
     step = show(document["next"])
     return step.removeprefix(f"a person confirms {proposal['to']}: ") if proposal else step

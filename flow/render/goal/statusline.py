@@ -17,7 +17,7 @@ _BETWEEN = " · "
 
 
 def statusline(document: Document, *, unicode: bool) -> str:
-    """The line; there is always one."""
+    """The line; never empty."""
     screen = Screen(WIDTH + 1, unicode=unicode)
     mark = MARKS["flow"][0 if unicode else 1]
     return _cut(f"{mark} {_words(document, screen)}", screen)
@@ -41,7 +41,7 @@ def _words(document: Document, screen: Screen) -> str:
 
 
 def _state(goal: Document, rows: Sequence[Document]) -> list[str]:
-    """Where it stands, in the words that a person needs most."""
+    """The goal's state, in the words that a person needs most."""
     turn = f"turn {goal['turns_evaluated']}"
     if goal["status"] == "draft":
         return ["draft"]
@@ -90,7 +90,7 @@ def _joined(screen: Screen, *parts: str) -> str:
 
 
 def _quote(words: str, goal_id: str, screen: Screen) -> str:
-    """A person's words in quotes that end, however long they are."""
+    """A person's words in quotes, cut so that the closing quote is always shown."""
     quoted = screen.quote(" ".join(words.split()))
     room = WIDTH - measure(f"{MARKS['flow'][0 if screen.unicode else 1]} {goal_id} paused")
     room -= measure(_BETWEEN if screen.unicode else ", ")
