@@ -31,7 +31,7 @@ def row_meaning(row: Document) -> str:
 
 
 def row_result(row: Document, details: RowDetails, *, waits: bool = False) -> str:
-    """A criterion's result in a few words; ``waits``: what nobody was asked, a person is."""
+    """A criterion's result in a few words; ``waits``: an unmeasured one waits for a person."""
     outcome, parts = row.get("outcome"), []
     if outcome in ("passed", "failed"):
         parts = [_exit_words(row, details)]
@@ -86,7 +86,7 @@ def _unmeasured_words(row: Document, details: RowDetails, *, waits: bool) -> str
 
 
 def judged_line(row: Document, details: RowDetails) -> str:
-    """``[judge] AC5 proved, 0.84, needs 0.75, 38 s``: what a judge came to, in one line."""
+    """``[judge] AC5 proved, 0.84, needs 0.75, 38 s``: a judge's result on one line."""
     word = {"pass": "proved", "fail": "failed"}.get(str(row.get("status")), "undecided")
     seconds = "" if details.seconds is None else took(details.seconds)
     parts = filter(None, (word, details.judged, seconds))

@@ -1,4 +1,4 @@
-"""A verdict's screen: how it stands, a row for each criterion, why it failed, what to do. Pure."""
+"""A verdict's screen: its state, a row for each criterion, reasons of failures, next step. Pure."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from flow.render.verdict.why import Shown
 
 WIDE = 119
-"""Columns from which on the commands stand in the table."""
+"""Least width, in columns, for commands in the table."""
 _COMMAND = 48
-"""Characters of a command in the table; a longer one would take the room of the others."""
+"""Characters of a command in the table; a longer one would take the space of the others."""
 _TEXT = 200
 """Characters of a criterion's text in the table."""
 _WORDS = {
@@ -44,8 +44,9 @@ def verdict(
 ) -> list[str]:
     """The verdict's lines, from the document that ``last-verdict.json`` holds, or a part of it.
 
-    ``closed`` is the terminal status that the goal has had since: nothing is left to confirm then.
-    ``named``: the lines to type name the goal. ``output``: whose output is shown.
+    ``closed`` is the goal's later terminal status, or empty: with one, nothing is left to confirm.
+    ``named``: the commands contain the goal's id. ``output`` selects the criteria whose output is
+    shown.
     """
     sheet = VerdictSheet(document, screen, details, closed, named)
     top = [_head(sheet), *_handed_in(sheet)]
@@ -72,7 +73,7 @@ def _head(sheet: VerdictSheet) -> str:
 
 
 def _handed_in(sheet: VerdictSheet) -> list[str]:
-    """That a verdict is not one that Flow recorded."""
+    """A remark if a verdict was handed in, and not recorded by Flow."""
     document = sheet.document
     if not document.get("handed_in"):
         return []

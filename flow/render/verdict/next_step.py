@@ -1,4 +1,4 @@
-"""What to do after a verdict: files outside, remarks, warnings, the lines to type. Pure."""
+"""The end of a verdict's screen: files outside, remarks, warnings, the next commands. Pure."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from flow.render.verdict.sheet import VerdictSheet
 
 _LABEL = 6
-"""Columns of the labels, where none is longer."""
+"""Least width of the labels, in columns."""
 _GROUPS = ("goal", "trust", "evidence")
 
 
 def foot(sheet: VerdictSheet) -> list[str]:
-    """Remarks and warnings, then the next step, whose line is whole."""
+    """Remarks and warnings, then the next step, whose command is complete."""
     facts, steps = list(_facts(sheet)), list(next_steps(sheet))
     width = max([_LABEL, *(len(label) for label, _ in (*facts, *steps))])
     lines = []
@@ -47,12 +47,12 @@ def _facts(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
         yield "warning", text
     if sheet.closed:
         yield "since", f"the goal is {sheet.closed}"
-    elif sheet.document.get("do") and sheet.screen.columns is None:  # an agent acts by this word
+    elif sheet.document.get("do") and sheet.screen.columns is None:  # an agent acts on this word
         yield "do", show(sheet.document["do"])
 
 
 def _step_line(sheet: VerdictSheet, label: str, text: str, width: int) -> str:
-    """A step with the command on it painted, and never cut."""
+    """A step with its command coloured and never cut."""
     at = begin_of_command(text)
     shown = sheet.screen.paint("dim", label) if label == "or" else label
     line = f"{sheet.screen.plain(text[:at])}{sheet.person(text[at:])}"
@@ -60,7 +60,7 @@ def _step_line(sheet: VerdictSheet, label: str, text: str, width: int) -> str:
 
 
 def begin_of_command(text: str) -> int:
-    """Where a command of Flow begins in a text; its length where there is none."""
+    """The index of the first Flow command in a text; the text's length if there is none."""
     at = text.find("flow ")
     while at >= 0:
         group, _, rest = text[at + len("flow ") :].partition(" ")
@@ -72,7 +72,7 @@ def begin_of_command(text: str) -> int:
 
 
 def next_steps(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
-    """What to do, with a label each: ``next``, ``or``, ``more``; the command stands last."""
+    """(label, step) with the labels ``next``, ``or``, ``more``; a step ends with its command."""
     document, proposed = sheet.document, sheet.document.get("proposed_transition")
     if sheet.closed:
         return
@@ -98,7 +98,7 @@ def next_steps(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
 
 
 def _short(sheet: VerdictSheet, line: str) -> str:
-    """A line without the goal's id where the commands do without."""
+    """A line without the goal's id, if the commands work without it."""
     if not sheet.goal_id or sheet.named:
         return line
     pattern = rf"(\bflow (?:goal|trust) [a-z]+) {re.escape(sheet.goal_id)}(?![\w-])"
@@ -106,7 +106,7 @@ def _short(sheet: VerdictSheet, line: str) -> str:
 
 
 def _remark(sheet: VerdictSheet) -> str:
-    """What the verdict's reason says beside the rows."""
+    """The part of the verdict's reason that the rows do not show."""
     document = sheet.document
     if not document.get("reason"):
         return ""
@@ -127,7 +127,7 @@ def _as_result(row: Document) -> CriterionResult:
 
 
 def _warnings(sheet: VerdictSheet) -> list[object]:
-    """The warnings that no row says."""
+    """The warnings that no row shows."""
     listed = sheet.document.get("warnings")
     told = [
         f"{row.get('criterion_id')} failed; it is not must_pass, so it does not count"
@@ -141,7 +141,7 @@ def _warnings(sheet: VerdictSheet) -> list[object]:
 
 
 def outside(sheet: VerdictSheet) -> list[str]:
-    """The files outside, each with its remedy and the line that does it."""
+    """The files outside, each with its remedy and the command for it."""
     paths, screen = sheet.paths, sheet.screen
     if not paths:
         return []
@@ -164,26 +164,26 @@ def outside(sheet: VerdictSheet) -> list[str]:
 
 
 def _advice(sheet: VerdictSheet) -> Mapping[str, Any]:
-    """The verdict's lines to type about files outside; none of a verdict that was handed in."""
+    """The verdict's commands about files outside; empty if the verdict was handed in."""
     advice = sheet.document.get("outside")
     return advice if isinstance(advice, dict) and not sheet.document.get("handed_in") else {}
 
 
 def advised_files(sheet: VerdictSheet) -> list[Mapping[str, Any]]:
-    """The files outside as the verdict names them, each with its remedy."""
+    """The files outside from the verdict, each with its remedy."""
     files = _advice(sheet).get("files")
     return [file for file in files if isinstance(file, dict)] if isinstance(files, list) else []
 
 
 def change_words(file: Mapping[str, Any]) -> str:
-    """What happened to a file: ``new``, ``+3 -1``, ``deleted``."""
+    """The change of a file: ``new``, ``+3 -1``, ``deleted``."""
     if file.get("change") == "changed" and file.get("added") is not None:
         return f"+{show(file['added'])} -{show(file.get('removed'))}"
     return show(file["change"]) if file.get("change") else ""
 
 
 def remedy_words(file: Mapping[str, Any]) -> str:
-    """``remove:   rm x``; in words where no line is sure to do it."""
+    """``remove:   rm x``; only words if no command is sure to work."""
     do, command = file.get("do"), file.get("command")
     if do not in ("remove", "put_back"):
         return ""

@@ -1,4 +1,4 @@
-"""What every part of a verdict's screen is drawn from."""
+"""The values from which every part of a verdict's screen is drawn."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class VerdictSheet(NamedTuple):
-    """A verdict's document, what the record says beside it, and where it is shown.
+    """A verdict's document, the record's facts about it, and the screen that shows it.
 
-    ``closed`` is the terminal status that the goal has had since; ``named``: the lines to type name
-    the goal.
+    ``closed`` is the goal's later terminal status, or empty; ``named``: the commands contain the
+    goal's id.
     """
 
     document: Mapping[str, Any]
@@ -30,22 +30,22 @@ class VerdictSheet(NamedTuple):
 
     @property
     def goal_id(self) -> str:
-        """The goal's id; empty where the document is only a part of a verdict."""
+        """The goal's id; empty if the document is only a part of a verdict."""
         return str(self.document.get("goal_id") or "")
 
     @property
     def name(self) -> str:
-        """The id behind a command, with the blank before it; empty where it is left out."""
+        """The id for the end of a command, after a blank; empty if it is left out."""
         return f" {visible(self.goal_id)}" if self.named and self.goal_id else ""
 
     @property
     def every(self) -> str:
-        """The command that shows all."""
+        """The command that shows the full verdict."""
         return f"flow verdict show{self.name} --json"
 
     @property
     def rows(self) -> list[Document]:
-        """The criteria's rows; none where one of them is no row."""
+        """The criteria's rows; empty if one of them is no row."""
         listed = self.document.get("criterion_results")
         rows = listed if isinstance(listed, list) else []
         return rows if all(isinstance(row, dict) for row in rows) else []
@@ -63,19 +63,19 @@ class VerdictSheet(NamedTuple):
         return [show(path) for path in listed] if isinstance(listed, list) else []
 
     def of(self, row: Document) -> RowDetails:
-        """What the record says of a row."""
+        """The record's facts about a row."""
         return self.details.rows.get(str(row.get("criterion_id")), RowDetails())
 
     def required(self) -> Sequence[Document]:
-        """The rows that the verdict rests on."""
+        """The rows that the verdict depends on."""
         return [row for row in self.rows if self.of(row).required]
 
     def person(self, line: str) -> str:
-        """A line that a person types, painted so."""
+        """A line that a person types, in the colour for that."""
         return self.screen.paint("person", line)
 
     def sentence(self, text: str, most: int = 12) -> list[str]:
-        """A text across the screen, broken at blanks."""
+        """A text as wide as the screen, broken at blanks."""
         text = self.screen.plain(text)
         if self.screen.width is None:
             return [text]

@@ -1,4 +1,4 @@
-"""Why a verdict's criteria did not pass: each one's reason and the end of its output. Pure."""
+"""The reasons of criteria that did not pass: each one's reason and the end of its output. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from flow.render.verdict.sheet import VerdictSheet
 
     Shown = Literal["failed", "all", "none"]
-    """Whose output is shown."""
+    """The criteria whose output is shown."""
 
 TAIL_LINES = 60
 """Lines of output on one screen; each criterion has at most
@@ -24,7 +24,7 @@ TAIL_LINES = 60
 _REASON = 800
 """Characters of one criterion's reason."""
 _OFF_TERMINAL = 400
-"""Characters of a line of output where no terminal says how many there is room for."""
+"""Characters of a line of output without a terminal."""
 
 
 def explanations(sheet: VerdictSheet, output: Shown) -> list[str]:
@@ -49,7 +49,7 @@ def explanations(sheet: VerdictSheet, output: Shown) -> list[str]:
 
 
 def is_explained(row: Document) -> bool:
-    """Whether a result needs more words than its row has."""
+    """Whether a result needs more words than its row."""
     if row.get("outcome") in ("failed", "inconclusive"):
         return True
     judged = str(row.get("reason") or "").startswith(JUDGED)
@@ -83,7 +83,7 @@ def _block(sheet: VerdictSheet, row: Document, tail: OutputTail | None) -> list[
 
 
 def _own_words(sheet: VerdictSheet, row: Document, details: RowDetails) -> list[str]:
-    """Flow's reason, and the line that would let the criterion show a failure."""
+    """Flow's reason, and the command that would let the criterion show a failure."""
     reason = clip(show(row["reason"]), _REASON) if row.get("reason") else ""
     kind, _, rest = reason.partition(": ")
     text = rest if kind in KINDS and rest else reason.removeprefix(JUDGED)
@@ -104,7 +104,7 @@ def _output_line(sheet: VerdictSheet, line: str) -> str:
 
 
 def _count(tail: OutputTail | None) -> str:
-    """``last 5 of 63``; empty where all is shown."""
+    """``last 5 of 63``; empty if all lines are shown."""
     if tail is None or not tail.lines or tail.total == len(tail.lines):
         return ""
     return f"last {len(tail.lines)}" + (f" of {tail.total:,}" if tail.total is not None else "")
