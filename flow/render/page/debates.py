@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from flow.core.report import DebateVoice, ReportedDebate, ReportedRevision
 
 WIDE = 4
-"""Judges up to which each has a column of the table."""
+"""Number of judges up to which each has a column of the table."""
 FILES = 10
 _WORDS = {"pass": "Pass", "needs_revision": "Needs revision", "fail": "Fail"}
 RULES = """
@@ -94,7 +94,7 @@ def _apart(debate: ReportedDebate) -> Markup | None:
 
 
 def outcome(debate: ReportedDebate) -> str:
-    """In a few words what a debate came to."""
+    """The result of a debate in a few words."""
     if debate.consensus:
         return f"consensus: {_word(debate.recommendation)}"
     return f"no consensus: {'; '.join(debate.apart)}"
@@ -105,7 +105,7 @@ def _word(recommendation: str) -> str:
 
 
 def _ballots(debate: ReportedDebate) -> Markup:
-    """A row for each criterion, with every judge's way from the first score to the last."""
+    """A row for each criterion, with the path of every judge's score from the first to the last."""
     heads = [tag("th", f"Judge {voice.judge}", scope="col") for voice in debate.voices]
     head = tag(
         "tr",

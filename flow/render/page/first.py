@@ -1,4 +1,4 @@
-"""The first screen of a goal's page: how it stands, and why. Pure."""
+"""The first screen of a goal's page: its state, and the reasons. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from flow.render.page.to_do import is_outside, sheet_of, to_do
 
 
 class Headline(NamedTuple):
-    """How a goal stands: its mark, the word, and what is added to it."""
+    """A goal's state: its mark, the word, and an addition to it."""
 
     meaning: str
     word: str
@@ -30,12 +30,12 @@ class Headline(NamedTuple):
 
     @property
     def words(self) -> str:
-        """All of it as a text."""
+        """Word and addition as one text."""
         return f"{self.word}{self.rest}"
 
 
 def headline(report: GoalReport) -> Headline:
-    """How the goal stands, by the one table of states."""
+    """The goal's headline, by the one table of states."""
     status = report.status
     if report.chain.faults:
         return Headline("failed", "record damaged")
@@ -62,7 +62,7 @@ def _all_proved(report: GoalReport) -> bool:
 
 
 def hero(report: GoalReport) -> Markup:
-    """Title, outcome, why, and what to do."""
+    """Title, outcome, reasons, and the next step."""
     head = headline(report)
     title = tag(
         "h1",
@@ -82,7 +82,7 @@ def hero(report: GoalReport) -> Markup:
 
 
 def _why(report: GoalReport) -> Iterator[object]:
-    """What the title rests on, with links."""
+    """The grounds of the title, with links."""
     if report.chain.faults:
         yield f"{clip(report.chain.faults[0], TEXT)}. What stands below was read as it is."
         return
@@ -125,7 +125,7 @@ def _by_whom(proved: Sequence[ReportedCriterion]) -> str:
 
 
 def _linked(criteria: Sequence[ReportedCriterion]) -> Iterator[object]:
-    """``AC1, AC2 and 3 more``, each one a link."""
+    """``AC1, AC2 and 3 more``, each a link."""
     for place, criterion in enumerate(criteria[:FEW]):
         yield ", " if place else None
         yield link(anchor("c", criterion.id), criterion.id)

@@ -1,4 +1,4 @@
-"""What every page has: its head, its marks, its heading and its foot. Pure."""
+"""The parts of every page: head, marks, heading and foot. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SCREEN = Screen()
 
 
 def mark(meaning: str, label: str = "") -> Markup:
-    """A mark; without a ``label`` the text beside it says the same."""
+    """A mark; without a ``label`` the text next to it must say the same."""
     use = tag("use", href=f"#m-{meaning}")
     if label:
         return tag("svg", use, class_="m", role="img", aria_label=label)
@@ -42,12 +42,12 @@ def link(target: str, *children: object, **attributes: str) -> Markup:
 
 
 def command(line: str) -> Markup:
-    """A command, whole, that one click marks."""
+    """A command in full, which one click selects."""
     return tag("code", line, class_="cmd")
 
 
 def moment(stamp: str, shown: str = "") -> Markup:
-    """A moment of a file, absolute and in UTC."""
+    """A moment from a file, absolute and in UTC."""
     text = _SCREEN.at(stamp) if stamp else ""
     try:
         instant.seconds(stamp)
@@ -57,7 +57,7 @@ def moment(stamp: str, shown: str = "") -> Markup:
 
 
 def clock(stamp: str) -> str:
-    """``14:16``: a moment where its day is said elsewhere."""
+    """``14:16``: a moment whose day is shown elsewhere."""
     return _SCREEN.at(stamp)[11:16]
 
 
@@ -67,20 +67,20 @@ def day(stamp: str) -> str:
 
 
 def section(name: str, title: object, note: object, *children: object, **more: str) -> Markup:
-    """A section with its heading; ``note`` stands beside it."""
+    """A section with its heading; ``note`` is next to it."""
     aside = note if isinstance(note, Markup) else tag("p", note) if note else None
     head = tag("div", tag("h2", title, id=f"h-{name}"), aside, class_="head")
     return tag("section", head, *children, id=name, aria_labelledby=f"h-{name}", **more)
 
 
 def filters(label: str, names: Sequence[tuple[str, str]]) -> Markup:
-    """Links to themselves, by which the style shows a part of a list. The first shows all."""
+    """Links to themselves, by which the style filters a list. The first link shows everything."""
     links = [link(name, words, id=name) for name, words in names]
     return tag("nav", *links, class_="pick", aria_label=label)
 
 
 def legend() -> Markup:
-    """What the marks mean."""
+    """The meanings of the marks."""
     rows = [tag("li", mark(meaning), words) for meaning, words in MARK_WORDS.items()]
     return tag("ul", *rows, class_="legend", aria_label="What the marks mean")
 
@@ -92,7 +92,7 @@ def facts(rows: Sequence[tuple[str, object]], class_: str = "") -> Markup:
 
 
 def top_line(here: str, links: Iterable[Markup], overview: str = "") -> Markup:
-    """A page's first line: where it is, below the page ``overview``, and links to its parts."""
+    """A page's first line: its name, a link to the page ``overview``, and links to its parts."""
     place = [tag("b", here, aria_current="page")]
     if overview:
         place = [tag("a", "Goals", href=overview), tag("span", "/", class_="q"), *place]
@@ -107,10 +107,10 @@ def top_line(here: str, links: Iterable[Markup], overview: str = "") -> Markup:
 def page(
     title: str, description: str, top: Markup, main: Markup, *, rules: str = "", origin: str = ""
 ) -> str:
-    """The whole page. Its own style is the only one that a browser takes.
+    """The whole page. A browser accepts no style but its own.
 
-    ``rules`` are added to it: Flow's own words, and names that :func:`anchor` made. ``origin`` is
-    the name of the file that it is in a folder of pages (:func:`origin_tag`).
+    ``rules`` are added to the style: Flow's own words, and names that :func:`anchor` made.
+    ``origin`` is the page's file name in a folder of pages (:func:`origin_tag`).
     """
     style = STYLE + rules
     digest = base64.b64encode(sha256(style.encode()).digest()).decode("ascii")
@@ -122,13 +122,13 @@ def page(
 
 
 def origin_tag(name: str = "") -> Markup:
-    """By which a later call knows a page of Flow's, and the page ``name`` of a folder of them."""
+    """The tag by which a later call recognises a page of Flow's, and its ``name`` in a folder."""
     told = f"{_GENERATOR} --all, as {name}" if name else _GENERATOR
     return tag("meta", name="generator", content=told)
 
 
 def is_page(head: bytes) -> bool:
-    """Whether a file that begins like this is a page of Flow's."""
+    """Whether a file with this beginning is a page of Flow's."""
     return f'<meta name="generator" content="{_GENERATOR}'.encode() in head
 
 

@@ -1,4 +1,4 @@
-"""A goal's record as one page that needs nothing else: ``flow report``. Pure."""
+"""A goal's record as one page without external parts: ``flow report``. Pure."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ SECTIONS = (
     ("record", "Record"),
 )
 WIDE = 12
-"""Rows or columns up to which the grid has something beside it."""
+"""Rows or columns up to which the grid has a neighbour."""
 
 
 def goal_page(report: GoalReport, *, overview: str = "", origin: str = "") -> str:
-    """The whole page. ``overview`` is the name of the page that lists goals beside it.
+    """The whole page. ``overview`` is the file name of the page that lists the goals.
 
-    ``origin`` is its own name there, where a later call may remove it.
+    ``origin`` is the page's own file name in that folder, by which a later call may remove it.
     """
     parts = {
         "failed": failures(report),
@@ -61,7 +61,7 @@ def goal_page(report: GoalReport, *, overview: str = "", origin: str = "") -> st
 
 
 def _criteria(report: GoalReport) -> Markup:
-    """The grid, and what is not proved: above it where the grid is long or wide."""
+    """The grid, and the unproved criteria: above it if the grid is long or wide."""
     if max(len(report.criteria), len(report.turns)) > WIDE:
         return tag("div", not_proved(report), grid(report), class_="two tall")
     return tag("div", grid(report), not_proved(report), class_="two")

@@ -1,4 +1,4 @@
-"""The criteria on a goal's page: facts, results by turn, what is not proved. Pure."""
+"""The criteria on a goal's page: facts, results by turn, unproved criteria. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flow.core.report import GoalReport, ReportedCriterion, ReportedResult, ReportedTurn
 
 COLUMNS = 20
-"""Turns in the grid; the newest."""
+"""Turns in the grid, at most; the newest count."""
 
 
 def meaning_colour(meaning: str) -> str | None:
@@ -28,7 +28,7 @@ def meaning_colour(meaning: str) -> str | None:
 
 
 def proof_of(criterion: ReportedCriterion) -> str:
-    """By what a proved criterion is proved: a command, a judge, or a person's word."""
+    """The kind of proof of a proved criterion: a command, a judge, or a person's word."""
     newest = criterion.results[-1] if criterion.results else None
     if newest is not None and newest.details.approved_by:
         return "by a person’s word"
@@ -203,7 +203,7 @@ def _path_row(turns: Sequence[ReportedTurn], amended: Sequence[int], report: Goa
 
 
 def not_proved(report: GoalReport) -> Markup:
-    """What a reader must not take for proved; never empty."""
+    """The things that a reader must not take for proved; never empty."""
     rows = [*_unproved_rows(report)]
     shown = [
         tag("li", tag("b", name), tag("span", *parts))

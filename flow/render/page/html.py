@@ -1,7 +1,7 @@
 """Elements of a page. Pure; the only place where text becomes markup.
 
-A child that is a text is always escaped and made visible, an attribute's value too: there is no
-way to put markup into a page but :func:`tag`, and no attribute that could run or fetch anything.
+A child that is a text is always escaped and made visible, and so is an attribute's value. Only
+:func:`tag` can put markup into a page, and no attribute can run or fetch anything.
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ _ELEMENTS = frozenset(
 )
 _NEVER_CLOSED = frozenset(("br", "col", "meta"))
 _LINK = re.compile(r"(?:[A-Za-z0-9._-]+\.html)?(?:#[A-Za-z0-9_-]+)?\Z")
-"""What a link may lead to: a place on this page, or a page beside it."""
+"""Allowed targets of a link: a place on this page, or a page in the same folder."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9]+")
 
 
 class Markup:
-    """A piece of a page that is escaped already; only this module makes one."""
+    """An escaped piece of a page; only this module makes one."""
 
     __slots__ = ("text",)
 
@@ -99,17 +99,17 @@ class Markup:
 
 
 def _safe(text: str) -> str:
-    """Anybody's text on one line, escaped."""
+    """Foreign text on one line, escaped."""
     return escape(text if text.isascii() and text.isprintable() else visible(text))
 
 
 def block(lines: Iterable[str]) -> Markup:
-    """Lines of anybody's text, for ``pre``."""
+    """Lines of foreign text, for ``pre``."""
     return Markup("\n".join(_safe(line.expandtabs(8)) for line in lines))
 
 
 def join(*children: object) -> Markup:
-    """Pieces in a row; a text among them is escaped, None and empty ones are left out."""
+    """Pieces in a row; a text is escaped, None and empty pieces are left out."""
     return Markup("".join(_pieces(children)))
 
 
@@ -152,12 +152,12 @@ def _attribute(name: str, value: str | float | bool) -> str:
 
 
 def anchor(*parts: object) -> str:
-    """A name for a place on the page, of these parts; the same for the same."""
+    """A name for a place on the page, made from these parts; equal parts give the same name."""
     return "-".join(_UNSAFE.sub("-", str(part)).strip("-") or "x" for part in parts).lower()
 
 
 def document(head: Markup, body: Markup, style: str, policy: str) -> str:
-    """A whole page. ``style`` and ``policy`` are constants of Flow's own."""
+    """A whole page. ``style`` and ``policy`` are Flow's own constants."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">\n'

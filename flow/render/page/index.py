@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from flow.core.standing.table import Section
 
 MARKS = 40
-"""Criteria of one goal that have a mark."""
+"""Criteria of one goal with a mark each, at most."""
 TURNS = 40
-"""Turns in a line; the newest."""
+"""Turns in a line, at most; the newest count."""
 FILTERED = 20
-"""Repositories that have a filter of their own."""
+"""Repositories with a filter each, at most."""
 _MEANINGS: Mapping[Section, str] = {
     "waits": "person",
     "blocked": "outside",
@@ -49,15 +49,15 @@ _SCREEN = Screen()
 
 
 class OverviewRow(NamedTuple):
-    """A goal in the overview: its row of the inbox, and of its page what a row has room for."""
+    """A goal in the overview: its row of the inbox, and the facts of its page for a row."""
 
     item: InboxItem
     page: str = ""
-    """The name of its page beside this one; empty where it has none."""
+    """File name of its page in the same folder; empty if it has none."""
     meanings: tuple[str, ...] = ()
-    """What each criterion's mark means, in the contract's order."""
+    """The meaning of each criterion's mark, in the contract's order."""
     proved: tuple[int, ...] = ()
-    """How many criteria each turn proved, oldest first."""
+    """Number of criteria that each turn proved, oldest first."""
 
 
 class OpinionRow(NamedTuple):
@@ -69,16 +69,16 @@ class OpinionRow(NamedTuple):
     repository: str
     """The top level of its repository."""
     path: str
-    """Its checkout's."""
+    """The top level of its checkout."""
     branch: str = ""
     page: str = ""
-    """The name of its page beside this one; empty where it has none."""
+    """File name of its page in the same folder; empty if it has none."""
     figure: str = ""
     told: str = ""
-    """What the figure means, or why there is none."""
+    """The meaning of the figure, or the reason that there is none."""
     at: str = ""
     past: tuple[float, ...] = ()
-    """Figures so far, oldest first; of 10."""
+    """Figures so far, oldest first, out of 10."""
 
 
 def overview_row(item: InboxItem, report: GoalReport, name: str) -> OverviewRow:
@@ -98,9 +98,9 @@ def index_page(
     *,
     now: float = float("inf"),
 ) -> str:
-    """The whole page: the goals, and below them what judges scored.
+    """The whole page: the goals, and below them the things that judges scored.
 
-    Ages do not count to what is dated later than ``now``, in seconds since 1970.
+    Ages are relative to the newest entry that is not later than ``now`` (seconds since 1970).
     """
     names = _repositories(
         [*(row.item.repository for row in rows), *(o.repository for o in opinions)]
@@ -132,7 +132,7 @@ def index_page(
 
 
 def _newest(stamps: Sequence[str], now: float) -> str:
-    """The newest entry of any record; of another machine it may be dated in the future."""
+    """The newest entry of any record up to ``now``: another machine may have written later ones."""
     moments: dict[str, float] = {}
     for stamp in stamps:
         with suppress(ValueError, IndexError):
@@ -227,7 +227,7 @@ def _pick(names: Mapping[str, str]) -> Markup | None:
 
 
 def _rules(names: Mapping[str, str]) -> str:
-    """What each filter hides."""
+    """The style rules of the filters: each hides the rows of other repositories."""
     if len(names) > FILTERED:
         return ""
     return "".join(
@@ -237,7 +237,7 @@ def _rules(names: Mapping[str, str]) -> str:
 
 
 def _table(caption: str, heads: Sequence[str], rows: Sequence[Markup]) -> Markup:
-    """A section's table; its caption tells how many rows there are."""
+    """A section's table; its caption has the number of rows."""
     columns = [tag("col", class_=f"k{number}") for number, _ in enumerate(heads, 1)]
     return tag(
         "table",
@@ -280,7 +280,7 @@ def _row(row: OverviewRow, names: Mapping[str, str], newest: str) -> Markup:
 
 
 def _age(stamp: str, newest: str) -> str:
-    """How long before the newest entry of any record."""
+    """The time between a moment and the newest entry of any record; empty if unknown."""
     try:
         return ago(instant.seconds(newest) - instant.seconds(stamp))
     except (ValueError, IndexError):
@@ -299,7 +299,7 @@ def _marks(meanings: Sequence[str]) -> Markup | None:
 
 
 def _line(row: OverviewRow) -> Markup:
-    """How many criteria each turn proved; the dashes are all of them."""
+    """A line of the number of criteria that each turn proved; the dashes mark all of them."""
     counts, every = row.proved[-TURNS:], max(len(row.meanings), 1)
     if not counts:
         return tag("span", "no turn yet" if row.meanings else "", class_="q s")

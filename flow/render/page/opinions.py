@@ -1,4 +1,4 @@
-"""What judges said, on a goal's page: dimensions as bars, history as a line, judges side by side.
+"""The judges' opinions on a goal's page: dimensions as bars, history as a line, judges by column.
 
 Pure.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flow.core.report import GoalReport, OpinionDimension, OpinionVoice, ReportedOpinion
 
 SHOWN = 30
-"""Opinions on one page."""
+"""Opinions on one page, at most."""
 _WAYS = {
     "ballots": "ballots",
     "rubric": "a rubric",
@@ -74,7 +74,7 @@ def _notes(opinion: ReportedOpinion) -> Markup | None:
 
 
 def dimensions(opinion: ReportedOpinion) -> Markup | None:
-    """A bar for each dimension; a line across it is what it needs, else the mean so far."""
+    """A bar for each dimension; the line across it is its required value, else the mean so far."""
     if not opinion.dimensions:
         return None
     rows = [_dimension(row, opinion) for row in opinion.dimensions]
@@ -129,7 +129,7 @@ def _signed(value: float) -> str:
 
 
 def history(opinion: ReportedOpinion) -> Markup | None:
-    """The figures over time as a line; what is needed is dashed."""
+    """The figures over time as a line; the required value is dashed."""
     past = opinion.past
     if len(past) < 2:
         return None

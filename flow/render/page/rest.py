@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from flow.core.report import GoalReport, ReportedTurn
 
 BARS = 40
-"""Turns in the chart of durations; the newest."""
+"""Turns in the chart of durations, at most; the newest count."""
 LIMITS = 100
-"""Limitations on the page."""
+"""Limitations on the page, at most."""
 
 
 def files(report: GoalReport) -> Markup:
@@ -90,7 +90,7 @@ def _file_rows(report: GoalReport, allowed: Sequence[str]) -> list[Markup]:
             was_outside.setdefault(visible(path), turn.number)
     globs = [pattern for pattern in allowed if why_not(pattern) is None]
     compiled = [(pattern, Globs([pattern], anchored=True)) for pattern in globs]
-    # The record writes a byte that is not UTF-8 as it is shown: by that a file is the same one.
+    # The record has a byte that is not UTF-8 in its shown form: files are compared in that form.
     changed = {visible(path): path for path in now.get("changed", ())}
     paths = [*changed, *sorted(outside), *sorted(counted), *was_outside]
     acts = report.status.get("approvals") or ()
@@ -132,7 +132,7 @@ def _count(sign: str, count: object) -> str:
 
 
 def durations(report: GoalReport) -> Markup | None:
-    """What took how long: the newest turn's commands, and every turn."""
+    """The durations: of the newest turn's commands, and of every turn."""
     timed = [
         (criterion, result)
         for criterion in report.criteria
@@ -219,7 +219,7 @@ def _unit(seconds: float) -> tuple[float, str]:
 
 
 def record(report: GoalReport) -> Markup:
-    """What the page rests on, and how to check it."""
+    """The record behind the page, and the command that checks it."""
     chain, status = report.chain, report.status
     at = join(", head ", _digest(chain.head)) if chain.head else None
     whole = join(mark("proved"), f" whole: {entry_count(chain.entries)}", at)
@@ -268,7 +268,7 @@ def _digest(value: object) -> Markup | None:
 
 
 def _subject(report: GoalReport) -> Mapping[str, Any]:
-    """What the newest turn measured."""
+    """The subject of the newest turn."""
     for event in reversed(report.events):
         subject = event.get("subject")
         if isinstance(subject, dict):
@@ -277,7 +277,7 @@ def _subject(report: GoalReport) -> Mapping[str, Any]:
 
 
 def limitations(report: GoalReport) -> Markup:
-    """What a pass on this page does not show."""
+    """The limitations of a pass on this page."""
     about: dict[str, list[str]] = {}
     for row in report.evidence:
         for limit in row["limitations"]:

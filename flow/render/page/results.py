@@ -1,4 +1,4 @@
-"""The results on a goal's page: what failed, open, and every result, closed. Pure."""
+"""The results on a goal's page: failures, unfolded, and every result, folded. Pure."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from flow.core.report import GoalReport, ReportedCriterion, ReportedResult
 
 OPEN_TAILS = 100_000
-"""Characters of output below *Failed*; each one has at most
-:data:`flow.core.decision.details.TAIL` lines."""
+"""Characters of output below *Failed*; each output has at most
+:data:`flow.core.decision.details.TAIL` lines.
+"""
 TAILS = 400_000
 """Characters of output below *Every result*."""
 LINE = 400
@@ -30,17 +31,17 @@ SHORT_TAIL = 8
 COMMAND = 2_000
 """Characters of a command."""
 ROWS = 3_000
-"""Rows of all criteria together: each one's newest; equal results in a row are one row."""
+"""Rows of all criteria together: each one's newest; equal results in sequence are one row."""
 
 
 class _Room:
-    """How much output may still be shown, so that a page stays small whatever was printed."""
+    """The space left for output, so that a page stays small with any amount of output."""
 
     def __init__(self, characters: int) -> None:
         self._left = characters
 
     def lines(self, tail: OutputTail | None, most: int) -> list[str]:
-        """The last lines, or none where there is no room."""
+        """The last lines, or none if there is no space."""
         lines = [clip(line.rstrip(), LINE) for line in tail.lines[-most:]] if tail else []
         needed = sum(len(line) + 1 for line in lines)
         if needed > self._left:
@@ -50,7 +51,7 @@ class _Room:
 
 
 def failures(report: GoalReport) -> Markup | None:
-    """What failed or is undecided now, open: command, end of output, duration."""
+    """Failed and undecided criteria now, unfolded: command, end of output, duration."""
     wrong = [c for c in report.criteria if criterion_meaning(c.now) in ("failed", "undecided")]
     rows = [c for c in wrong if not _only_stale(c)]
     rows.sort(key=lambda c: (not c.required, criterion_meaning(c.now) != "failed"))
@@ -68,7 +69,7 @@ def failures(report: GoalReport) -> Markup | None:
 
 
 def _only_stale(criterion: ReportedCriterion) -> bool:
-    """Whether it passed, and only the files are others since."""
+    """Whether it passed, and only the files have changed since."""
     newest = criterion.results[-1] if criterion.results else None
     return newest is not None and row_meaning(newest.row) == "proved"
 
@@ -94,7 +95,7 @@ def _open(criterion: ReportedCriterion, room: _Room) -> Markup:
 
 
 def _since(criterion: ReportedCriterion) -> Iterator[object]:
-    """Since which turn it is so."""
+    """The turn since which the result is the same, and the number of turns."""
     results, count = criterion.results, 0
     if not results:
         return
@@ -170,7 +171,7 @@ def _shown(tail: OutputTail | None, lines: Sequence[str]) -> str:
 
 
 def every_result(report: GoalReport) -> Markup:
-    """All results by criterion, the newest first; closed until somebody wants one."""
+    """All results by criterion, the newest first, folded."""
     count = sum(1 for c in report.criteria for r in c.results if r.evidence_id)
     criteria = len(report.criteria)
     many = "criterion" if criteria == 1 else "criteria"
@@ -207,7 +208,7 @@ def _criterion(criterion: ReportedCriterion, room: _Room, most: int) -> Markup:
 
 
 def _past(criterion: ReportedCriterion) -> str:
-    """``failed at turns 1 to 4, undecided at 9``: what was not proved."""
+    """``failed at turns 1 to 4, undecided at 9``: the turns without a pass."""
     parts = []
     for meaning in ("failed", "undecided"):
         turns = [r.turn for r in criterion.results if row_meaning(r.row) == meaning]
@@ -251,17 +252,17 @@ def _table(criterion: ReportedCriterion, room: _Room, most: int) -> Markup:
 
 
 def _is_open(criterion: ReportedCriterion) -> bool:
-    """Whether *Failed* has the newest result's output already."""
+    """Whether *Failed* already shows the newest result's output."""
     wrong = criterion_meaning(criterion.now) in ("failed", "undecided")
     return wrong and not _only_stale(criterion)
 
 
 SINGLE = 20
-"""The newest results that have a row each, whatever they are: the grid leads to them."""
+"""Number of newest results with a row each, because the grid links to them."""
 
 
 def _grouped(results: Sequence[ReportedResult]) -> Iterator[list[ReportedResult]]:
-    """The newest first; older equal ones in a row together."""
+    """The results, newest first; older equal ones in sequence are grouped."""
     group: list[ReportedResult] = []
     for place, result in enumerate(reversed(results)):
         alone = place < SINGLE or not group or result_label(group[-1]) != result_label(result)

@@ -1,4 +1,4 @@
-"""The page of a skill's scorecards: the newest card, and how it came there. Pure."""
+"""The page of a skill's scorecards: the newest card, and the scores before it. Pure."""
 
 from __future__ import annotations
 

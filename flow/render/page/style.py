@@ -1,4 +1,4 @@
-"""How every page looks: colours by meaning, type, space, light, dark, narrow and on paper."""
+"""The style of every page: colours by meaning, type, space, light, dark, narrow and on paper."""
 
 from __future__ import annotations
 

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from flow.core.report import GoalReport
 
 ENTRIES = 400
-"""Entries of the time line; the newest."""
+"""Entries of the time line, at most; the newest count."""
 WORDS = 4_000
-"""Characters of what a person said once."""
+"""Characters of one text by a person, at most."""
 LINES = 60
-"""Lines of an amendment's difference."""
+"""Lines of an amendment's difference, at most."""
 _ANSWERS = {
     "continue": "The agent stopped; Flow asked it to go on.",
     "let_go": "The agent stopped; Flow let it stop.",
@@ -39,7 +39,7 @@ _CLASSES = {
 
 
 def timeline(report: GoalReport) -> Markup | None:
-    """Everything that happened, the newest first."""
+    """All events, the newest first."""
     notes = {act["evidence_id"]: act["note"] for act in report.status.get("approvals") or ()}
     entries = entries_of(report.events, notes)[::-1]
     if not entries:
@@ -57,7 +57,7 @@ def timeline(report: GoalReport) -> Markup | None:
     if len(entries) > ENTRIES:
         more = f"and {len(entries) - ENTRIES:,} more: flow goal history {report.goal_id} --json"
         turns = [entry.turn for entry in entries[ENTRIES:] if entry.turn]
-        places = [tag("span", id=anchor("turn", turn)) for turn in turns]  # links lead there
+        places = [tag("span", id=anchor("turn", turn)) for turn in turns]  # targets of links
         items.append(tag("li", more, *places, class_="day"))
     note = tag("p", "UTC, newest first" if several else f"{days[0]}, UTC, newest first")
     names = [("tl-all", "All"), ("tl-turns", "Turns"), ("tl-people", "People")]
@@ -125,7 +125,7 @@ def _amendment_place(event: Mapping[str, Any], report: GoalReport, amended: set[
 
 
 def _aside(entry: Entry) -> str:
-    """What the agent was told, or from where something was said; the line above has the rest."""
+    """The answer to the agent, or the origin of the words, as far as the line above lacks it."""
     event = entry.event
     parts = []
     if entry.turn:
@@ -146,7 +146,7 @@ def _aside(entry: Entry) -> str:
 
 
 def _difference(event: Mapping[str, Any]) -> Markup | None:
-    """The lines that an amendment changed, where its event has them."""
+    """The lines that an amendment changed, if its event has them."""
     lines = event.get("difference")
     if not isinstance(lines, list) or not lines:
         return None

@@ -1,4 +1,4 @@
-"""The box on the first screen of a goal's page: whose turn it is, and the one command. Pure."""
+"""The box on the first screen of a goal's page: whose turn it is, and the command. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SCREEN = Screen()
 
 
 def is_outside(report: GoalReport) -> bool:
-    """Whether files outside its paths keep an open goal back."""
+    """Whether files outside its paths hold an open goal back."""
     files = report.status.get("files")
     if report.status["status"] in TERMINAL:
         return False
@@ -30,7 +30,7 @@ def is_outside(report: GoalReport) -> bool:
 
 
 def sheet_of(report: GoalReport) -> VerdictSheet:
-    """The newest verdict, for the words that its own screen has."""
+    """The newest verdict as a sheet, to use the words of its own screen."""
     return VerdictSheet(report.verdict or {}, _SCREEN, VerdictDetails(), "", named=True)
 
 
@@ -42,7 +42,7 @@ def check_line(report: GoalReport) -> str:
 
 
 def to_do(report: GoalReport) -> Markup | None:
-    """The box beside the title: whose turn it is, and the one command."""
+    """The box next to the title: whose turn it is, and the command."""
     status, proposal = report.status, report.status.get("proposal")
     if report.chain.faults:
         text = "Then evaluate anew; new evidence does not rest on the old."
@@ -116,7 +116,7 @@ def _last_stop(report: GoalReport) -> Markup | None:
 
 
 def _mending(report: GoalReport) -> Markup:
-    """What to do about files outside: mend first, widen second."""
+    """The remedies for files outside: put back first, widen second."""
     steps = [*next_steps(sheet_of(report))] if report.verdict else []
     split = [(label, *_split(text)) for label, text in steps if label in ("next", "or")]
     if not split or not split[0][2].startswith("flow goal evaluate"):
@@ -139,7 +139,7 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _closing(report: GoalReport) -> Markup:
-    """Who closed the goal, when, from where and in which words."""
+    """The goal's closing: person, time, origin and words."""
     status, act = report.status, report.status.get("closed")
     again = tag("code", f"flow goal create NEW --from {report.goal_id}")
     stays = join("A closed goal stays closed: ", again)
