@@ -20,7 +20,7 @@ _COLUMNS = (Column(), Column(), Column(), Column(cut=True), Column(right=True))
 
 
 def baseline(document: Document, screen: Screen) -> list[str]:
-    """A row for each command, and what its result says of the change."""
+    """A row for each command, with the meaning of its result for the change."""
     criteria = document["criteria"]
     able = sum(1 for row in criteria if row.get("non_discriminating") is False)
     verdict = f"{able} of {len(criteria)} can tell the change"

@@ -41,7 +41,7 @@ def clean(text: str) -> str:
 
 
 def width(text: str) -> int:
-    """Columns that ``text`` (:func:`clean`) takes."""
+    """Width of ``text`` (:func:`clean`) in columns."""
     return sum(_columns(char) for char in text)
 
 
@@ -85,7 +85,7 @@ def wrap(text: str, columns: int, most: int, ellipsis: str = "…") -> list[str]
 
 
 def encodable(text: str, encoding: str) -> str:
-    """``text`` with ``?`` for characters that ``encoding`` lacks; to be called before measuring."""
+    """``text`` with ``?`` for characters that ``encoding`` lacks; must precede any measuring."""
     try:
         return text.encode(encoding, "replace").decode(encoding, "replace")
     except LookupError:
@@ -104,7 +104,7 @@ def _modifier(char: str) -> bool:
 
 
 def _is_half_syllable(char: str) -> bool:
-    """Half a Korean syllable whose first half is missing."""
+    """Whether a character is half a Korean syllable without its first half."""
     return 0x1160 <= ord(char) <= 0x11FF or 0xD7B0 <= ord(char) <= 0xD7FF
 
 

@@ -1,4 +1,4 @@
-"""The question before a goal is closed, and what stands after the answer, at a terminal. Pure."""
+"""The question before a goal is closed, and the lines after the answer, at a terminal. Pure."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 LABEL = 15
 """Columns of the labels before the blocks of the question."""
 NEXT = 6
-"""Columns of the label before the next command, where there is no other label."""
+"""Columns of the label before the next command, if there is no other label."""
 WIDEST = 120
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _KINDS: Mapping[str, str] = {"weakening": "asks for less", "strengthening": "asks for more"}
@@ -53,7 +53,7 @@ _GROUNDS: Mapping[str, str] = {
 def question_lines(question: ConfirmQuestion, screen: Screen, *, told: bool = False) -> list[str]:
     """The question, from "Before you say yes" to its keys.
 
-    ``told``: each criterion's text and result stand above already.
+    ``told``: each criterion's text and result were shown above already.
     """
     screen = screen._replace(columns=min(screen.columns or 80, WIDEST))
     lines = [screen.rule("Before you say yes")]
@@ -170,12 +170,12 @@ def _trust_row(trust: TrustGround, screen: Screen) -> Row:
 
 
 def _local_times(text: str, screen: Screen) -> str:
-    """``text`` with the moments in it as the screen shows them."""
+    """``text`` with its moments in the screen's form."""
     return _STAMP.sub(lambda stamp: screen.at(stamp[0]), text)
 
 
 def _labelled(row: Row, screen: Screen) -> list[str]:
-    """A row behind the label's columns, broken at blanks; what follows stands deeper."""
+    """A row after the label's columns, broken at blanks; its further lines are indented more."""
     text, style = (row, "") if isinstance(row, str) else row
     text = screen.plain(text)
     indent = " " * LABEL
@@ -197,9 +197,9 @@ def _labelled(row: Row, screen: Screen) -> list[str]:
 def closed_lines(
     document: Mapping[str, Any], screen: Screen, *, to_commit: bool = False
 ) -> list[str]:
-    """What stands after a goal was closed on a person's word, from what ``--json`` prints.
+    """The lines after a goal was closed on a person's word, from the document of ``--json``.
 
-    ``to_commit``: there is something to commit in the checkout.
+    ``to_commit``: the checkout has something to commit.
     """
     goal_id, status = visible(document["goal_id"]), str(document["status"])
     confirmed = "confirmed " if document["proposal_id"] else ""
@@ -219,7 +219,7 @@ def closed_lines(
 
 
 def approved_lines(document: Mapping[str, Any], screen: Screen) -> list[str]:
-    """What stands after an approval, from what ``--json`` prints."""
+    """The lines after an approval, from the document of ``--json``."""
     goal_id, about = visible(document["goal_id"]), visible(document["criterion_id"])
     source = f" ({document['by_from']})" if document["by_from"] else ""
     who = f"{visible(document['by'])}{source}"

@@ -24,14 +24,15 @@ if TYPE_CHECKING:
 HOOK_LINES = 40
 """The most lines of a host's prompt."""
 HOOK_WIDTH = 300
-"""Characters of one line there."""
+"""Characters of one line of a host's prompt."""
 MOST_ROWS = 60
-"""Rows of one block at a terminal; the rest is counted."""
+"""Rows of one block at a terminal, at most; the rest is counted."""
 TEXT = 600
 """Characters of one text of a person."""
 SHORT = 120
 """Characters of a criterion's text, and of its command: neither may push the other, or the result,
-out of a row."""
+out of a row.
+"""
 _PATH = 80
 """Characters of a path in a row of many."""
 LEFT_BEHIND = "git status --short --ignored --untracked-files=all"
@@ -47,7 +48,7 @@ def proved_row(row: CriterionProof) -> str:
 
 
 def not_proved_rows(question: ConfirmQuestion) -> list[str]:
-    """The unproved criteria, and the limitations that the contract gives the others."""
+    """The unproved criteria, and the limitations of the others by their contract."""
     rows = [_open_row(row) for row in question.not_proved]
     limits: dict[str, list[str]] = {}
     for row in question.criteria:
@@ -89,7 +90,7 @@ def _contract_rows(steps: Sequence[ContractStep]) -> Iterable[str]:
 
 
 CHANGE_WORDS = {"new": "not there when the goal began", "gone": "is gone", "changed": ""}
-"""What happened to a file that the proof rests on; of a changed one its lines tell it."""
+"""The change of a file that the proof depends on; for a changed one its line counts show it."""
 
 
 def _proof_row(file: ProofFile, question: ConfirmQuestion) -> str:
@@ -103,7 +104,7 @@ def _proof_row(file: ProofFile, question: ConfirmQuestion) -> str:
 
 
 def files_line(question: ConfirmQuestion) -> str:
-    """How many files changed, and which of them outside the goal's paths."""
+    """The number of changed files, and those outside the goal's paths."""
     if question.outside:
         every = f"flow verdict show {visible(question.goal_id)} --json"
         paths = names(_cut_paths(question.outside, 10), 10, every)
@@ -118,12 +119,12 @@ def left_behind_line(question: ConfirmQuestion) -> str:
 
 
 def _cut_paths(paths: Sequence[str], most: int) -> list[str]:
-    """All paths, of which the first ``most`` are cut to a length."""
+    """All paths, the first ``most`` of them cut to a fixed length."""
     return [*(clip(path, _PATH) for path in paths[:most]), *paths[most:]]
 
 
 def whose_trust(trust: TrustGround) -> str:
-    """Whose word a goal is trusted by."""
+    """The person or agent by whose word a goal is trusted."""
     return f"by an agent ({visible(trust.agent)})" if trust.said_from == "agent" else "yours"
 
 
@@ -142,8 +143,8 @@ def for_hook(
 ) -> list[str]:
     """The question for the prompt of an agent's host, in at most :data:`HOOK_LINES` plain lines.
 
-    ``named`` is the proposal that the agent's command names, or None; ``surely`` is False where the
-    command may be about a goal of another folder.
+    ``named`` is the proposal in the agent's command, or None; ``surely`` is False if the command
+    may be about a goal of another folder.
     """
     goal_id = visible(question.goal_id)
     other = named is not None and not names_proposal(named, question.proposal_id)
@@ -189,9 +190,9 @@ def for_hook(
 
 
 def _fitted_blocks(blocks: Sequence[Sequence[str]], room: int) -> tuple[list[list[str]], int]:
-    """The blocks in at most ``room`` lines, heads counted, and the number of rows left out.
+    """The blocks in at most ``room`` lines, including heads, and the number of rows left out.
 
-    The longest is cut first, so that no long block pushes another out.
+    The longest block is cut first, so that it does not push another one out.
     """
     fitted = [list(rows) for rows in blocks]
     total = sum(map(len, fitted)) + len(fitted)

@@ -1,4 +1,4 @@
-"""What changes in a contract, for the person who is asked: the lines, and what they mean. Pure."""
+"""The changes of a contract for the person who is asked: the lines, and their meaning. Pure."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def contract_change(
 
 
 def _blocks(difference: Sequence[str], whole: Iterable[str]) -> list[_Block]:
-    """The lines by what they are about; a criterion that is new or gone is one block."""
+    """The lines by subject; a new or removed criterion is one block."""
     blocks: dict[str, _Block] = {}
     at, field = "", ""
     for line in difference:

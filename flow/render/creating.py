@@ -1,4 +1,4 @@
-"""The conversation of ``flow goal create``, and what it comes to, as a person reads it."""
+"""The conversation of ``flow goal create``, and its result, as a person reads it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _IN = "  "
 
 
 def question_lines(question: Question, screen: Screen) -> tuple[list[str], str]:
-    """The lines above the answer, and the prompt that it stands behind."""
+    """The lines above the answer, and the prompt before it."""
     match question:
         case said.AskOutcome():
             return [screen.paint("person", "What will be true?  One sentence.")], PROMPT
@@ -60,7 +60,7 @@ def _criteria_head(offers: Sequence[Offer], screen: Screen) -> list[str]:
 
 
 def _filled(label: str, items: Sequence[str], screen: Screen) -> list[str]:
-    """The items in as few lines as they fit, four blanks between them, below each other."""
+    """The items in as few lines as possible, four blanks between them, in columns."""
     lines = [label]
     for item in items:
         begun = lines[-1].strip() not in ("", label.strip())
@@ -95,7 +95,7 @@ def _file_head(file: str, text: str, screen: Screen) -> list[str]:
 
 
 def notice_lines(notice: Notice, screen: Screen) -> list[str]:
-    """The lines of what is told between the questions; none of what is only passing."""
+    """The lines of a notice between the questions; empty for a passing one."""
     match notice:
         case said.Tried(criterion_id, trial):
             return [_trial_line(criterion_id, trial, screen)]
@@ -117,7 +117,7 @@ def notice_lines(notice: Notice, screen: Screen) -> list[str]:
 
 
 def running_line(criterion_id: str, screen: Screen) -> str:
-    """What stands where the result will stand, while a command is being tried."""
+    """The line shown while a command runs as a trial; the result replaces it."""
     return f"{_IN}{screen.mark('running')} {criterion_id}  runs, Ctrl-C leaves"
 
 

@@ -21,7 +21,7 @@ class Progress:
     """A :class:`flow.app.judging.debate.Watcher` that writes each line to ``stream`` at once."""
 
     def __init__(self, stream: TextIO, now: Callable[[], float], screen: Screen) -> None:
-        """``now`` is monotonic seconds, ``screen`` what ``stream`` can show."""
+        """``now`` returns monotonic seconds; ``screen`` describes ``stream``."""
         self._stream, self._now, self._screen = stream, now, screen
         self._since: dict[int, float] = {}
 
@@ -45,7 +45,7 @@ class Progress:
         self._say(f"{mark} judge {judge}  {what}: no usable answer: {reason}")
 
     def counted(self, rounds: int, agreement: Agreement) -> None:
-        """Show the agreement once all have answered."""
+        """Show the agreement after all judges have answered."""
         after = "before any debate" if rounds == 0 else f"after debate {rounds}"
         if agreement.reached:
             self._say(f"consensus {after}, {apart(agreement.overall, OVERALL_LIMIT)} apart")

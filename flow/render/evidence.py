@@ -1,4 +1,4 @@
-"""One piece of evidence: its result, what was printed, and, if asked, the whole record. Pure."""
+"""One piece of evidence: its result, its output, and, if requested, the whole record. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _NOT_THE_RECORD = ("output", "fresh", "why_stale", "run_id")
 def evidence_show(document: Document, screen: Screen, more: str = "") -> list[str]:
     """``flow evidence show``: the result, the output, the reason.
 
-    ``more`` is the command that shows the record, too; without one it is shown key by key.
+    ``more`` is the command that also shows the record; if it is empty, the record is shown key by
+    key.
     """
     body = _mapping(document.get("evidence"))
     metadata = _mapping(document.get("metadata"))
@@ -64,7 +65,7 @@ def _head(
 
 
 def _about(body: Mapping[str, Any]) -> str:
-    """The criteria that it is about."""
+    """The criteria that the evidence is about."""
     proves = body.get("proves")
     if isinstance(proves, list) and proves:
         return ", ".join(map(str, proves))
@@ -73,7 +74,7 @@ def _about(body: Mapping[str, Any]) -> str:
 
 
 def _output(document: Document, body: Mapping[str, Any], screen: Screen) -> list[str]:
-    """What was printed, whole as far as it is here; in words where nothing is."""
+    """The output as far as it is stored; without a line, the reason in words."""
     title = visible(" ".join(str(body.get("command") or "").split()))
     text, before = document.get("output"), document.get("output_left_out")
     if text is None and not title:

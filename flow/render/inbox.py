@@ -1,4 +1,4 @@
-"""``flow inbox``: what waits for a person, and what does not. Pure."""
+"""``flow inbox``: goals that wait for a person, and the others. Pure."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ HEADS: dict[Section, str] = {
     "broken": "Cannot be looked at",
 }
 _OPEN: tuple[Section, ...] = ("waits", "blocked")
-"""The sections whose rows are always told."""
+"""The sections whose rows are always shown."""
 _TOLD: tuple[Section, ...] = ("working", "blocked")
 WIDE = 110
-"""Columns from which on a command stands at the end of its row, where it fits whole."""
+"""Least width, in columns, for a command at the end of its row; it must fit in full."""
 _LEAST_WHY = 24
-"""Columns of the reason that a command at the end of the row leaves."""
+"""Columns that a command at the end of the row leaves for the reason."""
 _LABEL = 16
 _NOTICE = 120
 """Characters of each line of a notification."""
 
 
 def inbox_lines(items: Sequence[InboxItem], screen: Screen, *, whole: bool = False) -> list[str]:
-    """The screen; with ``whole`` every row of every section, and where its checkout is."""
+    """The screen; with ``whole`` every row of every section, and the place of its checkout."""
     by_section: Rows = {name: [item for item in items if item.section == name] for name in HEADS}
     blocks, short = [], []
     for name in HEADS:
@@ -51,7 +51,7 @@ def inbox_lines(items: Sequence[InboxItem], screen: Screen, *, whole: bool = Fal
 
 
 def change_line(change: InboxChange, screen: Screen) -> str:
-    """One change, on one line: whose it is comes first."""
+    """One change on one line, which starts with whose it is."""
     item = change.item
     if change.kind == "removed":
         return screen.plain(f"{identity(item)}: gone from the inbox")
@@ -60,9 +60,9 @@ def change_line(change: InboxChange, screen: Screen) -> str:
 
 
 def notice(item: InboxItem) -> tuple[str, str]:
-    """(whose it is, why it waits) for a notification: one line each, short, nothing to obey.
+    """(repository and goal, reason) for a notification: one short line each, free of commands.
 
-    A terminal takes some notices that begin with a number and a semicolon as commands.
+    Some notices that begin with a number and a semicolon are commands to a terminal.
     """
     whose, why = identity(item), visible(item.why)
     return clip(whose.replace(";", ","), _NOTICE), clip(why.replace(";", ","), _NOTICE)
@@ -74,7 +74,7 @@ def identity(item: InboxItem) -> str:
 
 
 def place(item: InboxItem) -> str:
-    """``repo/branch``; of two repositories with one name with the folders that tell them apart."""
+    """``repo/branch``; with more folders if two repositories have the same name."""
     name = item.called or item.repository.rstrip("/").rpartition("/")[2] or item.repository
     name = visible(name)
     return f"{name}/{visible(item.branch)}" if item.branch else name
@@ -117,7 +117,7 @@ def _cells(row: InboxItem, screen: Screen, *, whole: bool) -> list[str | Styled]
         why += f" ({progress})" if progress not in why else ""
     age = since(screen, row.since) if row.since else ""
     where = place(row)
-    if screen.width is not None:  # one long name of a branch must not take the reasons' room
+    if screen.width is not None:  # a long branch name must not take the reasons' space
         where = screen.cut(where, screen.width // 2)
     return [visible(row.goal_id), where, why, Styled(age, "dim")]
 
@@ -125,7 +125,7 @@ def _cells(row: InboxItem, screen: Screen, *, whole: bool) -> list[str | Styled]
 def _fitting(
     cells: Sequence[Sequence[str | Styled]], rows: Sequence[InboxItem], screen: Screen
 ) -> list[bool]:
-    """Which commands stand at the end of their row: those that fit whole."""
+    """For each row, whether its command is at the end of the row: if it fits in full."""
     if screen.width is None:
         return [bool(row.command) for row in rows]
     if screen.width < WIDE - 3:

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from flow.render.text import Document
 
 WIDTH = 88
-"""Columns of a judge's words where there is no terminal."""
+"""Columns of a judge's words without a terminal."""
 NEWEST = 20
-"""Labels that the history shows one by one."""
+"""Labels that the history shows one by one, at most."""
 FIGURES = 14
 """Columns of the labels before figures."""
 ABOUT = 200
-"""Characters of what a label is about."""
+"""Characters of a label's subject."""
 _STATUSES = {"pass": "passes", "fail": "fails", "inconclusive": "undecided"}
-"""A judge's word on a criterion, which proves nothing by itself."""
+"""A judge's word about a criterion, which proves nothing by itself."""
 
 
 def judgement(document: Document, screen: Screen) -> list[str]:
@@ -53,7 +53,7 @@ def judgement(document: Document, screen: Screen) -> list[str]:
 
 
 def _judged_criteria(criteria: Sequence[Document], screen: Screen) -> list[str]:
-    """One row for each criterion: its score and, of several ballots, each one's."""
+    """One row for each criterion: its score and, for several ballots, each one's."""
     rows = []
     for criterion in criteria:
         bar, value, scores = criterion.get("threshold"), criterion["score"], criterion["scores"]
@@ -76,7 +76,7 @@ def _reasons(rows: Iterable[Document], name: str, reason: str) -> list[str]:
 
 
 def _paragraphs(screen: Screen, label: str, texts: Iterable[str]) -> list[str]:
-    """Foreign texts in lines of their own, beside a label."""
+    """Foreign texts in lines of their own, next to a label."""
     bounded = screen if screen.width else screen._replace(columns=WIDTH + 1)
     shown = (visible(" ".join(text.split())) for text in texts)
     return [screen.plain(line) for text in shown if text for line in bounded.wrapped(label, text)]
@@ -209,7 +209,7 @@ def history(document: Document, screen: Screen) -> list[str]:
 
 
 def _judge_line(document: Document, screen: Screen) -> str:
-    """Which judge, and how many labels by people speak of it."""
+    """The judge, and the number of its labels by people."""
     name = screen.paint("bold", f"judge {visible(document['judge'])}")
     sources = document.get("sources") or {}
     told = ", ".join(f"{count} by {source}" for source, count in sorted(sources.items()))

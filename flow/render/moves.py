@@ -1,4 +1,4 @@
-"""What stands after a move of a goal: who did what, in which words, and what comes next. Pure."""
+"""The lines after a change of a goal's status: person, words, and the next command. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LABEL = 6
 def moved_lines(
     screen: Screen, meaning: str, sentence: str, *, words: str = "", next_step: str = ""
 ) -> list[str]:
-    """A mark and a sentence, the person's words below it, and last the next command, whole."""
+    """A mark and a sentence, the person's words below it, and last the next command in full."""
     lines = [f"{screen.mark(meaning)} {visible(sentence)}"]
     if words:
         lines.append(f"  {screen.quote(clip(words, WORDS))}")

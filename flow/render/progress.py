@@ -1,7 +1,7 @@
 """Progress while commands run: a live table at a terminal, plain lines anywhere else.
 
-Rendering is a function of what is known and the time, so that it can be tested without a terminal
-or a clock; only the listeners :class:`LiveTable` and :class:`PlainProgress` write.
+Rendering is a function of the state and the time, so that it can be tested without a terminal or a
+clock; only the listeners :class:`LiveTable` and :class:`PlainProgress` write.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ if TYPE_CHECKING:
     from flow.app.ports import Check, CheckResult
 
 WIDE = 119
-"""Columns from which on the commands stand in the table."""
+"""Least width, in columns, for commands in the table."""
 _TEXT = 200
 _MOST_COMMAND = 48
 _LEAST_ROWS = 3
 _ROUNDED = 10
-"""Seconds to which an estimate is rounded, where it is longer than a minute."""
+"""Seconds to which an estimate of more than a minute is rounded."""
 _WORDS = {"passed": "proved", "failed": "failed"}
 _MEANINGS = {"passed": "proved", "failed": "failed"}
 
 
 class LiveRow(NamedTuple):
-    """A criterion of the table. ``last`` is how long its command took last, in seconds."""
+    """A criterion of the table. ``last`` is the duration of its command's last run, in seconds."""
 
     criterion_id: str
     text: str
     command: str
     state: str
-    """What is said of it while it does not run: ``waits``, ``judge, at the end``."""
+    """The state while it does not run: ``waits``, ``judge, at the end``."""
     last: float | None = None
     meaning: str = "unasked"
     since: float | None = None
-    """When it was started, in monotonic seconds; None where it does not run."""
+    """The moment of its start, in monotonic seconds; None if it does not run."""
     seconds: float | None = None
-    """How long it took; None where it has not ended."""
+    """Seconds that it took; None if it has not ended."""
 
 
 class LiveHead(NamedTuple):
@@ -54,13 +54,13 @@ class LiveHead(NamedTuple):
 
 
 def write(stream: TextIO, text: str) -> None:
-    """Write and flush. Characters the stream lacks are replaced, a closed one is ignored."""
+    """Write and flush. Characters that the stream lacks are replaced, a closed one is ignored."""
     encoding = getattr(stream, "encoding", None) or "ascii"
     try:
         stream.write(text.encode(encoding, "replace").decode(encoding))
         stream.flush()
     except (OSError, ValueError):
-        return  # the reader has gone; the evaluation goes on
+        return  # the reader has gone; the evaluation continues
 
 
 def result_words(result: CheckResult) -> str:
@@ -89,7 +89,7 @@ class PlainProgress(Listener):
         self._total, self._done, self._where = len(checks), 0, where
 
     def ended(self, check: Check, result: CheckResult) -> None:
-        """Write its result."""
+        """Write the criterion's result."""
         self._done += 1
         word = _WORDS.get(result.outcome, "undecided")
         if self._where:
@@ -105,7 +105,7 @@ class PlainProgress(Listener):
 class Redrawn:
     """Lines on a terminal that are drawn again in place.
 
-    ``columns`` is how wide it is at the time: a line that is wider takes several rows.
+    ``columns`` returns the terminal's present width: a wider line takes several rows.
     """
 
     def __init__(self, stream: TextIO, columns: Callable[[], int | None]) -> None:
@@ -113,7 +113,7 @@ class Redrawn:
         self._drawn: Sequence[str] = ()
 
     def show(self, lines: Sequence[str]) -> None:
-        """Draw these in place of the last ones."""
+        """Draw these lines in place of the previous ones."""
         rows = rows_of(self._drawn, self._columns()) if self._drawn else 0
         erasing = f"\r\x1b[{rows}A\x1b[J" if rows else ""
         write(self._stream, erasing + "".join(f"{line}\n" for line in lines))
@@ -121,7 +121,7 @@ class Redrawn:
 
 
 def rows_of(lines: Iterable[str], columns: int | None) -> int:
-    """How many rows of a terminal the lines take, whose colours take none."""
+    """Number of a terminal's rows that the lines take; colours take none."""
     widths = (measure(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in lines)
     return sum(max(-(-width // columns), 1) if columns else 1 for width in widths)
 
@@ -138,7 +138,7 @@ class LiveTable(Listener):
         head: LiveHead,
         rows: Sequence[LiveRow],
     ) -> None:
-        """``now`` is monotonic seconds, ``height`` the lines of the terminal."""
+        """``now`` returns monotonic seconds, ``height`` the number of the terminal's lines."""
         self._block = Redrawn(stream, lambda: screen().columns)
         self._now, self._screen, self._height = now, screen, height
         self._head, self._rows = head, {row.criterion_id: row for row in rows}
@@ -147,7 +147,7 @@ class LiveTable(Listener):
         self._second = -1
 
     def planned(self, checks: Sequence[Check], where: str = "") -> None:
-        """The rows of what will run wait from now on."""
+        """Mark the rows of all planned commands as waiting."""
         self._planned, self._where = {check.criterion_id: check for check in checks}, where
         for check in checks:
             row = self._rows.get(check.criterion_id)
@@ -158,14 +158,14 @@ class LiveTable(Listener):
         self._draw()
 
     def started(self, check: Check) -> None:
-        """Its row runs; of one that runs again the time goes on."""
+        """Mark the check's row as running; if it runs again, its time continues."""
         row = self._rows[check.criterion_id]
         since = self._now() if row.since is None else row.since
         self._rows[check.criterion_id] = row._replace(meaning="running", since=since)
         self._draw()
 
     def ended(self, check: Check, result: CheckResult) -> None:
-        """Its row has the result."""
+        """Put the result into the check's row."""
         row = self._rows[check.criterion_id]
         words = result_words(result)
         self._rows[check.criterion_id] = row._replace(
@@ -202,7 +202,7 @@ class LiveTable(Listener):
 def live_lines(
     head: LiveHead, rows: Sequence[LiveRow], last: str, now: float, screen: Screen, height: int
 ) -> list[str]:
-    """The table as it stands; of more rows than fit the running ones come first."""
+    """The table's lines; if not all rows fit, the running ones come first."""
     width = screen.width or 79
     room = max(height - 5, _LEAST_ROWS)
     shown = rows
@@ -237,7 +237,7 @@ def _cells(row: LiveRow, now: float, width: int) -> list[str | Styled]:
 
 
 def _summary(rows: Sequence[LiveRow], planned: Container[str], now: float, where: str) -> str:
-    """``2 of 4 commands, about 2 min 20 s to go``; no estimate where a last time is missing."""
+    """``2 of 4 commands, about 2 min 20 s to go``; no estimate if a last time is missing."""
     due = [row for row in rows if row.criterion_id in planned]
     left = [row for row in due if row.seconds is None]
     count = f"{len(due) - len(left)} of {len(due)} command{'' if len(due) == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""What is on record, as lists: evidence, journals, trust. Pure; foreign text is made visible."""
+"""Lists from the record: evidence, journals, trust. Pure; foreign text is made visible."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _EVIDENCE = (
 
 
 def evidence_list(document: Document, screen: Screen) -> list[str]:
-    """``flow evidence list``: a row for each, the newest last."""
+    """``flow evidence list``: a row for each piece, the newest last."""
     run_id, evidence = document["run_id"], document["evidence"]
     title = screen.paint("bold", f"run {show(run_id)}")
     if not evidence:
@@ -57,7 +57,7 @@ def evidence_table(evidence: Sequence[Document], screen: Screen, every: str) -> 
 
 
 def _evidence_row(row: Document, screen: Screen, *, beside_stale: bool) -> list[str | Styled]:
-    """One row. Where others are stale, one without a stamp says so: nobody can tell of it."""
+    """One row. ``beside_stale``: another one is stale, so a row without stamp is marked."""
     reasons = row.get("why_stale", ())
     stale = why_stale(reasons) if set(reasons) - {"unstamped"} else ""
     note = f"stale: {stale}" if stale else why_stale(reasons) * beside_stale
@@ -93,7 +93,7 @@ def journal(document: Document, screen: Screen) -> list[str]:
 
 
 def _clipped(lines: Sequence[str], most: int, width: int) -> list[str]:
-    """The first lines of a part of a journal, each cut, and how many more there are."""
+    """The first lines of a part of a journal, each cut, and the number of the others."""
     return [clip(line, width) for line in cut_list(lines, ALL, most)]
 
 
@@ -116,7 +116,7 @@ def trust_list(entries: Sequence[Document], screen: Screen) -> list[str]:
 
 
 def trust_check(document: Document, next_step: str, screen: Screen) -> list[str]:
-    """``flow trust check``: whether the commands may run here, and what to do if not."""
+    """``flow trust check``: whether the commands may run here, and the next step if not."""
     trusted = document["trusted"]
     word = "is trusted" if trusted else "is not trusted"
     head = screen.head("proved" if trusted else "undecided", str(document["goal"]), word)

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from flow.render.text import Document, Paint
 
 WIDTH = 61
-"""Columns of the box without a terminal: the seed's drawing."""
+"""Columns of the box without a terminal: as in the seed's drawing."""
 MOST = 120
 LEAST = 4
 SHOWN = 30
-"""The newest cards of a history, which are listed and drawn in its trend."""
+"""The newest cards of a history that are listed and drawn in its trend, at most."""
 _NAME, _BAR, _SCORE = 15, 10, 8
 _ADVICE_LINES = 4
 _ALL = 10**6
@@ -43,7 +43,7 @@ class Drawing(NamedTuple):
     ellipsis: str
     arrow: str
     sparks: str
-    """Of a trend, the lowest first."""
+    """The characters of a trend, the lowest first."""
 
 
 UNICODE = Drawing("╔═╗", "╠═╣", "╚═╝", "║", "█", "░", "—", "…", "→", "▁▂▃▄▅▆▇█")
@@ -60,7 +60,7 @@ def drawing(encoding: str) -> Drawing:
 
 
 def stored_news(document: Document, file: str) -> str:
-    """The message about a card that was stored without anybody at the terminal."""
+    """The message about a card that was stored while no person was at the terminal."""
     show = f"flow judge history {shlex.quote(document['skill'])} --card {file.rpartition('/')[2]}"
     lines = box(document, lambda _style, text: text)
     tail = (f"stored as {file}", f"whole: {show}")
@@ -70,14 +70,14 @@ def stored_news(document: Document, file: str) -> str:
 def box(
     card: Document, paint: Paint, *, columns: int = WIDTH, encoding: str = "utf-8"
 ) -> list[str]:
-    """The card as a box of so many columns, at most 120, every line as wide as every other."""
+    """The card as a box of at most 120 columns; all its lines have the same width."""
     return _Box(card, paint, columns, encoding).lines()
 
 
 def below(
     card: Document, paint: Paint, *, columns: int = WIDTH, encoding: str = "utf-8"
 ) -> list[str]:
-    """The justifications and recommendations that the box has no room for."""
+    """The justifications and recommendations that do not fit into the box."""
     return _Box(card, paint, columns, encoding).below()
 
 
@@ -101,7 +101,7 @@ class _Box:
         self._left, self._right = (2, 1) if self._inner >= 12 else (0, 0)
         self._body = self._inner - self._left - self._right
         self._room = self._body - _NAME - _BAR - 2 - _SCORE
-        """For a justification."""
+        """Columns of a justification."""
 
     def lines(self) -> list[str]:
         card, draw = self._card, self._draw
@@ -187,7 +187,7 @@ class _Box:
         return self._clean(mark + row["justification"])
 
     def _labelled(self, label: str, text: str) -> list[str]:
-        """A text in lines of its own, beside its label, or below it where there is little room."""
+        """A text in lines of its own, next to its label, or below it if there is little space."""
         beside = self._columns >= 2 * _NAME + _BAR
         indent = _NAME if beside else 2
         lines = wrap(text, max(self._columns - 1 - indent, 1), _ALL)

@@ -1,6 +1,6 @@
-"""What every screen is drawn with: marks, colours, rows, rules, times. Pure, and one for all.
+"""The parts from which every screen is drawn: marks, colours, rows, rules, times. Pure.
 
-A :class:`Screen` says what the reader's side can show; nothing here asks a terminal or a clock.
+A :class:`Screen` describes the reader's terminal or file; nothing here asks a terminal or a clock.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ COLOURS: Mapping[str, str] = {
     "dim": "2",
     "bold": "1",
 }
-"""Terminal colours by what they mean; ``person`` is a person's turn: a question, a line to type."""
+"""Terminal colours by meaning; ``person`` is a person's turn: a question, a line to type."""
 
 MARKS: Mapping[str, tuple[str, str]] = {
     "proved": ("✓", "+"),
@@ -35,7 +35,7 @@ MARKS: Mapping[str, tuple[str, str]] = {
     "contract": ("±", "~"),
     "flow": ("◎", "(o)"),
 }
-"""Marks by what they mean, and what stands for them where the encoding lacks them."""
+"""Marks by meaning, each with its replacement if the encoding lacks it."""
 
 _MARK_STYLES = {"unasked": "dim", "running": "", "contract": "undecided", "flow": ""}
 
@@ -59,7 +59,7 @@ MEANING: Mapping[str, str] = {
     "draft": "unasked",
     "cancelled": "unasked",
 }
-"""The mark of a word that files use: an outcome, a status, a verdict."""
+"""The meaning, and so the mark, of a word in files: an outcome, a status, a verdict."""
 
 LABEL = 10
 """Columns of the labels before a screen's last lines."""
@@ -87,10 +87,11 @@ class Styled(NamedTuple):
 
 
 class Column(NamedTuple):
-    """How one column of a table is set.
+    """The layout of one column of a table.
 
-    ``right`` sets its cells to the right; of the last column, to the screen's edge. ``cut`` lets it
-    be cut where the row is too wide. A ``spare`` column is left out where it does not fit whole.
+    ``right`` aligns its cells to the right; those of the last column to the screen's edge. ``cut``
+    lets it be cut if the row is too wide. A ``spare`` column is left out if it does not fit in
+    full.
     """
 
     head: str = ""
@@ -100,10 +101,10 @@ class Column(NamedTuple):
 
 
 class Screen(NamedTuple):
-    """What the reader's side can show.
+    """The capabilities of the reader's terminal or file.
 
-    ``columns`` is the width of a terminal, None where none is: nothing is cut then, and times are
-    whole and in UTC. ``unicode`` is False where the encoding lacks marks and rules, or on a dumb
+    ``columns`` is the width of a terminal; None without one: then nothing is cut, and times are
+    complete and in UTC. ``unicode`` is False if the encoding lacks marks and rules, or on a dumb
     terminal. ``now`` is in seconds since 1970.
     """
 
@@ -114,7 +115,7 @@ class Screen(NamedTuple):
 
     @property
     def width(self) -> int | None:
-        """The columns that a line may take: one less than there are, so that none wraps."""
+        """The columns that a line may take: one less than the terminal has, so that none wraps."""
         return None if self.columns is None else max(self.columns, 40) - 1
 
     def paint(self, style: str, text: str) -> str:
@@ -126,14 +127,14 @@ class Screen(NamedTuple):
         return self._painted(mark_of(meaning))
 
     def plain(self, text: str) -> str:
-        """``text``, with ASCII for dots, rules and quotes where it must be.
+        """``text``, with ASCII for dots, rules and quotes if the screen needs that.
 
-        A mark in it stays: it is a word of somebody's.
+        A mark in it stays: it is part of foreign text.
         """
         return text if self.unicode else text.translate(_ASCII)
 
     def marks(self, text: str) -> str:
-        """Flow's own marks, in ASCII where it must be."""
+        """Flow's own marks, in ASCII if the screen needs that."""
         return text if self.unicode else text.translate(_ASCII_MARKS)
 
     def quote(self, words: str) -> str:
@@ -141,7 +142,7 @@ class Screen(NamedTuple):
         return self.plain(f"“{visible(words)}”")
 
     def head(self, meaning: str, name: str, verdict: str, right: str = "") -> str:
-        """A screen's first line: mark, name and verdict in bold, what explains at the edge."""
+        """A screen's first line: mark, name and verdict in bold, an explanation at the edge."""
         style = mark_of(meaning).style
         left = f"{mark_of(meaning).text} {visible(name)}  "
         space = self._space(measure(self.plain(f"{left}{verdict}")), measure(right))
@@ -159,7 +160,7 @@ class Screen(NamedTuple):
         return self.paint("dim", self.plain(f"── {title} " + "─" * max(fill, 2) + end))
 
     def cut(self, text: str, columns: int) -> str:
-        """``text``, which is visible already, in at most ``columns``."""
+        """``text``, which must be visible already, in at most ``columns``."""
         if measure(text) <= columns:
             return text
         from flow.render.columns import fit
@@ -189,10 +190,10 @@ class Screen(NamedTuple):
         *,
         heads: bool = False,
     ) -> list[str]:
-        """Rows as aligned columns, two blanks between them and one behind a mark.
+        """Rows as aligned columns, two blanks between them and one after a mark.
 
-        Every text must be visible already. A first column of marks is one character wide. Heads
-        are dim.
+        Every text must be visible already. A first column of marks is one character wide. Heads are
+        dim.
         """
         cells = [[_styled(cell, self) for cell in row] for row in rows]
         if heads:
@@ -206,7 +207,7 @@ class Screen(NamedTuple):
         return [self._line(row, columns, widths, gaps, shown) for row in cells]
 
     def _fitted(self, columns: Sequence[Column], widths: list[int], gaps: list[int]) -> list[int]:
-        """The places of the columns that are shown; ``widths`` is changed to fit."""
+        """The indexes of the shown columns; ``widths`` is changed to fit."""
         shown = [at for at in range(len(columns)) if widths[at]]
         if self.width is None:
             return shown
@@ -250,7 +251,7 @@ class Screen(NamedTuple):
         return line.rstrip()
 
     def at(self, stamp: str) -> str:
-        """A moment of a file (RFC 3339): local and short at a terminal, whole and UTC elsewhere."""
+        """A moment from a file (RFC 3339): local and short at a terminal, else complete and UTC."""
         try:
             moment = instant.seconds(stamp)
         except (ValueError, IndexError):
@@ -264,7 +265,7 @@ class Screen(NamedTuple):
         return day if local.tm_year == today.tm_year else f"{day} {local.tm_year}"
 
     def age(self, stamp: str) -> str:
-        """How long ago a moment of a file was: ``4 min``, ``1 h 18 m``, ``2 d``."""
+        """The age of a moment from a file: ``4 min``, ``1 h 18 m``, ``2 d``."""
         try:
             return ago(self.now - instant.seconds(stamp))
         except (ValueError, IndexError):
@@ -278,7 +279,7 @@ class Screen(NamedTuple):
 
 
 def mark_of(meaning: str) -> Styled:
-    """The mark for a cell; a table turns it into ASCII where it must."""
+    """The mark for a cell; a table turns it into ASCII if the screen needs that."""
     return Styled(MARKS[meaning][0], _MARK_STYLES.get(meaning, meaning))
 
 
@@ -289,7 +290,7 @@ def _styled(cell: str | Styled, screen: Screen) -> Styled:
 
 
 def measure(text: str) -> int:
-    """Columns that ``text`` takes; the width of Flow's own marks is known without a table."""
+    """Width of ``text`` in columns; that of Flow's own marks is known without a table."""
     if text.isascii() or text.translate(_NARROW).isascii():
         return len(text)
     from flow.render.columns import width
@@ -298,7 +299,7 @@ def measure(text: str) -> int:
 
 
 def took(seconds: float) -> str:
-    """How long something ran: ``1.2 s``, ``21 s``, ``3 min 24 s``, ``1 h 18 m``."""
+    """A duration in words: ``1.2 s``, ``21 s``, ``3 min 24 s``, ``1 h 18 m``."""
     if seconds < 9.95:
         return f"{max(seconds, 0.0):.1f} s"
     whole = int(seconds + 0.5)
@@ -310,7 +311,7 @@ def took(seconds: float) -> str:
 
 
 def ago(seconds: float) -> str:
-    """How old something is: ``now``, ``4 min``, ``1 h 18 m``, ``2 d``."""
+    """An age in words: ``now``, ``4 min``, ``1 h 18 m``, ``2 d``."""
     minutes = int(max(seconds, 0)) // 60
     if minutes < 1:
         return "now"

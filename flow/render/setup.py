@@ -1,4 +1,4 @@
-"""The conversation of ``flow init`` at a terminal, what it wrote, and ``flow doctor``."""
+"""The conversation of ``flow init`` at a terminal, its results, and ``flow doctor``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _LONGEST = 200
 
 
 class ToldStep(Protocol):
-    """One file, and what was done with it."""
+    """One file, and the action on it."""
 
     @property
     def file(self) -> str:
@@ -45,11 +45,11 @@ class ToldStep(Protocol):
 
     @property
     def did(self) -> str:
-        """What was done, in one line."""
+        """The action on the file, in one line."""
 
     @property
     def short(self) -> Sequence[str]:
-        """The same in a few words a line; empty where nothing was written."""
+        """The action in a few words per line; empty if nothing was written."""
 
 
 def set_up(
@@ -61,9 +61,9 @@ def set_up(
     private: bool,
     git_line: str = "",
 ) -> list[str]:
-    """What was written, what is to be known about it, and the next command.
+    """The written files, notes about them, and the next command.
 
-    ``git_line`` is to be added by a person, to the file that a step names: it stands whole.
+    A person must add ``git_line`` to the file that a step names: it is shown in full.
     """
     lines = [""]
     written = [step for step in steps if step.short]
@@ -87,7 +87,7 @@ def set_up(
 
 
 def _not_done(step: ToldStep, git_line: str, screen: Screen) -> list[str]:
-    """Why a file was not written, and the line that a person adds to it."""
+    """The reason that a file was not written, and the line that a person adds to it."""
     asked = bool(git_line) and step.did.endswith(git_line)
     did = visible(step.did[: len(step.did) - len(git_line)] if asked else step.did)
     narrow = screen if screen.columns is None else screen._replace(columns=screen.columns - _INDENT)

@@ -1,6 +1,6 @@
 """Terminal text from the documents that ``--json`` prints. Pure; foreign text is made visible.
 
-``paint`` is ``(style, text) → text``: it adds colour where there is any.
+``paint`` is ``(style, text) → text``: it adds colour if the output has colours.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FIELDS = 16
 
 
 def show(value: object) -> str:
-    """A value in one line; ``-`` for nothing."""
+    """A value on one line; ``-`` for nothing."""
     if value is None or value == "":
         return "-"
     if isinstance(value, str):
@@ -37,12 +37,12 @@ def show(value: object) -> str:
 
 
 def why_stale(reasons: Sequence[str]) -> str:
-    """Why evidence is not fresh."""
+    """The reasons that evidence is not fresh."""
     return ", ".join(WORDS[reason] for reason in reasons)  # type: ignore[index]
 
 
 def open_first(rows: Sequence[Document]) -> list[Document]:
-    """The rows of criteria to show; of many, those that did not pass first."""
+    """The rows of criteria to show; of many, those that did not pass come first."""
     if len(rows) > PATHS:
         rows = sorted(rows, key=lambda row: row.get("status") == "pass")
     return list(rows[:PATHS])
@@ -73,7 +73,7 @@ _NOT_LISTED = (
     *("at", "seq", "type", "goal_id", "reason", "from", "to"),
     *("difference", "key", "prev", "hash", "ledger_head"),
 )
-"""Shown elsewhere in the line, or for programs only, like the digests."""
+"""Fields that the line shows elsewhere, or that are for programs only, like the digests."""
 
 
 def _event_line(event: Document) -> str:
@@ -132,7 +132,7 @@ def settings(rows: Sequence[Document]) -> list[str]:
 
 
 def setting_written(document: Document, *, was_set: bool) -> list[str]:
-    """``flow config set`` and ``unset``: the change, and what is in force where that differs."""
+    """``flow config set`` and ``unset``: the change, and the value in force if it differs."""
     key, file = document["key"], document["file"]
     before = visible(json.dumps(document["before"], ensure_ascii=False))
     if document["set"]:
