@@ -73,7 +73,7 @@ def examine(
         from flow.wiring.amending import Amending  # few name one
 
         amend = Amending(context).amend_untrusted
-        request = named_contract.named(context, request, trust_digest, amend)
+        request = named_contract.take_named(context, request, trust_digest, amend)
     context.take_settings_of(context.run_of(goal_id))
     if request.run_id is not None:
         ids.run_id(request.run_id)

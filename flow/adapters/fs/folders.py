@@ -1,7 +1,7 @@
 """Folders below a root, walked without following a symlink, and the system's errors put into words.
 
 For :mod:`flow.adapters.fs.files` and :mod:`flow.adapters.fs.locks`, which describe the rules. Each
-access walks to its folder anew, except for those that a thread holds (:func:`held`).
+access walks to its folder anew, except for those that a thread holds (:func:`folders_kept_open`).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def open_parent(root: str, rel: str) -> tuple[int, str]:
 
 
 @contextmanager
-def held(root: str, *rels: str, make: bool = True) -> Iterator[None]:
+def folders_kept_open(root: str, *rels: str, make: bool = True) -> Iterator[None]:
     """Hold these folders: in the block this thread walks to them once, not for each file in them.
 
     Missing ones are made. Without ``make`` a folder that cannot be opened is not held, and each

@@ -87,9 +87,9 @@ class InboxCheckout:
         run_id = loaded.goal.run_id if loaded.goal.status not in TERMINAL else None
         stamps = {files: self._stamps.of(run_id, with_files=files) for files in (False, True)}
         stands = (
-            goal_facts.here(self.goals, loaded)
+            goal_facts.standing_here(self.goals, loaded)
             if here
-            else goal_facts.away(self.goals, loaded.goal)
+            else goal_facts.standing_away(self.goals, loaded.goal)
         )._replace(contract=loaded.contract)
         stamp = stamps[stands.rests_on_files]
         row["stands"] = None

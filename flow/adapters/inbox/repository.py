@@ -65,7 +65,9 @@ class InboxRepository:
         copies, failed = [], [*unreadable]
         for branch, goal in goals:
             try:
-                copies.append(BranchCopy(branch, goal.summary, goal_facts.away(first.goals, goal)))
+                copies.append(
+                    BranchCopy(branch, goal.summary, goal_facts.standing_away(first.goals, goal))
+                )
             except FlowError as error:
                 failed.append(UnreadableOnBranch(branch, goal.id, error))
         if stamp and not failed:  # an unreadable one may be readable the next time

@@ -16,7 +16,7 @@ import os
 from flow.adapters.chain import event_log, ledger_file
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files, locks
-from flow.adapters.fs.folders import held
+from flow.adapters.fs.folders import folders_kept_open
 from flow.adapters.ledger.reader import DISCOUNTED, remember_sidecar
 from flow.core import layout
 from flow.core.chain.entries import EVIDENCE, following
@@ -76,9 +76,9 @@ def record(
     root, run = run_record.root, run_record.run(run_id)
     folders_of_run = (layout.run_dir(run_id), layout.evidence_dir(run_id))
     with (
-        held(root, layout.RUNS),  # the lock's folder and the run's are below it
+        folders_kept_open(root, layout.RUNS),  # the lock's folder and the run's are below it
         locks.exclusive(root, layout.run_lock(run_id), quick=True),
-        held(root, *folders_of_run),
+        folders_kept_open(root, *folders_of_run),
     ):
         last = settle(run)  # first: what it publishes takes an id
         evidence_id = free_id(root, run_id, wanted, suffix=suffix)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from flow.adapters.chain import event_log, ledger_file
 from flow.adapters.chain.newest_lines import NewestLines
 from flow.adapters.fs import files, lenient_json
-from flow.adapters.fs.folders import held
+from flow.adapters.fs.folders import folders_kept_open
 from flow.core import layout
 from flow.core.chain.entries import DROPPED
 from flow.core.goal import ids
@@ -143,7 +143,7 @@ class FileRecords:
     def together(self, run_id: str) -> Iterator[None]:
         """See :meth:`Records.together`: its folder and the pinned heads are looked up once."""
         folder = layout.evidence_dir(ids.run_id(run_id))
-        with held(self._root, folder, make=False), self._record.heads_read_once():
+        with folders_kept_open(self._root, folder, make=False), self._record.heads_read_once():
             yield
 
     def counted(self, evidence_ref: str, mentioning: str = "") -> Evidence | None:
@@ -156,7 +156,7 @@ class FileRecords:
         run_id, evidence_id = layout.sidecar_of(evidence_ref)
         if not run_id:
             return None
-        with held(self._root, layout.evidence_dir(run_id), make=False):
+        with folders_kept_open(self._root, layout.evidence_dir(run_id), make=False):
             return self._counted(run_id, evidence_id, mentioning.encode("utf-8"))
 
     def _counted(self, run_id: str, evidence_id: str, mentioning: bytes) -> Evidence | None:

@@ -71,13 +71,13 @@ class CheckoutNotes:
         closed = _closed_goals(document["closed"]) if "closed" in document else {}
         return OpenGoals(git_dir if isinstance(git_dir, str) else None, goals_by_id, closed)
 
-    def coming(self, goal_id: str, status: str) -> None:
+    def note_next_status(self, goal_id: str, status: str) -> None:
         """Record that Flow is about to write ``status``; until then the last one counts as well."""
         known = self.read().goals.get(goal_id)
         if known is not None and status not in known.statuses:
             self._store(known._replace(statuses=(*known.statuses, status)))
 
-    def left(self, goal: OpenGoal) -> None:
+    def note_open(self, goal: OpenGoal) -> None:
         """Record that Flow left the goal open in this state."""
         known = self.read().goals.get(goal.goal_id)
         if known is not None and not goal.contract:
@@ -93,7 +93,7 @@ class CheckoutNotes:
             self._write(before._replace(goals=_without(before.goals, [goal_id])))
         return True
 
-    def closed(self, goal: ClosedGoal) -> None:
+    def note_closed(self, goal: ClosedGoal) -> None:
         """Record that the goal was closed: it is not missing, and the next stop reports it."""
         with self._changing() as before:
             rows = [*_without(before.closed, [goal.goal_id]).values(), goal][-MOST_CLOSED:]

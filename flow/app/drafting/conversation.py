@@ -49,7 +49,7 @@ class Person(Protocol):
 class ProjectPort(Protocol):
     """The checkout that a goal is drafted in."""
 
-    def offers(self) -> Sequence[Offer]:
+    def offered_commands(self) -> Sequence[Offer]:
         """Commands of the project's own."""
 
     def goal_ids(self) -> Sequence[str]:
@@ -58,13 +58,13 @@ class ProjectPort(Protocol):
     def check_name(self, name: str) -> None:
         """Raise :class:`InputError` for what is no free goal's id."""
 
-    def taken(self) -> Sequence[str]:
+    def default_ids(self) -> Sequence[str]:
         """Ids of criteria that every new goal gets."""
 
     def check_command(self, criterion: dict[str, Any]) -> None:
         """Raise :class:`InputError` for a command that bash cannot read."""
 
-    def notes(self, criterion: dict[str, Any]) -> Sequence[str]:
+    def remarks(self, criterion: dict[str, Any]) -> Sequence[str]:
         """Remarks on a command that cannot show a failure, runs no test, or cannot pass."""
 
     def attempt(self, criterion: dict[str, Any]) -> Trial:
@@ -117,7 +117,7 @@ def converse(
         criteria = _Criteria(person, project).asked()
     allow = words.allow or _paths(person, project)
     whole = words._replace(outcome=outcome, more=criteria, allow=allow)
-    return _decided(person, project, *project.text(goal_id, whole))
+    return _asked_to_write(person, project, *project.text(goal_id, whole))
 
 
 def _outcome(person: Person) -> str:
@@ -143,8 +143,8 @@ class _Criteria:
 
     def __init__(self, person: Person, project: ProjectPort) -> None:
         self._person, self._project = person, project
-        self._offers = project.offers()
-        self._taken: list[str] = list(project.taken())
+        self._offers = project.offered_commands()
+        self._used_ids: list[str] = list(project.default_ids())
         self._criteria: list[dict[str, Any]] = []
 
     def asked(self) -> tuple[dict[str, Any], ...]:
@@ -156,31 +156,31 @@ class _Criteria:
             if not line and self._criteria:
                 return tuple(self._criteria)
             try:
-                self._take(line)
+                self._add_criterion(line)
             except InputError as error:
                 self._person.tell(_refusal(error))
 
-    def _take(self, line: str) -> None:
+    def _add_criterion(self, line: str) -> None:
         if not line:
             raise InputError("a goal needs at least one criterion", remedy="text :: command")
         pairs = [(offer.text, offer.command) for offer in self._offers]
         typed = typed_criterion(line, pairs)
         fuzzy = " :: " not in f" {typed} "
         criterion = parse_criterion(typed, fuzzy=fuzzy)
-        named = criterion.get("id") or next(free_ids(self._taken))
-        if named in self._taken:
+        named = criterion.get("id") or next(free_ids(self._used_ids))
+        if named in self._used_ids:
             raise InputError(f"{named} is there already", remedy="leave the id out")
         criterion = {**criterion, "id": named}
-        self._prove(criterion) if not fuzzy else self._ask_rubric(criterion)
-        self._taken.append(named)
+        self._try_command(criterion) if not fuzzy else self._ask_rubric(criterion)
+        self._used_ids.append(named)
         self._criteria.append(criterion)
 
-    def _prove(self, criterion: dict[str, Any]) -> None:
+    def _try_command(self, criterion: dict[str, Any]) -> None:
         """Try a command; running what the person has just typed or chosen is what they asked."""
         self._project.check_command(criterion)
         self._person.tell(TrialBegan(criterion["id"]))
         self._person.tell(Tried(criterion["id"], self._project.attempt(criterion)))
-        for note in self._project.notes(criterion):
+        for note in self._project.remarks(criterion):
             self._person.tell(Noted(note))
 
     def _ask_rubric(self, criterion: dict[str, Any]) -> None:
@@ -188,7 +188,7 @@ class _Criteria:
             letter, _, name = answer.partition(" ")
             try:
                 if answer == "c":
-                    self._prove({**criterion, "verification_command": criterion["text"]})
+                    self._try_command({**criterion, "verification_command": criterion["text"]})
                     criterion["verification_command"] = criterion["text"]
                     return
                 if letter != "r" or not name.strip():
@@ -214,7 +214,7 @@ def _paths(person: Person, project: ProjectPort) -> tuple[str, ...]:
             return patterns
 
 
-def _decided(person: Person, project: ProjectPort, file: str, text: str) -> Drafted | None:
+def _asked_to_write(person: Person, project: ProjectPort, file: str, text: str) -> Drafted | None:
     typed = text
     while True:
         answer = person.ask(AskWrite(file, text)).lower()

@@ -38,19 +38,19 @@ def is_no_evidence(event: Mapping[str, Any]) -> bool:
     return not str(event.get("type")).startswith("evidence")
 
 
-def away(port: FactsPort, goal: Goal) -> StandingGoal:
+def standing_away(port: FactsPort, goal: Goal) -> StandingGoal:
     """A goal whose branch is not checked out: as far as goal and record tell."""
-    facts = _known(newest(port, goal))._replace(here=False)
+    facts = _own_facts(newest(port, goal))._replace(here=False)
     if goal.status not in TERMINAL and goal.status != "draft":
         proposal = _recorded(port.closing_context(), goal)
         facts = facts._replace(proposal=str(proposal["to"]) if proposal else "")
     return StandingGoal(facts, _since(port, goal), goal.outcome)
 
 
-def here(port: FactsPort, loaded: LoadedGoal) -> StandingGoal:
+def standing_here(port: FactsPort, loaded: LoadedGoal) -> StandingGoal:
     """A goal whose branch is checked out."""
     goal = loaded.goal
-    facts = _known(newest(port, goal))._replace(unfinished=port.is_pending(goal.id))
+    facts = _own_facts(newest(port, goal))._replace(unfinished=port.is_pending(goal.id))
     pause = shown_pause(port, goal)
     since = _since(port, goal)
     if goal.status in TERMINAL:
@@ -67,7 +67,7 @@ def here(port: FactsPort, loaded: LoadedGoal) -> StandingGoal:
     return StandingGoal(facts, since, goal.outcome, loaded.contract, rests_on_files)
 
 
-def _known(goal: Goal) -> GoalFacts:
+def _own_facts(goal: Goal) -> GoalFacts:
     """The facts in the goal's own file."""
     required = [c for c in goal.criteria if c.must_pass]
     return GoalFacts(

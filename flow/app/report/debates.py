@@ -33,7 +33,7 @@ def reported_debate(
     ``judges`` have at least one section each. ``spoilt``: a report is missing or altered, so the
     others are no consensus.
     """
-    state = held(about, judges)
+    state = debate_state(about, judges)
     last = state.positions
     scores = model.means(about.criteria, last)
     end = state.agreements[-1]
@@ -50,7 +50,10 @@ def reported_debate(
         state.rounds,
         at_most(state.agreements[0].overall),
         at_most(end.overall),
-        (*(["a report is missing, or is not what Flow wrote"] if spoilt else []), *_apart(end)),
+        (
+            *(["a report is missing, or is not what Flow wrote"] if spoilt else []),
+            *_disagreements(end),
+        ),
         tuple(_voices(state)),
         tuple((p.text, p.judges) for p in by_kind["strengths"]),
         tuple((p.text, p.judges) for p in by_kind["weaknesses"]),
@@ -81,7 +84,7 @@ def _voices(state: DebateState) -> Iterator[DebateVoice]:
         )
 
 
-def held(about: DebateSubject, judges: Sequence[DebateJudge]) -> DebateState:
+def debate_state(about: DebateSubject, judges: Sequence[DebateJudge]) -> DebateState:
     """The debate as its reports have it: as far as every judge came."""
     rounds = min(len(judge.sections) for judge in judges) - 1
     agreements = []
@@ -98,7 +101,7 @@ def held(about: DebateSubject, judges: Sequence[DebateJudge]) -> DebateState:
     return DebateState(about, "debate", tuple(judges), rounds, tuple(agreements))
 
 
-def _apart(end: Agreement) -> Iterator[str]:
+def _disagreements(end: Agreement) -> Iterator[str]:
     """Reasons that the judges have no consensus."""
     if end.overall > model.OVERALL_LIMIT:
         yield f"their overall scores are {at_most(end.overall):.3g} apart"

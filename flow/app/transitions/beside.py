@@ -6,7 +6,7 @@ was asked about must not be a way to a goal that asks for less.
 
 from __future__ import annotations
 
-from flow.core.goal.lifecycle import TERMINAL
+from flow.core.goal.lifecycle import UNDER_WAY
 from flow.core.goal.model import is_of_branch
 from flow.core.tool_calls.speaker import Speaker, is_agent
 from flow.errors import FlowError, PersonNeeded
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from flow.app.open_goals import GoalFiles
     from flow.app.transitions.remembered import RememberedGoals
     from flow.core.goal.model import GoalSummary
-
-
-NOT_OPEN = TERMINAL | {"draft"}
 
 
 class OpenGoalsPort(Protocol):
@@ -49,7 +46,7 @@ def refuse_beside_active(port: OpenGoalsPort, goal_id: str, line: str) -> None:
     """
     if not is_agent(port.speaker):
         return
-    why = next(iter(_open(port, goal_id)), "") or next(iter(_gone(port)), "")
+    why = next(iter(_other_open(port, goal_id)), "") or next(iter(_gone_goals(port)), "")
     if why:
         raise PersonNeeded(
             f"{why}, and this is an agent's shell: a person decides whether goal {goal_id} begins "
@@ -61,7 +58,7 @@ def refuse_beside_active(port: OpenGoalsPort, goal_id: str, line: str) -> None:
         )
 
 
-def _others(port: OpenGoalsPort, goal_id: str) -> Iterable[tuple[str, GoalSummary | None]]:
+def _other_goals(port: OpenGoalsPort, goal_id: str) -> Iterable[tuple[str, GoalSummary | None]]:
     """The other goals of this branch; None for one that cannot be read."""
     branch = port.branch()
     summaries, broken = port.records.summaries()
@@ -71,16 +68,16 @@ def _others(port: OpenGoalsPort, goal_id: str) -> Iterable[tuple[str, GoalSummar
             yield other, goal
 
 
-def _open(port: OpenGoalsPort, goal_id: str) -> Iterable[str]:
+def _other_open(port: OpenGoalsPort, goal_id: str) -> Iterable[str]:
     """Each other goal that is open here, or may be."""
-    for other, goal in _others(port, goal_id):
+    for other, goal in _other_goals(port, goal_id):
         if goal is None:
             yield f"goal {other} cannot be read, so it may be active"
-        elif goal.status not in NOT_OPEN:
+        elif goal.status in UNDER_WAY:
             yield f"goal {other} is {goal.status} on this branch"
 
 
-def _gone(port: OpenGoalsPort) -> Iterable[str]:
+def _gone_goals(port: OpenGoalsPort) -> Iterable[str]:
     """Each goal of this branch that Flow works on and whose file is gone."""
     known = port.remembered.left_open()
     try:
@@ -98,9 +95,9 @@ def _gone(port: OpenGoalsPort) -> Iterable[str]:
 def others_open(port: OpenGoalsPort, goal_id: str) -> list[str]:
     """The other goals of this branch that have begun and are not closed, or are gone."""
     found = []
-    for other, goal in _others(port, goal_id):
+    for other, goal in _other_goals(port, goal_id):
         if goal is None:
             found.append(f"{other}: cannot be read")
-        elif goal.status not in NOT_OPEN:
+        elif goal.status in UNDER_WAY:
             found.append(f"{other}: {goal.status}, {port.records.goal(other).goal.outcome}")
-    return [*found, *_gone(port)]
+    return [*found, *_gone_goals(port)]

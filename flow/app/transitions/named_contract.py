@@ -107,7 +107,9 @@ def refuse_agent_naming_trust(port: SpeakerPort, goal_id: str) -> None:
         )
 
 
-def named(port: NamedContractPort, request: Request, digest: str, amend: AmendUntrusted) -> Request:
+def take_named(
+    port: NamedContractPort, request: Request, digest: str, amend: AmendUntrusted
+) -> Request:
     """Take the contract as the one that is meant; the request, without a proposal where need be.
 
     Raises :class:`PersonNeeded` in an agent's shell.
@@ -120,23 +122,23 @@ def named(port: NamedContractPort, request: Request, digest: str, amend: AmendUn
         return request  # the evaluation says what is wrong
     if digest.lower() != loaded.contract:
         return request
-    known = _known(port, loaded)
+    known = _known_contract(port, loaded)
     port.take_contract(loaded.contract)
     if known is None:
         if not request.dry_run:
-            _remember(port, loaded)
+            _remember_contract(port, loaded)
         return request
     if known["digest"] == loaded.contract:
         return request
     if not request.dry_run:
-        _record(port, loaded, known, amend)
+        _record_change(port, loaded, known, amend)
     return request._replace(
         no_proposal=f"this user knows another contract of the goal ({str(known['digest'])[:12]}); "
         f"a person reads what changed: flow trust record {loaded.goal.id}"
     )
 
 
-def _known(port: NamedContractPort, loaded: LoadedGoal) -> Mapping[str, Any] | None:
+def _known_contract(port: NamedContractPort, loaded: LoadedGoal) -> Mapping[str, Any] | None:
     """The contract that the user's state knows: what was trusted last, else what was named first.
 
     A state folder that cannot be used knows none.
@@ -154,7 +156,7 @@ def _known(port: NamedContractPort, loaded: LoadedGoal) -> Mapping[str, Any] | N
     return note
 
 
-def _remember(port: NamedContractPort, loaded: LoadedGoal) -> None:
+def _remember_contract(port: NamedContractPort, loaded: LoadedGoal) -> None:
     goal = loaded.goal
     note = {"run_id": goal.run_id, "digest": loaded.contract, "contract": goal.contract_document}
     try:
@@ -163,7 +165,7 @@ def _remember(port: NamedContractPort, loaded: LoadedGoal) -> None:
         return  # then nothing is known of it later, as on a fresh machine
 
 
-def _record(
+def _record_change(
     port: NamedContractPort, loaded: LoadedGoal, known: Mapping[str, Any], amend: AmendUntrusted
 ) -> None:
     """Put the change of the contract on the goal's record, once."""

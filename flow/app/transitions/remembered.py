@@ -26,16 +26,16 @@ class GoalMemory(Protocol):
     def read(self) -> OpenGoals:
         """The goals that are open, and those that were closed."""
 
-    def coming(self, goal_id: str, status: str) -> None:
+    def note_next_status(self, goal_id: str, status: str) -> None:
         """A goal is about to get a status."""
 
-    def left(self, goal: OpenGoal) -> None:
+    def note_open(self, goal: OpenGoal) -> None:
         """A goal was left open."""
 
     def forget(self, goal_id: str) -> bool:
         """Forget a goal; False where none was known."""
 
-    def closed(self, goal: ClosedGoal) -> None:
+    def note_closed(self, goal: ClosedGoal) -> None:
         """A goal was closed, which the next stop tells."""
 
 
@@ -79,7 +79,7 @@ class RememberedGoals:
     def before_change(self, goal: Goal, status: str) -> None:
         """A goal is about to get a status: the Stop hook is to know that Flow wrote it."""
         with suppress(FlowError):
-            self._port.checkout_notes.coming(goal.id, status)
+            self._port.checkout_notes.note_next_status(goal.id, status)
 
     def after_change(self, goal: Goal, run_id: str, status: str, contract: str) -> None:
         """Flow has written a goal: the Stop hook misses it until it is closed."""
@@ -93,7 +93,7 @@ class RememberedGoals:
                 self._port.checkout_notes.forget(goal.id)
             else:
                 left = OpenGoal(goal.id, run_id, goal.branch, (status,), contract)
-                self._port.checkout_notes.left(left)
+                self._port.checkout_notes.note_open(left)
 
     def note_closing(self, goal_id: str, branch: str, run_id: str, status: str) -> None:
         """Let the next stop in this checkout tell who closed the goal.
@@ -106,4 +106,4 @@ class RememberedGoals:
             event = self._port.newest_change(goal_id, run_id)
         except FlowError:  # its events are told where they are read
             event = None
-        self._port.checkout_notes.closed(closed_goal(goal_id, branch, status, event))
+        self._port.checkout_notes.note_closed(closed_goal(goal_id, branch, status, event))

@@ -125,7 +125,7 @@ class _CheckoutProject:
         self._outputs = RecordedOutputs(context.top, self._attributor)
         self._defaults = read_defaults(context.top) or NO_DEFAULTS
 
-    def offers(self) -> Sequence[Offer]:
+    def offered_commands(self) -> Sequence[Offer]:
         return project.project_offers(self._context.top)
 
     def goal_ids(self) -> Sequence[str]:
@@ -135,7 +135,7 @@ class _CheckoutProject:
         if ids.goal_id(name) in self.goal_ids():
             raise at_key("ID", name).invalid(f"goal {name} exists already", "use another name")
 
-    def taken(self) -> Sequence[str]:
+    def default_ids(self) -> Sequence[str]:
         return self._defaults.ids
 
     def check_command(self, criterion: dict[str, Any]) -> None:
@@ -144,7 +144,7 @@ class _CheckoutProject:
         if faults:
             raise InputError(faults[0].message, remedy="type it again")
 
-    def notes(self, criterion: dict[str, Any]) -> Sequence[str]:
+    def remarks(self, criterion: dict[str, Any]) -> Sequence[str]:
         warnings = command_warnings(_goal_with(criterion), self._attributor)
         works = self._outputs.works(criterion["verification_command"])
         return [f"{warning}; this can: {works}" if works else warning for warning in warnings]

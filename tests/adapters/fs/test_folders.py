@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from flow.adapters.fs import files
-from flow.adapters.fs.folders import held, split
+from flow.adapters.fs.folders import folders_kept_open, split
 from flow.errors import RefusedError, StorageError
 from tests.support.patience import LONG
 
@@ -34,7 +34,7 @@ def swap(root, to):
 
 @pytest.mark.parametrize("to", ["link", "folder", "nothing"])
 def test_what_is_written_within_stays_in_the_folder_that_was_there(root, to):
-    with held(root, FOLDER):
+    with folders_kept_open(root, FOLDER):
         files.publish_new(root, f"{FOLDER}/one", b"1")
         swap(root, to)
         files.append_line(root, f"{FOLDER}/log", b"line")
@@ -52,7 +52,7 @@ def test_what_is_written_within_stays_in_the_folder_that_was_there(root, to):
 @pytest.mark.parametrize("to", ["link", "folder", "nothing"])
 def test_what_is_below_it_is_walked_to_from_there(root, to, monkeypatch):
     os.makedirs(f"{root}/{FOLDER}/c")
-    with held(root, FOLDER):
+    with folders_kept_open(root, FOLDER):
         swap(root, to)
         opened = []
         plain_open = os.open
@@ -61,7 +61,7 @@ def test_what_is_below_it_is_walked_to_from_there(root, to, monkeypatch):
         )
         files.publish_new(root, f"{FOLDER}/c/one", b"1")
         assert files.read_bytes(root, f"{FOLDER}/c/one") == b"1"
-        with held(root, f"{FOLDER}/c", f"{FOLDER}/new"):
+        with folders_kept_open(root, f"{FOLDER}/c", f"{FOLDER}/new"):
             files.publish_new(root, f"{FOLDER}/new/two", b"2")
         assert root not in opened
         os.symlink("c", f"{root}/moved/link")
@@ -78,7 +78,7 @@ def test_what_is_below_it_is_walked_to_from_there(root, to, monkeypatch):
 def test_a_name_in_it_that_is_a_link_is_refused_as_ever(root, tmp_path, name):
     outside = tmp_path / "outside"
     outside.write_bytes(b"theirs")
-    with held(root, FOLDER):
+    with folders_kept_open(root, FOLDER):
         os.symlink(outside, f"{root}/{FOLDER}/{name}")
         for call in (files.read_bytes, files.digest, files.exists, files.remove):
             with pytest.raises(RefusedError, match="symbolic link"):
@@ -94,7 +94,7 @@ def test_only_the_thread_that_holds_it_goes_there(root):
     def look():
         seen.append(files.read_optional(root, f"{FOLDER}/one"))
 
-    with held(root, FOLDER):
+    with folders_kept_open(root, FOLDER):
         files.publish_new(root, f"{FOLDER}/one", b"1")
         swap(root, "folder")
         thread = threading.Thread(target=look)
@@ -116,17 +116,17 @@ def descriptors():
 def test_nothing_stays_open(root, how):
     before = descriptors()
     if how == "left":
-        with held(root, FOLDER, "a"):
+        with folders_kept_open(root, FOLDER, "a"):
             files.exists(root, f"{FOLDER}/one")
     elif how == "again":
-        with held(root, FOLDER), held(root, FOLDER, "a"):
+        with folders_kept_open(root, FOLDER), folders_kept_open(root, FOLDER, "a"):
             pass
     elif how == "raised":
-        with pytest.raises(ZeroDivisionError), held(root, FOLDER):
+        with pytest.raises(ZeroDivisionError), folders_kept_open(root, FOLDER):
             raise ZeroDivisionError
     else:
         os.symlink("a", f"{root}/link")
-        with pytest.raises(RefusedError), held(root, FOLDER, "link/b"):
+        with pytest.raises(RefusedError), folders_kept_open(root, FOLDER, "link/b"):
             pass
     assert descriptors() == before
     swap(root, "folder")
@@ -139,7 +139,7 @@ def test_to_read_nothing_is_made_and_each_access_says_why(root, what):
         os.symlink(".", f"{root}/a")
     elif what == "file":
         open(f"{root}/a", "w").close()
-    with held(root, FOLDER, make=False):
+    with folders_kept_open(root, FOLDER, make=False):
         if what == "nothing":
             assert files.read_optional(root, f"{FOLDER}/one") is None
             assert os.listdir(root) == []
@@ -149,7 +149,7 @@ def test_to_read_nothing_is_made_and_each_access_says_why(root, what):
 
 
 def test_an_error_of_the_system_names_the_file(root):
-    with held(root, FOLDER):
+    with folders_kept_open(root, FOLDER):
         os.rmdir(f"{root}/{FOLDER}")
         with pytest.raises(StorageError) as caught:
             files.publish_new(root, f"{FOLDER}/one", b"1")

@@ -64,7 +64,7 @@ class Checkout:
         self.edits: list[str] = []
         self.held: tuple[str, Words] | None = None
 
-    def offers(self) -> Sequence[Offer]:
+    def offered_commands(self) -> Sequence[Offer]:
         return (Offer("The tests pass", "pytest -q", "pyproject.toml"),)
 
     def goal_ids(self) -> Sequence[str]:
@@ -74,14 +74,14 @@ class Checkout:
         if name in ("polite", "No"):
             raise InputError(f"{name} is not free", remedy="another")
 
-    def taken(self) -> Sequence[str]:
+    def default_ids(self) -> Sequence[str]:
         return ("AC2",)
 
     def check_command(self, criterion: dict[str, Any]) -> None:
         if criterion["verification_command"] == "if":
             raise InputError("bash -n refuses it", remedy="type it again")
 
-    def notes(self, criterion: dict[str, Any]) -> Sequence[str]:
+    def remarks(self, criterion: dict[str, Any]) -> Sequence[str]:
         return ["masked"] if "||" in criterion["verification_command"] else []
 
     def attempt(self, criterion: dict[str, Any]) -> Trial:
@@ -150,15 +150,15 @@ def test_the_whole_conversation() -> None:
     assert person.said == [
         AskOutcome(),
         AskName("polite-now"),
-        AskCriterion(True, checkout.offers()),
+        AskCriterion(True, checkout.offered_commands()),
         TrialBegan("AC1"),
         Tried("AC1", PASSED),
-        AskCriterion(False, checkout.offers()),
+        AskCriterion(False, checkout.offered_commands()),
         TrialBegan("AC3"),
         Tried("AC3", PASSED),
-        AskCriterion(False, checkout.offers()),
+        AskCriterion(False, checkout.offered_commands()),
         AskRubric("AC4", "it reads well"),
-        AskCriterion(False, checkout.offers()),
+        AskCriterion(False, checkout.offered_commands()),
         AskPaths(("src/**",)),
         ChangedAlready(("src/a.py",), ("*.key",)),
         AskWrite(FILE, "the text"),

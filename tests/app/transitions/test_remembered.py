@@ -41,17 +41,17 @@ class Port:
     def read(self) -> OpenGoals:
         return OpenGoals(None, self.goals)
 
-    def coming(self, goal_id: str, status: str) -> None:
+    def note_next_status(self, goal_id: str, status: str) -> None:
         self.calls.append(("coming", goal_id, status))
 
-    def left(self, goal: OpenGoal) -> None:
+    def note_open(self, goal: OpenGoal) -> None:
         self.calls.append(("left", goal))
 
     def forget(self, goal_id: str) -> bool:
         self.calls.append(("forget", goal_id))
         return True
 
-    def closed(self, goal: Any) -> None:
+    def note_closed(self, goal: Any) -> None:
         self.calls.append(("closed", goal.goal_id, goal.status))
 
 
