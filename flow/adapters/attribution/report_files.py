@@ -12,7 +12,7 @@ _JUNIT_ROOTS = ("testsuites", "testsuite")
 
 
 class _NotOne(Exception):
-    """It is no report of this kind. Never leaves this module."""
+    """The data is no report of this kind. Never leaves this module."""
 
 
 def read_report(data: bytes) -> Summary | None:
