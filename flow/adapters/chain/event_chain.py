@@ -62,7 +62,7 @@ class _EventReader:
         self._rel, self._lines = rel, 0
 
     def end(self, *, earlier: bool) -> None:
-        """End the file; with ``earlier`` events before it, it was full, so it must hold some."""
+        """End the file. ``earlier``: a newer file follows it, so it must hold events."""
         if earlier and not self._lines:
             self._name("unaccounted", "holds no event; Flow leaves no such file")
         elif earlier and self._torn is not None:
