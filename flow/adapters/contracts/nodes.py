@@ -35,12 +35,12 @@ class YamlNode:
         self.end: int = event.end_mark.index
         self.column: int = event.start_mark.column
         self.in_flow = in_flow
-        """Inside ``{}`` or ``[]``."""
+        """Whether it is inside ``{}`` or ``[]``."""
         self.is_flow = False
-        """It is itself ``{}`` or ``[]``."""
+        """Whether it is written as ``{}`` or ``[]``."""
         self.style: str = ""
         self.keep = False
-        """A block scalar with ``+``: the blank lines after it are part of it."""
+        """Whether it is a block scalar with ``+``: then the blank lines after it are part of it."""
         self.value: str = ""
         self.entries: list[Entry] = []
 
