@@ -76,7 +76,7 @@ class CombinedStamp:
 
     @property
     def text(self) -> str:
-        """The stamp."""
+        """The combined stamp: SHA-256 (hex) over everything that it depends on."""
         return sha256("\n".join(self._parts).encode("utf-8", "surrogateescape")).hexdigest()
 
     @property

@@ -195,7 +195,7 @@ def sync_folder(fd: int) -> None:
 
 
 class ReportedErrors:
-    """In its block an error of the system becomes a :class:`StorageError` that names the file.
+    """Turns an error of the system in its block into a :class:`StorageError` with the file's name.
 
     A class: it is entered for every access to a file, and a generator costs three times as much.
     """
