@@ -43,7 +43,7 @@ class InboxContents(NamedTuple):
     """Everything that the inbox shows at one moment."""
 
     rows: list[InboxItem]
-    """By section and age."""
+    """The rows, by section and age."""
     checkouts: list[tuple[str, InboxCheckout]]
     """Every examined checkout, by path, with its repository's top level."""
 
