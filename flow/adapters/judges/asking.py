@@ -76,7 +76,7 @@ class BackendJudge:
         work: str | None,
         budget: Budget,
         clock: Clock,
-        policy: RetryPolicy = RetryPolicy(),  # noqa: B008  # a value that nobody can change
+        policy: RetryPolicy = RetryPolicy(),  # noqa: B008  # an immutable value
         environ: Mapping[str, str] | None = None,
     ) -> None:
         """``work`` is an existing folder for short-lived ones; None is the system's.

@@ -32,7 +32,7 @@ def choose(
     work: str | None,
     budget: Budget | None = None,
     clock: Clock | None = None,
-    policy: RetryPolicy = RetryPolicy(),  # noqa: B008  # a value that nobody can change
+    policy: RetryPolicy = RetryPolicy(),  # noqa: B008  # an immutable value
 ) -> AskJudge | NoAnswer:
     """The judge that ``spec`` names, or why there is none; no request is sent yet.
 

@@ -43,7 +43,7 @@ class Clock(NamedTuple):
     """Seconds of a clock that never steps back."""
     sleep: Callable[[float], None]
     chance: Callable[[], float]
-    """From 0 up to 1."""
+    """Random number from 0 up to, but not including, 1."""
 
 
 def real_clock() -> Clock:
@@ -57,7 +57,7 @@ def retry(
     seconds: float,
     *,
     clock: Clock,
-    policy: RetryPolicy = RetryPolicy(),  # noqa: B008  # a value that nobody can change
+    policy: RetryPolicy = RetryPolicy(),  # noqa: B008  # an immutable value
 ) -> JudgeAnswer | NoAnswer:
     """Call ``attempt`` (with the remaining seconds) until its result is final.
 
