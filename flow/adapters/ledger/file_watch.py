@@ -68,7 +68,7 @@ class _GoalFile(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Size of the file in bytes; 0 if its stamp is not known."""
         return self.stamp[files.SIZE_IN_STAMP] if self.stamp else 0
 
 
@@ -96,7 +96,7 @@ class FileWatch:
             self._referred.setdefault(folder, {})[name] = reference
         self._vouches = vouches
         self._state: dict[str, object] | None = None
-        """None before the first look."""
+        """Name → state at the last look; None before the first one."""
         self._seq = 0
         self._elsewhere: dict[str, Stamp] | None = None
         """Other goals' files and the sidecars referred to, as they were at the last look."""

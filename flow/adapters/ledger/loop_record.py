@@ -104,7 +104,7 @@ class StopRecord:
 def note_spoken(
     context: LoopContext, run_id: str | None, goal_id: str, event: Mapping[str, Any]
 ) -> None:
-    """Append a speaker's words to the run's events, if there are any events."""
+    """Append an event with its speaker to the run's events, if there are any."""
     if run_id is not None and event_log.last_seq(context.top, run_id):
         spoken = context.speaker.fields() if context.speaker is not None else {}
         append_event(context, run_id, goal_id, {**event, **spoken})
