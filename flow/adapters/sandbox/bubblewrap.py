@@ -217,7 +217,7 @@ def _programs(environ: Mapping[str, str], hidden: Sequence[str]) -> list[str]:
 
 
 def _hide_covered(mounts: dict[str, str], top: str, environ: Mapping[str, str]) -> None:
-    """Hide secrets wherever a shown folder would show them."""
+    """Hide secrets, sockets and the state folder wherever a shown folder would show them."""
     paths = [path for home in _home_folders(environ) for path in sandbox_home.secrets(home)]
     state = environ.get("FLOW_STATE_DIR", "")
     if state.startswith("/") and os.path.isdir(state):
