@@ -46,7 +46,7 @@ class Notes:
         write_json(self._folder, self._rel(goal_id), note, "write a note of the user's")
 
     def remove(self, goal_id: str) -> None:
-        """Remove the note."""
+        """Remove the note; an absent one is fine."""
         if check_state_dir(self._folder):
             files.remove(self._folder, self._rel(goal_id), sync=False)
 
