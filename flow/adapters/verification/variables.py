@@ -96,7 +96,7 @@ _PATTERNS = tuple(variable for variable in VARIABLES if "*" in variable.name)
 
 
 def changing(name: str) -> Variable | None:
-    """The entry of a variable; npm ignores the case of its own, so case is ignored here."""
+    """The entry of a variable, or None. Case does not matter for npm's own, as for npm itself."""
     variable = _EXACT.get(name.lower())
     if variable is not None and (variable.name == name or variable.name.startswith("npm_")):
         return variable

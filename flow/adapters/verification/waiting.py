@@ -41,7 +41,7 @@ class Waiting:
 
     @property
     def waits(self) -> GoalNotes:
-        """The wait of each goal."""
+        """Notes on the waits of goals, one note for each goal."""
         return self._context.notes("waits")
 
     def shift(self, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
