@@ -95,7 +95,7 @@ class CleanFiles:
         return self._stamps[number * STAMPS_SIZE : (number + 1) * STAMPS_SIZE]
 
     def all_stamps(self) -> dict[bytes, Stamps]:
-        """A dict of all files."""
+        """path → stamps of all files, as a dict."""
         sizes = range(0, len(self._stamps), STAMPS_SIZE)
         return dict(zip(self, (self._stamps[at : at + STAMPS_SIZE] for at in sizes), strict=True))
 

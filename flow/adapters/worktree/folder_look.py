@@ -25,7 +25,7 @@ class FolderLook(NamedTuple):
     """Content of a folder, as paths below the top level; unchanged files are not named."""
 
     files: list[bytes]
-    """Files with other stamps, or that were not clean. There may be very many."""
+    """Entries (no folders) that have other stamps, or were not clean. There may be very many."""
     folders: list[bytes]
     missing: list[bytes]
     """Clean files that do not exist any more."""

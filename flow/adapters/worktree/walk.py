@@ -116,7 +116,7 @@ class Walk:
         """Clean files that were absent when their folder was examined."""
 
     def run(self) -> None:
-        """Run the walk."""
+        """Walk the tree and fill the attributes of the result. May be called once."""
         self._doubt()
         if self._collect:
             for path in {*self._table, *self._tracked}:
