@@ -103,7 +103,7 @@ def main(words: Sequence[str]) -> int:
     except (KeyboardInterrupt, _TooLate):
         ctrl_c.ignore()  # it may have come instead of the one above
         answer = _failed_answer("the hook was ended before it was done")
-    except BaseException as error:  # noqa: BLE001 - whatever it is, the host gets its answer
+    except BaseException as error:  # noqa: BLE001 - after any error the host gets its answer
         answer = _failed_answer(_crashed(error))
     _print_answer(to_document(host, answer))
     return 0
@@ -120,7 +120,7 @@ def judge(words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         ctrl_c.ignore()
         said = ""
-    except BaseException as error:  # noqa: BLE001 - whatever it is, the host gets its answer
+    except BaseException as error:  # noqa: BLE001 - after any error the host gets its answer
         said = f"autoJudge did not work: {_crashed(error)}"
     _print_answer({"systemMessage": f"Flow: {said}"} if said else {})
     return 0
@@ -144,7 +144,7 @@ def pre_tool_use() -> int:
     except KeyboardInterrupt:
         ctrl_c.ignore()
         asked = _cannot_look("it was ended before it was done")
-    except BaseException as error:  # noqa: BLE001 - whatever it is, the host gets its answer
+    except BaseException as error:  # noqa: BLE001 - after any error the host gets its answer
         asked = _cannot_look(_crashed(error))
     if asked is not None:
         decision: dict[str, Any] = {
