@@ -85,7 +85,7 @@ def _lockable_folders(state: str) -> Iterator[str]:
             try:
                 with locks.exclusive(state, f"{FOLDER}/{name}/{LOCK}", timeout=0, quick=True):
                     yield os.path.join(above, name)
-            except FlowError:  # at work; or gone, or nothing of Flow's
+            except FlowError:  # in use; or gone, or not Flow's
                 continue
 
 
