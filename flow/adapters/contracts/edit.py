@@ -41,7 +41,7 @@ def edited(
         raise _refused(file, changes) from error
     if not same_document(reading.document, wanted):
         raise _refused(file, changes)
-    hand_on(data, reading)  # who edits a file reads it next
+    hand_on(data, reading)  # the next step reads the edited file
     return result
 
 
@@ -82,7 +82,7 @@ def _refused(file: str, changes: Sequence[tuple[Path, Any]]) -> RefusedError:
     )
 
 
-# The document as it is to be ------------------------------------------------------------
+# The intended document ------------------------------------------------------------------
 
 
 def _changed(document: Any, changes: Sequence[tuple[Path, Any]], file: str) -> Any:

@@ -130,7 +130,7 @@ def decode_text(data: bytes, *, file: str, what: str, limit: int = LIMIT) -> str
     """The file's text; :class:`ContractError` for anything but plain UTF-8 text."""
     refuse_encoding(data, file=file, what=what, limit=limit)
     text = data.decode("utf-8")
-    if text.replace("\n", "").isprintable():  # as most are, and none of those characters is
+    if text.replace("\n", "").isprintable():  # most are, and none of those characters is
         return text
     faults = [
         in_file(file, f"line {text.count(chr(10), 0, control.start()) + 1}", control.group()).fault(
