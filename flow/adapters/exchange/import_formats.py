@@ -46,7 +46,7 @@ _COMMIT_PROPERTIES = frozenset(
 
 def detect_format(data: bytes, file: str) -> Format:
     """The format of a report; :class:`InputError` if it looks like none."""
-    if _first_bytes(data).replace(b"\0", b"").startswith(b"<"):  # UTF-16 is XML's own right
+    if _first_bytes(data).replace(b"\0", b"").startswith(b"<"):  # XML may be in UTF-16
         return "junit"
     if _first_bytes(data).startswith(b"{"):
         document = _json_object(data, file, "report")
@@ -197,7 +197,7 @@ def _junit_report(data: bytes) -> CheckReport:
     parser.StartDoctypeDeclHandler = refuse
     parser.EntityDeclHandler = refuse
     try:
-        parser.Parse(data if b"\0" in data[:4] else data.strip(), True)  # UTF-16 has its zeroes
+        parser.Parse(data if b"\0" in data[:4] else data.strip(), True)  # UTF-16 contains NUL bytes
     except NoReport:
         raise
     except (expat.ExpatError, LookupError, ValueError) as error:  # also an unknown encoding
