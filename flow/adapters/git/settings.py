@@ -32,7 +32,7 @@ HARMLESS: Mapping[bytes, frozenset[bytes] | None] = {
     b"gitflow": _ALL,
     b"github": _ALL,
     b"gui": _ALL,
-    b"http": _ALL,  # how others are reached
+    b"http": _ALL,  # access to remotes
     b"init": frozenset((b"defaultbranch",)),
     b"lfs": frozenset((b"access", b"repositoryformatversion")),
     b"maintenance": _ALL,
@@ -41,7 +41,7 @@ HARMLESS: Mapping[bytes, frozenset[bytes] | None] = {
     b"remote": frozenset((b"url", b"pushurl", b"fetch", b"tagopt", b"prune", b"gh-resolved")),
     b"safe": _ALL,
     b"submodule": frozenset((b"active", b"url")),
-    b"url": frozenset((b"insteadof", b"pushinsteadof")),  # where others are reached
+    b"url": frozenset((b"insteadof", b"pushinsteadof")),  # addresses of remotes
     b"user": _ALL,
 }
 """section → its keys that steer nothing; None means all of them."""
