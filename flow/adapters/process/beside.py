@@ -76,7 +76,7 @@ class WorkBeside:
         pid, self._pid = self._pid, 0
         try:
             return os.waitpid(pid, 0)[1]
-        except ChildProcessError:  # the program that Flow runs in ignores its children
+        except ChildProcessError:  # the program around Flow ignores SIGCHLD
             return None
 
 

@@ -148,7 +148,7 @@ class OutputFile:
             self._write_end()
         if not self._still_there():
             self._put_back()
-        if self._size:  # without bytes it is a name, which is synced with its next folder
+        if self._size:  # an empty file is only a name, synced with its next folder
             os.fsync(self._fd)
         digest = self._digest or new("sha256", 0)
         printed, redacted = 0, {}
