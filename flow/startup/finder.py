@@ -123,7 +123,7 @@ def _load(name: str, parent: str, found: _Found) -> ModuleType:
     finally:
         spec._initializing = False  # type: ignore[attr-defined]
     if "__getattr__" in names:
-        module.__class__ = ModuleType  # which calls it
+        module.__class__ = ModuleType  # plain modules call ``__getattr__``
     return loaded[name]
 
 

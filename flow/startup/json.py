@@ -98,12 +98,12 @@ else:
     def _line(value, how):
         encoder = _encoders.pop(how, None) or make_encoder({}, _refused, *how)
         text = "".join(encoder(value, 0))
-        _encoders[how] = encoder  # back only where it holds nothing of a value that was refused
+        _encoders[how] = encoder  # returned only if it holds no part of a refused value
         return text
 
     def _lines(value, text, line, begin, indent):
         """``value`` over several lines, each of which begins with ``begin``."""
-        if value.__class__ is str:  # most are, and an encoder takes longer to make than to ask
+        if value.__class__ is str:  # most are, and making an encoder takes longer
             return text(value)
         if value is None:
             return "null"

@@ -29,7 +29,7 @@ else:
                 return object.__new__(cls)
             if Protocol in bases:
                 return _INTERFACE
-            return type(name, (), body)  # a class that says which interface it has
+            return type(name, (), body)  # a class that names its interface
 
     Protocol, _INTERFACE = _Interface(), _Interface()
 
