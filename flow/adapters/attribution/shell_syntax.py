@@ -235,7 +235,7 @@ def _command(node: Any, depth: int) -> ShellNode:
 
 
 def _coproc_node(node: ShellNode) -> ShellNode:
-    """``coproc COMMAND``, which the grammar does not have. Raises for one of several commands."""
+    """``coproc COMMAND``, which the grammar does not have. Not for several commands."""
     if not node.words or any(word in ("{", "(", None) for word in node.words[:2]):
         raise _NotUnderstood
     return ShellNode("background", (node,))
