@@ -189,7 +189,7 @@ def claim_reports(
 
 
 def _spoilt_report(reports: Reports, judges: int) -> str:
-    """The first file of an unfinished debate that Flow did not write; empty if there is none."""
+    """Why a file of an unfinished debate is not what Flow wrote; empty if all are."""
     for judge in range(1, judges + 1):
         try:
             written = reports.load(judge)
