@@ -114,7 +114,7 @@ def _result_edits(
 
 
 def turn_edits(goal: Goal, recorded: RecordedTurn | None) -> list[Edit]:
-    """The results of the goal's newest turn, if its file has an older one."""
+    """The edits that write the results of the newest turn, if the goal's file has an older one."""
     if recorded is None or recorded.turn <= goal.turns_evaluated:
         return []
     edits: list[Edit] = [(("lifecycle", "turns_evaluated"), recorded.turn)]

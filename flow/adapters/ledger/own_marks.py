@@ -87,7 +87,7 @@ class _OwnNamedChange:
         return any(row.origin == FLOW_BEGAN for row in (*self._rows, *rows))
 
     def _holds(self, row: WrittenFile) -> bool:
-        """Whether all of it is Flow's; a file that Flow continued needs the same start in base."""
+        """Whether Flow made the file, or the base has the front matter that Flow continued."""
         if row.origin == FLOW_BEGAN:
             return True
         base = self._base()
