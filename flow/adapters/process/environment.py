@@ -55,7 +55,7 @@ _FUNCTION = "() {"
 
 
 def clean_environment(environ: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """``environ`` without variables that hijack a shell or git, and their sorted names.
+    """``environ`` without variables that hijack a shell or git, and the sorted names of these.
 
     Names are given as printable text.
     """
