@@ -205,7 +205,7 @@ def test_an_old_closing_is_not_told(
     from flow.adapters.user_state.checkouts import CheckoutNotes
 
     with monkeypatch.context() as before:  # as the version before did
-        before.setattr(CheckoutNotes, "closed", lambda self, row: self.forget(row.goal_id))
+        before.setattr(CheckoutNotes, "note_closed", lambda self, row: self.forget(row.goal_id))
         by_clear(work)
     assert message(stop(work, capfd)) == ""
 

@@ -236,7 +236,7 @@ def test_doctor_names_it(
 ) -> None:
     monkeypatch.setattr(doctor, "_packages", lambda _report: None)  # a third of its work
     monkeypatch.setattr(doctor_git, "program", lambda _report, _repo: None)  # they look at no place
-    monkeypatch.setattr(doctor_sandbox, "look", lambda _report, _checkout, _environ: None)
+    monkeypatch.setattr(doctor_sandbox, "examine", lambda _report, _checkout, _environ: None)
     apply(scene, place, kind)
     before = scene.outside()
     with places.as_a_user():
