@@ -13,7 +13,7 @@ import sys
 
 def main() -> int:
     """Put Flow and its packages on the path, and call the entry. Returns its exit status."""
-    gc.set_threshold(50_000)  # what a start makes is needed: looking for garbage is in vain
+    gc.set_threshold(200_000)  # what a start makes is needed: looking for garbage is in vain
     venv, name, arguments = sys.argv[1], sys.argv[2], sys.argv[3:]
     here = os.path.dirname(os.path.realpath(__file__))
     root = os.path.dirname(here)

@@ -241,7 +241,6 @@ def _decide_stop(host: str, event: StopEvent, started: float) -> StopAnswer:
         raise
     stopping = Stopping(context)
     said = (
-        *context.be_lenient(),
         *stopping.take_settings_of_open_goals(),
         *stopping.left_behind(event.session),
     )

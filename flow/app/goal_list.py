@@ -14,7 +14,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from flow.app.evaluation.values import ClosingContext
+    from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.ports import BranchGoals
     from flow.core.stop.lost_goals import OpenGoal
 

@@ -16,7 +16,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.app.evaluation.values import ClosingContext
+    from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.ports import Records
     from flow.core.evidence.freshness import Freshness
     from flow.core.evidence.model import Evidence

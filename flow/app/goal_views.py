@@ -16,7 +16,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from flow.app.evaluation.values import ClosingContext
+    from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.transitions.remembered import RememberedGoals
     from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.loaded import LoadedGoal

@@ -12,7 +12,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from flow.app.evaluation.values import ClosingContext
+    from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.ports import Records, TakeSnapshot
     from flow.core.boundary.rules import Baseline, Deciding, Snapshot
     from flow.core.decision.after import Hold

@@ -11,7 +11,7 @@ from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flow.app.evaluation.values import ClosingContext
+    from flow.app.evaluation.closing_context import ClosingContext
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
 

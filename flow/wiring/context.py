@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from flow.adapters.user_state.judge_labels import LabelLog
     from flow.adapters.user_state.trust import TrustLedger
     from flow.adapters.user_state.written_files import OwnRecord
-    from flow.app.evaluation.values import ClosingContext
+    from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.open_goals import EarlierGoals
     from flow.app.transitions.persons_word import PersonsWord
     from flow.app.transitions.remembered import RememberedGoals
@@ -114,15 +114,17 @@ class Context:
 
         return load(self.top, self.home, self._pins)
 
-    def be_lenient(self) -> tuple[str, ...]:
+    def be_lenient(self, *run_ids: str | None) -> tuple[str, ...]:
         """Take the settings as far as they can be read; returns what is wrong with the rest.
 
         For the Stop hook: a broken file turns no check off, so of what the readable parts say the
-        stricter counts (SPEC 8).
+        stricter counts (SPEC 8). With ``run_ids`` as in :meth:`take_settings_of`.
         """
         from flow.adapters.user_state.settings import load_lenient
 
         self._lenient = True
+        if run_ids:
+            self._pins = self._pins_of(run_ids)
         self.settings, faults = load_lenient(self.top, self.home, self._pins)
         return faults
 
@@ -131,10 +133,7 @@ class Context:
 
         With several runs the tightest value counts (SPEC 17.2).
         """
-        from flow.core.settings import strictest_pins
-
-        baselines = [self.pinned(run_id) for run_id in run_ids if run_id]
-        pins = strictest_pins([baseline.settings for baseline in baselines if baseline is not None])
+        pins = self._pins_of(run_ids)
         if pins == self._pins:
             return
         self._pins = pins
@@ -143,6 +142,13 @@ class Context:
         else:
             self.__dict__.pop("settings", None)
             _ = self.settings  # what cannot be read is told here
+
+    def _pins_of(self, run_ids: Sequence[str | None]) -> Mapping[str, str]:
+        """The settings that were pinned when these runs began, the tightest of each."""
+        from flow.core.settings import strictest_pins
+
+        baselines = [self.pinned(run_id) for run_id in run_ids if run_id]
+        return strictest_pins([each.settings for each in baselines if each is not None])
 
     # --- the records of the checkout -----------------------------------------------------------
 
@@ -184,8 +190,9 @@ class Context:
             journal_dir=self.settings.settings.journal_dir,
             quick=quick,
             cache_dir=self.cache("parsed"),
-            before_change=self.remembered.before_change,
-            after_change=self.remembered.after_change,
+            # Few turns change a status, and what remembers that is loaded for them alone.
+            before_change=lambda *change: self.remembered.before_change(*change),  # noqa: PLW0108
+            after_change=lambda *change: self.remembered.after_change(*change),  # noqa: PLW0108
             speaker=self.speaker,
             asked_by=self.asked_by,
             before_journal=self.own_record.journal,
@@ -232,7 +239,7 @@ class Context:
 
     def closing_context(self) -> ClosingContext:
         """The context in which a person's command is decided; it locks with ``filelock``."""
-        from flow.app.evaluation.values import ClosingContext
+        from flow.app.evaluation.closing_context import ClosingContext
 
         return ClosingContext(
             records=self.records,

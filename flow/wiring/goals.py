@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.ledger.reader import FileRecords
     from flow.adapters.user_state.checkouts import CheckoutNotes
-    from flow.app.evaluation.values import ClosingContext
+    from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.open_goals import CheckoutGoals
     from flow.app.ports import BranchGoals
     from flow.app.transitions.remembered import RememberedGoals

@@ -81,16 +81,19 @@ class Stopping:
         return unjudged.switched_off(lambda: self._context.checkout_notes, session, why)
 
     def take_settings_of_open_goals(self) -> tuple[str, ...]:
-        """Go by the settings as they were when the branch's goals began; what is not obeyed."""
+        """Use the settings that were in force when the branch's goals began, as far as readable.
+
+        Returns what is wrong with the rest, and what is not obeyed.
+        """
         context = self._context
         try:
             self._goals_read = self._goals.read_here()
             here = [each.goal for each in self._goals_read.here.values()]
             acting = [goal for goal in here if lost_goals.is_acting(goal)]
-            context.take_settings_of(*(goal.run_id for goal in acting))
+            faults = context.be_lenient(*(goal.run_id for goal in acting))
         except FlowError:  # the stop itself tells that the goals cannot be read
-            pass
-        return context.settings.overruled
+            faults = context.be_lenient()
+        return (*faults, *context.settings.overruled)
 
     def stop(self, event: StopEvent, host: Host, seconds_left: Callable[[], float]) -> StopAnswer:
         """Decide about one stop of an agent. Raises :class:`FlowError`."""

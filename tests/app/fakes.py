@@ -12,13 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal
 
-from flow.app.evaluation.values import (
-    ClosingContext,
-    EvaluationLimits,
-    EvaluationTools,
-    Listener,
-    RecordedBaseline,
-)
+from flow.app.evaluation.closing_context import ClosingContext
+from flow.app.evaluation.values import EvaluationLimits, EvaluationTools, Listener, RecordedBaseline
 from flow.app.ports import (
     Approval,
     Artifact,

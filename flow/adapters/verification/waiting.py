@@ -8,7 +8,7 @@ from flow.startup.typing import TYPE_CHECKING, Literal, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.app.evaluation.values import ClosingContext
+    from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.ports import CheckResult, GoalNotes
     from flow.core.goal.lifecycle import NonTerminal
     from flow.core.goal.loaded import LoadedGoal

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from flow.app.evaluation.base_values import BaseRequest
 from flow.app.evaluation.measure import wanted_criteria
 from flow.app.evaluation.red_first import measure
-from flow.app.evaluation.values import BaseRequest, EvaluationTools, Facts, Request
 from flow.core.evidence import red_first as core
 from flow.core.text.display import names
 from flow.errors import FlowError, Interrupted
@@ -13,6 +13,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from flow.app.evaluation.values import EvaluationTools, Facts, Request
     from flow.core.decision.verdict import CriterionResult
 
 

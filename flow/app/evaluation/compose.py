@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flow.app.evaluation import measured_rows, proposals
-from flow.core.decision import after, explain
+from flow.app.evaluation import measured_rows, proofs, proposals
+from flow.core.decision import explain
 from flow.core.decision.decide import Decision, Measured, Opinion
 from flow.core.decision.delta import delta
 from flow.core.decision.verdict import CriterionResult, Delta, ProposedTransition, Verdict
@@ -44,7 +44,7 @@ def verdict(
         goal.evaluator_type,
         may_propose=may_propose,
         trust_first=_waits_for_trust(decision, request),
-        first=after.next_line(goal.id, evaluated.holds) if is_held(evaluated) else "",
+        first=_earlier_goals(evaluated)[0],
     )
     proof, proof_warnings = _proof_document(evaluated, records, disk)
     return Verdict(
@@ -90,6 +90,16 @@ def is_held(evaluated: EvaluationFacts) -> bool:
     return bool(evaluated.holds) and held
 
 
+def _earlier_goals(evaluated: EvaluationFacts) -> tuple[str, list[str]]:
+    """What comes next and why, if goals that come first hold the verdict back; else nothing."""
+    if not is_held(evaluated):
+        return "", []
+    from flow.core.decision import after  # few goals come after another
+
+    held = evaluated.holds
+    return after.next_line(evaluated.facts.loaded.goal.id, held), after.sentences(held)
+
+
 def _remarks(evaluated: EvaluationFacts, request: Request, *, may_propose: bool) -> list[str]:
     """The start of the reason: what overrides everything else."""
     remarks = []
@@ -98,8 +108,7 @@ def _remarks(evaluated: EvaluationFacts, request: Request, *, may_propose: bool)
     if evaluated.report.rewritten:
         names = display.names(evaluated.report.rewritten, 5)
         remarks.append(f"written to while the commands ran, now as before: {names}")
-    if is_held(evaluated):
-        remarks += after.sentences(evaluated.holds)
+    remarks += _earlier_goals(evaluated)[1]
     if evaluated.measurement.not_fresh:
         remarks.append(f"no fresh evidence of {display.names(evaluated.measurement.not_fresh)}")
     elif _waits_for_trust(evaluated.decision, request) or (
@@ -138,8 +147,6 @@ def _proof_document(
     evaluated: EvaluationFacts, records: Records, disk: ProofDisk | None
 ) -> tuple[Mapping[str, Any] | None, tuple[str, ...]]:
     """The verdict's part about the files that the commands rest on, and its warnings."""
-    from flow.app.evaluation import proofs  # most stops have none to compare
-
     facts = evaluated.facts
     if evaluated.proof is None or disk is None:
         return None, ()

@@ -12,7 +12,7 @@ from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flow.app.evaluation.values import ClosingContext
+    from flow.app.evaluation.closing_context import ClosingContext
     from flow.core.boundary.rules import Baseline, BoundaryReport, Snapshot
     from flow.core.goal.loaded import LoadedGoal
 

@@ -13,10 +13,8 @@ from flow.app.evaluation import compose, measure, measured_rows, observing, proo
 from flow.app.evaluation.goal_rules import confined
 from flow.app.evaluation.values import Drift, Evaluated, EvaluationFacts, JudgeCase
 from flow.core.decision import decide
-from flow.core.decision.after import HeldBy, held_by, holds
 from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
 from flow.core.text import display
-from flow.core.text.near import did_you_mean
 from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
         Request,
     )
     from flow.core.boundary.rules import BoundaryReport
+    from flow.core.decision.after import HeldBy, Hold
     from flow.core.decision.decide import Decision, NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.loaded import LoadedGoal
@@ -67,8 +66,8 @@ def examine(request: Request, tools: EvaluationTools) -> Evaluated:
     case, approvals = _settle(facts, measurement, after, request, tools)
     case, opinion, asked = _consult(case, after, approvals, tools)
     goal = loaded.goal
-    waiting = holds(goal.id, goal.after, tools.earlier) if goal.after else ()
-    decision = _decide(case, opinion, held_by(waiting))
+    waiting, held = _held_back(goal, tools)
+    decision = _decide(case, opinion, held)
     evaluated = EvaluationFacts(
         facts,
         case.measurement,
@@ -92,6 +91,16 @@ def examine(request: Request, tools: EvaluationTools) -> Evaluated:
         tools.mark_ended(facts.run_id)
     head = tools.records.ledger_head(facts.run_id)
     return Evaluated(verdict._replace(ledger_head=head), evaluated._replace(written=written))
+
+
+def _held_back(goal: Goal, tools: EvaluationTools) -> tuple[tuple[Hold, ...], HeldBy]:
+    """The goals that come first and are not achieved, and what they wait for."""
+    if not goal.after:
+        return (), ""
+    from flow.core.decision.after import held_by, holds  # few goals come after another
+
+    waiting = holds(goal.id, goal.after, tools.earlier)
+    return waiting, held_by(waiting)
 
 
 def _observe(loaded: LoadedGoal, request: Request, tools: EvaluationTools) -> Facts:
@@ -206,6 +215,8 @@ def chosen_criteria(goal: Goal, wanted: Sequence[str]) -> frozenset[str] | None:
     known = [c.id for c in goal.criteria]
     for criterion_id in wanted:
         if criterion_id not in known:
+            from flow.core.text.near import did_you_mean
+
             raise at_key("--only", criterion_id).invalid(
                 f"goal {goal.id} has no criterion {criterion_id!r:.60}"
                 f"{did_you_mean(criterion_id, known)}",

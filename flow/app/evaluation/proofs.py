@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from flow.app.evaluation.goal_rules import own_files
-from flow.app.evaluation.values import ClosingContext, Drift, Facts, ProofObservation
+from flow.app.evaluation.values import Drift, Facts, ProofObservation
 from flow.core.goal.model import Goal, canonical_digest
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
+    from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.ports import ProofDisk
     from flow.core.boundary.rules import Baseline, Snapshot
     from flow.core.evidence.proof import ProofChange, ProofFile

@@ -11,7 +11,8 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.app.evaluation.values import ClosingContext, Facts
+    from flow.app.evaluation.closing_context import ClosingContext
+    from flow.app.evaluation.values import Facts
     from flow.app.ports import Records
     from flow.core.boundary.rules import Baseline, BoundaryReport, Snapshot
     from flow.core.goal.loaded import LoadedGoal

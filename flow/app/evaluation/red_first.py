@@ -8,8 +8,8 @@ hook), as far as time allows.
 
 from __future__ import annotations
 
+from flow.app.evaluation.base_values import BaseRequest, BaseRows
 from flow.app.evaluation.command_runs import run_fields
-from flow.app.evaluation.values import BaseRequest, BaseRows, BaseTools
 from flow.app.ports import Check, CheckEvents, CheckResult
 from flow.core.evidence import red_first as core
 from flow.core.evidence.model import BASELINE, Subject, evidence_document
@@ -20,6 +20,7 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from flow.app.evaluation.values import BaseTools
     from flow.core.goal.model import Criterion
 
 

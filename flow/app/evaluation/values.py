@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from flow.app.ports import (
         Check,
         CheckResult,
-        ClosingLedger,
         ProofDisk,
         Records,
         RunChecks,
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
         Watch,
     )
     from flow.core.boundary.rules import Baseline, BoundaryReport, Snapshot
-    from flow.core.chain.walk import ChainFinding
     from flow.core.decision.after import EarlierGoal, Hold
     from flow.core.decision.decide import Candidate, Decision, Measured, NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal
     from flow.core.sandbox import Sandbox
-    from flow.core.tool_calls.speaker import Speaker
 
 
 class ProofObservation(NamedTuple):
@@ -205,20 +202,6 @@ class Measurements(NamedTuple):
     """Criteria that would have to run, and did not: only fresh evidence was asked for."""
 
 
-class BaseRequest(NamedTuple):
-    """Commands to run on the base commit, and their limits."""
-
-    goal: Goal
-    contract: str
-    run_id: str
-    criteria: tuple[Criterion, ...]
-    jobs: int
-    timeout_seconds: float
-    rerun: bool = False
-    """Whether to run cached commands too."""
-    seconds_left: Callable[[], float] | None = None
-
-
 class BaseTools(NamedTuple):
     """Access to checkouts and records of runs on a base commit."""
 
@@ -238,15 +221,6 @@ class BaseTools(NamedTuple):
     now: Callable[[], str]
     version: str
     listener: Listener
-
-
-class BaseRows(NamedTuple):
-    """Every known run on the base commit, and the criteria by how this call got theirs."""
-
-    rows: dict[str, BaseRun]
-    ran: tuple[str, ...]
-    cached: tuple[str, ...]
-    out_of_time: tuple[str, ...]
 
 
 class JudgeCase(NamedTuple):
@@ -336,44 +310,3 @@ class Evaluated(NamedTuple):
 
     verdict: Verdict
     evaluation: EvaluationFacts | None
-
-
-class ClosingContext(NamedTuple):
-    """Access of a terminal transition to the records, the ledger and the working tree."""
-
-    records: Records
-    open_ledger: Callable[[], ClosingLedger]
-    """Opens the writing side; a command that only shows a goal never calls it."""
-    baseline: Callable[[Goal, str], RecordedBaseline]
-    snapshot: TakeSnapshot
-    write_baseline: Callable[[str, str, Baseline], None]
-    denied_paths: tuple[str, ...]
-    account: Callable[[], str]
-    """See ``who``."""
-    version: str
-    """Flow's own."""
-    now: Callable[[], str]
-    speaker: Speaker | None = None
-    """Origin of the command; None at the stop of an agent."""
-    proof: ProofDisk | None = None
-    """Reads the files that the goal's commands rest on; None where they are not compared."""
-    earlier: Callable[[str], EarlierGoal | None] = lambda _id: None
-    """A goal that has to be achieved first, as it stands; None where it is not here."""
-    trusted: Callable[[LoadedGoal], tuple[bool, str]] = lambda _loaded: (True, "")
-    """Whether the contract may run here, and why or why not."""
-    broken: Callable[[str], Sequence[ChainFinding]] = lambda _run: ()
-    """Findings that break the record of a run."""
-    elsewhere: Callable[[str], bool] = lambda _run: False
-    """Whether a run was recorded in another checkout, and not in this one."""
-    troubles: Callable[[], Sequence[str]] = lambda: ()
-    """Why something recorded before does not count."""
-
-    @property
-    def ledger(self) -> ClosingLedger:
-        """The writing side."""
-        return self.open_ledger()
-
-    @property
-    def who(self) -> str:
-        """The user's name, for the journal (a claim, no proof)."""
-        return self.account()

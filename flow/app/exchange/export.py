@@ -26,7 +26,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.app.evaluation.values import ClosingContext
+    from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.exchange.envelopes import Signature
     from flow.app.ports import Records
     from flow.core.goal.loaded import LoadedGoal

@@ -18,7 +18,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.app.evaluation.values import ClosingContext
+    from flow.app.evaluation.closing_context import ClosingContext
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
 

@@ -16,7 +16,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protoco
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from flow.app.evaluation.values import ClosingContext
+    from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.ports import Records
     from flow.app.transitions.closing import Closed
     from flow.app.transitions.persons_word import PersonsWord

@@ -18,7 +18,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flow.app.evaluation.values import ClosingContext
+    from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.judging.bundle import ContextSources
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion

@@ -186,7 +186,8 @@ def _goals(
 
 
 def _paused(checkout: SightPort, goals: list[Goal]) -> dict[str, Pause]:
-    found = ((goal.id, checkout.remembered.paused(goal)) for goal in goals)
+    resting = [goal for goal in goals if goal.status != "active"]
+    found = ((goal.id, checkout.remembered.paused(goal)) for goal in resting)
     return {goal_id: pause for goal_id, pause in found if pause is not None}
 
 

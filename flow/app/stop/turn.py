@@ -13,6 +13,7 @@ from flow.core.decision import explain
 from flow.core.decision.decide import Opinion
 from flow.core.stop import messages as stop_messages
 from flow.core.stop import policy as core
+from flow.core.stop import turns
 from flow.core.stop.lost_goals import Loss
 from flow.core.text import display
 from flow.errors import FlowError
@@ -123,8 +124,6 @@ def _is_spent(goal: Goal, tools: StopTools) -> bool:
 
 def _turn_fields(goal: Goal, evaluated: Evaluated) -> dict[str, Any]:
     """The turn's number; for a turn that is not in the goal's file also its result."""
-    from flow.core.stop import turns
-
     verdict, facts = evaluated
     fields: dict[str, Any] = {"turn": verdict.turns_evaluated}
     if facts is not None and not facts.written:

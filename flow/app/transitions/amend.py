@@ -20,7 +20,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protoco
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.app.evaluation.values import ClosingContext
+    from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.transitions.persons_word import PersonsWord
     from flow.core.boundary.rules import Baseline
     from flow.core.goal.loaded import LoadedGoal

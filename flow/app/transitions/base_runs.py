@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flow.app.evaluation import red_first
+from flow.app.evaluation.base_values import BaseRequest, BaseRows
 from flow.app.evaluation.evaluate import chosen_criteria
-from flow.app.evaluation.values import BaseRequest, BaseRows, BaseTools, Listener
 from flow.app.transitions.closing import refuse_closed
 from flow.core import layout
 from flow.core.evidence import red_first as base_facts
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
+    from flow.app.evaluation.values import BaseTools, Listener
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal
     from flow.core.settings import LoadedSettings

@@ -8,10 +8,10 @@ not hold the :class:`~flow.app.ports.ClosingLedger` these open.
 
 from __future__ import annotations
 
-from flow.app.evaluation import proposals, recording
+from flow.app.evaluation import proofs, proposals, recording
 from flow.app.evaluation.goal_rules import deciding, own_files
 from flow.app.evaluation.observing import refuse_other_branch
-from flow.app.evaluation.values import ClosingContext, Evaluated, ProofObservation
+from flow.app.evaluation.values import Evaluated, ProofObservation
 from flow.app.ports import Closing, CriterionUpdate, LastEvaluation, Move, Turn, goal_evaluation
 from flow.app.transitions.persons_word import PersonsWord
 from flow.core.boundary import rules as bounds
@@ -28,6 +28,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.ports import Records, TurnLedger
     from flow.core.boundary.rules import Baseline, Snapshot
     from flow.core.evidence.model import Evidence
@@ -315,8 +316,6 @@ def what_moved(
             committed = " or committed" if now.head != proposal.get("head") else ""
             moved.append(f"the files were changed{committed} since it was made")
         elif proposal.get("proof") is not None and context.proof is not None:
-            from flow.app.evaluation import proofs
-
             files = proofs.files_now(goal, baseline, now, context.proof)
             if proofs.digest(ProofObservation(after=files)) != proposal["proof"]:
                 moved.append("what the commands rest on was changed since it was made")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.app.evaluation import proofs, protected_files
 from flow.app.evaluation.goal_rules import deciding, difference, own_files
 from flow.app.evaluation.proposals import counted_once, live_proposal
-from flow.app.evaluation.values import ClosingContext, ProofObservation
+from flow.app.evaluation.values import ProofObservation
 from flow.app.transitions import closing as transitions_closing
 from flow.app.transitions.beside import OpenGoalsPort, others_open
 from flow.core.boundary import rules as bounds
@@ -26,6 +26,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.evaluation.values import Evaluated
     from flow.core.boundary.rules import Baseline, Snapshot
     from flow.core.decision.verdict import Verdict

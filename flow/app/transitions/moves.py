@@ -25,7 +25,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.app.evaluation.values import ClosingContext
+    from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.transitions.persons_word import PersonsWord
     from flow.core.boundary.rules import Baseline, Snapshot
     from flow.core.drafting.defaults import GoalDefaults

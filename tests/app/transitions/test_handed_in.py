@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flow.app.evaluation.values import ClosingContext
+from flow.app.evaluation.closing_context import ClosingContext
 from flow.app.transitions.handed_in import LifecycleChange, update_lifecycle
 from flow.core.goal.loaded import LoadedGoal
 from flow.errors import StaleProposal

@@ -1,0 +1,58 @@
+"""What a terminal transition is given of its checkout."""
+
+from __future__ import annotations
+
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flow.app.evaluation.values import RecordedBaseline
+    from flow.app.ports import ClosingLedger, ProofDisk, Records, TakeSnapshot
+    from flow.core.boundary.rules import Baseline
+    from flow.core.chain.walk import ChainFinding
+    from flow.core.decision.after import EarlierGoal
+    from flow.core.goal.loaded import LoadedGoal
+    from flow.core.goal.model import Goal
+    from flow.core.tool_calls.speaker import Speaker
+
+
+class ClosingContext(NamedTuple):
+    """Access of a terminal transition to the records, the ledger and the working tree."""
+
+    records: Records
+    open_ledger: Callable[[], ClosingLedger]
+    """Opens the writing side; a command that only shows a goal never calls it."""
+    baseline: Callable[[Goal, str], RecordedBaseline]
+    snapshot: TakeSnapshot
+    write_baseline: Callable[[str, str, Baseline], None]
+    denied_paths: tuple[str, ...]
+    account: Callable[[], str]
+    """See ``who``."""
+    version: str
+    """Flow's own."""
+    now: Callable[[], str]
+    speaker: Speaker | None = None
+    """Origin of the command; None at the stop of an agent."""
+    proof: ProofDisk | None = None
+    """Reads the files that the goal's commands rest on; None where they are not compared."""
+    earlier: Callable[[str], EarlierGoal | None] = lambda _id: None
+    """A goal that has to be achieved first, as it stands; None where it is not here."""
+    trusted: Callable[[LoadedGoal], tuple[bool, str]] = lambda _loaded: (True, "")
+    """Whether the contract may run here, and why or why not."""
+    broken: Callable[[str], Sequence[ChainFinding]] = lambda _run: ()
+    """Findings that break the record of a run."""
+    elsewhere: Callable[[str], bool] = lambda _run: False
+    """Whether a run was recorded in another checkout, and not in this one."""
+    troubles: Callable[[], Sequence[str]] = lambda: ()
+    """Why something recorded before does not count."""
+
+    @property
+    def ledger(self) -> ClosingLedger:
+        """The writing side."""
+        return self.open_ledger()
+
+    @property
+    def who(self) -> str:
+        """The user's name, for the journal (a claim, no proof)."""
+        return self.account()
