@@ -69,7 +69,7 @@ OUTPUT_LIMIT = 1 << 30
 ARCHIVE_LIMIT = 16 << 30
 """Bytes: the largest archive."""
 GOAL_TEXT_LIMIT = 1 << 20
-"""Bytes: the largest goal file, what Flow itself writes into it not counted."""
+"""Bytes: the largest goal file, without Flow's own entries in it."""
 RESULTS_LIMIT = 2 << 10
 """Bytes that Flow writes into a goal file for one criterion, at most."""
 LIFECYCLE_LIMIT = 64 << 10
@@ -77,7 +77,7 @@ LIFECYCLE_LIMIT = 64 << 10
 GOAL_LIMIT = GOAL_TEXT_LIMIT + 1000 * RESULTS_LIMIT + LIFECYCLE_LIMIT
 """Bytes: the largest goal file with all that Flow wrote; it has at most 1,000 criteria."""
 SIDECAR_LIMIT = 4 << 20
-"""Bytes: the largest sidecar; it repeats texts of a goal, and what judges said of them."""
+"""Bytes: the largest sidecar; it repeats texts of a goal, and judges' words about them."""
 VERDICT_LIMIT = 8 << 20
 """Bytes: the largest ``last-verdict.json``; it repeats the texts of a goal, escaped."""
 BASELINE_LIMIT = 16 << 20
@@ -200,7 +200,7 @@ def goal_lock(goal_id: str) -> str:
 
 
 def evaluation_lock(goal_id: str) -> str:
-    """The lock that one evaluation of a goal holds while it measures; other writes go on."""
+    """The lock that one evaluation of a goal holds while it measures; other writes continue."""
     return f"{LOCKS}/evaluate-{goal_id}.lock"
 
 

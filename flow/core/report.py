@@ -48,7 +48,7 @@ class ReportedTurn(NamedTuple):
     seconds: float | None = None
     """Seconds that its commands and judges took together; None if unknown."""
     files_known: bool = True
-    """Whether git could say what is changed."""
+    """Whether git could list the changed files."""
     amended: bool = False
     """The contract was amended since the turn before."""
 
@@ -65,7 +65,7 @@ class RecordChain(NamedTuple):
 
 
 class OpinionDimension(NamedTuple):
-    """A part of what a judge scored, and why."""
+    """A part of the text that a judge scored, with its reason."""
 
     name: str
     score: float

@@ -1,4 +1,4 @@
-"""The table of SPEC 8's settings: every key, what it may hold, and who may set it."""
+"""The table of SPEC 8's settings: every key, its values, and who may set it."""
 
 from __future__ import annotations
 

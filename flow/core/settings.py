@@ -54,7 +54,7 @@ class JudgeSettings(NamedTuple):
     max_cost_usd: float | None = None
     """For one evaluation, in US dollars; None: no limit."""
     min_kappa: float | None = None
-    """The agreement with people that a calibrated judge must reach; None: not asked for."""
+    """The agreement with people that a calibrated judge must reach; None: not required."""
     canary: bool = False
     """Whether each judge is also asked without evidence, and not believed if it says achieved."""
     changed_files: bool = True

@@ -1,4 +1,4 @@
-"""``flow evidence verify`` and ``flow gc``: what still stands on record, what was dropped."""
+"""``flow evidence verify`` and ``flow gc``: the state of the record, the dropped outputs."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ def _finding(finding: Mapping[str, Any], screen: Screen) -> str:
 
 
 def collected(document: Mapping[str, Any], screen: Screen, next_step: str) -> list[str]:
-    """The outputs that ``flow gc`` dropped, or would drop; ``next_step`` is typed to do it."""
+    """The outputs that ``flow gc`` dropped, or would drop; ``next_step`` is the command for it."""
     return _collected(document, screen, next_step, "outputs", ("drop", "dropped"))
 
 
 def archived(document: Mapping[str, Any], screen: Screen, next_step: str) -> list[str]:
-    """The runs that ``flow gc --archive`` archived, or would archive, likewise."""
+    """The runs that ``flow gc --archive`` archived, or would archive, as in :func:`collected`."""
     return _collected(document, screen, next_step, "files", ("archive", "archived"))
 
 
 def _collected(
     document: Mapping[str, Any], screen: Screen, next_step: str, what: str, verbs: tuple[str, str]
 ) -> list[str]:
-    """A line for each run. ``what`` is counted of it; ``verbs`` say what is, and was, done."""
+    """A line for each run. ``what`` names the counted things; ``verbs``: to be done, and done."""
     if not document["runs"]:
         return [f"nothing to {verbs[0]}"]
     would, noun = document["dry_run"], what.removesuffix("s")

@@ -216,7 +216,7 @@ DEBATE: Mapping[str, Rule] = {
     "criteria": held,
     "kind": written_out("code"),
     "judges": more_is_stronger(3),
-    "rounds": written_out(3),  # more rounds make an agreement likelier, whatever it is
+    "rounds": written_out(3),  # more rounds make any agreement likelier
     "mode": written_out("debate"),  # a vote needs no agreement, a debate can talk judges over
     "min_score": more_is_stronger(1),  # no overall score is lower
 }
@@ -279,7 +279,7 @@ FIELDS: Mapping[str, Rule] = {
     f"{CRITERION}.timeout_seconds": less_is_stronger(None),
     f"{CRITERION}.cwd": held,
     f"{CRITERION}.report": held,
-    f"{CRITERION}.serial": label,  # when it runs, not what has to hold
+    f"{CRITERION}.serial": label,  # only the time of its run, not a requirement
     # Turned off, evidence is never reused; and a pass after a failure is never doubted.
     f"{CRITERION}.hermetic": written_out(True),
     f"{CRITERION}.limitations": rows("neutral", "weakening"),
@@ -288,7 +288,7 @@ FIELDS: Mapping[str, Rule] = {
     f"{CRITERION}.debate": apart(DEBATE, "kind"),
     f"{CRITERION}.evidence_command": held,
     f"{CRITERION}.evidence_paths": held,
-    "specification.non_goals": rows("weakening", "strengthening"),  # what a judge may not ask for
+    "specification.non_goals": rows("weakening", "strengthening"),  # limits of a judge's demands
     "specification.failure_modes": rows("strengthening", "weakening"),
     "specification.interface_contracts": rows("strengthening", "weakening"),
     "specification.risk_map": rows("strengthening", "weakening"),
@@ -330,7 +330,7 @@ SECTIONS: tuple[str, ...] = tuple(
 
 
 def show(value: Any) -> str:
-    """A value on one line, escaped where it could mislead."""
+    """A value on one line, escaped if it could mislead."""
     if isinstance(value, str):
         return visible(value)
     return visible(json.dumps(value, sort_keys=True)) if value is not None else "nothing"

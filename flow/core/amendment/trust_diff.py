@@ -32,7 +32,7 @@ def difference(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> list[st
 
 
 def visible(text: str) -> str:
-    """``text`` on one line: as it is, or quoted and escaped where it could mislead."""
+    """``text`` on one line: unchanged, or quoted and escaped if it could mislead."""
     if text.isprintable() and not _SCALAR_LIKE.fullmatch(text):
         return text
     return double_quoted(text)

@@ -145,7 +145,7 @@ def without_escapes(text: str) -> str:
 
 
 def _after_escape(part: str) -> str:
-    """The text after one escape sequence; ``part`` begins behind its ESC."""
+    """The text after one escape sequence; ``part`` begins after its ESC."""
     if part[:1] == "[":
         for index in range(1, min(len(part), 64)):
             if "@" <= part[index] <= "~":

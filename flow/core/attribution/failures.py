@@ -103,7 +103,7 @@ def failure_words(
         return ""
     for row in NAMED_EXITS:
         if (row.program, row.code) == (program, exit_code):
-            # `cd` and `test`, which may stand before it, end with these two, too
+            # `cd` and `test`, which may precede it, use these two, too
             return row.text if exit_code > 2 or len(reading.commands) == 1 else ""
     lines = lines_of(data)
     if runner_of(words):

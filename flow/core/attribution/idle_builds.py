@@ -1,7 +1,7 @@
 """Build tools that were asked for tests, exited with 0 and report that they ran none.
 
 make: ``message`` of GNU make 3.81 to 4.4, recorded with 4.3. Gradle: the outcomes of tasks in its
-manual, as its plain console prints them behind a task's name.
+manual, as its plain console prints them after a task's name.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def first_target(makefile: str) -> str:
 def silent_makes(commands: Sequence[Sequence[str]]) -> list[SilentMake]:
     """The makes that may have run nothing without printing so (``-s``, also in a makefile).
 
-    ``cd`` leads to the folder of what follows it.
+    ``cd`` sets the folder of the commands after it.
     """
     folder, makes = "", []
     for words in commands:
@@ -130,9 +130,9 @@ def only_makes(commands: Sequence[Sequence[str]]) -> bool:
 
 
 def prerequisites(goal: str, makefile: str) -> tuple[str, ...] | None:
-    """The files that a target is made of, as far as a makefile's own lines tell; None: not sure.
+    """The files that a target is made of, as far as a makefile's own lines show; None if unsure.
 
-    Empty where it has no rule. A rule for one of these files may make it anew.
+    Empty if it has no rule. A rule for one of these files may make it anew.
     """
     text = makefile.replace("\\\n", " ")
     if _NEVER_SURE.search(text):

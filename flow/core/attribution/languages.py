@@ -2,7 +2,7 @@
 
 Each row is one form of one line, from the runner's own documentation or source as of 2026, or from
 a recorded run. Named parts are counts: ``all``, ``passed``, ``failed``, ``errors``, ``skipped``; a
-part that occurs twice has a digit after its name. The literal of a row is looked for first, so most
+part that occurs twice has a digit after its name. The literal of a row is searched first, so most
 lines meet no pattern at all.
 """
 

@@ -38,7 +38,7 @@ def guards_changed(baseline: Mapping[str, str], now: Mapping[str, str]) -> tuple
 def any_changed(moments: Iterable[Mapping[str, str]], baseline: Mapping[str, str]) -> bool:
     """Whether a guard was not as ``baseline`` recorded it at one of ``moments``.
 
-    Else no approval decides anything, and none has to be looked for.
+    If not, no approval is needed, so none has to be read.
     """
     return any(guards_changed(baseline, now) for now in moments)
 

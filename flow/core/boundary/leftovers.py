@@ -55,7 +55,7 @@ _OUTPUT_ENDS = (".egg-info", ".xcresult", ".dsym")
 
 DATA = frozenset(
     (
-        # logs and what was printed
+        # logs and printed output
         "log", "out", "err", "stdout", "stderr", "tap", "trace", "pid", "sock", "tmp", "temp",
         # reports and measurements
         "html", "htm", "sarif", "junit", "csv", "tsv", "prof", "pstats", "lprof", "cov", "cover",
@@ -88,7 +88,7 @@ NAMES = frozenset(
     (
         *CACHE_NAMES, ".phpunit.result.cache", ".rspec_status", ".testmondata", ".stylelintcache",
         ".last-run.json", ".ds_store", "core",
-        "cargo.lock",  # cargo makes it, and it cannot name what the manifest does not
+        "cargo.lock",  # cargo makes it, and it names only what the manifest names
     )
 )  # fmt: skip
 

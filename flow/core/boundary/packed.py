@@ -54,7 +54,7 @@ class PackedChanges:
     ) -> None:
         self._blocks, self._width = blocks, width
         self._others = others
-        """By place, what a block cannot hold; None: left out."""
+        """By index, the changes that no block can hold; None: left out."""
         self._opened: tuple[int, Mapping[str, PathChange]] = -1, {}
         """The last unpacked block; access in path order unpacks each block once."""
 

@@ -373,7 +373,7 @@ class PathRules(NamedTuple):
             return "a symlink leads out of the repository"
         if _is_flows_own(change.real):
             return "a symlink leads into Flow's own folder"
-        # The target of a new symlink is not changed; a path behind a symlink lies at its target.
+        # The target of a new symlink is not changed; a path behind a symlink is at its target.
         itself = change.worktree is not None and change.worktree.mode == LINK
         reason = self.refusal(change.real, folder=True, allow=not itself)
         return None if reason is None else f"it leads to {change.real}, which is {reason}"

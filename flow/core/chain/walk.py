@@ -1,6 +1,6 @@
 """A walk over a whole chain, line by line, with a finding for each fault (SPEC 10).
 
-The walk goes on after a fault: intact entries still hold the digests of their files, so that one
+The walk continues after a fault: intact entries still hold the digests of their files, so that one
 altered byte is one finding. Every finding names the first place where record and chain differ.
 """
 

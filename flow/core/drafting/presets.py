@@ -37,7 +37,7 @@ _SCRIPTS = (
 """(script of ``package.json``, criterion)."""
 _RUNNERS = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "bun.lock": "bun", "bun.lockb": "bun"}
 MARKERS = tuple(_RUNNERS)
-"""Files that only have to exist: they name the package manager."""
+"""Files whose existence alone counts: they name the package manager."""
 _FIXED = {
     "Cargo.toml": (
         ("The tests pass", "cargo test"),

@@ -38,7 +38,7 @@ TestResult = Literal["PASSED", "WARNED", "FAILED"]
 
 
 class AttestedFile(NamedTuple):
-    """A file behind the export. ``content`` is None where only its digest is exported."""
+    """A file behind the export. ``content`` is None if only its digest is exported."""
 
     name: str
     sha256: str

@@ -107,7 +107,7 @@ class Lifecycle:
             self.trigger(trigger_name(target))  # type: ignore[attr-defined]
         except (MachineError, AttributeError):
             check_move(self.status, target, goal=self.goal)
-            raise  # the machine refuses what the table allows: a defect, never hidden
+            raise  # the machine refuses an allowed move: a defect, never hidden
 
 
 def trigger_name(target: str) -> str:

@@ -48,7 +48,7 @@ class Builtins:
         raise NotImplementedError
 
     def _failing(self, states: Iterable[State]) -> set[State]:
-        """The states that go on after a command that ``set -e`` and a trap on ERR apply to."""
+        """The states that continue after a command that ``set -e`` and a trap on ERR apply to."""
         ends: set[State] = set()
         for state in states:
             if self.tested or state.status == 0:

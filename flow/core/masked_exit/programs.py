@@ -268,7 +268,7 @@ def alone(words: tuple[str | None, ...]) -> Statuses:
         return ZERO
     if name == "false":
         return OTHER
-    if name == "wait":  # without operands it is 0, whatever its children came to
+    if name == "wait":  # without operands always 0
         return ZERO if len(words) == 1 else EITHER
     if name == "rm" and any(w is not None and w.startswith("-") and "f" in w for w in words[1:]):
         return ZERO

@@ -46,8 +46,8 @@ index of grams.
 _GRAM = 4
 _WORDS = b" " * 48 + b"0" * 10 + b" " * 7 + bytes(range(65, 91)) + b" " * 6 + bytes(range(97, 123))
 _WORDS += b" " * (256 - len(_WORDS))
-"""What each byte is where only words count: all digits are one, and what stands in no word is a
-blank; so names that are made of others hold no new word."""
+"""Translation of bytes for words: all digits are one byte, and every byte outside words is a blank,
+so that names with other numbers are no new words."""
 _OFTEN = bytes(range(256)).translate(None, b"$~*@{}+%|!#&<>^\\\"'=/_:")
 """All bytes but those that are rare in texts: if a rare one is missing, so is the anchor."""
 _BEFORE_EDGE = rb"|[nrtbf]|.*0m|m|[0A-Fa-f]{2}|u00[0A-Fa-f]{2}"

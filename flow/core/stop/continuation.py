@@ -1,4 +1,4 @@
-"""The Stop hook's message to an agent that goes on: open criteria, reasons, next steps.
+"""The Stop hook's message to an agent that continues: open criteria, reasons, next steps.
 
 It becomes the agent's next prompt. So foreign text (output, paths, a judge's words) is made
 visible, labelled, and bounded. ``flow goal status`` has the rest.
@@ -106,7 +106,7 @@ def _required(goal: Goal, row: CriterionResult) -> bool:
 
 
 def _is_open(goal: Goal, row: CriterionResult) -> bool:
-    """Whether a criterion that did not fail still has to be proved."""
+    """Whether a criterion that did not fail must still be proved."""
     return row.status != "pass" and (_required(goal, row) or row.outcome == "inconclusive")
 
 

@@ -1,8 +1,8 @@
 """Open goals that the Stop hook can no longer judge (SPEC 17.10). Values only.
 
 The state folder holds, for each checkout, the goals that Flow left open there and, for each
-session, the hook's notes. Compared with the checkout's present goals, they tell a goal that
-vanished from one that never was.
+session, the hook's notes. Compared with the checkout's present goals, they show whether a goal
+vanished or never existed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The Stop hook's messages for letting an agent go, and about goals it can no longer judge.
 
-The message to an agent that goes on: :mod:`flow.core.stop.continuation`.
+The message to an agent that continues: :mod:`flow.core.stop.continuation`.
 """
 
 from __future__ import annotations

@@ -27,7 +27,8 @@ Row = Literal[
 ]
 """The result of an evaluation, as a row of SPEC 6's table. ``proof_lost``: nothing failed, and a
 criterion that passed or failed before shows nothing any more. ``undecided``: fuzzy criteria are
-open, or a person has to decide."""
+open, or a person must decide.
+"""
 
 CONTINUE: Mapping[Row, frozenset[Mode]] = {
     "failed": frozenset(("block", "evaluator-loop")),

@@ -1,4 +1,4 @@
-"""The questions to a person before an agent's tool call goes on: one for each kind of act."""
+"""The questions to a person before an agent's tool call continues: one for each kind of act."""
 
 from __future__ import annotations
 

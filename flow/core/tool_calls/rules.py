@@ -22,7 +22,7 @@ _FLOW = "f[\"'\\\\]*l[\"'\\\\]*o[\"'\\\\]*w"
 MENTION = re.compile(
     rf"(?<![A-Za-z0-9_]){_FLOW}(?![A-Za-z0-9_]|/|\.[A-Za-z])|\.{_FLOW}(?![A-Za-z0-9_])|\.claude/settings"
 )
-"""``flow`` as a word of its own; not the ``flow`` of ``workflow``, ``src/flow/`` or ``flow.py``."""
+"""``flow`` as a separate word; not the ``flow`` of ``workflow``, ``src/flow/`` or ``flow.py``."""
 _GLUED = re.compile(r"(?:^|[\s;&|(])\w+=\S*flow[\s\S]*\b(?:goal|trust|lifecycle|verdict)\b")
 """``flow`` inside the value of a variable, in a text that also names a subject of Flow's."""
 

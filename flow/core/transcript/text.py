@@ -93,7 +93,7 @@ class _TextReader:
         return not self.exported
 
     def _speaks(self, line: str) -> bool:
-        """Start a new entry where the line begins one."""
+        """Start a new entry if the line begins one."""
         call = _CALL.match(line)
         if call is not None:
             self._open_call(call["tool"], call["input"])
