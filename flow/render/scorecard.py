@@ -90,8 +90,6 @@ def whole(
 
 
 class _Box:
-    """Draws one card."""
-
     def __init__(self, card: Document, paint: Paint, columns: int, encoding: str) -> None:
         columns = max(min(columns, MOST), LEAST)
         self._columns = columns

@@ -1,6 +1,6 @@
 """Files that commands may leave behind without steering a later run (SPEC 4).
 
-The tables list what is harmless: caches, build folders, reports, logs, data. Every other new file,
+The tables list harmless files: caches, build folders, reports, logs, data. Every other new file,
 sources, scripts and settings among them, is a change like any other. The rule uses names, because
 languages, test runners and build tools find their inputs by name, too.
 """
@@ -65,7 +65,7 @@ DATA = frozenset(
         "png", "jpg", "jpeg", "gif", "webp", "svg", "webm", "mp4", "pdf",
         # data
         "db", "sqlite", "sqlite3", "dat", "bin", "parquet", "npy", "npz", "gz", "tgz", "zip",
-        # what compilers leave beside a source
+        # compilers' output next to a source
         "o", "obj", "a", "class", "hi", "beam", "cmi", "cmo", "cmx", "rlib", "rmeta", "tsbuildinfo",
     )
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Goals that come first (``continuation.after``): what holds an achieved verdict back. Pure."""
+"""Goals that come first (``continuation.after``), and so hold an achieved verdict back. Pure."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ class Goal(NamedTuple):
         return contract(self.document)
 
     def digest(self, rubric_digests: Mapping[str, str] | None = None) -> str:
-        """The contract's digest: what trust, proposals and evidence refer to.
+        """The contract's digest, which trust, proposals and evidence refer to.
 
         ``rubric_digests`` holds the SHA-256 of each project rubric the goal names (SPEC 7).
         """

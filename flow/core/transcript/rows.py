@@ -35,7 +35,7 @@ def cut_middle(text: str, most: int = MOST_TEXT) -> str:
 
 
 def replace_unwritable(text: str) -> str:
-    """``text`` with what UTF-8 cannot write replaced by question marks."""
+    """``text`` with question marks in place of characters that UTF-8 cannot encode."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
