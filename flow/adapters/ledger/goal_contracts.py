@@ -41,7 +41,7 @@ class GoalContracts(GoalChange):
         """Publish a new goal with its baseline; returns its path below the checkout.
 
         ``trust`` is called before, under the goal's lock: trust in a contract that is not published
-        harms no one, and a contract that is refused must not replace the goal's. Raises
+        harms no one, and a contract that is refused must not replace the current goal's. Raises
         :class:`RefusedError` (``exists``) if the id, or the run's baseline, is taken.
         """
         goal, _ = parse_goal(text.encode("utf-8", "surrogateescape"), "the new goal")
