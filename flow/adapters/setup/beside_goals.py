@@ -75,7 +75,7 @@ def ignores_runs(repo: Repo) -> bool:
 
 
 def _seem_ignored(top: str, common_dir: str | None) -> bool:
-    """Like :func:`ignores_runs`, quickly, by the rules' text; False if one begins with ``!``."""
+    """Like :func:`ignores_runs`, by the rules' text alone; a file with ``!`` does not count."""
     places = [(top, ".gitignore"), *([(common_dir, EXCLUDE)] if common_dir else [])]
     for root, name in places:
         lines = _lines(root, name)
