@@ -51,7 +51,7 @@ def inbox_lines(items: Sequence[InboxItem], screen: Screen, *, whole: bool = Fal
 
 
 def change_line(change: InboxChange, screen: Screen) -> str:
-    """One change on one line, which starts with whose it is."""
+    """One change on one line, which starts with repository and goal."""
     item = change.item
     if change.kind == "removed":
         return screen.plain(f"{identity(item)}: gone from the inbox")
@@ -60,9 +60,9 @@ def change_line(change: InboxChange, screen: Screen) -> str:
 
 
 def notice(item: InboxItem) -> tuple[str, str]:
-    """(repository and goal, reason) for a notification: one short line each, free of commands.
+    """(repository and goal, reason) for a notification: one short line each, without semicolons.
 
-    Some notices that begin with a number and a semicolon are commands to a terminal.
+    To a terminal, some notices that begin with a number and a semicolon are commands.
     """
     whose, why = identity(item), visible(item.why)
     return clip(whose.replace(";", ","), _NOTICE), clip(why.replace(";", ","), _NOTICE)

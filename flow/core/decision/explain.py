@@ -209,7 +209,7 @@ def hint(
 
 
 def _outside_hint(goal_id: str, boundary: BoundaryReport) -> str:
-    """The files to remove, the files to put back, and last the command that allows them all."""
+    """The files to remove and to put back, then the command that allows all, or a shorter one."""
     from flow.core.decision.outside import outside_advice  # most goals stay inside
 
     advice = outside_advice(goal_id, boundary.violations, None)
