@@ -24,6 +24,8 @@ SHOWN = 30
 """The newest cards of a history that are listed and drawn in its trend, at most."""
 _NAME, _BAR, _SCORE = 15, 10, 8
 _ADVICE_LINES = 4
+_NOTES, _NOTE_LINES = 3, 2
+"""Notes in the box, and lines of each; the others, and what is cut, stand below it."""
 _ALL = 10**6
 """Lines of a text that is not cut."""
 _JUSTIFICATION = 5
@@ -118,8 +120,8 @@ class _Box:
         for text in card["recommendations"][:1]:
             lines += self._paragraph(f"{draw.arrow} {text}", _ADVICE_LINES)
         lines += self._paragraph(f"Rubric: {card['rubricUsed']}{why}", 3, "dim")
-        for note in card.get("notes", ())[:3]:
-            lines += self._paragraph(note, 2, "undecided")
+        for note in card.get("notes", ())[:_NOTES]:
+            lines += self._paragraph(note, _NOTE_LINES, "undecided")
         return [*lines, self._rule(draw.bottom)]
 
     def _row(self, name: str, row: Document) -> str:
@@ -151,6 +153,9 @@ class _Box:
             shown = wrap(self._clean(f"{self._draw.arrow} {text}"), self._body, _ALL)
             if place or len(shown) > _ADVICE_LINES:
                 rows += self._labelled("Recommended" if not place else "Also", self._clean(text))
+        for place, note in enumerate(self._card.get("notes", ())):
+            if place >= _NOTES or len(wrap(self._clean(note), self._body, _ALL)) > _NOTE_LINES:
+                rows += self._labelled("Note", self._clean(note))
         return ["", *rows] if rows else []
 
     def everything(self) -> list[str]:

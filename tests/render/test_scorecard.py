@@ -331,8 +331,22 @@ def test_what_the_box_cuts_stands_whole_below_it(wanted: int) -> None:
     assert squeezed.count(LONG.replace(" ", "")) >= 6
 
 
+def test_notes_that_the_box_cuts_or_leaves_out_stand_whole_below_it() -> None:
+    """The end of a note says what to do about it."""
+    advice = (
+        "Named as the skill, and not used for it: .flow/rubrics/rubric-deploy.md. A rubric names "
+        "its skills in its front matter. Name the skill in its list."
+    )
+    found = card(notes=[advice, "Short.", "Third.", "Fourth."])
+    shown = " ".join(" ".join(box(found, plain)).split())
+    assert "Name the skill in its list." not in shown
+    said = " ".join(" ".join(below(found, plain)).split())
+    assert said == f"Note {advice} Note Fourth."
+
+
 def test_what_fits_is_not_said_twice() -> None:
     assert below(card(), plain) == []
+    assert below(card(notes=["Short.", "Second.", "Third."]), plain) == []
 
 
 @pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
