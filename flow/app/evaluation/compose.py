@@ -111,11 +111,16 @@ def _remarks(evaluated: EvaluationFacts, request: Request, *, may_propose: bool)
     remarks += _earlier_goals(evaluated)[1]
     if evaluated.measurement.not_fresh:
         remarks.append(f"no fresh evidence of {display.names(evaluated.measurement.not_fresh)}")
-    elif _waits_for_trust(evaluated.decision, request) or (
-        evaluated.decision.proposed and not may_propose
-    ):
+    elif _is_held_back(evaluated, request, may_propose=may_propose):
         remarks.append("nothing is proposed: " + _why_no_proposal(request))
     return remarks
+
+
+def _is_held_back(evaluated: EvaluationFacts, request: Request, *, may_propose: bool) -> bool:
+    """Whether what passed is not proposed for what was asked, not for what was found."""
+    part_of_range = not evaluated.facts.proposable and evaluated.candidate == "incomplete"
+    proved = evaluated.decision.proposed is not None and not may_propose
+    return proved or part_of_range or _waits_for_trust(evaluated.decision, request)
 
 
 def _proposed(

@@ -143,7 +143,9 @@ def _settle(
     goal = facts.loaded.goal
     approvals = proposals.fresh_approvals(goal, facts.subject, tools.records, tools.now())
     measured = measured_rows.judgeable(goal, measurement, approvals, stale=bool(after.moved))
-    candidate = decide.candidate(measured, boundary_known=report.status != "inconclusive")
+    whole_range = facts.proposable  # what changed before a later --base was not looked at
+    boundary_known = whole_range and report.status != "inconclusive"
+    candidate = decide.candidate(measured, boundary_known=boundary_known)
     return JudgeCase(facts, measurement, measured, report, candidate, request), approvals
 
 

@@ -1,7 +1,8 @@
 """Build tools that were asked for tests, exited with 0 and report that they ran none.
 
 make: ``message`` of GNU make 3.81 to 4.4, recorded with 4.3. Gradle: the outcomes of tasks in its
-manual, as its plain console prints them after a task's name.
+manual, as its plain console prints them after a task's name. go-task, SCons and ninja: their
+sources as of November 2026.
 """
 
 from __future__ import annotations
@@ -22,8 +23,42 @@ _BESIDE = CANNOT_FAIL | FILTERS | {"cd", "test", "[", "[["}
 _CHECKING_GOAL = re.compile(
     r"(?:\w+[-_])?(?:tests?|checks?|specs?|lint|verify|typecheck)(?:[-_:].*)?", re.ASCII
 )
-_IDLE_MAKE = re.compile(
-    r"g?make: (?:['`](.*)' is up to date|Nothing to be done for ['`](.*)')\.", re.ASCII
+
+
+class _IdleLine(NamedTuple):
+    """The line with which a program says that it ran nothing, for the target in its groups."""
+
+    programs: tuple[str, ...]
+    literal: str
+    pattern: str
+    remedy: str
+
+
+_IDLE_LINES = (
+    _IdleLine(
+        ("make", "gmake"),
+        "make: ",
+        r"g?make: (?:['`](.*)' is up to date|Nothing to be done for ['`](.*)')\.",
+        "where it is no file, declare it .PHONY",
+    ),
+    _IdleLine(
+        ("task", "go-task"),
+        "task: ",
+        r'task: Task "(.*)" is up to date',
+        "let it run, with --force",
+    ),
+    _IdleLine(
+        ("scons",),
+        "scons: ",
+        r"scons: [`'](.*)' is up to date\.",
+        "let it run, with AlwaysBuild",
+    ),
+    _IdleLine(
+        ("ninja", "samu"),
+        "no work to do",
+        r"(?:ninja|samu): no work to do\.",
+        "let its target run each time",
+    ),
 )
 _TASKS = {"all", "ci", "qa", "e2e", "validate", "default"}
 _TARGET = re.compile(r"^([A-Za-z0-9][\w-]*) *:(?![:=])", re.MULTILINE | re.ASCII)
@@ -34,19 +69,20 @@ _NO_RUN = {"NO-SOURCE", "SKIPPED"}
 
 
 def idle_make(commands: Sequence[Sequence[str]], lines: Sequence[str]) -> Attribution | None:
-    """A vacuous attribution if make ran no recipe for the requested tests; None if unknown.
+    """Say that make, or its like, ran no recipe for the tests it was asked for; None if not known.
 
-    For instance, a folder is called ``test`` and the target is not declared phony. Nothing is said
-    of a command that starts other programs, too: make may have built what those run.
+    For example because a folder is called ``test`` and the target is not declared phony. Beside
+    other programs it may have built what those run.
     """
-    if not all(any(base_name(word) in _MAKES for word in words) for words in commands):
-        return None
     goals = {word for words in commands for word in words if _CHECKING_GOAL.fullmatch(word)}
-    for line in lines:
-        idle = _IDLE_MAKE.fullmatch(line) if "make: " in line else None
-        if idle is not None and (idle[1] or idle[2]) in goals:
-            why = f"make ran nothing ({line}): where it is no file, declare it .PHONY"
-            return Attribution("vacuous", why, "make", 0, None, "output")
+    for row in _IDLE_LINES if goals else ():
+        if not all(any(base_name(word) in row.programs for word in words) for words in commands):
+            continue
+        for line in lines:
+            idle = re.fullmatch(row.pattern, line, re.ASCII) if row.literal in line else None
+            if idle is not None and (not idle.groups() or goals.intersection(idle.groups())):
+                why = f"{row.programs[0]} ran nothing ({line}): {row.remedy}"
+                return Attribution("vacuous", why, row.programs[0], 0, None, "output")
     return None
 
 

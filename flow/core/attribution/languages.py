@@ -31,6 +31,7 @@ class Form(NamedTuple):
 FORMS = tuple(
     Form(runner, literal, re.sub(r"(?<!P)<(\w+)>", r"(?P<\1>\\d{1,9})", pattern), source)
     for runner, literal, pattern, source in (
+        ("crystal spec", " pending", r"<all> examples, <failed> failures, <errors> errors, <skipped> pending", "crystal: Spec::CLI"),
         ("rspec", " example", r"<all> examples?, <failed> failures?(?:, <skipped> pending)?(?:, <errors> errors? occurred outside of examples)?(?:, \d+ .*)?", "rspec-core: SummaryNotification#totals_line"),
         ("phpunit", "OK (", r"OK \(<passed> tests?, \d+ assertions?\)", "phpunit: ResultPrinter/SummaryPrinter"),
         ("phpunit", "Tests: ", r"Tests: <all>, Assertions: \d+(?:, Errors: <errors>)?(?:, Failures: <failed>)?(?:, (?:Warnings|PHPUnit [A-Za-z ]+|Deprecations|Notices): \d+)*(?:, Skipped: <skipped>)?(?:, Incomplete: <skipped2>)?(?:, Risky: \d+)?\.", "phpunit: SummaryPrinter"),
@@ -90,6 +91,24 @@ FORMS = tuple(
         ("trial", "PASSED (", r"PASSED \((?:skips=<skipped>)?(?:, )?(?:expectedFailures=<skipped2>)?(?:, )?(?:successes=<passed>)?\)", "twisted.trial: reporter"),
         ("trial", "FAILED (", r"FAILED \((?:skips=\d+, )?(?:expectedFailures=\d+, )?(?:failures=<failed>)?(?:, )?(?:errors=<errors>)?(?:, )?successes=\d+\)", "twisted.trial: reporter"),
         ("cypress", "All specs passed!", r".*All specs passed! +\S+ +<all> +(?:\d+|-) +(?:-|<failed>) .*", "cypress: run summary"),
+        ("meson", "No tests defined.", r"No tests defined\.", "meson: mtest"),
+        ("meson", "No suitable tests", r"No suitable tests defined\.", "meson: mtest"),
+        ("cabal", "Package has no test suites", r"Package has no test suites\.", "Cabal: Distribution.Simple.Test"),
+        ("behat", "No scenarios", r"No scenarios", "behat: pretty formatter"),
+        ("phpspec", "0 examples", r"0 examples", "phpspec: console"),
+        ("green", "No Tests Found", r"No Tests Found", "green: result"),
+        ("zope-testrunner", " tests with ", r"\s*Ran <all> tests with <failed> failures, <errors> errors(?:,| and) <skipped> skipped in .*", "zope.testrunner: formatter"),
+        ("jasmine", " spec", r"(?:Incomplete: .*, )?<all> specs?, <failed> failures?(?:, <skipped> pending specs?)?", "jasmine: console reporter"),
+        ("codeceptjs", " passed", r"\s*OK\s+\| <passed> passed(?:, <skipped> skipped)?\s+//.*", "codeceptjs: output.result"),
+        ("cram", "# Ran ", r"# Ran <all> tests?, <skipped> skipped, <failed> failed\.", "cram: main"),
+        ("shunit2", "Ran ", r"Ran <all> tests?\.", "shunit2: _shunit_generateReport"),
+        ("avocado", "RESULTS", r"RESULTS +: PASS <passed> \| ERROR <errors> \| FAIL <failed> \| SKIP <skipped> \|.*", "avocado: human result"),
+        ("kaocha", " assertions, ", r"<all> tests?, \d+ assertions, (?:<errors> errors?, )?(?:<skipped> pending, )?<failed> failures\.", "kaocha: report"),
+        ("testthat", "[ FAIL ", r"\[ FAIL <failed> \| WARN \d+ \| SKIP <skipped> \| PASS <passed> \]", "testthat: progress reporter"),
+        ("nx", "No tasks were run", r"\s*(?:> )?NX +No tasks were run.*", "nx: run-command"),
+        ("turbo", "No tasks were executed", r"\s*(?:WARNING +)?No tasks were executed as part of this run\.", "turborepo: run summary"),
+        ("lerna", "No packages found with", r"lerna \w+ (?:run )?No packages found with .*", "lerna: commands/run"),
+        ("pnpm", "No projects matched", r"No projects matched the filters.*", "pnpm: cli main"),
         ("jest", "No tests found related", r"No tests found related to files changed .*", "jest-core: getNoTestsFoundMessage"),
     )
 )  # fmt: skip
@@ -110,6 +129,7 @@ BLOCKS = (
     MultilineReport("bun test", r" (?P<n>\d{1,9}) (?P<word>pass|fail|skip|todo)", {"pass": "passed", "fail": "failed", "skip": "skipped", "todo": "skipped"}, "bun: test_command"),
     MultilineReport("playwright", r"  (?P<n>\d{1,9}) (?P<word>failed|flaky|skipped|interrupted|did not run|passed)(?: \([\d.]+\w+\))?", {"passed": "passed", "flaky": "passed", "failed": "failed", "interrupted": "errors", "skipped": "skipped", "did not run": "skipped"}, "playwright: base reporter"),
     MultilineReport("ava", r"  (?P<n>\d{1,9}) (?P<word>tests? passed|tests? failed|tests? skipped|tests? todo|known failures?|uncaught exceptions?)", {"tests passed": "passed", "test passed": "passed", "tests failed": "failed", "test failed": "failed", "uncaught exception": "errors", "uncaught exceptions": "errors", "tests skipped": "skipped", "test skipped": "skipped", "tests todo": "skipped", "test todo": "skipped", "known failure": "skipped", "known failures": "skipped"}, "ava: default reporter"),
+    MultilineReport("meson", r"(?P<word>Ok|Expected Fail|Fail|Unexpected Pass|Skipped|Ignored|Timeout): {2,}(?P<n>\d{1,9})\s*", {"Ok": "passed", "Expected Fail": "skipped", "Fail": "failed", "Unexpected Pass": "failed", "Skipped": "skipped", "Ignored": "skipped", "Timeout": "errors"}, "meson: mtest"),
     MultilineReport("stestr", r" - (?P<word>Passed|Skipped|Expected Fail|Unexpected Success|Failed): (?P<n>\d{1,9})", {"Passed": "passed", "Skipped": "skipped", "Expected Fail": "skipped", "Unexpected Success": "failed", "Failed": "failed"}, "stestr: subunit_trace"),
     MultilineReport("dotnet test", r" {4,6}(?P<word>Passed|Failed|Skipped): (?P<n>\d{1,9})", {"Passed": "passed", "Failed": "failed", "Skipped": "skipped"}, "vstest: console logger, minimal"),
 )  # fmt: skip

@@ -65,9 +65,22 @@ def test_a_narrower_range_shows_and_proposes_nothing(work: GitRepo) -> None:
     work.git("switch", "-q", "main")
     work.commit("more work", **{"src/more.txt": "x\n"})
     narrow = evaluate(work, "--base", "HEAD")
-    assert narrow.json["proposed_transition"] is None
-    assert narrow.json["verdict"] == "achieved"
+    assert (narrow.status, narrow.json["proposed_transition"]) == (1, None)
+    assert narrow.json["verdict"] == "not_achieved"
+    why = "nothing is proposed: the range from HEAD does not contain the pinned base"
+    assert narrow.json["reason"] == why
+    assert narrow.json["next_step_hint"] == "flow goal evaluate greet"
     assert evaluate(work).json["proposed_transition"] is not None
+
+
+def test_a_narrower_range_hides_no_file_outside(work: GitRepo) -> None:
+    assert create(work).status == 0
+    work.commit("outside", **{"other.txt": "x\n"})
+    assert evaluate(work).status == 3
+    assert evaluate(work, "--base", "HEAD").status == 1
+    work.write("another.txt", "x\n")
+    narrow = evaluate(work, "--base", "HEAD")
+    assert (narrow.status, narrow.json["path_violations"]) == (3, ["another.txt"])
 
 
 def test_a_lost_record_of_the_start_waits_for_a_person(work: GitRepo) -> None:

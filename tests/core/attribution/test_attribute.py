@@ -222,6 +222,31 @@ LANGUAGES = [
     (" - Passed: 2\n - Skipped: 1\n - Failed: 1", 3, 1, 1),
     ("1..3\nok 1 a\nnot ok 2 b\nok 3 c # skip later", 2, 1, 1),
     ("1..2\nok 1 # skip a\nok 2 # skip b", 0, 2, 0),
+    ("No tests defined.", 0, 0, 0),
+    ("No suitable tests defined.", 0, 0, 0),
+    ("Ok:                 2   \nFail:               1   \nSkipped:            1   ", 3, 1, 1),
+    ("Ok:                 0   \nExpected Fail:      1   \nFail:               0   ", 0, 1, 0),
+    ("Package has no test suites.", 0, 0, 0),
+    ("0 examples, 0 failures, 0 errors, 0 pending", 0, 0, 0),
+    ("3 examples, 1 failures, 0 errors, 1 pending", 2, 1, 1),
+    ("No scenarios", 0, 0, 0),
+    ("0 examples", 0, 0, 0),
+    ("No Tests Found", 0, 0, 0),
+    ("  Ran 3 tests with 1 failures, 0 errors and 1 skipped in 0.01 seconds.", 2, 1, 1),
+    ("0 specs, 0 failures", 0, 0, 0),
+    ("3 specs, 1 failure, 1 pending spec", 2, 1, 1),
+    ("  OK  | 0 passed   // 1ms", 0, 0, 0),
+    ("# Ran 2 tests, 2 skipped, 0 failed.", 0, 2, 0),
+    ("Ran 0 tests.", 0, 0, 0),
+    ("RESULTS    : PASS 0 | ERROR 0 | FAIL 0 | SKIP 2 | WARN 0 | INTERRUPT 0", 0, 2, 0),
+    ("0 tests, 0 assertions, 0 failures.", 0, 0, 0),
+    ("3 tests, 4 assertions, 1 errors, 1 failures.", 3, 0, 2),
+    ("[ FAIL 0 | WARN 0 | SKIP 2 | PASS 0 ]", 0, 2, 0),
+    ("[ FAIL 1 | WARN 0 | SKIP 0 | PASS 3 ]", 4, 0, 1),
+    (" NX   No tasks were run", 0, 0, 0),
+    ("No tasks were executed as part of this run.", 0, 0, 0),
+    ("lerna info No packages found with the lifecycle script 'test'", 0, 0, 0),
+    ('No projects matched the filters in "/app"', 0, 0, 0),
 ]  # fmt: skip
 
 
@@ -405,6 +430,13 @@ IDLE = "make: 'test' is up to date.\n"
         ((("make", "check"),), "make[2]: Nothing to be done for 'check'.\nall good\n", False),
         ((("make", "run"),), IDLE, False),
         ((), IDLE, False),
+        ((("task", "test"),), 'task: Task "test" is up to date\n', True),
+        ((("go-task", "lint"),), 'task: Task "lint" is up to date\n', True),
+        ((("task", "test"),), 'task: Task "build" is up to date\nall good\n', False),
+        ((("scons", "check"),), "scons: `check' is up to date.\n", True),
+        ((("ninja", "-C", "out", "test"),), "ninja: no work to do.\n", True),
+        ((("ninja", "app"),), "ninja: no work to do.\n", False),
+        ((("ninja",), ("./app-test",)), "ninja: no work to do.\nall good\n", False),
     ],
 )
 def test_make_that_ran_no_recipe_for_the_tests_is_vacuous(
@@ -413,7 +445,7 @@ def test_make_that_ran_no_recipe_for_the_tests_is_vacuous(
     """Recorded with GNU make 4.3, where a folder is called like the target."""
     told = vacuous(CommandReading(commands=commands), lines_of(output.encode()), whole=False)
     assert (told is not None) is is_vacuous, told
-    assert told is None or "declare it .PHONY" in told.why
+    assert told is None or " ran nothing (" in told.why
 
 
 GRADLE = "> Task :compileTestJava NO-SOURCE\n> Task :testClasses UP-TO-DATE\n"
