@@ -145,7 +145,14 @@ class Attributor:
         failure = reported_failure(reading, all_reports(reading, lines, reports))
         if failure is not None:
             return failure
-        return vacuous(reading, lines, whole=whole, reports=reports, rules=self.rules())
+        return vacuous(
+            reading,
+            lines,
+            whole=whole,
+            reports=reports,
+            rules=self.rules(),
+            read=self.reading,
+        )
 
     def shows_nothing(
         self, check: Check, result: CheckResult, before: Mapping[str, Stamp | None]

@@ -7,6 +7,7 @@ Both make a pass inconclusive; nothing here turns a failed command into a pass.
 
 from __future__ import annotations
 
+from flow.core.attribution.echoed import echoed_runner
 from flow.core.attribution.idle_builds import idle_gradle, idle_make
 from flow.core.attribution.idle_checkers import checkers, idle_checker
 from flow.core.attribution.reading import WINDOW, Attribution, CommandReading, Summary
@@ -207,12 +208,14 @@ def vacuous(
     whole: bool,
     reports: Sequence[tuple[str, Summary]] = (),
     rules: Sequence[Rule] = (),
+    read: Callable[[str], CommandReading] | None = None,
 ) -> Attribution | None:
     """Reason that an exit 0 shows no test; None if tests ran, or if no runner is known.
 
     ``whole`` says that ``lines`` are all the output: only then can several reports show together
     that nothing ran, since a report that was cut off may show a test. ``reports`` are (path,
-    content) of files that this run wrote.
+    content) of files that this run wrote. ``read`` classes the commands that the run printed
+    before it started them; without it they are not looked at.
     """
     ruled = _by_rules(reading, lines, rules)
     if ruled is not None:
@@ -240,7 +243,10 @@ def vacuous(
     if by_source:
         return _nothing_ran(by_source)
     unseen = reading.runners[:1] or ((reading.guarded,) if reading.guarded else ())
-    return _unseen_attribution(unseen[0]) if unseen else None
+    if unseen:
+        return _unseen_attribution(unseen[0])
+    echoed = echoed_runner(reading.commands, lines, read) if whole and read is not None else ""
+    return _unseen_attribution(echoed) if echoed else None
 
 
 def not_reported(

@@ -219,6 +219,21 @@ def test_a_make_beside_other_output_that_surely_ran_nothing(
         assert "make ran nothing, and " in result.reason
 
 
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_code_that_ends_the_runner_of_a_makefile_with_0(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/test_app.py").write_text("import app\n\n\ndef test_a():\n    assert app.a\n")
+    command = f"PYTHONPATH=. {PY} pytest -q -p no:cacheprovider tests"
+    (tmp_path / "Makefile").write_text(f".PHONY: test\ntest:\n\t{command}\n")
+    (tmp_path / "app.py").write_text("import os\nos._exit(0)\n")
+    (result,) = run(tmp_path, "make test")
+    assert said(result)[0] == "inconclusive"
+    assert "no report of pytest shows a test that ran" in result.reason
+    (tmp_path / "app.py").write_text("a = 1\n")
+    (result,) = run(tmp_path, "make test")
+    assert said(result) == ("passed", "")
+
+
 def test_a_checker_whose_files_are_gone(tmp_path: Path) -> None:
     """Linters that print nothing, and pass on nothing."""
     for name in ("flake8", "ruff"):

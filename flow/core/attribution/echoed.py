@@ -1,0 +1,84 @@
+"""Commands that builders print before they run them.
+
+``make test`` prints its recipe (``pytest -q``), npm, tox and others theirs behind a sign. Where a
+runner was started so and no report of it follows, something has ended it with 0 before its tests:
+code under test may (``os._exit(0)``). Forms of GNU make 4.3, npm 10 and ``set -x`` are recorded;
+the others are their programs' own, as of November 2026.
+"""
+
+from __future__ import annotations
+
+import re
+
+from flow.core.masked_exit.runner_tables import ALONE
+from flow.core.masked_exit.shell import base_name
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from flow.core.attribution.reading import CommandReading
+
+MOST_LINES = 2000
+"""Lines of an output that are looked at."""
+MOST_READ = 20
+"""Lines that are read as commands."""
+
+
+class Echo(NamedTuple):
+    """How some programs print the commands that they start."""
+
+    programs: frozenset[str]
+    sign: str
+    """A pattern of what stands before the command."""
+
+
+_SHELLS = "bash sh dash zsh ksh source ."
+_SCRIPTS = "npm pnpm yarn bun npx turbo nx lerna run-s run-p npm-run-all composer"
+ECHOES = tuple(
+    Echo(frozenset(programs.split()), sign)
+    for programs, sign in (
+        ("make gmake bmake remake just", ""),
+        (_SCRIPTS, r"(?:\S+: )?[>$] |\S+ \S+\$ "),
+        ("tox", r"\S+: commands(?:_pre|_post)?\[\d+\]> "),
+        ("nox", r"nox > "),
+        ("task go-task", r"task: \[[^\]]*\] "),
+        ("hatch", r"cmd \[\d+\] \| "),
+        ("poe", r"Poe => "),
+        (_SHELLS, r"\++ "),
+    )
+)
+_NAMES = sorted({*ALONE, *(name for echo in ECHOES for name in echo.programs if name != ".")})
+_STARTS = re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, _NAMES))})(?![\w\[:-])|\btest\b")
+"""The names of runners, and of what may start and print others."""
+
+
+def echoed_runner(
+    commands: Sequence[Sequence[str]], lines: Sequence[str], read: Callable[[str], CommandReading]
+) -> str:
+    """A runner that is all a printed command starts, by the name of its form; empty without one.
+
+    ``commands`` are the words of the command that printed ``lines``, ``read`` classes a command.
+    """
+    programs = {base_name(word) for words in commands for word in words}
+    if any("/" in words[0] for words in commands):
+        programs.add("sh")  # a script of the project's own
+    left = MOST_READ
+    for line in lines[:MOST_LINES]:
+        for text in _commands_in(line, programs):
+            if left and _STARTS.search(text):
+                left -= 1
+                reading = read(text)
+                if reading.single and reading.certain:
+                    return reading.certain[0]
+                programs.update(base_name(word) for words in reading.commands for word in words)
+    return ""
+
+
+def _commands_in(line: str, programs: set[str]) -> Iterator[str]:
+    """What may be a command in a line that one of ``programs`` printed."""
+    for echo in ECHOES:
+        if echo.programs & programs:
+            sign = re.match(echo.sign, line)
+            if sign is not None:
+                yield line[sign.end() :].rstrip("\\").strip()
