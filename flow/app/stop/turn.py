@@ -61,13 +61,32 @@ class JudgedGoal(NamedTuple):
     """Why it could not be judged; None where it was."""
 
 
+class _JudgedTurn(NamedTuple):
+    """A goal's evaluation at a stop, and its row and step in the table."""
+
+    goal: Goal
+    mode: Mode
+    verdict: Verdict
+    facts: EvaluationFacts
+    row: Row
+    step: StopStep
+    limits: LoopLimits
+    proof_lost: tuple[str, ...]
+    """Required criteria that show nothing now, and showed something before."""
+
+    @property
+    def disproves_nothing(self) -> bool:
+        """Whether neither a command nor a judge found a fault in this turn."""
+        return not core.disproved(self.facts.candidate, self.facts.measured)
+
+
 def judge_stop(
     goal: Goal, event: StopEvent, host: Host, tools: StopTools, sight: Sight
 ) -> JudgedGoal:
     """Evaluate the goal and decide what its state means for this stop."""
     mode = mode_of(goal, tools.mode)
     before = tools.record.loop(goal.id, goal.run_id or "")
-    evaluated = tools.evaluate(
+    verdict, facts = tools.evaluate(
         Request(
             goal.id,
             trigger="stop-hook",
@@ -77,7 +96,6 @@ def judge_stop(
             quiet=True,
         )
     )
-    verdict, facts = evaluated
     if facts is None:
         text = stop_messages.let_go_message("untrusted", verdict, asks=True)
         loss = _contract_by_hand(goal, sight)
@@ -88,20 +106,19 @@ def judge_stop(
     loop = _counted(before, event, verdict, facts, row, passing)
     limits = _limits(goal, host, tools)
     step = core.stop_step(row, mode, loop, limits, tree=facts.facts.subject.tree, at=tools.now())
-    warnings: list[str] = []
+    turn = _JudgedTurn(goal, mode, verdict, facts, row, step, limits, proof_lost)
     if step.limit:
-        verdict = _limit_verdict(step.limit, evaluated, limits, tools, mode)
-        evaluated = evaluated._replace(verdict=verdict)
+        turn = turn._replace(verdict=_limit_verdict(step.limit, turn, tools))
+    warnings: list[str] = []
     try:
         # Of a turn that changed nothing it is only an aid: like the counters it is made again.
-        warnings += tools.record.persist(verdict, sync=facts.written or bool(step.limit))
+        warnings += tools.record.persist(turn.verdict, sync=facts.written or bool(step.limit))
     except FlowError as error:
         warnings.append(f"the verdict stands, but could not be recorded: {error}")
-    answer = _goal_answer(row, step, limits, goal, evaluated, host, tools, warnings, proof_lost)
-    _remember(goal, event, step, verdict, tools, sight)
+    answer = _goal_answer(turn, host, tools, warnings)
+    _remember(turn, event, tools, sight)
     tools.record.keep_loop(verdict.run_id, step.loop)
-    note = _stop_event(row, step, mode, evaluated, passing, event)
-    note |= _turn_fields(goal, evaluated)
+    note = _stop_event(turn, passing, event) | _turn_fields(turn)
     if event.message is not None:
         note["last_message"] = tools.record.redacted(event.message)
     tools.record.note(verdict.run_id, goal.id, note)
@@ -122,14 +139,14 @@ def _is_spent(goal: Goal, tools: StopTools) -> bool:
     return tools.record.judge_cost(goal.run_id) >= goal.max_cost_usd
 
 
-def _turn_fields(goal: Goal, evaluated: Evaluated) -> dict[str, Any]:
+def _turn_fields(turn: _JudgedTurn) -> dict[str, Any]:
     """The turn's number; for a turn that is not in the goal's file also its result."""
-    verdict, facts = evaluated
+    verdict, facts = turn.verdict, turn.facts
     fields: dict[str, Any] = {"turn": verdict.turns_evaluated}
-    if facts is not None and not facts.written:
+    if not facts.written:
         last = {row.criterion_id: row.result for row in facts.measurement.rows}
         result, rows = facts.decision.result, verdict.criterion_results
-        fields |= turns.event_fields(goal, result, verdict.reason, rows, last)
+        fields |= turns.event_fields(turn.goal, result, verdict.reason, rows, last)
     return fields
 
 
@@ -156,13 +173,11 @@ def _counted(
     return loop._replace(evidence={**before.evidence, **refs})
 
 
-def _remember(
-    goal: Goal, event: StopEvent, step: StopStep, verdict: Verdict, tools: StopTools, sight: Sight
-) -> None:
+def _remember(turn: _JudgedTurn, event: StopEvent, tools: StopTools, sight: Sight) -> None:
     """Remember the goal's session, and that the goal is missed if it disappears."""
-    sessions = tools.sessions
+    goal, verdict, sessions = turn.goal, turn.verdict, tools.sessions
     mine = event.session is not None and sessions.owner(goal.id) == event.session
-    if event.session and (step.action == "continue" or mine):
+    if event.session and (turn.step.action == "continue" or mine):
         sessions.own(goal.id, event.session)  # not idle
     known, contract = sight.known.get(goal.id), sight.contracts.get(goal.id, "")
     if verdict.lifecycle_to != "failed" and (known is None or known.contract != contract):
@@ -205,15 +220,12 @@ def mode_of(goal: Goal, mode: Mode) -> Mode:
     return "warn" if goal.flow_managed and mode != "off" else mode
 
 
-def _limit_verdict(
-    why: LimitName, evaluated: Evaluated, limits: LoopLimits, tools: StopTools, mode: Mode
-) -> Verdict:
+def _limit_verdict(why: LimitName, turn: _JudgedTurn, tools: StopTools) -> Verdict:
     """The verdict of a limit: ``failed`` for a stuck loop, a proposal for a spent budget."""
-    verdict = evaluated.verdict
-    sentence = stop_messages.limit_reached(why, limits)
+    verdict, evaluated = turn.verdict, Evaluated(turn.verdict, turn.facts)
+    sentence = stop_messages.limit_reached(why, turn.limits)
     reason = f"{stop_messages.LIMITS[why]}: {sentence}; {verdict.reason}"
-    facts = evaluated.evaluation
-    if why == "stuck" and _nothing_disproved(facts):
+    if why == "stuck" and turn.disproves_nothing:
         # Nothing was shown to be wrong, so more of the same work is no answer: a person says.
         tools.moves.wait_for_person(verdict.goal_id, reason)
         return verdict._replace(
@@ -228,33 +240,19 @@ def _limit_verdict(
             f"look at what failed, then start anew: flow goal create NEW --from {verdict.goal_id}"
         )
         return verdict._replace(reason=reason, lifecycle_to="failed", next_step_hint=hint)
-    if why in ("stuck", "budget") or (why in ("time", "cost") and mode == "evaluator-loop"):
+    if why in ("stuck", "budget") or (why in ("time", "cost") and turn.mode == "evaluator-loop"):
         return tools.moves.propose(evaluated, reason, why != "stuck")
     return verdict
 
 
-def _nothing_disproved(facts: EvaluationFacts | None) -> bool:
-    """Whether neither a command nor a judge found a fault in this turn."""
-    return facts is not None and not core.disproved(facts.candidate, facts.measured)
-
-
 def _goal_answer(
-    row: Row,
-    step: StopStep,
-    limits: LoopLimits,
-    goal: Goal,
-    evaluated: Evaluated,
-    host: Host,
-    tools: StopTools,
-    warnings: Sequence[str],
-    proof_lost: Sequence[str],
+    turn: _JudgedTurn, host: Host, tools: StopTools, warnings: Sequence[str]
 ) -> JudgedGoal:
-    verdict, facts = evaluated
-    mode = mode_of(goal, tools.mode)
+    goal, mode, verdict, facts, row, step, limits, _ = turn
     required = [c.id for c in goal.criteria if c.must_pass or goal.require_all_pass]
     line = stop_messages.person_line(row, verdict, required, step, limits, warns=mode == "warn")
     if step.action == "continue":
-        text = _continuation(row, step, goal, evaluated, host, tools, proof_lost)
+        text = _continuation(turn, host, tools)
         return JudgedGoal(goal.id, "continue", text, tuple(warnings), line=line)
     text = stop_messages.let_go_message(
         row, verdict, asks=mode != "warn" or row in ("proved", "untrusted")
@@ -264,7 +262,7 @@ def _goal_answer(
         text = f"goal {goal.id}: let go, {stop_messages.LIMITS[step.limit]} ({sentence}); {text}"
         if verdict.lifecycle_to == "failed":
             text = f"goal {goal.id} is failed: {explain.in_words(verdict.reason)}"
-    if facts is not None and facts.measurement.out_of_time:
+    if facts.measurement.out_of_time:
         missed = display.names(facts.measurement.out_of_time, 10)
         text += f"; not reached in the hook's time: {missed}"
         line += f" Not reached in the hook's time: {missed}."
@@ -275,54 +273,43 @@ def _goal_answer(
     return JudgedGoal(goal.id, "let_go", text, tuple(warnings), hint, line)
 
 
-def _continuation(
-    row: Row,
-    step: StopStep,
-    goal: Goal,
-    evaluated: Evaluated,
-    host: Host,
-    tools: StopTools,
-    proof_lost: Sequence[str],
-) -> str:
+def _continuation(turn: _JudgedTurn, host: Host, tools: StopTools) -> str:
     """The agent's next prompt."""
     from flow.core.stop.continuation import StopFacts, continuation
 
-    verdict, findings = evaluated
+    verdict, found = turn.verdict, turn.facts
     tails = {
         r.criterion_id: tools.record.output_end(r.evidence_ref)
         for r in verdict.criterion_results
-        if r.evidence_ref and (r.outcome == "failed" or r.criterion_id in proof_lost)
+        if r.evidence_ref and (r.outcome == "failed" or r.criterion_id in turn.proof_lost)
     }
-    opinion = findings.opinion if findings is not None and row == "judge_not_achieved" else None
+    opinion = found.opinion if turn.row == "judge_not_achieved" else None
     facts = StopFacts(
         tails,
-        proof_lost,
-        findings.report.violations if findings is not None else (),
+        turn.proof_lost,
+        found.report.violations,
         opinion if isinstance(opinion, Opinion) else None,
-        not tools.propose_only and not _nothing_disproved(findings),
+        not tools.propose_only and not turn.disproves_nothing,
     )
-    return continuation(goal, verdict, facts, step, limit=host.limit, size=host.size)
+    return continuation(turn.goal, verdict, facts, turn.step, limit=host.limit, size=host.size)
 
 
-def _stop_event(
-    row: Row, step: StopStep, mode: Mode, evaluated: Evaluated, passing: str, event: StopEvent
-) -> dict[str, Any]:
+def _stop_event(turn: _JudgedTurn, passing: str, event: StopEvent) -> dict[str, Any]:
     """The ``stop`` event: why the hook did what it did, for ``flow goal history``."""
-    verdict, facts = evaluated
-    measurement = facts.measurement if facts is not None else None
+    step, measurement = turn.step, turn.facts.measurement
     return {
         "type": "stop",
         "host": event.host,
         "session": event.session,
-        "mode": mode,
-        "row": row,
+        "mode": turn.mode,
+        "row": turn.row,
         "answer": step.action,
         "limit": stop_messages.LIMITS.get(step.limit) if step.limit else None,
-        "verdict": verdict.verdict,
+        "verdict": turn.verdict.verdict,
         "passing_sha256": passing,
         "continuations": step.loop.continuations,
         "stuck_turns": step.loop.stuck_turns,
-        "reused": list(measurement.reused) if measurement else [],
-        "out_of_time": list(measurement.out_of_time) if measurement else [],
-        "tree": facts.facts.subject.tree if facts is not None else None,
+        "reused": list(measurement.reused),
+        "out_of_time": list(measurement.out_of_time),
+        "tree": turn.facts.facts.subject.tree,
     }
