@@ -13,6 +13,7 @@ name): no regular expression is made from a user's text.
 
 from __future__ import annotations
 
+from flow.startup.functools import lru_cache
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ _STAR = -1
 _ANY = -2
 _SLASH = 0x2F
 _SPECIAL = frozenset(b"*?[\\")
+_KEPT = 4096
+"""Patterns whose meaning is kept: one command asks for the same ones hundreds of times."""
 
 _Token = int | frozenset[int]
 """A byte, ``_STAR``, ``_ANY``, or the set of bytes that a bracket matches."""
@@ -204,6 +207,7 @@ def why_not(pattern: object) -> str | None:
     return None
 
 
+@lru_cache(maxsize=_KEPT)
 def literal_name(pattern: str) -> str | None:
     """The path that a pattern without wildcards names; None for any other pattern."""
     name, at = [], 0
@@ -241,6 +245,7 @@ def _escaped_end(pattern: str) -> bool:
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
 
+@lru_cache(maxsize=_KEPT)
 def compile_glob(text: str, *, anchored: bool) -> Glob:
     """Compile one pattern."""
     parts: list[GlobPart | None] = []
