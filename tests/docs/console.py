@@ -174,8 +174,11 @@ for line in lines:
 """
 
 
-def environment(home: Path) -> dict[str, str]:
-    """An environment of its own: commands of this checkout, a home, a trust ledger, a user."""
+def environment(home: Path, *first: str) -> dict[str, str]:
+    """An environment of its own: commands of this checkout, a home, a trust ledger, a user.
+
+    Commands in the folders ``first`` come before those of the checkout.
+    """
     with (home / ".gitconfig").open("a") as identity:
         identity.write("[user]\n\tname = You\n\temail = you@example.org\n")
     left_out = ("GIT_", "CI", "BUILD_NUMBER")  # in CI pytest cuts no line of its summary
@@ -187,7 +190,9 @@ def environment(home: Path) -> dict[str, str]:
     }
     return {
         **env,
-        "PATH": f"{ROOT}/bin{os.pathsep}{os.path.dirname(sys.executable)}{os.pathsep}{env['PATH']}",
+        "PATH": os.pathsep.join(
+            (*first, f"{ROOT}/bin", os.path.dirname(sys.executable), env["PATH"])
+        ),
         "HOME": str(home),
         "FLOW_STATE_DIR": str(home / "flow-state"),
         "FLOW_PYTHON": sys.executable,

@@ -58,12 +58,17 @@ def install(folder: Path, home: Path, page: str, *, record: bool = False) -> Non
     (home / ".claude" / "settings.flow.json").write_text(json.dumps(settings))
 
 
-def run(page: Path, folder: Path, home: Path, *, record: bool = False) -> Iterator[Command]:
-    """Replay ``page`` with its judge in ``folder``, each block as it is asked for."""
+def run(
+    page: Path, folder: Path, home: Path, *first: str, record: bool = False
+) -> Iterator[Command]:
+    """Replay ``page`` with its judge in ``folder``, each block as it is asked for.
+
+    ``first``: see ``console.environment``.
+    """
     install(folder, home, page.stem, record=record)
     (work := folder / "work").mkdir()
     plugin = {"PYTEST_ADDOPTS": "-p flow.pytest_plugin -p no:cacheprovider", "PYTHONPATH": ROOT}
-    env = {**environment(home), **plugin}
+    env = {**environment(home, *first), **plugin}
     return replay(page.read_text(encoding="utf-8"), work, env)
 
 

@@ -7,13 +7,21 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.adapters.judges.warm_worker import client
 from tests.docs import recorded
 from tests.docs.console import Command, environment, replay
 from tests.support import ROOT
+from tests.support.effort import sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PAGES = {
     page.stem: page
@@ -30,12 +38,29 @@ CHANGES = {
 """A change of what the judge of the page is shown."""
 
 
-def run(page: Path, folder: Path, home: Path) -> list[Command]:
+STARTED = ("first-goal",)
+"""With the real start of each ``flow``; with ``--long`` every page is."""
+
+
+@pytest.fixture(scope="module")
+def warm() -> Iterator[str]:
+    """A folder with a ``flow`` that is forked from a process which has its modules already."""
+    with (
+        TemporaryDirectory(prefix="warm") as folder,
+        client(Path(folder), "tests.docs.warm_flow", f"{ROOT}/tests/docs/warm_flow.py") as script,
+    ):
+        command = Path(folder, "flow")
+        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "{script}" "$@"\n')
+        command.chmod(0o755)
+        yield folder
+
+
+def run(page: Path, folder: Path, home: Path, *first: str) -> list[Command]:
     """Replay ``page`` in ``folder``, with its recorded judge where it has one."""
     if page.stem in RECORDED:
-        return list(recorded.run(page, folder, home))
+        return list(recorded.run(page, folder, home, *first))
     (work := folder / "work").mkdir()
-    return list(replay(page.read_text(encoding="utf-8"), work, environment(home)))
+    return list(replay(page.read_text(encoding="utf-8"), work, environment(home, *first)))
 
 
 @pytest.mark.slow
@@ -47,8 +72,12 @@ def run(page: Path, folder: Path, home: Path) -> list[Command]:
         for name in PAGES
     ],
 )
-def test_the_page_says_what_happens(name: str, tmp_path: Path, home: Path) -> None:
-    commands = run(PAGES[name], tmp_path, home)
+def test_the_page_says_what_happens(
+    name: str, tmp_path: Path, home: Path, request: pytest.FixtureRequest
+) -> None:
+    real = sizes(short=name in STARTED, long=True)
+    first = () if real else (request.getfixturevalue("warm"),)
+    commands = run(PAGES[name], tmp_path, home, *first)
     text = PAGES[name].read_text(encoding="utf-8")
     sessions = re.findall(r"^```console\n(.*?)^```$", text, re.M | re.S)
     typed = [line for session in sessions for line in session.split("\n") if line[:2] == "$ "]
@@ -61,13 +90,13 @@ def test_the_page_says_what_happens(name: str, tmp_path: Path, home: Path) -> No
 @pytest.mark.slow
 @pytest.mark.needs_tool("git", "bash")
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_changed_prompt_is_noticed(name: str, tmp_path: Path, home: Path) -> None:
+def test_a_changed_prompt_is_noticed(name: str, tmp_path: Path, home: Path, warm: str) -> None:
     was, now = CHANGES[name]
     text = PAGES[name].read_text(encoding="utf-8")
     assert was in text
     changed = tmp_path / f"{name}.md"
     changed.write_text(text.replace(was, now, 1 if name == "debates" else -1))
-    commands = recorded.run(changed, tmp_path, home)
+    commands = recorded.run(changed, tmp_path, home, warm)
     assert any("has changed" in command.actual for command in commands)
 
 

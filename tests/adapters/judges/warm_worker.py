@@ -1,13 +1,15 @@
 """The worker of ``judges/service.py``, forked from a process that has loaded its SDK already.
 
 Loading one takes a second or two, the call itself a hundredth. :func:`client` makes a script that
-stands in for ``worker.py``: a process of its own, too, with the same streams, environment and
-working directory, and when it is ended so is the worker. As a program this module is the process
-that the workers are forked from: ``warm_worker.py DESCRIPTOR SDK WORKER``.
+stands in for ``worker.py``: a process of its own, too, with the same arguments, streams,
+environment and working directory, and when it is ended so is the worker. As a program this module
+is the process that the workers are forked from: ``warm_worker.py DESCRIPTOR MODULE WORKER``. The
+``flow`` of the pages is such a worker, too (``tests/docs/warm_flow.py``).
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import runpy
@@ -24,10 +26,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _CLIENT = """\
-import json, os, socket
+import json, os, socket, sys
 with socket.socket(socket.AF_UNIX) as server:
     server.connect({address!r})
-    order = json.dumps([os.getcwd(), dict(os.environ)]).encode()
+    order = json.dumps([os.getcwd(), dict(os.environ), sys.argv[1:]]).encode()
     socket.send_fds(server, [len(order).to_bytes(4, "big")], [0, 1, 2])
     server.sendall(order)
     status = server.recv(1)
@@ -36,14 +38,17 @@ os._exit(status[0] if status else 70)
 
 
 @contextmanager
-def client(folder: Path, sdk: str, worker: str) -> Iterator[str]:
-    """The path of the script, while the process behind it lives; ``folder`` has a short path."""
+def client(folder: Path, module: str, worker: str) -> Iterator[str]:
+    """The path of the script, while the process behind it lives; ``folder`` has a short path.
+
+    That process imports ``module`` before it forks.
+    """
     script, address = folder / "client.py", str(folder / "s")
     script.write_text(_CLIENT.format(address=address))
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
         listening.listen()
-        words = [sys.executable, "-I", __file__, str(listening.fileno()), sdk, worker]
+        words = [sys.executable, "-I", __file__, str(listening.fileno()), module, worker]
         server = subprocess.Popen(words, pass_fds=[listening.fileno()], stdin=subprocess.DEVNULL)
     try:
         yield str(script)
@@ -52,8 +57,8 @@ def client(folder: Path, sdk: str, worker: str) -> Iterator[str]:
         server.wait()
 
 
-def _serve(listening: socket.socket, sdk: str, worker: str) -> None:
-    __import__(sdk)
+def _serve(listening: socket.socket, module: str, worker: str) -> None:
+    importlib.import_module(module)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a worker ended
     while True:
         connection, _ = listening.accept()
@@ -74,14 +79,21 @@ def _work(connection: socket.socket, worker: str) -> None:
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
             os.close(stream)
-        cwd, environ = json.loads(order)
+        sys.stdin = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        cwd, environ, words = json.loads(order)
         os.chdir(cwd)
         os.environ.clear()
         os.environ.update(environ)
+        sys.argv = [worker, *words]
         threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
         runpy.run_path(worker, run_name="__main__")
         sys.stdout.flush()
         status = 0
+    except SystemExit as error:
+        sys.stdout.flush()
+        status = error.code if isinstance(error.code, int) else 1
     except BaseException:
         import traceback
 
