@@ -12,6 +12,7 @@ import pytest
 from flow.adapters.setup import init as setup_init
 from flow.core.stop.hosts import HOSTS
 from tests.support import run_flow, scene
+from tests.support.made_once.replay import replay_flow
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,7 +85,7 @@ def tree(path: Path) -> dict[str, bytes]:
 @pytest.fixture
 def ready(repo: GitRepo) -> GitRepo:
     """A repository after ``flow init`` without a host."""
-    assert run_flow("init", cwd=repo.path).status == 0
+    assert replay_flow("init", cwd=repo.path).status == 0
     return repo
 
 

@@ -196,7 +196,7 @@ def findings(repo: GitRepo, *words: str, status: int = 1, **more: object) -> lis
 @pytest.fixture
 def ready(repo: GitRepo) -> GitRepo:
     scene.start(repo)
-    scene.flow(repo, "init")
+    scene.step(repo, "init")
     assert findings(repo, status=0) == []
     return repo
 
@@ -342,7 +342,7 @@ def leftover(ready: GitRepo) -> Path:
     """A temporary file of an ended process, in a run that has evidence."""
     scene.create(ready)
     scene.meet(ready)
-    assert scene.flow(ready, "goal", "evaluate", "greet").status == 0
+    assert scene.step(ready, "goal", "evaluate", "greet").status == 0
     path = scene.run_dir(ready) / "evidence/.flow-tmp-0123456789abcdef01"
     path.write_text("half")
     return path

@@ -36,7 +36,7 @@ def judged(repo: GitRepo, home: Path) -> GitRepo:
         paths = f"text: wish {id}\n      evidence_paths: [src/greet.txt]"
         text = text.replace(f"text: wish {id}", paths)
     path.write_text(text)
-    assert scene.flow(repo, "goal", "activate", "greet").status == 0
+    assert scene.step(repo, "goal", "activate", "greet").status == 0
     scene.meet(repo)
     rows = [
         {"criterion_id": id, "evidence": ["please"], "reason": why, "status": status}

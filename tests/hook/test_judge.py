@@ -37,7 +37,7 @@ def judged(repo: GitRepo, home: Path) -> GitRepo:
         "text: it reads well", "text: it reads well\n      evidence_paths: [src/greet.txt]"
     )
     path.write_text(text)
-    assert scene.flow(repo, "goal", "activate", "greet").status == 0
+    assert scene.step(repo, "goal", "activate", "greet").status == 0
     scene.meet(repo)
     return repo
 

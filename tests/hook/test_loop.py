@@ -153,7 +153,7 @@ def budgeted(repo: GitRepo, iterations: int, more: str = "") -> None:
     text = path.read_text()
     block = f"continuation:\n  max_iterations: {iterations}\n  {more}\nlifecycle:"
     path.write_text(text.replace("lifecycle:", block, 1))
-    assert scene.flow(repo, "goal", "activate", "greet").status == 0
+    assert scene.step(repo, "goal", "activate", "greet").status == 0
 
 
 def test_a_spent_budget_waits_for_the_user_and_proposes_failed(

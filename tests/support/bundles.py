@@ -26,16 +26,16 @@ def done(repo: GitRepo, *more: str) -> GitRepo:
     scene.create(scene.start(repo), "greet", *more)
     scene.meet(repo)
     repo.commit("the work")
-    ran = scene.flow(repo, "goal", "evaluate", "greet", "--no-judge", "--json")
+    ran = scene.step(repo, "goal", "evaluate", "greet", "--no-judge", "--json")
     assert ran.status in (0, 1, 4), ran
     return repo
 
 
 def close(repo: GitRepo) -> GitRepo:
     """Confirm what is proposed."""
-    ran = scene.flow(repo, "goal", "status", "greet", "--json")
+    ran = scene.step(repo, "goal", "status", "greet", "--json")
     proposal = ran.json["proposal"]["proposal_id"]
-    confirmed = scene.flow(repo, "goal", "confirm", "greet", "--proposal", proposal)
+    confirmed = scene.step(repo, "goal", "confirm", "greet", "--proposal", proposal)
     assert confirmed.status == 0, confirmed
     return repo
 

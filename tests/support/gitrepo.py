@@ -9,6 +9,7 @@ import shutil
 import struct
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 _empty: dict[tuple[object, ...], Path] = {}
@@ -20,6 +21,8 @@ _STAMPS = struct.Struct(">6I")
 _OWNERS = struct.Struct(">3I")
 """User, group, size."""
 _LOW = 0xFFFFFFFF
+_BEGUN = f"{int(time.time())} +0000"
+"""When each commit is made, as it says: so the same work has the same id in each test."""
 
 
 class GitRepo:
@@ -52,7 +55,12 @@ class GitRepo:
     def git(self, *arguments: str | bytes, input: bytes | None = None, check: bool = True) -> str:
         """Run git there; its output without the last newline."""
         done = subprocess.run(
-            ["git", *arguments], cwd=self.path, input=input, capture_output=True, timeout=300
+            ["git", *arguments],
+            cwd=self.path,
+            env={"GIT_AUTHOR_DATE": _BEGUN, "GIT_COMMITTER_DATE": _BEGUN, **os.environ},
+            input=input,
+            capture_output=True,
+            timeout=300,
         )
         if check and done.returncode != 0:
             words = " ".join(os.fsdecode(word) for word in arguments)

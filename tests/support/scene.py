@@ -31,6 +31,11 @@ def flow(repo: GitRepo, *words: str | Path, **more: Any) -> Ran:
     return run_flow(*words, cwd=more.pop("cwd", repo.path), **more)
 
 
+def step(repo: GitRepo, *words: str | Path, **more: Any) -> Ran:
+    """``flow`` there, where it only leads to what a test looks at: see ``made_once/replay.py``."""
+    return replay_flow(*words, cwd=more.pop("cwd", repo.path), **more)
+
+
 def flow_started(repo: GitRepo, *words: str | Path, **more: Any) -> Ran:
     """``bin/flow`` there, where the process is the point."""
     return start_flow(*words, cwd=more.pop("cwd", repo.path), **more)
@@ -40,14 +45,14 @@ def create(repo: GitRepo, goal: str = "greet", *more: str, criterion: str = PASS
     """An active goal with one criterion, which the first commit does not meet yet."""
     words = ("goal", "create", goal, "--outcome", "the greeting is polite")
     paths = ("--allow", "src/**", "--issue", "7")
-    done = replay_flow(*words, "--criterion", criterion, *paths, *more, cwd=repo.path)
+    done = step(repo, *words, "--criterion", criterion, *paths, *more)
     assert done.status == 0, done.stderr
     return repo
 
 
 def create_from(repo: GitRepo, file: str = "goal.yaml") -> Ran:
     """A goal from a file in the checkout, or beside it."""
-    done = replay_flow("goal", "create", "--file", file, cwd=repo.path)
+    done = step(repo, "goal", "create", "--file", file)
     assert done.status == 0, done.stderr
     return done
 
@@ -59,7 +64,7 @@ def edit(repo: GitRepo, *edits: tuple[str, str], goal: str = "greet") -> None:
         assert old in text
         text = text.replace(old, new, 1)
     repo.write(f".flow/goals/{goal}.goal.yaml", text)
-    done = replay_flow("trust", "record", goal, "--yes", cwd=repo.path)
+    done = step(repo, "trust", "record", goal, "--yes")
     assert done.status == 0, done.stderr
 
 
@@ -90,18 +95,21 @@ def run_dir(repo: GitRepo, goal: str = "greet") -> Path:
 def propose(repo: GitRepo, goal: str = "greet") -> str:
     """Meet the goal, evaluate it, and return the proposal's id."""
     meet(repo)
-    done = replay_flow("goal", "evaluate", goal, "--json", cwd=repo.path)
+    done = step(repo, "goal", "evaluate", goal, "--json")
     assert done.status == 0, done
     return str(done.json["proposed_transition"]["proposal_id"])
 
 
 def confirm(repo: GitRepo, *more: str, goal: str = "greet") -> Ran:
-    """Evaluate, and confirm what is proposed, as a caller does that has asked a person."""
-    done = flow(repo, "goal", "evaluate", goal, "--json", *more)
+    """Evaluate, and confirm what is proposed, as a caller does that has asked a person.
+
+    Each is a step towards a scene.
+    """
+    done = step(repo, "goal", "evaluate", goal, "--json", *more)
     if done.status != 0:
         return done
     proposal = done.json["proposed_transition"]["proposal_id"]
-    return flow(repo, "goal", "confirm", goal, "--proposal", proposal, "--json")
+    return step(repo, "goal", "confirm", goal, "--proposal", proposal, "--json")
 
 
 def at_terminal(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support import GitRepo
-from tests.support.scene import flow, start
+from tests.support.scene import flow, start, step
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ def work(repo: GitRepo) -> GitRepo:
     """A repository whose goal runs a script, trusted here; ``copied`` carries the same files."""
     start(repo)
     repo.commit("script", **{"check.sh": "touch ../ran-here\n"})
-    assert flow(repo, *GOAL, "--criterion", "AC1: runs :: bash check.sh").status == 0
+    assert step(repo, *GOAL, "--criterion", "AC1: runs :: bash check.sh").status == 0
     repo.commit("goal")
     return repo
 

@@ -117,8 +117,8 @@ def work(repo: GitRepo, home: Path) -> GitRepo:
     """A goal that is not met, evaluated once, under a hook that keeps the agent at work."""
     scene.create(scene.start(repo))
     hooks.settings(home, stopHookEnforcement="block")
-    done = evaluate(repo)
-    assert done["verdict"] == "not_achieved", done
+    done = scene.step(repo, "goal", "evaluate", "greet", "--json", "--no-input")
+    assert done.json["verdict"] == "not_achieved", done
     return repo
 
 

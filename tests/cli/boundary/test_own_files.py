@@ -14,7 +14,7 @@ from tests.api.test_debate import AGREE, SOLUTION
 from tests.api.test_scorecard import GOOD, QUOTE
 from tests.support import GitRepo, Ran, run_helper
 from tests.support.judges.rubric_replies import Scripted
-from tests.support.scene import create, flow, flow_started, meet, start
+from tests.support.scene import create, flow, flow_started, meet, start, step
 
 JOURNAL = ".decisions/issue-7.md"
 PART = ".decisions/issue-7.2.md"
@@ -38,7 +38,7 @@ def work(repo: GitRepo, monkeypatch: pytest.MonkeyPatch) -> GitRepo:
     monkeypatch.chdir(repo.path)
     create(repo)
     meet(repo)
-    assert evaluate(repo).status == 0
+    assert step(repo, "goal", "evaluate", "greet", "--json").status == 0
     return repo
 
 
@@ -66,7 +66,7 @@ def anew(work: GitRepo) -> None:
     """A second goal, about the same issue, whose base has all there is; nothing is on record."""
     work.git("add", "-A")
     work.commit("all of it")
-    assert flow(work, "goal", "clear", "greet", "--yes").status == 0
+    assert step(work, "goal", "clear", "greet", "--yes").status == 0
     work.git("add", "-A")
     work.commit("cleared")
     create(work, "second", criterion="AC1: it is there :: test -f src/greet.txt")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.scene import flow
+from tests.support.scene import flow, step
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +50,7 @@ def begin(repo: GitRepo, command: str, *more: str) -> None:
 
 def create(repo: GitRepo, command: str, *more: str) -> None:
     words = ("goal", "create", "adds", "--outcome", "it adds", "--issue", "7", "--allow", "**")
-    done = flow(repo, *words, "--criterion", f"AC1: it adds :: {command}", *more)
+    done = step(repo, *words, "--criterion", f"AC1: it adds :: {command}", *more)
     assert done.status == 0, done.stderr
 
 

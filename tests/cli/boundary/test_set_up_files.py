@@ -11,7 +11,7 @@ import pytest
 from flow.core.stop.hosts import HOSTS
 from tests.support import scene
 from tests.support import stops as hooks
-from tests.support.scene import flow
+from tests.support.scene import flow, step
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ def begin(repo: GitRepo, *more: str) -> GitRepo:
 
 
 def init(repo: GitRepo, *more: str) -> None:
-    done = flow(repo, "init", *more)
+    done = step(repo, "init", *more)
     assert done.status == 0, done
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support import GitRepo, scene, start_flow
 from tests.support import stops as hooks
-from tests.support.scene import flow
+from tests.support.scene import flow, step
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +23,7 @@ def work(repo: GitRepo) -> GitRepo:
     """``greet`` and, after it, ``more``, which is proved already."""
     scene.start(repo)
     scene.create(repo)
-    done = flow(
+    done = step(
         repo, "goal", "create", "more", "--outcome", "o", "--allow", "src/**",
         "--allow", ".decisions/**",
         "--criterion", "AC1: there :: test -s src/greet.txt", "--after", "greet",

@@ -24,11 +24,11 @@ LOUD = "AC1: says please :: grep please src/greet.txt"
 def run(repo: GitRepo) -> Path:
     """The folder of a closed goal's run; its command failed once, and has an output."""
     scene.create(scene.start(repo), criterion=LOUD)
-    assert scene.flow(repo, "goal", "evaluate", "greet").status == 1
+    assert scene.step(repo, "goal", "evaluate", "greet").status == 1
     scene.propose(repo)
     folder = scene.run_dir(repo)
     proposal = json.loads((folder / "proposal.json").read_text())["proposal_id"]
-    assert scene.flow(repo, "goal", "confirm", "greet", "--proposal", proposal).status == 0
+    assert scene.step(repo, "goal", "confirm", "greet", "--proposal", proposal).status == 0
     return folder
 
 

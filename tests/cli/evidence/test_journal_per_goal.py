@@ -9,6 +9,7 @@ import pytest
 
 from flow.adapters.journal import parts
 from tests.support import run_flow, scene
+from tests.support.made_once.replay import replay_flow
 from tests.support.scene import flow
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ JOURNAL, SECOND = ".decisions/goal-greet.md", ".decisions/goal-greet.2.md"
 def create(repo: GitRepo, goal: str = "greet") -> GitRepo:
     """An active goal without an issue."""
     words = ("goal", "create", goal, "--outcome", "polite", "--criterion", scene.PASSES)
-    done = run_flow(*words, "--allow", "src/**", cwd=repo.path)
+    done = replay_flow(*words, "--allow", "src/**", cwd=repo.path)
     assert done.status == 0, done
     return repo
 

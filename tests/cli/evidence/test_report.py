@@ -10,17 +10,18 @@ from pathlib import Path
 import pytest
 
 from tests.support import GitRepo, run_flow
+from tests.support.made_once.replay import replay_flow
 
 
 @pytest.fixture
 def work(repo: GitRepo) -> GitRepo:
     repo.commit("start", **{"src/a": "x\n"})
     command = "AC1: <b>bold</b> :: echo '<script>' && exit 3"
-    done = run_flow(
+    done = replay_flow(
         *("goal", "create", "greet", "--outcome", "o", "--criterion", command), cwd=repo.path
     )
     assert done.status == 0, done.stderr
-    run_flow("goal", "evaluate", "greet", cwd=repo.path)
+    replay_flow("goal", "evaluate", "greet", cwd=repo.path)
     return repo
 
 

@@ -25,7 +25,7 @@ def fleet(repo: GitRepo, tmp_path: Path) -> list[GitRepo]:
     bundles.done(repo)
     other = GitRepo.init(tmp_path / "other")
     scene.create(scene.start(other), "later")
-    assert scene.flow(other, "goal", "evaluate", "later").status == 1
+    assert scene.step(other, "goal", "evaluate", "later").status == 1
     return [repo, other]
 
 

@@ -123,18 +123,18 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
         run = scene.run_dir(repo)
         earlier = [tree(run)]
         scene.meet(repo)
-        assert scene.flow(repo, "goal", "evaluate", "greet").status == 4
+        assert scene.step(repo, "goal", "evaluate", "greet").status == 4
         earlier.append(tree(run))
         theirs = repo.write("theirs.yaml", THEIRS.replace("RUN", run.name))
         words = ("--run-id", run.name, "--evidence-file", theirs, "--raw-output", theirs)
-        assert scene.flow(repo, "evidence", "record", *words).status == 0
+        assert scene.step(repo, "evidence", "record", *words).status == 0
         os.unlink(theirs)
         approve = ("--by", "A Tester", "--note", "read it", "--yes")
-        assert scene.flow(repo, "goal", "approve", "greet", "AC2", *approve).status == 0
-        assert scene.flow(repo, "goal", "evaluate", "greet").status == 0
+        assert scene.step(repo, "goal", "approve", "greet", "AC2", *approve).status == 0
+        assert scene.step(repo, "goal", "evaluate", "greet").status == 0
         earlier.append(tree(run))
         stop = f'{{"session_id":"s","cwd":"{repo.path}","hook_event_name":"Stop"}}'
-        assert scene.flow(repo, "hook", "stop", input=stop).status == 0
+        assert scene.step(repo, "hook", "stop", input=stop).status == 0
         made = Run(repo, run, tree(run), tuple(earlier), dict(os.environ))
         assert made.findings() == []
         yield made

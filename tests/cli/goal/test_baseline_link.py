@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support import GitRepo
-from tests.support.scene import create, flow, goal_file, run_dir, start
+from tests.support.scene import create, flow, goal_file, run_dir, start, step
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,7 @@ def made(repo: GitRepo, command: str, link: str = "[node_modules]") -> Any:
     repo.write("node_modules/dep/dep.py", "VALUE = 1\n")
     repo.write("node_modules/dep/__pycache__/x.pyc", "cache")
     os.symlink("dep", repo.path / "node_modules/alias")
-    done = flow(
+    done = step(
         repo, "goal", "create", "greet", "--outcome", "o", "--allow", "src/**", "--draft",
         "--criterion", f"AC1: x :: {command}",
     )  # fmt: skip

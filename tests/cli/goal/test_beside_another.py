@@ -35,7 +35,7 @@ def gates(repo: GitRepo, tmp_path: Path) -> tuple[Path, Path]:
     scene.create(repo, "other")
     scene.meet(repo)
     for goal in ("greet", "other"):
-        assert scene.flow(repo, "goal", "evaluate", goal, "--json").status == 0
+        assert scene.step(repo, "goal", "evaluate", goal, "--json").status == 0
     os.mkfifo(began)
     os.mkfifo(go)
     return began, go

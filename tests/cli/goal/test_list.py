@@ -10,7 +10,7 @@ import pytest
 
 from flow.core.goal.lifecycle import STATUSES
 from tests.support import scene
-from tests.support.scene import flow
+from tests.support.scene import flow, step
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +37,7 @@ def branches(repo: GitRepo) -> GitRepo:
     repo.commit("met")
     branch_with(repo, "two")
     repo.write("out.txt", "x")
-    assert flow(repo, "goal", "evaluate").status == 3
+    assert step(repo, "goal", "evaluate").status == 3
     (repo.path / "out.txt").unlink()
     repo.commit("blocked")
     branch_with(repo, "three", "--draft")

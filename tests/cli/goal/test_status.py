@@ -8,7 +8,7 @@ import pytest
 
 from flow.adapters.ledger.reader import FileRecords
 from tests.support import scene
-from tests.support.scene import flow
+from tests.support.scene import flow, step
 
 if TYPE_CHECKING:
     from tests.support import GitRepo
@@ -30,7 +30,7 @@ def approve(repo: GitRepo, **env: str) -> None:
 def work(repo: GitRepo) -> GitRepo:
     scene.create(scene.start(repo), "greet", "--fuzzy", scene.FUZZY)
     scene.meet(repo)
-    assert flow(repo, "goal", "evaluate", "greet").status == 4
+    assert step(repo, "goal", "evaluate", "greet").status == 4
     return repo
 
 

@@ -46,7 +46,7 @@ def started(work: GitRepo, *words: str) -> Ran:
 
 
 def created(work: GitRepo) -> GitRepo:
-    done = flow(work, *CREATE)
+    done = scene.step(work, *CREATE)
     assert done.status == 0, done.stderr
     return work
 

@@ -11,7 +11,7 @@ import pytest
 from flow.adapters.attribution.failures import RecordedOutputs
 from flow.app.verdict_details import OutputEnd
 from tests.support import GitRepo, scene
-from tests.support.scene import flow
+from tests.support.scene import flow, step
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def work(repo: GitRepo) -> GitRepo:
 
 def goal(work: GitRepo, *criteria: str, name: str = "greet") -> None:
     words = [word for text in criteria for word in ("--criterion", text)]
-    done = flow(work, "goal", "create", name, "--outcome", "x", "--allow", "src/**", *words)
+    done = step(work, "goal", "create", name, "--outcome", "x", "--allow", "src/**", *words)
     assert done.status == 0, done.stderr
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support import scene
-from tests.support.scene import ended, flow
+from tests.support.scene import ended, flow, step
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ def work(repo: GitRepo) -> GitRepo:
     scene.create(scene.start(repo), "greet", "--fuzzy", scene.FUZZY, criterion=RUNS)
     (repo.path.parent / "runs").write_text("")
     scene.meet(repo)
-    assert flow(repo, "goal", "evaluate", "greet", "--no-judge").status == 4
+    assert step(repo, "goal", "evaluate", "greet", "--no-judge").status == 4
     assert (scene.status(repo), counted(repo)) == ("waiting_for_user", 1)
     return repo
 

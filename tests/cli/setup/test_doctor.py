@@ -10,7 +10,7 @@ import pytest
 
 from flow.adapters.git import run as git_run
 from tests.support import ROOT, scene
-from tests.support.scene import ended, flow
+from tests.support.scene import ended, flow, step
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,9 +34,9 @@ def _no_settings_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 def ready(repo: GitRepo) -> GitRepo:
     """A repository that is set up, with the hook before a push."""
     scene.start(repo)
-    done = flow(repo, "init", "--host", "claude", "--git-hook", "pre-push")
+    done = step(repo, "init", "--host", "claude", "--git-hook", "pre-push")
     assert done.status == 0, done
-    assert flow(repo, "doctor").status == 0
+    assert step(repo, "doctor").status == 0
     return repo
 
 
