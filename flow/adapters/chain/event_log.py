@@ -318,6 +318,20 @@ def _file_backwards(rel: str, fd: int, needle: bytes) -> Iterator[bytes]:
             if start and first < 0:
                 _refuse_long(rel, len(rest))
                 continue
-            lines = data[first + 1 :]
-            if needle in lines:
-                yield from (line for line in reversed(lines.split(b"\n")) if needle in line)
+            yield from _lines_with(needle, data, first + 1)
+
+
+def _lines_with(needle: bytes, data: bytes, begin: int) -> Iterator[bytes]:
+    """The lines of ``data`` from ``begin`` on that hold ``needle``, the last one first.
+
+    Most callers take the first: a block of many lines is not taken apart for it.
+    """
+    if not needle:
+        yield from reversed(data[begin:].split(b"\n"))
+        return
+    end = len(data)
+    while (at := data.rfind(needle, begin, max(end, begin))) >= 0:
+        start = max(data.rfind(b"\n", begin, at) + 1, begin)
+        after = data.find(b"\n", at, end)
+        yield data[start : after if after >= 0 else end]
+        end = start - 1

@@ -61,9 +61,10 @@ def _planned_runs(
     seconds: dict[str, float] = {}
     if request.reuse is None:
         return criteria, {}, seconds
-    reused = reuse.reusable_rows(
-        facts, criteria, request.reuse, tools.records, seconds, tools.now()
-    )
+    with tools.records.together(facts.run_id):
+        reused = reuse.reusable_rows(
+            facts, criteria, request.reuse, tools.records, seconds, tools.now()
+        )
     criteria = [c for c in criteria if c.id not in reused]
     if tools.seconds_left is not None:
         criteria.sort(key=lambda c: seconds.get(c.id, float("inf")))
