@@ -193,8 +193,12 @@ class _Compiler:
         self.named: dict[str, Test] = {}
 
     def test(self, schema: Mapping[str, Any]) -> Test:
-        if schema.get("type") == "string" and _OF_TEXTS.issuperset(schema):
-            return _text_test(schema.get("pattern"), schema.get("maxLength"))
+        names = schema.get("type", ())
+        kinds = frozenset((names,) if isinstance(names, str) else names)
+        if kinds and kinds <= _TEXTS and _OF_TEXTS.issuperset(schema):
+            return _text_test(schema.get("pattern"), schema.get("maxLength"), "null" in kinds)
+        if kinds and kinds <= _NUMBERS and _OF_NUMBERS.issuperset(schema):
+            return _number_test(kinds, schema.get("minimum"), schema.get("maximum"))
         tests = [
             getattr(self, "_" + keyword.removeprefix("$"))(argument, schema)
             for keyword, argument in schema.items()
@@ -341,18 +345,38 @@ class _Compiler:
         return lambda value, _: not when(value, None) or then(value, None)
 
 
+_TEXTS = frozenset(("string", "null"))
 _OF_TEXTS = ANNOTATIONS | {"type", "pattern", "maxLength"}
+_NUMBERS = frozenset(("integer", "number", "boolean", "null"))
+_OF_NUMBERS = ANNOTATIONS | {"type", "minimum", "maximum"}
 
 
-def _text_test(pattern: str | None, most: int | None) -> Test:
-    """One test for the most frequent case: a text, its length and its pattern."""
+def _text_test(pattern: str | None, most: int | None, null: bool) -> Test:
+    """One call for what most values are: a text, its length and its pattern."""
 
     def is_such_text(value: Any, _: list[bool] | None) -> bool:
-        if not isinstance(value, str) or (most is not None and len(value) > most):
+        if not isinstance(value, str):
+            return null and value is None
+        if most is not None and len(value) > most:
             return False
         return pattern is None or bool(pattern_search(pattern)(value))
 
     return is_such_text
+
+
+def _number_test(kinds: frozenset[str], least: float | None, most: float | None) -> Test:
+    """One call for a number, its bounds, and what may stand in its place."""
+    null, boolean = "null" in kinds, "boolean" in kinds
+    allowed = (int, float) if "number" in kinds else (int,) if "integer" in kinds else ()
+
+    def is_such_number(value: Any, _: list[bool] | None) -> bool:
+        if value is None or isinstance(value, bool):
+            return null if value is None else boolean
+        if not isinstance(value, allowed):
+            return False
+        return (least is None or value >= least) and (most is None or value <= most)
+
+    return is_such_number
 
 
 def _all(tests: Sequence[Test]) -> Test:
