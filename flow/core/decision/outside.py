@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from flow.core.boundary.changes import LINK, REGULAR
 from flow.core.boundary.globs import literal_pattern
+from flow.core.layout import HOOK_FILES
 from flow.core.text.display import visible
 from flow.core.text.shell_quote import shell_argument
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -101,12 +102,16 @@ def _allowing(pattern: str) -> str:
 
 
 def outside_file(violation: Violation, base_commit: str | None) -> OutsideFile:
-    """The file of a violation, with its remedy."""
+    """The file of a violation, with its remedy.
+
+    No line is offered that could take out what turned the Stop hook on.
+    """
+    decides = violation.path in HOOK_FILES and violation.change != "deleted"
     return OutsideFile(
         violation.path,
         violation.change,
-        "remove" if violation.change == "new" else "put_back",
-        _command(violation, base_commit),
+        "remove" if violation.change == "new" and not decides else "put_back",
+        "" if decides else _command(violation, base_commit),
         violation.committed,
     )
 

@@ -235,7 +235,7 @@ def _mend_line(file: OutsideFile) -> str:
     path = clip(visible(file.path), 200)
     end = ", then commit that" if file.committed else ""
     how = f" with {file.command}{end}" if file.command else ""
-    if file.path in HOOK_FILES:
+    if file.path in HOOK_FILES and file.change != "deleted":
         return (
             f"{path} decides about this hook: do not remove it. Take back what you changed in it; "
             "what you did not change is for a person: name it when you stop"

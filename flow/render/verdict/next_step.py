@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flow.core.decision.explain import JUDGED, beside_rows, in_words
 from flow.core.decision.verdict import CriterionResult
+from flow.core.layout import HOOK_FILES
 from flow.core.text.display import names, visible
 from flow.errors import PATHS, cut_list, more_than
 from flow.render.screen import Column, Styled, mark_of
@@ -187,6 +188,8 @@ def remedy_words(file: Mapping[str, Any]) -> str:
     do, command = file.get("do"), file.get("command")
     if do not in ("remove", "put_back"):
         return ""
+    if not command and file.get("path") in HOOK_FILES:
+        return "decides about Flow's hook: take back what was changed in it"
     if not command:
         return "put it back as it was when the goal began" if do == "put_back" else "remove it"
     end = ", then commit that" if file.get("committed") else ""

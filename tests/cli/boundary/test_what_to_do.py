@@ -133,5 +133,24 @@ def test_a_file_that_was_dirty_has_no_command_that_would_lose_it(work: GitRepo) 
     assert (file["change"], file["do"], file["command"]) == ("changed", "put_back", None)
 
 
+def test_no_line_takes_out_what_turned_the_hook_on(repo: GitRepo) -> None:
+    """A settings file that ``flow init`` wrote while the goal was open, and somebody changed."""
+    hooks, kept = ".codex/hooks.json", ".claude/settings.json"
+    repo.commit("start", **{"src/greet.txt": "x\n", ".gitignore": ".flow/runs/\n", kept: "{}\n"})
+    scene.create(repo)
+    scene.meet(repo)
+    assert flow(repo, "init", "--host", "codex").status == 0
+    repo.write(hooks, repo.read(hooks) + "\n")
+    (repo.path / kept).unlink()
+    rows = {file["path"]: file for file in outside(repo)["files"]}
+    assert (rows[hooks]["do"], rows[hooks]["command"]) == ("put_back", None)
+    assert rows[kept]["command"].startswith("git restore ")
+    shown = flow(repo, "goal", "evaluate").stdout
+    assert "decides about Flow's hook: take back what was changed in it" in shown
+    assert "remove" not in shown
+    repo.git("add", hooks, "-f")
+    assert "rm " not in flow(repo, "goal", "evaluate").stdout
+
+
 def test_without_a_violation_the_verdict_has_no_such_part(work: GitRepo) -> None:
     assert "outside" not in flow(work, "goal", "evaluate", "--json").json
