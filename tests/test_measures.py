@@ -111,6 +111,11 @@ def test_docstrings_in_private_words_are_found(source: str, docstring: str, numb
     assert len(house.private_docstrings(trees)) == number
 
 
+def test_every_docstring_of_flow_is_in_plain_words(flow: house.Modules) -> None:
+    """See *Names and docstrings* in CONTRIBUTING.md."""
+    assert house.private_docstrings(flow) == []
+
+
 def test_names_that_grep_finds(flow: house.Modules) -> None:
     """A class name stands for one class, and a local says more than that its value was found."""
     assert len(house.shared_class_names(flow)) <= 15

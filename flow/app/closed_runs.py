@@ -100,7 +100,7 @@ class ClosedRunsPort(Protocol):
         """The goals of all files; raises the error of one that cannot be read: it may be open."""
 
     def load(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`InputError` where there is none."""
+        """A goal; :class:`InputError` if there is none."""
 
     def run_ids(self) -> Sequence[str]:
         """The runs that are here."""
@@ -191,7 +191,7 @@ def archive(port: ClosedRunsPort, plan: ArchivePlan) -> ArchivePlan:
 
 
 def _why_kept(port: ClosedRunsPort, run: RunArchival, tracked: frozenset[str]) -> str | None:
-    """Why a run of closed goals is not to be archived; None where it may be."""
+    """Why a run of closed goals is not to be archived; None if it may be."""
     if run.run_id in tracked:
         return "git tracks files of it (git rm -r --cached .flow/runs, then commit)"
     if run.files > MEMBERS_LIMIT:

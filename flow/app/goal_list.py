@@ -28,7 +28,7 @@ class ListPort(ViewPort, Protocol):
     def branch_goals(self, *, with_trees: bool) -> BranchGoals:
         """The goals of all branches, as committed, and of the other working trees, as they are.
 
-        Raises :class:`GitError` where git cannot answer.
+        Raises :class:`GitError` if git cannot answer.
         """
 
 

@@ -32,7 +32,7 @@ class RecordPort(ViewPort, Protocol):
         """The end of an output."""
 
     def previous_verdict(self, run_id: str) -> Mapping[str, Any] | None:
-        """The newest verdict of a run; None where there is none that Flow would write."""
+        """The newest verdict of a run; None if there is none that Flow would write."""
 
 
 def history(port: RecordPort, goal_id: str) -> dict[str, Any]:

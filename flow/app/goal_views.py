@@ -60,7 +60,7 @@ class ViewPort(Protocol):
         """Every goal's summary, and the faults of those that cannot be read."""
 
     def load(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`InputError` where there is none."""
+        """A goal; :class:`InputError` if there is none."""
 
     def is_pending(self, goal_id: str) -> bool:
         """Whether a change of the goal was decided and not carried out."""

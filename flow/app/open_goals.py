@@ -24,7 +24,7 @@ class GoalFiles(Protocol):
         """The ids that the files' names give."""
 
     def goal(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`InputError` where there is none."""
+        """A goal; :class:`InputError` if there is none."""
 
     def summaries(self) -> tuple[Mapping[str, GoalSummary], Mapping[str, FlowError]]:
         """Every goal in short by id, and what is wrong with those that cannot be read."""
@@ -45,7 +45,7 @@ class TrustedGoals(Protocol):
     """The goals that this user has trusted."""
 
     def newest(self, goal_id: str) -> object | None:
-        """The newest line about a goal; None where there is none."""
+        """The newest line about a goal; None if there is none."""
 
 
 class Closings(Protocol):
@@ -59,7 +59,7 @@ class Closings(Protocol):
 
 
 class EarlierGoals:
-    """Looks up a goal that has to be achieved first; None where it is not in this checkout.
+    """Looks up a goal that has to be achieved first; None if it is not in this checkout.
 
     A status that was edited by hand does not count: who has the goal on record here has its
     closing, too.
@@ -149,14 +149,14 @@ def active_goals(
 
 
 def only_open(goals: Sequence[GoalSummary]) -> GoalSummary:
-    """The one goal that is open; :class:`StateError` where it is not exactly one."""
+    """The one goal that is open; :class:`StateError` if it is not exactly one."""
     if len(goals) != 1:
         raise StateError(f"{len(goals)} goals are open on this branch")
     return goals[0]
 
 
 def run_of(goal: Goal) -> str:
-    """The run a goal writes to. Raises :class:`StateError` where it has none yet."""
+    """The run a goal writes to. Raises :class:`StateError` if it has none yet."""
     if goal.run_id is None:
         raise at_key("scope.run_id").wrong_state(
             f"goal {goal.id} has no run yet",

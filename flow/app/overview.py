@@ -137,7 +137,7 @@ def _held(context: ClosingContext, goal: Goal) -> tuple[Sequence[Hold], str]:
 
 
 def shown_proposal(context: ClosingContext, loaded: LoadedGoal) -> dict[str, Any] | None:
-    """The live proposal, with what is no longer as it saw it; None where there is none."""
+    """The live proposal, with what is no longer as it saw it; None if there is none."""
     proposal = proposals.live_proposal(context.records, loaded.goal)
     if proposal is None:
         return None

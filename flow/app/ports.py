@@ -219,7 +219,7 @@ class TurnLedger(Protocol):
         """
 
     def finish(self, goal_id: str) -> bool:
-        """Complete what an earlier process began and did not finish; True where there was any."""
+        """Complete what an earlier process began and did not finish; True if there was any."""
 
 
 class ClosingLedger(TurnLedger, Protocol):
@@ -239,13 +239,13 @@ class Records(Protocol):
     """The reading side of a checkout's ledger."""
 
     def goal(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`InputError` where there is none."""
+        """A goal; :class:`InputError` if there is none."""
 
     def evidence(self, run_id: str) -> tuple[tuple[Evidence, ...], tuple[str, ...]]:
         """The run's sidecars in order of creation, and what could not be read, as warnings."""
 
     def evidence_named(self, run_id: str, evidence_id: str) -> Evidence | None:
-        """One sidecar; None where it is absent or unusable. Raises :class:`StorageError`."""
+        """One sidecar; None if it is absent or unusable. Raises :class:`StorageError`."""
 
     def counted(self, evidence_ref: str, mentioning: str = "") -> Evidence | None:
         """The sidecar at this path if Flow itself wrote it and it is unaltered, else None.
@@ -272,22 +272,22 @@ class Records(Protocol):
         """The counted sidecar that the newest event of this type names."""
 
     def ledger_head(self, run_id: str) -> str | None:
-        """The head of the run's hash chain, ``<n>:<hash>``; None where it has no entry."""
+        """The head of the run's hash chain, ``<n>:<hash>``; None if it has no entry."""
 
     def newest_turn(self, run_id: str, goal_id: str) -> RecordedTurn | None:
-        """The goal's newest turn on record; None where the run has none of it."""
+        """The goal's newest turn on record; None if the run has none of it."""
 
     def amended(self, run_id: str, turns_evaluated: int) -> frozenset[str]:
         """The criteria that were amended since the evaluation with this number."""
 
     def previous_verdict(self, run_id: str, goal: Goal | None = None) -> Mapping[str, Any] | None:
-        """``last-verdict.json``; None where it is missing or unreadable.
+        """``last-verdict.json``; None if it is missing or unreadable.
 
         With ``goal``, one that is not of this goal's last turn is None too.
         """
 
     def proposal(self, run_id: str) -> Mapping[str, Any] | None:
-        """The live proposal; None where there is none."""
+        """The live proposal; None if there is none."""
 
     def baseline(self, run_id: str) -> Baseline | None:
         """The baseline recorded at activation; None if it is missing or unreadable."""
@@ -307,7 +307,7 @@ class GoalNotes(Protocol):
     """One kind of notes about goals in the user's state folder."""
 
     def read(self, goal_id: str) -> Mapping[str, Any] | None:
-        """The note about a goal; None where there is none."""
+        """The note about a goal; None if there is none."""
 
     def write(self, goal_id: str, note: Mapping[str, Any]) -> None:
         """Replace the note."""

@@ -34,7 +34,7 @@ def status_line(port: ViewPort) -> dict[str, Any]:
 def _standing(port: ViewPort, loaded: LoadedGoal) -> dict[str, Any]:
     """The facts of one open goal, as far as they can be found out.
 
-    ``moved`` counts the files that changed since the last turn: None where none did, 0 where it is
+    ``moved`` counts the files that changed since the last turn: None if none did, 0 where it is
     not known which.
     """
     goal = loaded.goal

@@ -41,7 +41,7 @@ class OutputReader(Protocol):
     """Reads what commands printed, and says what that means."""
 
     def end(self, path: str) -> OutputEnd | None:
-        """The end of an output; None where it is not there."""
+        """The end of an output; None if it is not there."""
 
     def failure(self, command: str, end: OutputEnd, exit_code: int | None) -> str:
         """The failure by the command's own runner's summary; empty if that is uncertain."""
@@ -238,7 +238,7 @@ def _is_masked(row: Mapping[str, Any]) -> bool:
 
 
 def number_of(value: object) -> float | None:
-    """A number of a document, None where it is none."""
+    """A number of a document, None if it is none."""
     return float(value) if isinstance(value, int | float) else None
 
 

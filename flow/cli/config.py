@@ -194,7 +194,7 @@ def _write(out: Output, place: _Surroundings, file: SettingsPlace, key: Key, val
 def _refuse_agent(
     out: Output, place: _Surroundings, file: SettingsPlace, key: Key, value: Any
 ) -> None:
-    """Raise :class:`PersonNeeded` where an agent's shell would loosen what is the user's word."""
+    """Raise :class:`PersonNeeded` if an agent's shell would loosen what is the user's word."""
     if file.root == place.top or not is_agent(current_speaker(out.environ)):
         return
     before, default = (

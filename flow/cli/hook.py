@@ -61,7 +61,7 @@ def _check_push(_: argparse.Namespace, out: Output) -> int:
 
 
 def _goal_of_branch(context: Context) -> Goal | None:
-    """The one goal of this branch that has begun and is not closed; None where there is none.
+    """The one goal of this branch that has begun and is not closed; None if there is none.
 
     Raises :class:`StateError` for several, for one that is gone, and for one that cannot be read.
     """

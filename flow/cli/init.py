@@ -154,7 +154,7 @@ def _chosen(
 
 
 def _refuse_agent(place: SetUpPlace, request: InitRequest, out: Output) -> None:
-    """Raise :class:`PersonNeeded` where an agent's shell would loosen the user's own settings."""
+    """Raise :class:`PersonNeeded` if an agent's shell would loosen the user's own settings."""
     if not request.private or request.enforcement is None:
         return
     before = place.settings.settings.stop_hook_enforcement

@@ -59,7 +59,7 @@ def table(
     reuses: bool = False,
     asks_judge: bool = False,
 ) -> Table | None:
-    """The goal's table on standard error; None where that is no terminal, or there is no goal."""
+    """The goal's table on standard error; None if that is no terminal, or there is no goal."""
     if out.json or not is_terminal(sys.stderr) or _dumb(out):
         return None
     goals = Goals(context)

@@ -177,7 +177,7 @@ flow report --bundle ../other-machine.bundle
 
 
 def examples(prog: str) -> str:
-    """The examples of a command under their heading; empty where it has none."""
+    """The examples of a command under their heading; empty if it has none."""
     lines = EXAMPLES.get(prog, "").strip("\n").split("\n")
     if lines == [""]:
         return ""

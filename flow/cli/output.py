@@ -236,7 +236,7 @@ def prepare_streams(environ: Mapping[str, str]) -> None:
 
 
 def _encoding(environ: Mapping[str, str]) -> str | None:
-    """The encoding the environment names; None where it names none (UTF-8 then, PEP 538)."""
+    """The encoding the environment names; None if it names none (UTF-8 then, PEP 538)."""
     named = environ.get("PYTHONIOENCODING", "").partition(":")[0]
     if named or not sys.flags.utf8_mode:
         return named or None

@@ -46,7 +46,7 @@ class Context:
     """A checkout and what Flow keeps of it; a command builds one.
 
     ``cwd`` defaults to the working directory, ``environ`` to the process's environment; ``repo``
-    is given where it cannot be found any more. Raises :class:`InputError` where neither a
+    is given where it cannot be found any more. Raises :class:`InputError` if neither a
     repository nor a ``.flow`` folder is above ``cwd``. What a helper may not need is imported where
     it is made.
     """
@@ -76,7 +76,7 @@ class Context:
 
     @property
     def home(self) -> str | None:
-        """The user's home folder, None where HOME is unset."""
+        """The user's home folder, None if HOME is unset."""
         return self.environ.get("HOME") or None
 
     @once
@@ -98,7 +98,7 @@ class Context:
         return current_branch(self.repo)
 
     def cache(self, name: str) -> str | None:
-        """A folder in the user's state folder; None where that cannot be used."""
+        """A folder in the user's state folder; None if that cannot be used."""
         try:
             ensure_below(self.state_dir, f"cache/{name}")
         except FlowError:
@@ -200,7 +200,7 @@ class Context:
         return FileLedger(self.run_record, settings)
 
     def load(self, goal_id: str) -> LoadedGoal:
-        """Read a goal. Raises :class:`InputError` where there is none, or for an unsafe id."""
+        """Read a goal. Raises :class:`InputError` if there is none, or for an unsafe id."""
         return self.records.goal(goal_id)
 
     def run_of(self, goal_id: str) -> str | None:
@@ -415,7 +415,7 @@ class Context:
         return persons_word(self, None)
 
     def configured_name(self) -> str:
-        """Git's ``user.name``; empty where there is none, or git cannot tell."""
+        """Git's ``user.name``; empty if there is none, or git cannot tell."""
         from flow.adapters.git.run import user_config
 
         try:

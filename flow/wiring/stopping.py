@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 ASK_SECONDS = 30.0
 """The most that asking again what a goal waits for may take in the hook."""
 LOOP = "Stop hook, evaluator-loop"
-"""What a record names where the loop, and no person, moved a goal."""
+"""Command name in records of a goal that the loop moved without a person."""
 MARGIN = 5.0
 """Seconds of the hook's time that are kept for writing down what was decided."""
 

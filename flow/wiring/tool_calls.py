@@ -21,7 +21,7 @@ _PATHS = ("file_path", "notebook_path", "path")
 def question_before(event: Mapping[str, Any]) -> str | None:
     """The question for a person before the tool call of a host's event; None: there is none.
 
-    Raises :class:`FlowError` where the event cannot be understood.
+    Raises :class:`FlowError` if the event cannot be understood.
     """
     given = event.get("tool_input")
     if not isinstance(given, dict):
@@ -72,7 +72,7 @@ class _CallFolder:
 
 
 def input_with_question(event: Mapping[str, Any], asked: str) -> dict[str, Any] | None:
-    """The input of a Bash call with ``asked`` as its description; None where that is not needed.
+    """The input of a Bash call with ``asked`` as its description; None if that is not needed.
 
     Where a rule of Claude Code's settings asks too (``flow init`` writes some), Claude Code shows
     the rule and the call, and not the hook's reason: the person would be asked without being told.

@@ -107,7 +107,7 @@ class Drafted(NamedTuple):
 def converse(
     person: Person, project: ProjectPort, words: Words, goal_id: str | None
 ) -> Drafted | None:
-    """Ask for what ``words`` and ``goal_id`` leave open; None where nothing is to be written."""
+    """Ask for what ``words`` and ``goal_id`` leave open; None if nothing is to be written."""
     if goal_id is not None:
         project.check_name(goal_id)
     outcome = words.outcome or _outcome(person)
@@ -232,7 +232,7 @@ def _asked_to_write(person: Person, project: ProjectPort, file: str, text: str) 
 
 
 def _edited(person: Person, project: ProjectPort, text: str) -> str | None:
-    """The text after the editor, without faults; None where the person gives up.
+    """The text after the editor, without faults; None if the person gives up.
 
     An editor that fails leaves the text as it was: what was said so far is not lost.
     """

@@ -1,4 +1,4 @@
-"""What a terminal transition is given of its checkout."""
+"""The interfaces of a terminal transition to its checkout."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class ClosingContext(NamedTuple):
     speaker: Speaker | None = None
     """Origin of the command; None at the stop of an agent."""
     proof: ProofDisk | None = None
-    """Reads the files that the goal's commands rest on; None where they are not compared."""
+    """Reads the files that the goal's commands rest on; None if they are not compared."""
     earlier: Callable[[str], EarlierGoal | None] = lambda _id: None
-    """A goal that has to be achieved first, as it stands; None where it is not here."""
+    """A goal that has to be achieved first, as it stands; None if it is not here."""
     trusted: Callable[[LoadedGoal], tuple[bool, str]] = lambda _loaded: (True, "")
     """Whether the contract may run here, and why or why not."""
     broken: Callable[[str], Sequence[ChainFinding]] = lambda _run: ()

@@ -164,7 +164,7 @@ def _recorded_sidecar(
 
 
 def _in_time(tools: EvaluationTools, needed: float = 0.0) -> None:
-    """Raise :class:`_OutOfTime` where the caller has no more seconds left than that."""
+    """Raise :class:`_OutOfTime` if the caller has no more seconds left than that."""
     if tools.seconds_left is not None and tools.seconds_left() <= needed:
         raise _OutOfTime
 

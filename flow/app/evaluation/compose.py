@@ -91,7 +91,7 @@ def is_held(evaluated: EvaluationFacts) -> bool:
 
 
 def _earlier_goals(evaluated: EvaluationFacts) -> tuple[str, list[str]]:
-    """What comes next and why, if goals that come first hold the verdict back; else nothing."""
+    """The next step and its reason, if earlier goals hold the verdict back; else empty."""
     if not is_held(evaluated):
         return "", []
     from flow.core.decision import after  # few goals come after another

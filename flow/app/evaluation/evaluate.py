@@ -41,7 +41,7 @@ def evaluate(request: Request, tools: EvaluationTools) -> Verdict:
     """Evaluate one goal; returns the verdict and never writes ``last-verdict.json``.
 
     Raises :class:`InputError` for an unknown criterion, :class:`StateError` for a draft, closed or
-    meanwhile changed goal and for another branch, :class:`OutsideError` where disk, git or a lock
+    meanwhile changed goal and for another branch, :class:`OutsideError` if disk, git or a lock
     fails.
     """
     return examine(request, tools).verdict

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def difference(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> Difference | None:
-    """The protected files that changed since activation; None where none did."""
+    """The protected files that changed since activation; None if none did."""
     if not goal.protected_paths:
         return None
     from flow.core.evidence import protected_files

@@ -98,7 +98,7 @@ def _with_leftovers(
 
 
 def refuse_other_branch(goal: Goal, branch: str | None) -> None:
-    """Raise :class:`StateError` where another branch than the goal's is checked out."""
+    """Raise :class:`StateError` if another branch than the goal's is checked out."""
     if branch is not None and goal.branch not in (branch, NO_BRANCH):
         raise at_key("scope.branch", goal.branch).wrong_state(
             f"goal {goal.id} belongs to branch {display.visible(goal.branch)}, "

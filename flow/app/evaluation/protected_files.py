@@ -75,7 +75,7 @@ def approved(
 
 
 def to_approve(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> protected_files.Difference:
-    """The difference that a person approves; :class:`StateError` where there is none."""
+    """The difference that a person approves; :class:`StateError` if there is none."""
     difference = goal_rules.difference(goal, snapshot, baseline)
     if difference is None:
         raise at_key("AC", PROTECTED).wrong_state(
@@ -89,7 +89,7 @@ def to_approve(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> protected_
 def current_difference(
     context: ClosingContext, loaded: LoadedGoal
 ) -> protected_files.Difference | None:
-    """The present difference of the protected files; None where they are as at activation."""
+    """The present difference of the protected files; None if they are as at activation."""
     goal = loaded.goal
     if not goal.protected_paths or goal.run_id is None:
         return None
@@ -101,7 +101,7 @@ def current_difference(
 
 
 def protected_status(context: ClosingContext, loaded: LoadedGoal) -> dict[str, Any] | None:
-    """The protected files in ``flow goal status``; None where none changed."""
+    """The protected files in ``flow goal status``; None if none changed."""
     try:
         difference = current_difference(context, loaded)
     except FlowError:

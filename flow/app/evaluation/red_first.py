@@ -31,7 +31,7 @@ class _BaseOutOfTime(Exception):
 def measure(request: BaseRequest, tools: BaseTools) -> BaseRows:
     """Run the commands without a known result, in clean checkouts of the goal's base commit.
 
-    Raises :class:`GitError` where the commit cannot be checked out, and the errors of the runner.
+    Raises :class:`GitError` if the commit cannot be checked out, and the errors of the runner.
     The results so far are recorded then, too.
     """
     goal = request.goal

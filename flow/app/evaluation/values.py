@@ -66,7 +66,7 @@ class Request(NamedTuple):
     """Run nothing: a criterion without fresh evidence stays open, and nothing is written but a
     proposal. With ``reuse``."""
     no_proposal: str = ""
-    """The reason that no transition may be proposed, whatever the result; empty without one."""
+    """The reason that no transition may be proposed, for any result; empty without one."""
 
 
 class EvaluationLimits(NamedTuple):
@@ -130,7 +130,7 @@ class Drift(NamedTuple):
     A command that makes a file anew and compares it does that, too: the confirmation names them.
     """
     after: Snapshot | None = None
-    """The files after the commands; None where nothing ran."""
+    """The files after the commands; None if nothing ran."""
     baseline: Baseline | None = None
     """The baseline with the by-products."""
     guards: tuple[Mapping[str, str], ...] = ()
@@ -266,19 +266,19 @@ class EvaluationTools(NamedTuple):
     seconds_left: Callable[[], float] | None = None
     """Seconds until the caller must have its answer; None: no such limit."""
     judge: Callable[[JudgeCase], Opinion | NoOpinion] | None = None
-    """Asks the judges; None where none is configured."""
+    """Asks the judges; None if none is configured."""
     base_runs: Callable[[Goal], Mapping[str, BaseRun]] = lambda _goal: {}
     """Recorded results of the goal's commands on its base commit (red first)."""
     base_tools: Callable[[], BaseTools] | None = None
-    """The tools to run them there; None where they cannot run."""
+    """The tools to run them there; None if they cannot run."""
     recorded_elsewhere: Callable[[str], bool] = lambda _run: False
     """Whether a run was recorded in another checkout, and not in this one."""
     recorded_opinion: Callable[[JudgeCase], Opinion | None] | None = None
     """A recorded opinion of the same files, for a caller that wants no new one."""
     proof: ProofDisk | None = None
-    """Reads the files that the goal's commands rest on; None where they are not compared."""
+    """Reads the files that the goal's commands rest on; None if they are not compared."""
     earlier: Callable[[str], EarlierGoal | None] = lambda _id: None
-    """A goal that has to be achieved first, as it stands; None where it is not here."""
+    """A goal that has to be achieved first, as it stands; None if it is not here."""
 
 
 class EvaluationFacts(NamedTuple):
@@ -298,7 +298,7 @@ class EvaluationFacts(NamedTuple):
     holds: tuple[Hold, ...] = ()
     """The goals that come first and are not achieved."""
     last_snapshot: Snapshot | None = None
-    """The files as the evaluation left them; None where it compared with another base."""
+    """The files as the evaluation left them; None if it compared with another base."""
     counted: Callable[[str], Evidence | None] | None = None
     """Lookup of sidecars after the last command, each read once."""
     written: bool = False
@@ -306,7 +306,7 @@ class EvaluationFacts(NamedTuple):
 
 
 class Evaluated(NamedTuple):
-    """An evaluation's verdict and its grounds (None where nothing was evaluated)."""
+    """An evaluation's verdict and its grounds (None if nothing was evaluated)."""
 
     verdict: Verdict
     evaluation: EvaluationFacts | None

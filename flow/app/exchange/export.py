@@ -55,15 +55,15 @@ class ExportSources(NamedTuple):
     """Completes what a killed command had decided about a goal."""
     records: Records
     tree_now: Callable[[LoadedGoal, str], str | None]
-    """The digest of the files as they are; None where git cannot say."""
+    """The digest of the files as they are; None if git cannot say."""
     tree_of: Callable[[Goal, str, str], str | None]
-    """The digest of a commit's files (goal, run, commit); None where it is not here."""
+    """The digest of a commit's files (goal, run, commit); None if it is not here."""
     events: Callable[[str, str], Sequence[Mapping[str, Any]]]
     """The events of (run, goal), in order."""
     closed: Callable[[LoadedGoal, str, str], bool]
     """Whether Flow closed (goal, run, at) as it is now."""
     read: Callable[[str], bytes | None]
-    """A file below the top level, whole; None where it is absent."""
+    """A file below the top level, whole; None if it is absent."""
     read_error: Callable[[], FlowError | None]
     """The error of a file that the disk gave no answer for."""
     read_json: Callable[[bytes, str], Any]
@@ -83,7 +83,7 @@ def export(
 ) -> Exported:
     """A goal's evidence as in-toto Statements in envelopes, each signed by all ``signers``.
 
-    ``run_id`` None: the goal's own. Raises :class:`StateError` where there is nothing to vouch for.
+    ``run_id`` None: the goal's own. Raises :class:`StateError` if there is nothing to vouch for.
     """
     sources.finish(ids.goal_id(goal_id))
     loaded = sources.records.goal(goal_id)
@@ -131,7 +131,7 @@ def gather_record(
     with_outputs: bool,
     resource_uri: str | None,
 ) -> Record:
-    """The record of an export. Raises :class:`StateError` where there is nothing to vouch for."""
+    """The record of an export. Raises :class:`StateError` if there is nothing to vouch for."""
     goal = loaded.goal
     closed_at = _closed_at(sources, loaded, run_id)
     items, left_out = _attested(sources, loaded, run_id)
@@ -196,7 +196,7 @@ def _attested(
 
 
 def tree_now(context: ClosingContext, loaded: LoadedGoal, run_id: str) -> str | None:
-    """The digest of the files as they are; None where git cannot say."""
+    """The digest of the files as they are; None if git cannot say."""
     goal = loaded.goal
     baseline = context.baseline(goal, run_id).baseline
     denied = (*goal.denied_paths, *context.denied_paths)
@@ -293,7 +293,7 @@ def _by_flow(evidence: Evidence) -> bool:
 
 
 def _is_fresh(evidence: Evidence, tree: str | None, loaded: LoadedGoal) -> bool:
-    """Whether it is about these files and this contract, whichever version of Flow measured it."""
+    """Whether it is about these files and this contract, measured by any version of Flow."""
     same_files = tree is not None and evidence.subject.get("tree") == tree
     return same_files and not of_another_contract(evidence, loaded.contract, loaded.goal)
 
@@ -305,7 +305,7 @@ def _measured_commit(
     evidence: Evidence,
     commits: dict[str, str | None],
 ) -> str | None:
-    """The commit that the evidence is about; None where the files measured were not its."""
+    """The commit that the evidence is about; None if the files measured were not its."""
     head = evidence.subject.get("head")
     if not isinstance(head, str):
         return None

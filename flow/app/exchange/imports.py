@@ -41,10 +41,10 @@ class ImportPort(Protocol):
         """The time."""
 
     def load(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`InputError` where there is none."""
+        """A goal; :class:`InputError` if there is none."""
 
     def run_of(self, goal_id: str) -> str:
-        """The run a goal writes to; :class:`StateError` where it has none yet."""
+        """The run a goal writes to; :class:`StateError` if it has none yet."""
 
     def detect(self, data: bytes, name: str) -> Format:
         """The format of a report."""
@@ -62,7 +62,7 @@ class ImportPort(Protocol):
         """The id that a person means by an id or a name; a whole id may be unknown here."""
 
     def tree_of(self, goal: Goal, run_id: str, commit: str) -> str | None:
-        """The digest of a commit's files; None where it is not in this repository."""
+        """The digest of a commit's files; None if it is not in this repository."""
 
     def record(
         self, run_id: str, document: Mapping[str, object], data: bytes, name: str
@@ -70,7 +70,7 @@ class ImportPort(Protocol):
         """Record with exactly these bytes; (id, path, warnings)."""
 
     def evidence_named(self, run_id: str, evidence_id: str) -> Evidence | None:
-        """One sidecar; None where it is not there."""
+        """One sidecar; None if it is not there."""
 
     def freshness(self, evidence: Sequence[Evidence]) -> Mapping[str, Freshness]:
         """By its id, how each sidecar stands to the files now."""

@@ -27,7 +27,7 @@ class FactsPort(ViewPort, Protocol):
     """Interface of a goal's facts to its checkout."""
 
     def doubt(self, goal_id: str, contract: str) -> Doubt:
-        """Why a goal's contract may not run here; empty where it may."""
+        """Why a goal's contract may not run here; empty if it may."""
 
     def newest_event(self, run_id: str, goal_id: str) -> Mapping[str, Any] | None:
         """The newest event about the goal that is no evidence's (:func:`is_no_evidence`)."""
@@ -151,7 +151,7 @@ def _with_proposal(
 
 
 def _limit(port: FactsPort, goal: Goal) -> str:
-    """The limit at which the Stop hook let the agent go last; empty where it did not."""
+    """The limit at which the Stop hook let the agent go last; empty if it did not."""
     if goal.run_id is None:
         return ""
     try:

@@ -51,7 +51,7 @@ class BranchCopies(NamedTuple):
     goals: Sequence[BranchCopy] = ()
     unreadable: Sequence[UnreadableOnBranch] = ()
     fault: str = ""
-    """Why git cannot tell; empty where it can."""
+    """Why git cannot tell; empty if it can."""
 
 
 class RepositoryPort(Protocol):
@@ -74,7 +74,7 @@ class RepositoryPort(Protocol):
         """Branches checked out in working trees that the user excluded from the inbox."""
 
     def branch_copies(self) -> BranchCopies:
-        """The goals that its branches have committed; none where all branches are checked out."""
+        """The goals that its branches have committed; none if all branches are checked out."""
 
 
 class _Rank(NamedTuple):
@@ -156,7 +156,7 @@ def _age(summary: GoalSummary) -> tuple[str, bool]:
 
 
 def _checkout_of(repository: RepositoryPort, branch: str) -> CheckoutPort | None:
-    """The checkout where the branch is checked out; None where none is."""
+    """The checkout where the branch is checked out; None if none is."""
     return next((each for each in repository.checkouts if each.branch() == branch), None)
 
 

@@ -65,7 +65,7 @@ class Poll(Generic[Reply]):
     def take(self, ask: Callable[[int], Reply | NoAnswer]) -> NoAnswer | None:
         """Ask for one ballot after the other, while a majority is possible.
 
-        Returns why there is no majority of usable ballots, None where there is one.
+        Returns why there is no majority of usable ballots, None if there is one.
         """
         for turn in range(self._samples):
             ballot = ask(turn)
@@ -109,7 +109,7 @@ def redacted(value: Any, redact: Callable[[str], str], depth: int = REPLY_DEPTH)
 
 
 def total(values: Iterable[Any]) -> Any:
-    """The sum of the numbers that are known; None where none is."""
+    """The sum of the numbers that are known; None if none is."""
     numbers = [value for value in values if value is not None]
     return sum(numbers) if numbers else None
 

@@ -98,7 +98,7 @@ class AutoModePort(Protocol):
         """Do ``work`` in a process of its own. Raises :class:`OSError`."""
 
     def ended_runs(self, stop: Stop, settled: Callable[[str], int | None]) -> EndedRuns | None:
-        """The runs that have ended since the last stop; None where no skill ran."""
+        """The runs that have ended since the last stop; None if no skill ran."""
 
     def scored(self, transcript: Transcript) -> str:
         """Score an execution; the text of its card. Raises :class:`FlowError`."""

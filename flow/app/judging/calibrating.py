@@ -29,7 +29,7 @@ class CalibrationPort(RubricPort, Protocol):
 
 
 class TriedCase(NamedTuple):
-    """A case and its judgement; ``judged`` is None where the judge gave no usable answer."""
+    """A case and its judgement; ``judged`` is None if the judge gave no usable answer."""
 
     case: Case
     judged: bool | None
@@ -54,7 +54,7 @@ def try_cases(
 ) -> dict[str, Any]:
     """Ask about every case, record the labels, and return how far judge and people agree.
 
-    ``progress`` gets each case as it is done. Raises :class:`NoUsableAnswer` where no judge is
+    ``progress`` gets each case as it is done. Raises :class:`NoUsableAnswer` if no judge is
     configured at all.
     """
     ask = port.judge(backend)

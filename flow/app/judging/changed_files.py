@@ -59,7 +59,7 @@ def _names_nothing(criterion: Criterion) -> bool:
 def share_out(
     items: Sequence[ContextItem], criteria: Sequence[str], changed: EvidenceFiles | None
 ) -> Shared:
-    """``items`` with the evidence of ``criteria``; ``changed`` is None where no file is sent."""
+    """``items`` with the evidence of ``criteria``; ``changed`` is None if no file is sent."""
     if not criteria:
         return Shared(tuple(items))
     first, *more = criteria

@@ -54,10 +54,10 @@ class ReportFiles(Protocol):
         """The report on disk now; None without a file, :class:`Altered` if it is no report."""
 
     def append(self, judge: int, text: str) -> None:
-        """Add to the file; :class:`Altered` where it is not as it was left."""
+        """Add to the file; :class:`Altered` if it is not as it was left."""
 
     def paid(self, judge: int, cost_usd: float | None) -> None:
-        """Record at once what an answer cost; None where the judge did not tell."""
+        """Record at once what an answer cost; None if the judge did not tell."""
 
 
 class DebateRoom(Protocol):

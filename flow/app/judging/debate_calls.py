@@ -98,7 +98,7 @@ def debate(
 ) -> DebateState:
     """Check the call, then hold the debate.
 
-    ``caller`` is asked for once the call itself is in order. Raises :class:`NoUsableAnswer` where
+    ``caller`` is asked for once the call itself is in order. Raises :class:`NoUsableAnswer` if
     no judge at all can be asked.
     """
     count, backends = debate_plan.how_many(call.judges, call.backends, call.mode)

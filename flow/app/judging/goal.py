@@ -57,7 +57,7 @@ class JudgeTools(NamedTuple):
     """One entry for each ballot, in order; one that cannot be asked is an answer already."""
     sources: ContextSources
     keep: Keep | None
-    """Records what was said; None where nothing is to be recorded."""
+    """Records what was said; None if nothing is to be recorded."""
     nonce: Callable[[], str]
     """Makes unpredictable letters and digits, new at each call."""
     monotonic: Callable[[], float]
@@ -246,7 +246,7 @@ class _Session:
         return self._case.seconds + self._started - self._tools.monotonic()
 
     def _canary(self, judge: AskJudge) -> str:
-        """Why the judge is not believed in this turn; empty where its canary lives."""
+        """Why the judge is not believed in this turn; empty if its canary lives."""
         if judge.name not in self.canaries:
             question = prompt.goal_question(self._whole.without_evidence(), self._tools.nonce())
             what = "the question without evidence"

@@ -113,9 +113,9 @@ class ProposalOpinions(NamedTuple):
 def opinions_behind(
     port: LabellingPort, goal_id: str, *, holds: bool = False
 ) -> ProposalOpinions | None:
-    """The judges behind the goal's live proposal; None where no judge is.
+    """The judges behind the goal's live proposal; None if no judge is.
 
-    With ``holds``, also None where something that the proposal rests on has moved since.
+    With ``holds``, also None if something that the proposal rests on has moved since.
     """
     try:
         loaded = port.load(goal_id)

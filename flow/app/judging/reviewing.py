@@ -31,7 +31,7 @@ def review_case(
 ) -> JudgeCase:
     """The case of the next evaluation, its commands' results taken from fresh evidence.
 
-    Raises :class:`StateError` where another branch than the goal's is checked out.
+    Raises :class:`StateError` if another branch than the goal's is checked out.
     """
     goal = loaded.goal
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
@@ -74,7 +74,7 @@ class FirstBallot(NamedTuple):
 
     bundle: JudgeContext
     prompt: Question | None
-    """None where there is nothing to ask the ballots about."""
+    """None if there is nothing to ask the ballots about."""
     delegated: tuple[tuple[str, str], ...]
     """(criterion id, way) of what a scorecard or a debate judges."""
 

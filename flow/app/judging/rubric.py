@@ -51,7 +51,7 @@ class _RubricReply(NamedTuple):
 def judge_by_rubric(
     request: RubricRequest, judge: AskJudge, nonce: Callable[[str], str], *, seconds: float
 ) -> Judged | NoAnswer:
-    """Ask ``request.samples`` times and compute the judgement; :class:`NoAnswer` where none can be.
+    """Ask ``request.samples`` times and compute the judgement; :class:`NoAnswer` if none can be.
 
     ``nonce`` makes a nonce for a text that is going to be fenced; ``seconds`` bound one ballot.
     """

@@ -50,7 +50,7 @@ class RubricFiles(Protocol):
     """The rubrics of a checkout, Flow's own ones, and files that a person names."""
 
     def find(self, name: str) -> LoadedRubric:
-        """The rubric of this name; :class:`InputError` where there is none."""
+        """The rubric of this name; :class:`InputError` if there is none."""
 
     def find_or_read(self, named: str) -> LoadedRubric:
         """The rubric that a person named by its name, or by the path of its file."""
@@ -73,7 +73,7 @@ class ResultForm(Protocol):
         """The rubric's JSON Schema."""
 
     def result(self, value: object, *, score: float, passed: bool) -> Any:
-        """The judge's ``value`` in this form; :class:`NoUsableAnswer` where it does not fit."""
+        """The judge's ``value`` in this form; :class:`NoUsableAnswer` if it does not fit."""
 
 
 class RubricPort(Protocol):
@@ -88,7 +88,7 @@ class RubricPort(Protocol):
         """The rubrics that a name can mean."""
 
     def judge(self, backend: Any) -> AskJudge:
-        """The judge that is asked; :class:`NoUsableAnswer` where there is none."""
+        """The judge that is asked; :class:`NoUsableAnswer` if there is none."""
 
     def parts(self, subject: Any) -> tuple[FencedPart, ...]:
         """The parts of a subject; :class:`InputError` for what cannot be judged."""
@@ -135,7 +135,7 @@ def prepare(port: RubricPort, call: RubricCall) -> PreparedJudgement:
 def carry_out(port: RubricPort, prepared: PreparedJudgement) -> tuple[JudgeResult, Any]:
     """Ask; returns the judgement, and the result in the caller's form (without one, the same).
 
-    Raises :class:`NoUsableAnswer` where no judgement follows from the judge's replies.
+    Raises :class:`NoUsableAnswer` if no judgement follows from the judge's replies.
     """
     seconds = port.settings.timeout_seconds
     judged = judge_by_rubric(prepared.request, prepared.ask, port.nonce, seconds=seconds)

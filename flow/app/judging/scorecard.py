@@ -61,7 +61,7 @@ class _CardReply(NamedTuple):
 def score_execution(
     subject: CardSubject, transcript: str, samples: int, tools: ScorecardTools
 ) -> Scored | NoAnswer:
-    """Ask ``samples`` times and compute; :class:`NoAnswer` where nothing can be computed.
+    """Ask ``samples`` times and compute; :class:`NoAnswer` if nothing can be computed.
 
     ``transcript`` is everything that a quote may come from.
     """

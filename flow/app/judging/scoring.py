@@ -34,7 +34,7 @@ WHOLE = 1_000
 class ChosenRubric(NamedTuple):
     """A rubric for scorecards. ``name`` is its file's (``rubric-code.md``), ``why`` a sentence.
 
-    ``text`` is without the front matter. ``recognised`` is False where no rubric names the skill
+    ``text`` is without the front matter. ``recognised`` is False if no rubric names the skill
     and the default one stands in. ``source`` is ``project``, ``flow`` or ``file``. ``notes`` say
     what a reader should know of the choice.
     """
@@ -57,7 +57,7 @@ class CardHistory(NamedTuple):
 
 
 class ScoredCard(NamedTuple):
-    """A card as it is stored, and where: ``file`` is below the top level, None where it is not."""
+    """A card as it is stored, and where: ``file`` is below the top level, None if it is not."""
 
     document: Mapping[str, Any]
     file: str | None
@@ -99,10 +99,10 @@ class ScoringPort(Protocol):
         """The folder of the cards, below the top level."""
 
     def transcript(self, request: ScoreRequest, skill: str | None) -> Transcript:
-        """The execution that is meant; :class:`InputError` where there is none."""
+        """The execution that is meant; :class:`InputError` if there is none."""
 
     def raw_text(self, transcript: Transcript) -> str:
-        """The text of a saved transcript's file; empty where it is gone since it was read."""
+        """The text of a saved transcript's file; empty if it is gone since it was read."""
 
     def rubric(self, skill: str | None, named: str | None, *, own: bool) -> ChosenRubric:
         """The rubric for the skill; with ``own`` a project's own count, too."""
@@ -118,7 +118,7 @@ class ScoringPort(Protocol):
         """A stored card of the skill and what is odd about it; :class:`InputError` without one."""
 
     def judge(self, backend: Any) -> AskJudge:
-        """The judge that is asked; :class:`NoUsableAnswer` where there is none."""
+        """The judge that is asked; :class:`NoUsableAnswer` if there is none."""
 
     def tools(self, ask: AskJudge, progress: Callable[[str], None]) -> ScorecardTools:
         """The tools for asking the judge."""
@@ -144,7 +144,7 @@ def score_and_store(
 
     ``progress`` gets what is going on in words; ``scored`` gets the card before it is stored, so
     that what a judge was paid for can be seen though the disk is full.
-    Raises :class:`InputError` where there is no transcript (before any judge is asked),
+    Raises :class:`InputError` if there is no transcript (before any judge is asked),
     :class:`~flow.errors.NoUsableAnswer` where no card follows from what the judge said: then
     nothing is stored.
     """
@@ -213,7 +213,7 @@ def skill_history(port: ScoringPort, skill: str) -> dict[str, Any]:
 def stored_card(port: ScoringPort, skill: str, name: str) -> ScoredCard:
     """One stored card of ``skill``, whole; ``name`` is its file's, with ``.json`` or without.
 
-    Raises :class:`InputError` where there is no such card of the skill.
+    Raises :class:`InputError` if there is no such card of the skill.
     """
     folder = port.cards_folder()
     document, remarks = port.stored_card(folder, skill_name(skill), name)

@@ -58,7 +58,7 @@ def bundle_report(checked: BundleReport, record: Record, name: str, version: str
 
 
 def _head(ledger: bytes) -> str:
-    """The head of the chain in a bundle; empty where its last line is no entry."""
+    """The head of the chain in a bundle; empty if its last line is no entry."""
     line = ledger.rstrip(b"\n").rpartition(b"\n")[2]
     try:
         return str(chain_entries.read(json.loads(line), line).head)

@@ -66,7 +66,7 @@ def _own_verdict(
 
 
 class _DetailedVerdict(Protocol):
-    """A verdict's rows by criterion, at its turn; nothing where Flow has not recorded one."""
+    """A verdict's rows by criterion, at its turn; nothing if Flow has not recorded one."""
 
     def __call__(self, turn: int) -> Mapping[str, ReportedResult]: ...
 

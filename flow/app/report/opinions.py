@@ -30,7 +30,7 @@ class CardPort(Protocol):
     """The files of scorecards beside the record."""
 
     def card(self, path: str, skill: str) -> Document:
-        """A scorecard; empty where it is not there, or is none."""
+        """A scorecard; empty if it is not there, or is none."""
 
     def composites(self, skill: str) -> Sequence[tuple[str, float]]:
         """(when, composite) of a skill's cards, oldest first."""
@@ -263,5 +263,5 @@ def _ballots(
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    """The texts of a list; nothing where it is none."""
+    """The texts of a list; nothing if it is none."""
     return tuple(str(text) for text in value[:MOST]) if isinstance(value, list) else ()

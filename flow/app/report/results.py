@@ -34,7 +34,7 @@ class _TurnFacts(NamedTuple):
     turn: PastTurn
     evidence: tuple[Evidence, ...] = ()
     passing: frozenset[str] | None = None
-    """None where its event does not name them."""
+    """None if its event does not name them."""
     reused: frozenset[str] = frozenset()
     amended: bool = False
 

@@ -23,7 +23,7 @@ class ClaimMemory(CheckoutMemory, Protocol):
     """Memory of a checkout from which a goal can be removed."""
 
     def forget(self, goal_id: str) -> bool:
-        """Forget a goal; False where none was known."""
+        """Forget a goal; False if none was known."""
 
 
 class ClaimPort(SessionPort, Protocol):
@@ -38,7 +38,7 @@ class ClaimPort(SessionPort, Protocol):
         """The memory in the state folder; raises :class:`FlowError` if that is unusable."""
 
     def load(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`InputError` where there is none."""
+        """A goal; :class:`InputError` if there is none."""
 
 
 def claim(port: ClaimPort, goal_id: str, session: str | None, note: NoteEvent) -> Goal:
@@ -57,7 +57,7 @@ def claim(port: ClaimPort, goal_id: str, session: str | None, note: NoteEvent) -
 
 
 def forget(port: ClaimPort, goal_id: str, note: NoteEvent) -> None:
-    """Miss the goal no longer. Raises :class:`InputError` where it is not missed."""
+    """Miss the goal no longer. Raises :class:`InputError` if it is not missed."""
     left = port.checkout_notes.read().goals.get(ids.goal_id(goal_id))
     if left is None or not port.checkout_notes.forget(goal_id):
         raise at_key("goal id", goal_id).not_found(

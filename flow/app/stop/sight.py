@@ -64,7 +64,7 @@ class SightPort(Protocol):
         """The goals; those that are open on the branch whole."""
 
     def load(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`FlowError` where it cannot be read."""
+        """A goal; :class:`FlowError` if it cannot be read."""
 
     def pending(self) -> Sequence[str]:
         """The files of changes that were decided and not carried out."""
@@ -245,7 +245,7 @@ class GoalSessions:
         self._port = port
 
     def owner(self, goal_id: str) -> str | None:
-        """The session a goal belongs to; None where it belongs to none, or that one is idle."""
+        """The session a goal belongs to; None if it belongs to none, or that one is idle."""
         note = self._port.notes("sessions").read(goal_id) or {}
         session, at = note.get("session"), note.get("at")
         if not isinstance(session, str) or not isinstance(at, int | float):

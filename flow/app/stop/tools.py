@@ -57,7 +57,7 @@ class Sessions(Protocol):
     """The session of each goal, and the hook's notes of a session."""
 
     def owner(self, goal_id: str) -> str | None:
-        """The session a goal belongs to; None where it belongs to none, or that one is idle."""
+        """The session a goal belongs to; None if it belongs to none, or that one is idle."""
 
     def own(self, goal_id: str, session: str) -> None:
         """Remember that a session works on a goal."""

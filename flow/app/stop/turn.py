@@ -58,7 +58,7 @@ class JudgedGoal(NamedTuple):
     line: str = ""
     """The goal's standing and the next step, for the user."""
     loss: Loss | None = None
-    """Why it could not be judged; None where it was."""
+    """Why it could not be judged; None if it was."""
 
 
 class _JudgedTurn(NamedTuple):

@@ -21,7 +21,7 @@ class WaitPort(Protocol):
         """For what each goal waits."""
 
     def load(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`InputError` where there is none."""
+        """A goal; :class:`InputError` if there is none."""
 
     def shift(self, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
         """Write a non-terminal status."""

@@ -38,7 +38,7 @@ class Basis(NamedTuple):
     contract: Mapping[str, Any] | None
     """None if no contract was ever trusted."""
     why: str = ""
-    """The reason that a person must look, whatever the new text says; empty without one."""
+    """The reason that a person must look, for any new text; empty without one."""
     holds: bool = False
     """Whether the contract that the file has now is trusted."""
     digest: str | None = None
@@ -305,7 +305,7 @@ def _take_back(
 def _relocked(
     context: ClosingContext, tools: AmendmentTools, made: AmendmentPlan
 ) -> Baseline | None:
-    """The baseline with what is protected from now on; None where it can stay as it is."""
+    """The baseline with what is protected from now on; None if it can stay as it is."""
     current, goal = made.loaded.goal, made.goal
     # The file may say otherwise than what was trusted: a killed amendment has replaced the baseline
     # then, and nothing has told of it yet. What was protected keeps its record here, too.

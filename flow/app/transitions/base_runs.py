@@ -33,7 +33,7 @@ class BaseRunsPort(Protocol):
         """Carry out what was decided about a goal."""
 
     def load(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`InputError` where there is none."""
+        """A goal; :class:`InputError` if there is none."""
 
     def take_settings_of(self, *run_ids: str | None) -> None:
         """Use the settings that were in force when these runs began."""

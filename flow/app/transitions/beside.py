@@ -1,7 +1,7 @@
-"""A second open goal on a branch can hide the first one, so no agent's shell begins it alone.
+"""Keeps an agent's shell from beginning a second open goal on a branch, which could hide the first.
 
-Open is what has begun and is not closed: a blocked goal is kept working, and a pause that nobody
-was asked about must not be a way to a goal that asks for less.
+A goal is open from its activation until it is closed: a blocked goal is kept working, and a pause
+without a person's yes must not be a way to a goal that asks for less.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class OpenGoalsPort(Protocol):
-    """What is known of the goals of a checkout."""
+    """Interface to the goals of a checkout."""
 
     @property
     def records(self) -> GoalFiles:

@@ -113,7 +113,7 @@ def confirm(
 
 
 def refuse_broken(context: ClosingContext, goal_id: str) -> None:
-    """Raise :class:`StaleProposal` where the record that a proposal rests on is broken."""
+    """Raise :class:`StaleProposal` if the record that a proposal rests on is broken."""
     run_id = context.records.goal(goal_id).goal.run_id
     broken = context.broken(run_id) if run_id is not None else ()
     if broken:
@@ -404,7 +404,7 @@ def _close_goal(context: ClosingContext, loaded: LoadedGoal, end: _End, closer: 
 
 
 def refuse_closed(goal: Goal, doing: str) -> None:
-    """Raise :class:`StateError` where ``goal`` is closed."""
+    """Raise :class:`StateError` if ``goal`` is closed."""
     if goal.status in TERMINAL:
         raise at_key("lifecycle.status", goal.status).wrong_state(
             f"goal {goal.id} is {goal.status}; {doing} is not possible any more",

@@ -61,7 +61,7 @@ class TrustGiven(Protocol):
 
     @property
     def said_from(self) -> str | None:
-        """From where it was said; None where nothing is on record of it."""
+        """From where it was said; None if nothing is on record of it."""
 
     @property
     def agent(self) -> str | None:
@@ -88,10 +88,10 @@ class ConfirmPort(OpenGoalsPort, Protocol):
 
     @property
     def trust_ledger(self) -> TrustHistory:
-        """The contracts that this user trusted; :class:`FlowError` where it cannot be used."""
+        """The contracts that this user trusted; :class:`FlowError` if it cannot be used."""
 
     def load(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`InputError` where there is none."""
+        """A goal; :class:`InputError` if there is none."""
 
     def closing_context(self) -> ClosingContext:
         """The context in which a terminal transition of the goal would be decided."""

@@ -72,7 +72,7 @@ class CreationTools(NamedTuple):
     run_checks: Callable[[Sequence[Check]], Sequence[tuple[Check, CheckResult]]]
     """Runs commands that only read, and stores none of their results."""
     refuse_beside: Callable[[str], None]
-    """Raises :class:`PersonNeeded` where (goal id) may not begin beside what is open here."""
+    """Raises :class:`PersonNeeded` if (goal id) may not begin beside what is open here."""
     defaults_known: bool
     """Whether the user trusts the repository's defaults as they are; else nothing runs."""
     trusted: Callable[[str], bool]
@@ -110,7 +110,7 @@ def create_goal(
 
     ``as_draft`` None: as its text says. ``name`` is the file the text came from, for messages.
     Trust is recorded, and commands run, only where the user trusts the repository's defaults.
-    Raises :class:`ContractError` with every fault, :class:`StateError` where commits since the base
+    Raises :class:`ContractError` with every fault, :class:`StateError` if commits since the base
     already lie outside the goal's paths.
     """
     parsed = tools.parse(text, name)

@@ -18,11 +18,11 @@ def propose_from_fresh(
     evaluate: Callable[[Request], Evaluated],
     record: Callable[[Verdict], tuple[str, ...]],
 ) -> tuple[Evaluated, tuple[str, ...]]:
-    """Evaluate a goal by fresh evidence alone; warnings, too.
+    """Evaluate a goal by fresh evidence alone; returns the evaluation and warnings.
 
-    Where it is achieved so, that is a turn like any other, with its proposal; else nothing is
-    written. ``newest`` are the sidecars to try first, by criterion; ``record`` keeps a verdict and
-    returns warnings. The caller lets nobody else evaluate the goal meanwhile.
+    If that gives a proposal, it is recorded as a turn like any other; else nothing is written.
+    ``newest`` are the sidecars to try first, by criterion; ``record`` stores a verdict and returns
+    warnings. The caller locks the goal against other evaluations.
     """
     request = Request(
         goal_id, trigger="command", no_judge=True, reuse=newest, quiet=True, only_fresh=True

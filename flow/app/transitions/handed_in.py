@@ -19,7 +19,7 @@ class LifecycleChange(NamedTuple):
     file: str
     """The name of the file it came from."""
     from_status: str | None
-    """The status that the caller saw; None where it does not say."""
+    """The status that the caller saw; None if it does not say."""
     merge: bool
     """Whether keys that it does not name stay."""
     increment_turns: bool
@@ -49,7 +49,7 @@ class LifecyclePort(Protocol):
     """Interface of writing a lifecycle block to the checkout."""
 
     def load(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`InputError` where there is none."""
+        """A goal; :class:`InputError` if there is none."""
 
     def closing_context(self) -> ClosingContext:
         """The context in which a person's command is decided."""

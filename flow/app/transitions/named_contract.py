@@ -68,21 +68,21 @@ class NamedContractPort(SpeakerPort, Protocol):
         """The contracts that were named first; :class:`FlowError` without a state folder."""
 
     def load(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`InputError` where there is none."""
+        """A goal; :class:`InputError` if there is none."""
 
     def take_contract(self, digest: str | None) -> None:
         """Trust this contract for as long as the process runs."""
 
     @property
     def trust_ledger(self) -> TrustedContracts:
-        """The contracts that this user trusted; :class:`FlowError` where it cannot be used."""
+        """The contracts that this user trusted; :class:`FlowError` if it cannot be used."""
 
     def amendments(self, run_id: str) -> Sequence[Mapping[str, Any]]:
         """The run's events about its contract, oldest first."""
 
 
 def refuse_other(loaded: LoadedGoal, digest: str | None) -> None:
-    """Raise :class:`StateError` where the goal has another contract than the one that is named."""
+    """Raise :class:`StateError` if the goal has another contract than the one that is named."""
     if digest is not None and digest.lower() != loaded.contract:
         raise at_key(OPTION, digest).wrong_state(
             f"goal {loaded.goal.id} has the contract {loaded.contract}, not {digest:.80}",

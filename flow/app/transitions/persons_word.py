@@ -50,7 +50,7 @@ class SpeakingPort(Protocol):
         """The account's name."""
 
     def configured_name(self) -> str:
-        """Git's ``user.name``; empty where there is none."""
+        """Git's ``user.name``; empty if there is none."""
 
 
 def persons_word(port: SpeakingPort, named: str | None, note: str = "") -> PersonsWord:

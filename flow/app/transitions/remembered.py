@@ -33,7 +33,7 @@ class GoalMemory(Protocol):
         """A goal was left open."""
 
     def forget(self, goal_id: str) -> bool:
-        """Forget a goal; False where none was known."""
+        """Forget a goal; False if none was known."""
 
     def note_closed(self, goal: ClosedGoal) -> None:
         """A goal was closed, which the next stop tells."""
@@ -98,7 +98,7 @@ class RememberedGoals:
     def note_closing(self, goal_id: str, branch: str, run_id: str, status: str) -> None:
         """Let the next stop in this checkout tell who closed the goal.
 
-        Raises :class:`FlowError` where that cannot be remembered.
+        Raises :class:`FlowError` if that cannot be remembered.
         """
         from flow.core.chain.closing_record import closed_goal
 

@@ -23,7 +23,7 @@ class TrustPort(Protocol):
         """Whether a goal that was read is the one in ``.flow/goals``, and not another file."""
 
     def trusted_digest(self, goal_id: str) -> str | None:
-        """The digest of the contract that was trusted last; None where none was."""
+        """The digest of the contract that was trusted last; None if none was."""
 
     def recorded_contract(self, goal_id: str) -> Mapping[str, Any] | None:
         """The last trusted contract itself, even if its trust was revoked."""

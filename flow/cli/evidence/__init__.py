@@ -139,7 +139,7 @@ def _named_evidence(goals: Goals, run_id: str, goal_id: str | None, name: str) -
 
 
 def _refuse_unknown_criterion(goals: Goals, goal_ids: Iterable[str], name: str) -> None:
-    """Raise :class:`InputError` where all these goals can be read and none has the criterion."""
+    """Raise :class:`InputError` if all these goals can be read and none has the criterion."""
     try:
         of_run = [goals.load(goal_id).goal for goal_id in goal_ids]
     except FlowError:

@@ -201,7 +201,7 @@ def _base_name(context: Context, goal_id: str, base: str | None) -> str:
 def _with_specification(words: Words, path: str) -> tuple[Words, tuple[str, ...]]:
     """``words`` with what a specification adds, and the texts of the criteria left open there.
 
-    Raises :class:`InputError` where ``path``
+    Raises :class:`InputError` if ``path``
     holds none.
     """
     draft = read_specification(spec_files.read_folder(path))

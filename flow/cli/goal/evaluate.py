@@ -198,7 +198,7 @@ def _evaluate_goal(context: Context, args: argparse.Namespace, out: Output, goal
 def _say_resumed(
     context: Context, goal_id: str, args: argparse.Namespace, out: Output
 ) -> Pause | None:
-    """Say that a paused goal goes on by this evaluation; None where it does not, or was not paused.
+    """Say that a paused goal goes on by this evaluation; None if it does not, or was not paused.
 
     A goal that is not trusted stays as it is.
     """
@@ -250,7 +250,7 @@ def _offered_judge(out: Output) -> str | None:
 
 
 def _need_terminal(context: Context, goal_id: str) -> None:
-    """Raise :class:`InputError` where no person is at a terminal; nothing has run by then."""
+    """Raise :class:`InputError` if no person is at a terminal; nothing has run by then."""
     speaker = context.speaker
     if speaker is not None and speaker.said_from == "terminal":
         return

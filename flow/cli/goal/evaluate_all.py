@@ -40,7 +40,7 @@ def evaluate_all(context: Context, out: Output, evaluate: Callable[[str, Output]
     """Evaluate each active goal; returns the worst exit status, which is the highest.
 
     A goal that cannot be read or evaluated is named, and the others are evaluated anyway. Raises
-    :class:`InputError` where none is active: an exit 0 must not be taken for a result.
+    :class:`InputError` if none is active: an exit 0 must not be taken for a result.
     """
     goals, broken = Goals(context).active()
     if not goals and not broken:

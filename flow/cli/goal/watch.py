@@ -175,7 +175,7 @@ def _watch(args: argparse.Namespace, out: Output) -> int:
 
 
 def _look(goal_id: str) -> _Seen | None:
-    """The goal and its files as they are now; None where the goal cannot be read."""
+    """The goal and its files as they are now; None if the goal cannot be read."""
     try:
         context = Context()
         loaded = context.load(goal_id)

@@ -24,7 +24,7 @@ def goal_to_act_on(
 ) -> str:
     """The id that ``args`` names; without one this branch's goal in ``states``.
 
-    Raises :class:`StateError` where several goals may be meant, :class:`InputError` where none is.
+    Raises :class:`StateError` if several goals may be meant, :class:`InputError` if none is.
     """
     return ids.goal_id(goal_views.choose(Goals(context), args.ID, states))
 

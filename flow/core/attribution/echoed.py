@@ -26,7 +26,7 @@ MOST_READ = 20
 
 
 class Echo(NamedTuple):
-    """How some programs print the commands that they start."""
+    """The form in which some programs print the commands that they start."""
 
     programs: frozenset[str]
     sign: str
@@ -76,7 +76,7 @@ def echoed_runner(
 
 
 def _commands_in(line: str, programs: set[str]) -> Iterator[str]:
-    """What may be a command in a line that one of ``programs`` printed."""
+    """Possible commands in a line that one of ``programs`` printed."""
     for echo in ECHOES:
         if echo.programs & programs:
             sign = re.match(echo.sign, line)
