@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 REVISION = 17
 """To be raised when a command's classing changes without a change of Flow's version."""
 RULES_LIMIT = 1 << 18
+BUILDERS = ("make", "npm", "yarn", "bun")
+"""Parts of the names of programs whose files say what they start; ``pnpm`` has one of them."""
 
 
 class Attributor:
@@ -119,7 +121,8 @@ class Attributor:
                 return idle
         by_words = reading.runners or reading.lists or reading.guarded
         asked = before or check.report or by_words or self.rules()
-        if not data and not asked:
+        builds = any(name in check.command for name in BUILDERS)
+        if not data and not asked and not builds:
             return None  # no runner, no report, no rule
         from flow.core.attribution.attribute import (
             all_reports,
@@ -152,6 +155,7 @@ class Attributor:
             reports=reports,
             rules=self.rules(),
             read=self.reading,
+            started=lambda: self._started(check, reading) if builds else [],
         )
 
     def shows_nothing(
@@ -174,6 +178,12 @@ class Attributor:
         folder = os.path.join(self._top, check.cwd)
         absent = missing(reading.piped, folder, self._path)
         return f"a command was not found: {absent}" if absent else ""
+
+    def _started(self, check: Check, reading: CommandReading) -> list[str]:
+        """The commands that builders start for it, which they need not print."""
+        from flow.adapters.attribution.idle_runs import started_lines
+
+        return started_lines(self._top, check, reading.commands)
 
     def _output_end(self, result: CheckResult) -> bytes:
         """The last bytes that it printed, read before the output was cut."""

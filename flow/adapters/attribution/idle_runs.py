@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 from flow.adapters.attribution.report_files import LIMIT
 from flow.adapters.fs import files
 from flow.core.attribution.attribute import lines_of
+from flow.core.attribution.echoed import recipe_lines, script_name
 from flow.core.attribution.idle_builds import (
     first_target,
     is_no_product,
@@ -23,7 +25,7 @@ from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from flow.app.ports import Check
     from flow.core.attribution.idle_checkers import SearchedFolders
@@ -103,6 +105,37 @@ def _idle_make(
                 why += " folder there, for which make runs nothing: declare it .PHONY"
                 return Attribution("vacuous", why, "make", 0, None, "output")
     return None
+
+
+def started_lines(top: str, check: Check, commands: Sequence[Sequence[str]]) -> list[str]:
+    """The commands that makefiles and ``package.json`` hold for what ``commands`` asks for.
+
+    As their programs print them where they do.
+    """
+    lines: list[str] = []
+    for make in silent_makes(commands):
+        folder = os.path.join(check.cwd, make.folder)
+        texts = (_source(top, folder, name, unread="") for name in make.makefiles)
+        makefile = next(filter(None, texts), "")
+        for goal in make.goals or filter(None, (first_target(makefile),)):
+            lines += recipe_lines(goal, makefile)
+    folder = check.cwd
+    for words in commands:
+        if words[:1] == ("cd",) and len(words) == 2:
+            folder = os.path.join(folder, words[1])
+        name = script_name(words)
+        text = _scripts(_source(top, folder, "package.json", unread="")).get(name) if name else None
+        lines += [f"> {text}"] if isinstance(text, str) else []
+    return lines
+
+
+def _scripts(package: str) -> Mapping[str, object]:
+    """The scripts of a ``package.json``; empty where it has none that can be read."""
+    try:
+        scripts = json.loads(package).get("scripts")
+    except (ValueError, AttributeError, RecursionError):
+        return {}
+    return scripts if isinstance(scripts, dict) else {}
 
 
 def _is_up_to_date(path: str, folder: str, goal: str, makefile: str) -> bool:

@@ -209,13 +209,15 @@ def vacuous(
     reports: Sequence[tuple[str, Summary]] = (),
     rules: Sequence[Rule] = (),
     read: Callable[[str], CommandReading] | None = None,
+    started: Callable[[], Sequence[str]] = tuple,
 ) -> Attribution | None:
     """Reason that an exit 0 shows no test; None if tests ran, or if no runner is known.
 
     ``whole`` says that ``lines`` are all the output: only then can several reports show together
     that nothing ran, since a report that was cut off may show a test. ``reports`` are (path,
     content) of files that this run wrote. ``read`` classes the commands that the run printed
-    before it started them; without it they are not looked at.
+    before it started them; without it they are not looked at. ``started`` gives lines of
+    that kind that the files of builders hold, which need not print them.
     """
     ruled = _by_rules(reading, lines, rules)
     if ruled is not None:
@@ -245,7 +247,9 @@ def vacuous(
     unseen = reading.runners[:1] or ((reading.guarded,) if reading.guarded else ())
     if unseen:
         return _unseen_attribution(unseen[0])
-    echoed = echoed_runner(reading.commands, lines, read) if whole and read is not None else ""
+    if not whole or read is None:
+        return None
+    echoed = echoed_runner(reading.commands, [*started(), *lines], read)
     return _unseen_attribution(echoed) if echoed else None
 
 

@@ -1,4 +1,4 @@
-"""Commands that builders print before they run them.
+"""Commands that builders start: those that they print, and those that their files hold.
 
 ``make test`` prints its recipe (``pytest -q``), npm, tox and others theirs behind a sign. Where a
 runner was started so and no report of it follows, something has ended it with 0 before its tests:
@@ -15,12 +15,14 @@ from flow.core.masked_exit.shell import base_name
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flow.core.attribution.reading import CommandReading
 
 MOST_LINES = 2000
 """Lines of an output that are looked at."""
+LONGEST_RECIPE = 4000
+"""Characters of one command of a recipe."""
 MOST_READ = 20
 """Lines that are read as commands."""
 
@@ -51,6 +53,51 @@ ECHOES = tuple(
 _NAMES = sorted({*ALONE, *(name for echo in ECHOES for name in echo.programs if name != ".")})
 _STARTS = re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, _NAMES))})(?![\w\[:-])|\btest\b")
 """The names of runners, and of what may start and print others."""
+
+
+_SETS = re.compile(r"^([A-Za-z_]\w*)[ \t]*(?:[:?]|::)?=[ \t]*([^\n#]*)", re.MULTILINE)
+_RULE = re.compile(r"([^\s:=#][^:=#]*):(?![:=])([^;#]*)")
+_VARIABLE = re.compile(r"\$[({](\w+)[)}]")
+_DEEPEST = 3
+"""Targets of targets whose recipes are read."""
+
+
+def recipe_lines(goal: str, makefile: str, depth: int = _DEEPEST) -> list[str]:
+    """The commands of a target and of what it is made of, as make would print them.
+
+    Variables that the makefile sets have their values; a failure behind ``-`` does not count, so
+    such a line is left out.
+    """
+    text = makefile.replace("\\\n", " ")
+    values = dict(_SETS.findall(text))
+    lines: list[str] = []
+    inside = False
+    for line in text.split("\n"):
+        rule = _RULE.match(line)
+        if line.startswith("\t"):
+            command = line.strip().lstrip("@+ ")
+            if inside and not command.startswith("-"):
+                lines.append(_expanded(_expanded(command, values), values).replace("$$", "$"))
+        elif rule is not None:
+            inside = goal in rule[1].split()
+            for name in rule[2].split() if inside and depth else ():
+                lines += recipe_lines(name, makefile, depth - 1) if name != goal else ()
+        elif line.strip():
+            inside = False
+    return lines[:MOST_LINES]
+
+
+def _expanded(text: str, values: Mapping[str, str]) -> str:
+    return _VARIABLE.sub(lambda use: values.get(use[1], use[0]).strip(), text)[:LONGEST_RECIPE]
+
+
+def script_name(words: Sequence[str]) -> str:
+    """The script of ``package.json`` that ``npm test`` or ``pnpm run unit`` runs; empty: none."""
+    if base_name(words[0]) not in ("npm", "pnpm", "yarn", "bun"):
+        return ""
+    plain = [word for word in words[1:] if not word.startswith("-")]
+    called = plain[1:2] if plain[:1] in (["run"], ["run-script"]) else plain[:1]
+    return {"t": "test", "tst": "test"}.get(called[0], called[0]) if called else ""
 
 
 def echoed_runner(

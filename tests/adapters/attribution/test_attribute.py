@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -229,9 +230,19 @@ def test_code_that_ends_the_runner_of_a_makefile_with_0(tmp_path: Path) -> None:
     (result,) = run(tmp_path, "make test")
     assert said(result)[0] == "inconclusive"
     assert "no report of pytest shows a test that ran" in result.reason
+    (tmp_path / "package.json").write_text(json.dumps({"scripts": {"test": command}}))
+    npm = tmp_path / "bin/npm"
+    npm.parent.mkdir()
+    npm.write_text("#!/bin/sh\nexit 0\n")
+    npm.chmod(0o755)
+    (tmp_path / "quiet.mk").write_text(f"all: test\ntest:\n\t@{command}\n")
+    silent = ("make -s test", "make -f quiet.mk test", "make -sf quiet.mk test", "bin/npm test")
+    for result in run(tmp_path, *silent):
+        assert "no report of pytest shows a test that ran" in result.reason, result
     (tmp_path / "app.py").write_text("a = 1\n")
-    (result,) = run(tmp_path, "make test")
-    assert said(result) == ("passed", "")
+    (tmp_path / "plain.mk").write_text("test:\n\t@test -f app.py\n")
+    for result in run(tmp_path, "make test", *silent[:3], "make -f plain.mk test"):
+        assert said(result) == ("passed", "")
 
 
 def test_a_checker_whose_files_are_gone(tmp_path: Path) -> None:
