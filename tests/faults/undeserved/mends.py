@@ -130,7 +130,7 @@ MENDS: Mapping[str, Sequence[Edit]] = {
     ),
     "I108 a named contract is proposed like a trusted one": (
         Edit(
-            "flow.app.transitions.named_contract:named",
+            "flow.app.transitions.named_contract:take_named",
             'if known["digest"] == loaded.contract:',
             "if True:",
         ),
