@@ -82,7 +82,7 @@ def status(
     """
     goal = loaded.goal
     newest = newest or goal
-    context = looking_once(context)
+    context = observing_once(context)
     present = CurrentFiles(context, loaded)
     held, settling = _held(context, goal) if goal.after else ((), "")
     protected = proposal = None
@@ -196,7 +196,7 @@ def _changed_files(
     }
 
 
-def looking_once(context: ClosingContext) -> ClosingContext:
+def observing_once(context: ClosingContext) -> ClosingContext:
     """The context with one look at the files for all that is asked of the same baseline.
 
     And with one at each sidecar: it shows one moment and does not decide.
@@ -216,7 +216,7 @@ class _CountedOnce:
         return getattr(self._records, name)
 
 
-def _once_per_baseline(look: TakeSnapshot) -> TakeSnapshot:
+def _once_per_baseline(take_snapshot: TakeSnapshot) -> TakeSnapshot:
     """Take one snapshot for every question about the same baseline.
 
     It is shown and decides nothing, so time stamps are enough.
@@ -230,7 +230,7 @@ def _once_per_baseline(look: TakeSnapshot) -> TakeSnapshot:
     ) -> Snapshot:
         asked = (baseline, tuple(denied))
         if not known or known[0][0] != asked:
-            known[:] = [(asked, look(baseline, denied, None))]
+            known[:] = [(asked, take_snapshot(baseline, denied, None))]
         return known[0][1]
 
     return snapshot

@@ -22,7 +22,7 @@ def held_back(context: ClosingContext, loaded: LoadedGoal) -> str:
     Empty if there are none, or if a person has a question to answer before that.
     """
     asked = GoalFacts(loaded.goal.id, loaded.goal.status)
-    facts = with_questions(overview.looking_once(context), loaded, asked)
+    facts = with_questions(overview.observing_once(context), loaded, asked)
     return facts.held if standing_of(facts).row == "held" else ""
 
 

@@ -54,7 +54,7 @@ def _standing(port: ViewPort, loaded: LoadedGoal) -> dict[str, Any]:
     if facts["paused"] is not None or goal.status == "draft" or goal.run_id is None:
         return facts
     facts["trusted"] = port.trusted(loaded)[0]
-    context = overview.looking_once(port.closing_context())
+    context = overview.observing_once(port.closing_context())
     try:
         proposal = overview.shown_proposal(context, loaded)
         facts["proposal"] = proposal["to"] if proposal is not None and proposal["live"] else None

@@ -1,7 +1,7 @@
 """Progress while commands run: a live table at a terminal, plain lines anywhere else.
 
 Rendering is a function of the state and the time, so that it can be tested without a terminal or a
-clock; only the listeners :class:`LiveTable` and :class:`PlainProgress` write.
+clock; only the listeners :class:`ProgressTable` and :class:`PlainProgress` write.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WORDS = {"passed": "proved", "failed": "failed"}
 _MEANINGS = {"passed": "proved", "failed": "failed"}
 
 
-class LiveRow(NamedTuple):
+class ProgressRow(NamedTuple):
     """A criterion of the table. ``last`` is the duration of its command's last run, in seconds."""
 
     criterion_id: str
@@ -44,7 +44,7 @@ class LiveRow(NamedTuple):
     """Seconds that it took; None if it has not ended."""
 
 
-class LiveHead(NamedTuple):
+class ProgressHead(NamedTuple):
     """The table's first line."""
 
     goal_id: str
@@ -126,7 +126,7 @@ def rows_of(lines: Iterable[str], columns: int | None) -> int:
     return sum(max(-(-width // columns), 1) if columns else 1 for width in widths)
 
 
-class LiveTable(Listener):
+class ProgressTable(Listener):
     """The whole table on a terminal, redrawn in place once a second; it leaves nothing behind."""
 
     def __init__(
@@ -135,8 +135,8 @@ class LiveTable(Listener):
         now: Callable[[], float],
         screen: Callable[[], Screen],
         height: Callable[[], int],
-        head: LiveHead,
-        rows: Sequence[LiveRow],
+        head: ProgressHead,
+        rows: Sequence[ProgressRow],
     ) -> None:
         """``now`` returns monotonic seconds, ``height`` the number of the terminal's lines."""
         self._block = Redrawn(stream, lambda: screen().columns)
@@ -151,7 +151,7 @@ class LiveTable(Listener):
         self._planned, self._where = {check.criterion_id: check for check in checks}, where
         for check in checks:
             row = self._rows.get(check.criterion_id)
-            row = row or LiveRow(check.criterion_id, "", check.command, "waits")
+            row = row or ProgressRow(check.criterion_id, "", check.command, "waits")
             self._rows[check.criterion_id] = row._replace(
                 meaning="unasked", state="waits", since=None, seconds=None
             )
@@ -194,13 +194,18 @@ class LiveTable(Listener):
         now, screen = self._now(), self._screen()
         rows = list(self._rows.values())
         last = self._asked or _summary(rows, self._planned, now, self._where)
-        lines = live_lines(self._head, rows, last, now, screen, self._height())
+        lines = table_lines(self._head, rows, last, now, screen, self._height())
         self._block.show(lines)
         self._second = int(now)
 
 
-def live_lines(
-    head: LiveHead, rows: Sequence[LiveRow], last: str, now: float, screen: Screen, height: int
+def table_lines(
+    head: ProgressHead,
+    rows: Sequence[ProgressRow],
+    last: str,
+    now: float,
+    screen: Screen,
+    height: int,
 ) -> list[str]:
     """The table's lines; if not all rows fit, the running ones come first."""
     width = screen.width or 79
@@ -220,7 +225,7 @@ def live_lines(
     return [first, "", *table, "", screen.paint("dim", screen.cut(screen.plain(last), width))]
 
 
-def _cells(row: LiveRow, now: float, width: int) -> list[str | Styled]:
+def _cells(row: ProgressRow, now: float, width: int) -> list[str | Styled]:
     state, seconds = row.state, row.seconds
     if row.since is not None:
         seconds = now - row.since
@@ -236,7 +241,7 @@ def _cells(row: LiveRow, now: float, width: int) -> list[str | Styled]:
     ]
 
 
-def _summary(rows: Sequence[LiveRow], planned: Container[str], now: float, where: str) -> str:
+def _summary(rows: Sequence[ProgressRow], planned: Container[str], now: float, where: str) -> str:
     """``2 of 4 commands, about 2 min 20 s to go``; no estimate if a last time is missing."""
     due = [row for row in rows if row.criterion_id in planned]
     left = [row for row in due if row.seconds is None]
@@ -251,6 +256,6 @@ def _summary(rows: Sequence[LiveRow], planned: Container[str], now: float, where
     return f"{text}. Ctrl-C ends them, no turn is counted."
 
 
-def _remaining(row: LiveRow, now: float) -> float:
+def _remaining(row: ProgressRow, now: float) -> float:
     run = 0.0 if row.since is None else now - row.since
     return max((row.last or 0.0) - run, 0.0)

@@ -10,13 +10,13 @@ import pytest
 
 from flow.app.ports import Check, CheckResult
 from flow.render import progress as shown
-from flow.render.progress import LiveHead, LiveRow, live_lines
+from flow.render.progress import ProgressHead, ProgressRow, table_lines
 from flow.render.screen import Screen, measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-HEAD = LiveHead("strict-dates", 12, "14:05")
+HEAD = ProgressHead("strict-dates", 12, "14:05")
 
 
 class Stream(io.StringIO):
@@ -115,16 +115,18 @@ def test_a_reader_that_has_gone_is_no_error() -> None:
 # --- the table ------------------------------------------------------------------------------------
 
 ROWS = [
-    LiveRow("AC1", "Strict mode refuses impossible dates", "pytest -q", "exit 0", 1, "proved"),
-    LiveRow("AC3", "Parsing is at most 5 % slower", "bench", "waits", 21, "running", since=86.0),
-    LiveRow("AC4", "Nothing else broke", "pytest", "waits", 204, "running", since=32.0),
-    LiveRow("AC5", "The docs explain strict mode", "", "judge, at the end"),
+    ProgressRow("AC1", "Strict mode refuses impossible dates", "pytest -q", "exit 0", 1, "proved"),
+    ProgressRow(
+        "AC3", "Parsing is at most 5 % slower", "bench", "waits", 21, "running", since=86.0
+    ),
+    ProgressRow("AC4", "Nothing else broke", "pytest", "waits", 204, "running", since=32.0),
+    ProgressRow("AC5", "The docs explain strict mode", "", "judge, at the end"),
 ]
 ROWS[0] = ROWS[0]._replace(seconds=1.2)
 
 
-def drawn(columns: int, rows: list[LiveRow] = ROWS, height: int = 24) -> list[str]:
-    return live_lines(HEAD, rows, "1 of 3.", 100.0, Screen(columns=columns), height)
+def drawn(columns: int, rows: list[ProgressRow] = ROWS, height: int = 24) -> list[str]:
+    return table_lines(HEAD, rows, "1 of 3.", 100.0, Screen(columns=columns), height)
 
 
 def test_the_table_at_80_columns() -> None:
@@ -148,8 +150,8 @@ def test_where_there_is_room_the_commands_stand_in_it() -> None:
 @pytest.mark.parametrize("columns", [1, 20, 41, 79, 80, 120, 200])
 @pytest.mark.parametrize("text", ["x" * 300, "検証" * 100, "a\u0301" * 100, "\x1b[2Jrm\nx"])
 def test_no_line_is_wider_than_the_terminal(columns: int, text: str) -> None:
-    rows = [LiveRow(f"AC{n}", text, text, "waits") for n in range(9)]
-    for line in live_lines(HEAD, rows, "x" * 300, 1.0, Screen(columns=columns), 24):
+    rows = [ProgressRow(f"AC{n}", text, text, "waits") for n in range(9)]
+    for line in table_lines(HEAD, rows, "x" * 300, 1.0, Screen(columns=columns), 24):
         assert measure(line) <= max(columns, 40) - 1
         assert not {"\x1b", "\n"} & set(line)
 
@@ -158,7 +160,7 @@ def test_no_line_is_wider_than_the_terminal(columns: int, text: str) -> None:
 def test_of_many_criteria_those_that_run_are_shown_and_the_rest_is_counted(
     height: int, rows: int
 ) -> None:
-    many = [LiveRow(f"AC{n}", "t", "c", "waits") for n in range(40)]
+    many = [ProgressRow(f"AC{n}", "t", "c", "waits") for n in range(40)]
     many[30] = many[30]._replace(meaning="running", since=1.0)
     lines = drawn(80, many, height)[2:-2]
     assert len(lines) == rows
@@ -167,15 +169,15 @@ def test_of_many_criteria_those_that_run_are_shown_and_the_rest_is_counted(
 
 
 def table(
-    stream: Stream, rows: list[LiveRow], times: Callable[[], float] | None = None
-) -> shown.LiveTable:
+    stream: Stream, rows: list[ProgressRow], times: Callable[[], float] | None = None
+) -> shown.ProgressTable:
     clock = iter(range(1000))
     now = times or (lambda: float(next(clock)))
-    return shown.LiveTable(stream, now, lambda: Screen(columns=80), lambda: 24, HEAD, rows)
+    return shown.ProgressTable(stream, now, lambda: Screen(columns=80), lambda: 24, HEAD, rows)
 
 
-def waiting(*names: str, last: float | None = None) -> list[LiveRow]:
-    return [LiveRow(name, f"text of {name}", "make", "not run", last) for name in names]
+def waiting(*names: str, last: float | None = None) -> list[ProgressRow]:
+    return [ProgressRow(name, f"text of {name}", "make", "not run", last) for name in names]
 
 
 def test_a_table_is_drawn_over_itself_and_goes_away() -> None:

@@ -107,7 +107,7 @@ def _stopped_or_working(
     """The facts of a trusted goal under way, and the time since which they hold."""
     goal = loaded.goal
     # Trust has its own rows: with it taken for granted, what moved is the files alone.
-    context = overview.looking_once(port.closing_context())._replace(
+    context = overview.observing_once(port.closing_context())._replace(
         trusted=lambda _loaded: (True, "")
     )
     proposal = _recorded(context, goal)

@@ -106,20 +106,20 @@ class ConfirmPort(OpenGoalsPort, Protocol):
 def live_question(
     port: ConfirmPort,
     goal_id: str,
-    look: Snapshot | None = None,
+    snapshot: Snapshot | None = None,
     counted: Callable[[str], Evidence | None] | None = None,
 ) -> ConfirmQuestion | None:
     """The Confirm question of the live proposal; None without a live proposal.
 
-    Gathered from Flow's own records: no words of an agent are in it. ``look`` and ``counted`` are
-    as for :func:`question`.
+    Gathered from Flow's own records: no words of an agent are in it. ``snapshot`` and ``counted``
+    are as for :func:`question`.
     """
     loaded, context = port.load(ids.goal_id(goal_id)), port.closing_context()
     proposal = live_proposal(context.records, loaded.goal)
     if proposal is None:
         return None
     with context.records.together(str(proposal["run_id"])):
-        return question(context, loaded, proposal, port, look, counted)
+        return question(context, loaded, proposal, port, snapshot, counted)
 
 
 def with_question(port: ConfirmPort, evaluated: Evaluated) -> Verdict:
@@ -141,12 +141,12 @@ def question(
     loaded: LoadedGoal,
     proposal: Mapping[str, Any],
     port: ConfirmPort,
-    look: Snapshot | None = None,
+    snapshot: Snapshot | None = None,
     counted: Callable[[str], Evidence | None] | None = None,
 ) -> ConfirmQuestion:
     """The facts that a person must know before confirming ``proposal``, as of now.
 
-    ``look`` is the snapshot of the files after the evaluation that has just made the proposal,
+    ``snapshot`` is the snapshot of the files after the evaluation that has just made the proposal,
     ``counted`` its lookup of sidecars; without them the files and sidecars are read here, once for
     everything.
     """
@@ -154,7 +154,7 @@ def question(
     known = context.baseline(goal, run_id)
     baseline = known.baseline
     denied = (*goal.denied_paths, *context.denied_paths)
-    snapshot = look or context.snapshot(baseline, denied, deciding(goal, baseline))
+    snapshot = snapshot or context.snapshot(baseline, denied, deciding(goal, baseline))
     own = own_files(goal, baseline)
     report = bounds.boundary_report(
         snapshot, baseline, allowed=goal.allowed_paths, denied=denied, own_files=own, inside=False
@@ -332,8 +332,8 @@ def _proof_change(
 ) -> ProofChange:
     if context.proof is None:
         return ProofChange("", (), ("what the commands rest on was not looked at",))
-    look = ProofObservation(proofs.files_now(goal, baseline, snapshot, context.proof))
-    return proofs.proof_change(look, goal, baseline, context.proof)
+    observed = ProofObservation(proofs.files_now(goal, baseline, snapshot, context.proof))
+    return proofs.proof_change(observed, goal, baseline, context.proof)
 
 
 def _approved(

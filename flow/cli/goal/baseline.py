@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flow.cli.goal.which import goal_to_act_on
-from flow.cli.live import listener
 from flow.cli.parsing import CommandSpec, goal_argument, listed, seconds, whole
+from flow.cli.progress import listener
 from flow.render import baseline as render
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.baselining import run_baseline

@@ -10,8 +10,8 @@ from flow.adapters.setup.beside_goals import keep_runs_out
 from flow.app import goal_views
 from flow.app.evaluation.values import Request
 from flow.cli.goal.which import goal_to_act_on
-from flow.cli.live import listener
 from flow.cli.parsing import CommandSpec, goal_argument, listed, seconds, usage_error, whole
+from flow.cli.progress import listener
 from flow.cli.verdict_screen import details_of, judged_lines, verdict_lines
 from flow.core import layout
 from flow.core.decision.explain import NAMED_JUDGE

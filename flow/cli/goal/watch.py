@@ -12,14 +12,14 @@ from flow.app import overview
 from flow.app.evaluation.current_files import CurrentFiles
 from flow.app.evaluation.measure import wanted_criteria
 from flow.app.evaluation.values import Listener, Request
-from flow.cli import live
+from flow.cli import progress
 from flow.cli.goal.which import goal_to_act_on
 from flow.cli.parsing import CommandSpec, goal_argument
 from flow.core import layout
 from flow.core.boundary.globs import Globs
 from flow.core.text.display import names, visible
 from flow.errors import FlowError, InputError, Interrupted, PersonNeeded, at_key
-from flow.render.progress import LiveTable, PlainProgress
+from flow.render.progress import PlainProgress, ProgressTable
 from flow.startup import ctrl_c
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -80,7 +80,7 @@ class Outputs(Listener):
         self.inner.ended(check, result)
 
 
-class RestingTable(LiveTable):
+class RestingTable(ProgressTable):
     """The live table, which stays when the commands have ended."""
 
     def planned(self, checks: Any, where: str = "") -> None:
@@ -91,7 +91,7 @@ class RestingTable(LiveTable):
     def finished(self) -> None:
         """Leave it."""
 
-    def rest(self, line: str) -> None:
+    def show_waiting(self, line: str) -> None:
         """Say below it what is waited for."""
         self._asked = line
         self._draw()
@@ -111,10 +111,10 @@ class _Rounds:
         context = Context()
         loaded = _watchable(context, goal_id)
         self._out, self._goal, self.contract = out, loaded.goal, loaded.contract
-        self._table = live.table(out, context, goal_id, RestingTable)
+        self._table = progress.progress_table(out, context, goal_id, RestingTable)
         inner = self._table or (Listener() if out.json else PlainProgress(sys.stderr))
-        self._outputs = Outputs(inner, context.top, _folder(context, goal_id))
-        folders, wanted = _folders(self._goal), _wanted(self._goal)
+        self._outputs = Outputs(inner, context.top, _output_folder(context, goal_id))
+        folders, wanted = _folders(self._goal), _path_filter(self._goal)
         self.changed = watching.changes(context.top, folders, wanted)
         self.has_run = False
 
@@ -124,13 +124,13 @@ class _Rounds:
         No more than once: a command may leave something else behind each time.
         """
         for _ in range(2):
-            before = _look(self._goal.id)
+            before = _seen_now(self._goal.id)
             self._run()
-            after = _look(self._goal.id)
+            after = _seen_now(self._goal.id)
             if after == before:
                 break
         if self._table is not None:
-            self._table.rest(_resting(self._goal, self._outputs))
+            self._table.show_waiting(_resting(self._goal, self._outputs))
         return after
 
     def _run(self) -> None:
@@ -154,7 +154,7 @@ def _watch(args: argparse.Namespace, out: Output) -> int:
     try:
         while True:
             try:
-                now = _look(goal_id)
+                now = _seen_now(goal_id)
                 if now is None or now != seen:
                     if now is None or told or now.contract != rounds.contract:
                         rounds = _Rounds(goal_id, out)
@@ -174,7 +174,7 @@ def _watch(args: argparse.Namespace, out: Output) -> int:
         return Interrupted.exit_code
 
 
-def _look(goal_id: str) -> _Seen | None:
+def _seen_now(goal_id: str) -> _Seen | None:
     """The goal and its files as they are now; None if the goal cannot be read."""
     try:
         context = Context()
@@ -182,7 +182,7 @@ def _look(goal_id: str) -> _Seen | None:
     except FlowError:  # the run says it
         return None
     try:
-        closing = overview.looking_once(Goals(context).closing_context())
+        closing = overview.observing_once(Goals(context).closing_context())
         return _Seen(loaded.contract, CurrentFiles(closing, loaded).subject.tree)
     except FlowError:
         return _Seen(loaded.contract, None)
@@ -201,7 +201,7 @@ def _watchable(context: Context, goal_id: str) -> LoadedGoal:
     return loaded
 
 
-def _wanted(goal: Goal) -> Any:
+def _path_filter(goal: Goal) -> Any:
     allowed, own = Globs(goal.allowed_paths, anchored=True), layout.goal_file(goal.id).encode()
 
     def wanted(path: bytes) -> bool:
@@ -220,7 +220,7 @@ def _folders(goal: Goal) -> list[str]:
     return [] if "" in folders else sorted(set(folders))
 
 
-def _folder(context: Context, goal_id: str) -> str | None:
+def _output_folder(context: Context, goal_id: str) -> str | None:
     """The folder of the last outputs; None without a state folder."""
     checkout = sha256(os.fsencode(context.top)).hexdigest()[:8]
     return context.cache("watch") and context.cache(f"watch/{goal_id}-{checkout}")

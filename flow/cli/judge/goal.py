@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.cli.judge.offering import named_judge, times
-from flow.cli.live import listener
+from flow.cli.progress import listener
 from flow.core.decision.decide import NoOpinion, Opinion
 from flow.errors import PersonNeeded
 from flow.render import judgement

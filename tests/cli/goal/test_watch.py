@@ -143,7 +143,7 @@ def test_an_amended_contract_is_run_as_it_is_then(
 
 def test_checkouts_keep_their_outputs_apart(greet: GitRepo, tmp_path: Path) -> None:
     other = GitRepo.init(tmp_path / "elsewhere" / greet.path.name)
-    folders = {watch._folder(Context(str(repo.path)), "greet") for repo in (greet, other)}
+    folders = {watch._output_folder(Context(str(repo.path)), "greet") for repo in (greet, other)}
     assert len(folders - {None}) == 2
 
 

@@ -12,7 +12,7 @@ from flow.app import goal_views
 from flow.app.evaluation.values import Listener
 from flow.core import layout
 from flow.errors import FlowError
-from flow.render.progress import LiveHead, LiveRow, LiveTable, PlainProgress
+from flow.render.progress import PlainProgress, ProgressHead, ProgressRow, ProgressTable
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.goals import Goals
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Criterion, Goal
     from flow.wiring.context import Context
 
-    Table = TypeVar("Table", bound=LiveTable)
+    Table = TypeVar("Table", bound=ProgressTable)
 
 
 def listener(
@@ -45,11 +45,13 @@ def listener(
         return Listener()
     if context is None:
         return PlainProgress(sys.stderr)
-    drawn = table(out, context, goal_id, LiveTable, only=only, reuses=reuses, asks_judge=asks_judge)
+    drawn = progress_table(
+        out, context, goal_id, ProgressTable, only=only, reuses=reuses, asks_judge=asks_judge
+    )
     return drawn or PlainProgress(sys.stderr)
 
 
-def table(
+def progress_table(
     out: Output,
     context: Context,
     goal_id: str,
@@ -60,7 +62,7 @@ def table(
     asks_judge: bool = False,
 ) -> Table | None:
     """The goal's table on standard error; None if that is no terminal, or there is no goal."""
-    if out.json or not is_terminal(sys.stderr) or _dumb(out):
+    if out.json or not is_terminal(sys.stderr) or _is_dumb(out):
         return None
     goals = Goals(context)
     try:
@@ -78,7 +80,7 @@ def table(
         return "reused" if reuses else "waits"
 
     rows = [
-        LiveRow(
+        ProgressRow(
             criterion.id,
             criterion.text,
             criterion.verification_command or "",
@@ -91,18 +93,18 @@ def table(
         sys.stderr,
         clock.monotonic,
         lambda: out.asking,
-        _height,
-        _head(goal),
+        _terminal_height,
+        _table_head(goal),
         rows,
     )
 
 
-def _dumb(out: Output) -> bool:
+def _is_dumb(out: Output) -> bool:
     return out.environ.get("TERM", "dumb") == "dumb"
 
 
-def _head(goal: Goal) -> LiveHead:
-    return LiveHead(goal.id, goal.turns_evaluated + 1, time.strftime("%H:%M"))
+def _table_head(goal: Goal) -> ProgressHead:
+    return ProgressHead(goal.id, goal.turns_evaluated + 1, time.strftime("%H:%M"))
 
 
 def _last_seconds(goals: Goals, criterion: Criterion) -> float | None:
@@ -119,7 +121,7 @@ def _last_seconds(goals: Goals, criterion: Criterion) -> float | None:
     return float(seconds) if isinstance(seconds, int | float) else None
 
 
-def _height() -> int:
+def _terminal_height() -> int:
     try:
         return os.get_terminal_size(sys.stderr.fileno()).lines or 24
     except (OSError, ValueError):
