@@ -37,8 +37,8 @@ def write_verdict(
     """Replace the run's ``last-verdict.json``; returns its path below the checkout, and warnings.
 
     ``now`` becomes ``recorded_at``; ``file`` names the document in messages. Over-long texts are
-    cut with a warning. Without ``sync`` a power cut may leave the old one. Raises
-    :class:`ContractError` with every fault at once, :class:`InputError` for the run id,
+    cut with a warning. Without ``sync`` a power cut may leave the old one, an empty one or none.
+    Raises :class:`ContractError` with every fault at once, :class:`InputError` for the run id,
     :class:`RefusedError` if the path is a symlink, :class:`StorageError`.
     """
     run_id = ids.run_id(run.run_id)
