@@ -18,7 +18,7 @@ from flow.startup.contexts import ExitStack
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from flow.app.goal_record import RecordPort
     from flow.core.evidence.model import Evidence
@@ -57,15 +57,16 @@ def verdict_details(
     *,
     seconds: float | None = None,
     at: str = "",
-    all_outputs: bool = True,
+    shown: Collection[str] | None = None,
 ) -> VerdictDetails:
     """The details of the verdict that ``document`` is.
 
-    ``seconds`` and ``at`` are how long the evaluation took, and when it ended. Without
-    ``all_outputs`` those of commands that passed are not read.
+    ``seconds`` and ``at`` are how long the evaluation took, and when it ended. Of
+    a criterion that passed no output is read if ``shown`` is given, and no evidence either unless
+    its id is among those.
     """
     goal = _goal(port, document.get("goal_id"))
-    gather = _Gathering(port, outputs, document, goal, all_outputs=all_outputs)
+    gather = _Gathering(port, outputs, document, goal, shown=shown)
     listed = document.get("criterion_results")
     rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
     run_id = goal.run_id if goal is not None else None
@@ -98,22 +99,25 @@ class _Gathering:
         document: Mapping[str, Any],
         goal: Goal | None,
         *,
-        all_outputs: bool,
+        shown: Collection[str] | None,
     ) -> None:
         self._port, self._outputs, self._document, self._goal = port, outputs, document, goal
-        self._all_outputs = all_outputs
+        self._shown = shown
         self._proved: frozenset[str] | None = None
 
     def row(self, row: Mapping[str, Any]) -> RowDetails:
         """The details of a criterion's row."""
         criterion_id = str(row.get("criterion_id"))
         criterion = self._goal.criterion(criterion_id) if self._goal is not None else None
-        run_id, evidence = self._evidence(row.get("evidence_ref"))
         details = RowDetails(
             required=criterion is None or criterion.must_pass,
             way=criterion_way(criterion),
             proved_before=row.get("status") != "pass" and criterion_id in self._proved_before(),
         )
+        passed = row.get("outcome") == "passed"
+        if passed and self._shown is not None and criterion_id not in self._shown:
+            return details
+        run_id, evidence = self._evidence(row.get("evidence_ref"))
         measured = row.get("outcome") in ("passed", "failed", "inconclusive")
         if evidence is None:
             missing = "its output was not kept" if measured else ""
@@ -142,7 +146,7 @@ class _Gathering:
         self, details: RowDetails, row: Mapping[str, Any], run_id: str, evidence: Evidence
     ) -> RowDetails:
         body = evidence.document["evidence"]
-        wanted = self._all_outputs or row.get("outcome") != "passed"
+        wanted = self._shown is None or row.get("outcome") != "passed"
         end = self._output_end(run_id, evidence) if wanted else None
         command = str(row.get("command") or evidence.command or "")
         failed, masked = row.get("outcome") == "failed", _is_masked(row)

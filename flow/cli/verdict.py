@@ -57,7 +57,7 @@ def _show_verdict(args: argparse.Namespace, out: Output) -> int:
     closed = _terminal_status(goals, document.get("goal_id"))
     if closed and "do" in document:
         document = {**document, "do": "done"}
-    details = NO_DETAILS if out.json else details_of(context, document, args)
+    details = NO_DETAILS if out.json else details_of(context, document, args, out)
     out.result(document, verdict_lines(document, details, args, out, closed=closed))
     return 0
 

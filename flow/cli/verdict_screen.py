@@ -57,17 +57,19 @@ def details_of(
     context: Context,
     document: Mapping[str, Any],
     args: argparse.Namespace,
+    out: Output,
     seconds: float | None = None,
 ) -> VerdictDetails:
     """The details of a verdict from the record, as :func:`verdict_lines` shows them with ``args``.
 
     ``seconds`` are those of its evaluation.
     """
+    all_outputs = getattr(args, "output", "failed") == "all"
     return verdict_details(
         Goals(context),
         RecordedOutputs(context.top, Attributor(context.top, context.cache("parsed"))),
         document,
         seconds=seconds,
         at="" if seconds is None else clock.now(),
-        all_outputs=getattr(args, "output", "failed") == "all",
+        shown=None if all_outputs else drawing.listed_criteria(document, out.screen),
     )

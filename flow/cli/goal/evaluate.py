@@ -164,7 +164,7 @@ def _evaluate_goal(context: Context, args: argparse.Namespace, out: Output, goal
         if out.json:
             document |= {"resumed": resumed.to_document()} if resumed is not None else {}
             return _as_json(context, verdict, document, warnings, args, out)
-        details = details_of(context, document, args, clock.monotonic() - began)
+        details = details_of(context, document, args, out, clock.monotonic() - began)
         out.tell(judged_lines(document, details))
         out.result(document, verdict_lines(document, details, args, out))
         out.warn(warnings)

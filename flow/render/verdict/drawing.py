@@ -82,6 +82,12 @@ def _handed_in(sheet: VerdictSheet) -> list[str]:
     return sheet.sentence(f"handed in {at}; Flow did not record it after a run")
 
 
+def listed_criteria(document: Mapping[str, Any], screen: Screen) -> frozenset[str]:
+    """The ids of the criteria that have a row in :func:`verdict`'s table."""
+    rows = open_first(VerdictSheet(document, screen, NO_DETAILS).rows)
+    return frozenset(str(row.get("criterion_id")) for row in rows)
+
+
 def _table(sheet: VerdictSheet) -> list[str]:
     width = sheet.screen.width
     wide = width is not None and width >= WIDE

@@ -9,7 +9,9 @@ import shlex
 import pytest
 
 from flow.adapters.attribution.failures import RecordedOutputs
+from flow.adapters.ledger.reader import FileRecords
 from flow.app.verdict_details import OutputEnd
+from flow.core.evidence.model import Evidence
 from tests.support import GitRepo, scene
 from tests.support.scene import flow, step
 
@@ -228,3 +230,24 @@ def test_what_a_command_printed_that_passed_is_read_only_where_it_is_shown(
     assert ends == ["ac1"]
     assert block(evaluate(work, "--output", "all"), "AC2") == ["that"]
     assert ends == ["ac1", "ac1", "ac2"]
+
+
+def test_the_evidence_of_a_row_that_is_not_shown_is_not_read(
+    work: GitRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named: list[str] = []
+    real = FileRecords.evidence_named
+
+    def evidence_named(records: FileRecords, run_id: str, evidence_id: str) -> Evidence | None:
+        named.append(evidence_id.split("-")[1])
+        return real(records, run_id, evidence_id)
+
+    monkeypatch.setattr(FileRecords, "evidence_named", evidence_named)
+    monkeypatch.setattr("flow.render.text.PATHS", 2)
+    goal(work, "AC1: a :: true", "AC2: b :: true", "AC3: c :: true", "AC4: d :: exit 3")
+    lines = evaluate(work)
+    assert [line.split()[1] for line in lines if line.startswith(("✓", "✗"))][1:] == ["AC4", "AC1"]
+    assert named == ["ac1", "ac4"]
+    named.clear()
+    evaluate(work, "--output", "all")
+    assert named == ["ac1", "ac2", "ac3", "ac4"]
