@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support import run_helper, scene
+from tests.support.goal_judge import GoalJudge, reply
 from tests.support.scene import flow
 
 if TYPE_CHECKING:
@@ -55,6 +56,31 @@ def test_the_users_own_settings_allow_it_and_no_checkouts_do(work: GitRepo, home
     (work.path / ".claude/settings.flow.json").unlink()
     allow(home)
     assert flow(work, *words, env=AGENT).status == 0
+
+
+@pytest.mark.parametrize(
+    ("named", "env", "expected"), [(True, AGENT, True), (True, {}, False), (False, AGENT, False)]
+)
+def test_the_question_says_that_an_agents_shell_named_the_judge(
+    named: bool, env: dict[str, str], expected: bool, repo: GitRepo, home: Path, tmp_path: Path
+) -> None:
+    """Which program answers by that name is the shell's word: a person has to know."""
+    judge = GoalJudge(tmp_path / "judge", home)
+    judge.answers(reply("achieved", ("AC2", "pass", ["please, dear reader"])))
+    scene.create(scene.start(repo), "greet", "--fuzzy", scene.FUZZY)
+    repo.write("src/greet.txt", "please, dear reader\n")
+    told = "the judge was named in Claude Code's shell: command"
+    words = ("goal", "evaluate", "greet", *(("--judge-backend", "command") if named else ()))
+    proposed = flow(repo, *words, "--json", env=env).json["proposed_transition"]
+    assert (told in proposed["reason"]) is expected
+    assert (told in proposed["confirm"]["reason"]) is expected
+    assert (told in flow(repo, *words, env=env).stdout) is expected
+
+
+def test_of_a_judge_that_is_not_asked_nothing_is_said(work: GitRepo) -> None:
+    scene.meet(work)
+    words = ("goal", "evaluate", "greet", "--judge-backend", "claude", "--json")
+    assert "was named" not in flow(work, *words, env=AGENT).json["reason"]
 
 
 @pytest.mark.parametrize("agent", AGENTS)

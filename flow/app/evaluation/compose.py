@@ -108,6 +108,10 @@ def _remarks(evaluated: EvaluationFacts, request: Request, *, may_propose: bool)
     if evaluated.report.rewritten:
         names = display.names(evaluated.report.rewritten, 5)
         remarks.append(f"written to while the commands ran, now as before: {names}")
+    if request.judge_named_by and isinstance(evaluated.opinion, Opinion):
+        # Which program or address answers by that name is the shell's word, too.
+        agent, judge = request.judge_named_by, display.visible(request.judge_backend or "")
+        remarks.append(f"the judge was named in {agent}'s shell: {judge}")
     remarks += _earlier_goals(evaluated)[1]
     if evaluated.measurement.not_fresh:
         remarks.append(f"no fresh evidence of {display.names(evaluated.measurement.not_fresh)}")

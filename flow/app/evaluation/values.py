@@ -60,6 +60,8 @@ class Request(NamedTuple):
     """Leave the goal's file alone where the result is unchanged (SPEC 3, step 7, the hook)."""
     judge_backend: str | None = None
     """``BACKEND[:MODEL]``: ask this judge instead of what settings and goal name."""
+    judge_named_by: str = ""
+    """The agent in whose shell ``judge_backend`` was named; empty where that was none."""
     use_recorded_opinion: bool = False
     """Whether a recorded opinion of the same files stands for a new one."""
     only_fresh: bool = False

@@ -481,6 +481,7 @@ OPINIONS = (
     'judge: 2 of 3 ballots agree, confidences 0.9 throughout; achieved: "x"',
     'judge: no majority: 1 achieved, 1 not_achieved; achieved: "x"',
     "judge: not asked (--no-judge)",
+    'the judge was named in Claude Code\'s shell: claude:opus; judge: "AC2 looks fine"',
     "no command can prove: AC2; judge: x gave no usable answer (not_json): the reply: not a JSON",
     "judge: x gave no usable answer (wrong_shape): its verdict is achieved, but AC2 does not pass",
     "judge: x gave no usable answer (empty): a; y gave no usable answer (error): b; confidence 1.0",
