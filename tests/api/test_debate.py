@@ -20,7 +20,7 @@ from flow import NoUsableAnswer, adebate, debate
 from flow.adapters.debates.context import DebateContext
 from flow.adapters.judges.asking import BackendJudge
 from flow.adapters.judges.budget import Budget
-from flow.app.judging.debate_calls import hold
+from flow.app.judging.debate_calls import hold_plan
 from flow.app.judging.debate_plan import DebatePlan
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 from flow.core.judging.common.question import Question
@@ -243,17 +243,17 @@ def debated(text: str = SOLUTION, **more: Any) -> DebatePlan:
 
 
 def test_hold_with_plain_values(tmp_path: Path) -> None:
-    held = hold(context(tmp_path), debated(), [Same(assess=says(4, 4))] * 3)
+    held = hold_plan(context(tmp_path), debated(), [Same(assess=says(4, 4))] * 3)
     assert held.consensus
     assert len(list((tmp_path / "top/reports").glob("area-src-*.md"))) == 3
 
 
 def test_hold_with_a_judge_that_cannot_be_asked(tmp_path: Path) -> None:
     nobody = NoAnswer("no_key", "no key is set", Usage("openai:m"))
-    held = hold(context(tmp_path), debated(), [Same(assess=says(4, 4)), nobody])
+    held = hold_plan(context(tmp_path), debated(), [Same(assess=says(4, 4)), nobody])
     assert not held.decided
     assert [(s.judge, s.kind) for s in held.silent] == [(2, "no_key")]
-    again = hold(context(tmp_path), debated(), [Same(assess=says(4, 4))] * 2)
+    again = hold_plan(context(tmp_path), debated(), [Same(assess=says(4, 4))] * 2)
     assert again.calls == 4  # another panel is another debate
     assert again.consensus
 
@@ -262,7 +262,7 @@ def test_hold_masks_what_the_environment_knows(tmp_path: Path) -> None:
     value = "zq7-Kp2vLx9-Wm4tRn8"
     judge = Same(assess=says(4, 4, f"key = '{value}' # here"))
     place = context(tmp_path, environ={"API_KEY": value})
-    held = hold(place, debated(f"key = '{value}' # here\n"), [judge] * 2)
+    held = hold_plan(place, debated(f"key = '{value}' # here\n"), [judge] * 2)
     assert held.consensus
     for path in (tmp_path / "top/reports").glob("*.md"):
         assert value not in path.read_text()
@@ -272,7 +272,7 @@ def test_the_state_must_not_lie_in_the_checkout(tmp_path: Path) -> None:
     place = context(tmp_path)
     inside = place._replace(checkout=place.top, state_dir=str(tmp_path / "top" / "state"))
     with pytest.raises(RefusedError) as caught:
-        hold(inside, debated(), [Same(assess=says(4, 4))] * 2)
+        hold_plan(inside, debated(), [Same(assess=says(4, 4))] * 2)
     assert caught.value.code == "unsafe_state_dir"
 
 
@@ -283,9 +283,9 @@ def test_names_that_are_all_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(clock, "today", lambda: "2026-01-05")
     monkeypatch.setattr(debates_reports, "MOST_NAMES", 2)
     for _ in range(2):
-        hold(context(tmp_path), debated(), [Same(assess=says(4, 4))] * 2)
+        hold_plan(context(tmp_path), debated(), [Same(assess=says(4, 4))] * 2)
     with pytest.raises(RefusedError, match="2 debates of this name"):
-        hold(context(tmp_path), debated(), [Same(assess=says(4, 4))] * 2)
+        hold_plan(context(tmp_path), debated(), [Same(assess=says(4, 4))] * 2)
 
 
 def test_a_report_that_would_grow_too_large_ends_the_debate(
@@ -297,7 +297,7 @@ def test_a_report_that_would_grow_too_large_ends_the_debate(
     panel = [Same(assess=says(s, 4), debate_1=says(s, 4, "def area(r):")) for s in (2, 5)]
     long = says(2, 4, strengths=["x" * 390 + str(n) for n in range(9)])
     panel[0].turns["debate 1"] = long
-    held = hold(context(tmp_path), debated(), panel)
+    held = hold_plan(context(tmp_path), debated(), panel)
     assert not held.consensus
     assert "larger than 6000 bytes" in held.altered[0][1]
 
@@ -347,10 +347,10 @@ ALL = {"assess": says(4, 4)}
 def test_what_earlier_runs_of_a_debate_cost_counts(
     most: float | None, asked: int, kinds: list[str], tmp_path: Path
 ) -> None:
-    first = hold(context(tmp_path), debated(), Paid(0.1, **ALL, only="1").panel(9))
+    first = hold_plan(context(tmp_path), debated(), Paid(0.1, **ALL, only="1").panel(9))
     assert (first.cost_usd, first.earlier_usd) == (pytest.approx(0.3), None)
     paid = Paid(0.2, **ALL)
-    later = hold(context(tmp_path), debated(), paid.panel(most))
+    later = hold_plan(context(tmp_path), debated(), paid.panel(most))
     assert paid.asked == ["2"] * asked
     assert [silent.kind for silent in later.silent] == kinds
     assert later.earlier_usd == pytest.approx(0.3)
@@ -358,14 +358,14 @@ def test_what_earlier_runs_of_a_debate_cost_counts(
     if not asked:
         assert "0.3 of them in earlier runs of this debate" in later.silent[0].reason
     if kinds:  # once there is more to spend, it goes on
-        again = hold(context(tmp_path), debated(), paid.panel(9))
+        again = hold_plan(context(tmp_path), debated(), paid.panel(9))
         assert again.consensus
         assert again.earlier_usd == pytest.approx(0.3 + 0.2 * asked)
 
 
 @pytest.mark.parametrize("change", ["altered", "gone", "forged", "all gone"])
 def test_no_change_of_the_reports_makes_a_debate_cheaper(change: str, tmp_path: Path) -> None:
-    hold(context(tmp_path), debated(), Paid(0.1, **ALL, only="1").panel(9))
+    hold_plan(context(tmp_path), debated(), Paid(0.1, **ALL, only="1").panel(9))
     (report,) = (tmp_path / "top/reports").iterdir()
     if change == "altered":
         report.write_text(report.read_text().replace("4/5", "5/5"))
@@ -376,20 +376,20 @@ def test_no_change_of_the_reports_makes_a_debate_cheaper(change: str, tmp_path: 
     if change == "all gone":
         report.parent.rmdir()
     paid = Paid(0.1, **ALL)
-    later = hold(context(tmp_path), debated(), paid.panel(0.3))
+    later = hold_plan(context(tmp_path), debated(), paid.panel(0.3))
     assert (paid.asked, later.decided) == ([], False)
-    rich = hold(context(tmp_path), debated(), Paid(0.1, **ALL).panel(0.7))
+    rich = hold_plan(context(tmp_path), debated(), Paid(0.1, **ALL).panel(0.7))
     assert rich.consensus
     assert rich.earlier_usd == pytest.approx(0.3)
 
 
 def test_an_earlier_answer_that_told_no_cost_stops_one_with_a_limit(tmp_path: Path) -> None:
-    hold(context(tmp_path), debated(), Paid(None, **ALL, only="1").panel(None))
+    hold_plan(context(tmp_path), debated(), Paid(None, **ALL, only="1").panel(None))
     paid = Paid(0.1, **ALL)
-    later = hold(context(tmp_path), debated(), paid.panel(9))
+    later = hold_plan(context(tmp_path), debated(), paid.panel(9))
     assert paid.asked == []
     assert "maxCostUsd is set, but an earlier answer did not tell" in later.silent[0].reason
-    assert hold(context(tmp_path), debated(), Paid(0.1, **ALL).panel(None)).consensus
+    assert hold_plan(context(tmp_path), debated(), Paid(0.1, **ALL).panel(None)).consensus
 
 
 LINES = ["nan", "-1", "true", '"0"', "[]", "1e400", "1" + "0" * 400, "{}"]
@@ -397,13 +397,13 @@ LINES = ["nan", "-1", "true", '"0"', "[]", "1e400", "1" + "0" * 400, "{}"]
 
 @pytest.mark.parametrize("written", LINES)
 def test_a_cost_in_the_record_that_is_none_stops_it_too(written: str, tmp_path: Path) -> None:
-    hold(context(tmp_path), debated(), Paid(0.1, **ALL, only="1").panel(9))
+    hold_plan(context(tmp_path), debated(), Paid(0.1, **ALL, only="1").panel(9))
     book = tmp_path / "state" / "debates.jsonl"
     text = book.read_text()
     assert text.count('"cost_usd":0.1') == 3
     book.write_text(text.replace('"cost_usd":0.1', f'"cost_usd":{written}', 1))
     paid = Paid(0.1, **ALL)
-    assert not hold(context(tmp_path), debated(), paid.panel(9)).decided
+    assert not hold_plan(context(tmp_path), debated(), paid.panel(9)).decided
     assert paid.asked == []
 
 

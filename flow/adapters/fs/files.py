@@ -326,11 +326,11 @@ def truncate(root: str, rel: str, size: int) -> None:
             os.close(fd)
 
 
-def publish_file(root: str, rel: str, source: str, *, sync: bool = True) -> None:
+def publish_file(root: str, rel: str, source: str) -> None:
     """Give the file at the absolute path ``source``, its bytes synced, a second name ``rel``.
 
     From another file system its bytes are copied and synced instead. The caller drops ``source``.
-    Without ``sync`` the name reaches the disk with the next one in the folder that is synced.
+    The name is not synced: it reaches the disk with the next one in the folder that is.
     """
     with in_made_folder(root, rel) as (folder, name):
         if not stat.S_ISREG(os.lstat(source).st_mode):
@@ -341,9 +341,6 @@ def publish_file(root: str, rel: str, source: str, *, sync: bool = True) -> None
             if error.errno != errno.EXDEV:
                 raise
             copy_new(root, rel, source)
-        else:
-            if sync:
-                _sync_published(folder, name, None)
 
 
 def copy_new(
@@ -621,11 +618,10 @@ def _link(source: str, name: str, folder: int, rel: str, *, source_folder: int |
         raise
 
 
-def _sync_published(folder: int, name: str, temp: str | None, *, sync: bool = True) -> None:
+def _sync_published(folder: int, name: str, temp: str, *, sync: bool = True) -> None:
     """Bring a new name to the disk; if that fails the record is lost, so remove the name."""
     try:
-        if temp is not None:
-            os.unlink(temp, dir_fd=folder)
+        os.unlink(temp, dir_fd=folder)
         if sync:
             sync_folder(folder)
     except OSError:

@@ -85,7 +85,7 @@ def record(
 
         def store_output(rel: str) -> tuple[str, int]:
             assert raw is not None  # only called where there is one  # noqa: S101
-            files.publish_file(root, rel, raw.path, sync=False)  # the sidecar's first step syncs it
+            files.publish_file(root, rel, raw.path)  # the sidecar's first step syncs it
             return raw.sha256, raw.size
 
         published = publish(

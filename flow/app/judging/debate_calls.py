@@ -112,11 +112,11 @@ def debate(
     refused = [judge for judge in panel if isinstance(judge, NoAnswer)]
     if len(refused) == len(panel):
         raise no_answer(refused[0])
-    held = hold(port.place, plan, panel, watch)
+    held = hold_plan(port.place, plan, panel, watch)
     return held._replace(warnings=(*notes, *held.warnings))
 
 
-def hold(
+def hold_plan(
     place: DebatePlace,
     plan: DebatePlan,
     judges: Sequence[AskJudge | NoAnswer],

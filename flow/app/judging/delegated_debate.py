@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.app.judging.bundle import denied_context, journals
-from flow.app.judging.debate_calls import DebatePlace, hold
+from flow.app.judging.debate_calls import DebatePlace, hold_plan
 from flow.app.judging.debate_plan import DebatePlan
 from flow.app.judging.port import AskJudge, NoAnswer, name_of
 from flow.core.decision.explain import NO_ANSWER
@@ -65,7 +65,7 @@ def judge_by_debate(
     )
     plan = DebatePlan(request.task, solution, name, asked, request.rounds, request.mode)
     panel = [judges[number % len(judges)] for number in range(request.judges)]
-    held = hold(port.debate_place(case.facts.baseline.reports_dir, seconds), plan, panel)
+    held = hold_plan(port.debate_place(case.facts.baseline.reports_dir, seconds), plan, panel)
     document = debate_result.document(held)
     absent = [f"judge {row['judge']} took no part: {row['reason']}" for row in document["missing"]]
     judged = undecided(criterion, request, _why_undecided(document))._replace(
