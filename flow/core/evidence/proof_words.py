@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import posixpath
 import re
+import sys
 
 from flow.core.boundary.globs import Globs, literal_pattern, path_bytes, why_not
 from flow.core.evidence.proof_tables import (
@@ -52,6 +53,12 @@ _USED = re.compile(
 )
 _SEARCHED = re.compile(r"\bPYTHONPATH=[\"']?([^\s\"';&|]{1,1000})")
 _HERE = re.compile(r"^(?:\$PWD|\$\{PWD\}|\$\(pwd\))(?:/|$)")
+_PYTHONS_OWN = sorted(
+    name
+    for name in sys.stdlib_module_names.difference(sys.builtin_module_names)
+    if not name.startswith("_")
+)
+"""Modules that Python takes from a folder in ``PYTHONPATH`` before its own."""
 _OUTSIDE = ".."
 """The folder of commands that run outside the checkout."""
 _SINGLE = Globs(
@@ -99,7 +106,7 @@ def watched(
     finder = _ProofFinder(words_of, disk)
     for text, folder in commands:
         finder.command(text, posixpath.normpath(folder or "."), 0)
-    patterns = tuple(dict.fromkeys((*finder.patterns, *finder.settings)))
+    patterns = tuple(dict.fromkeys((*finder.patterns, *finder.settings, *finder.replaced)))
     return Watched(patterns[:MOST_PATTERNS], len(patterns) > MOST_PATTERNS)
 
 
@@ -115,6 +122,8 @@ class _ProofFinder:
         self._variants_left = _MOST_VARIANTS
         self.patterns: list[str] = []
         self.settings: list[str] = []
+        self.replaced: list[str] = []
+        """Files that would take the place of Python's own modules; the first to be left out."""
 
     def command(self, text: str, folder: str, depth: int) -> None:
         """Add everything that a command's text names, relative to ``folder``."""
@@ -315,6 +324,12 @@ class _ProofFinder:
             for module in (*RUNNER_MODULES, *named):
                 if module.isidentifier():
                     self.patterns += (f"{start}{module}.py", f"{start}{module}/__init__.py")
+        for path in searched:
+            place = self._place(folder, path) if path else None
+            if place is not None and place != _OUTSIDE:
+                start = "" if place == "." else f"{literal_pattern(place)}/"
+                for module in _PYTHONS_OWN:
+                    self.replaced += (f"{start}{module}.py", f"{start}{module}/__init__.py")
 
     def _tool(self, word: str, folder: str) -> None:
         """Add a program that a launcher starts, if the project has its own copy."""

@@ -73,6 +73,7 @@ TABLE = [
     ("sh tests/../run.sh", "run.sh", "#!/bin/sh\nexit 0 # changed\n"),
     ("./run.sh", "run.sh", "#!/bin/sh\nexit 0 # changed\n"),
     ("sh tools/check; true", "tools/check", "exit 0\n"),
+    ("PYTHONPATH=src pytest tests; true", "src/argparse.py", "raise SystemExit\n"),
     ("timeout 9 bash -o pipefail check; true", "check", "exit 0\n"),
     ("python3 -B tools/check; true", "tools/check", "pass\n"),
     ("bash ci/test.sh", "ci/test.sh", "exit 0 # changed\n"),

@@ -137,6 +137,8 @@ def covers(command: str, path: str, cwd: str = "") -> bool:
         ("PYTHONPATH=src pytest tests", "src/sitecustomize.py"),
         ("PYTHONPATH=src:pkg python3 -m pytest", "pkg/pytest.py"),
         ("export PYTHONPATH=$PWD/src; pytest tests", "src/usercustomize.py"),
+        ("PYTHONPATH=src pytest tests", "src/argparse.py"),
+        ("PYTHONPATH=src:lib python3 -m pytest", "lib/json/__init__.py"),
         ("env PYTHONPATH=./src python3 -m unittest", "src/unittest.py"),
         ("pytest tests", "lib/sitecustomize.py"),
         ("yarn test", ".yarnrc.yml"),
