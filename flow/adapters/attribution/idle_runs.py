@@ -8,7 +8,7 @@ import os
 from flow.adapters.attribution.report_files import LIMIT
 from flow.adapters.fs import files
 from flow.core.attribution.attribute import lines_of
-from flow.core.attribution.echoed import recipe_lines, script_name
+from flow.core.attribution.echoed import recipe_lines, script_lines, script_name
 from flow.core.attribution.idle_builds import (
     first_target,
     is_no_product,
@@ -108,10 +108,7 @@ def _idle_make(
 
 
 def started_lines(top: str, check: Check, commands: Sequence[Sequence[str]]) -> list[str]:
-    """The commands that makefiles and ``package.json`` hold for what ``commands`` asks for.
-
-    As their programs print them where they do.
-    """
+    """The commands that makefiles and ``package.json`` hold for what ``commands`` asks for."""
     lines: list[str] = []
     for make in silent_makes(commands):
         folder = os.path.join(check.cwd, make.folder)
@@ -124,8 +121,8 @@ def started_lines(top: str, check: Check, commands: Sequence[Sequence[str]]) -> 
         if words[:1] == ("cd",) and len(words) == 2:
             folder = os.path.join(folder, words[1])
         name = script_name(words)
-        text = _scripts(_source(top, folder, "package.json", unread="")).get(name) if name else None
-        lines += [f"> {text}"] if isinstance(text, str) else []
+        if name:
+            lines += script_lines(name, _scripts(_source(top, folder, "package.json", unread="")))
     return lines
 
 

@@ -249,7 +249,7 @@ def vacuous(
         return _unseen_attribution(unseen[0])
     if not whole or read is None:
         return None
-    echoed = echoed_runner(reading.commands, [*started(), *lines], read)
+    echoed = echoed_runner(reading.commands, lines, read, started())
     return _unseen_attribution(echoed) if echoed else None
 
 

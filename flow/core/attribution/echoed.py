@@ -23,6 +23,8 @@ MOST_LINES = 2000
 """Lines of an output that are looked at."""
 LONGEST_RECIPE = 4000
 """Characters of one command of a recipe."""
+SHORT_SCRIPTS = {"t": "test", "tst": "test"}
+"""Short names of npm for scripts."""
 MOST_READ = 20
 """Lines that are read as commands."""
 
@@ -97,16 +99,41 @@ def script_name(words: Sequence[str]) -> str:
         return ""
     plain = [word for word in words[1:] if not word.startswith("-")]
     called = plain[1:2] if plain[:1] in (["run"], ["run-script"]) else plain[:1]
-    return {"t": "test", "tst": "test"}.get(called[0], called[0]) if called else ""
+    return SHORT_SCRIPTS.get(called[0], called[0]) if called else ""
+
+
+_CALLED = re.compile(r"\b(?:npm|pnpm|yarn|bun)(?: run| run-script)?(?: -\S+)* ([\w:.-]+)")
+
+
+def script_lines(name: str, scripts: Mapping[str, object]) -> list[str]:
+    """The command of a script of ``package.json``, and those of the scripts that it calls."""
+    waiting = [name]
+    texts: dict[str, str] = {}
+    while waiting and len(texts) < MOST_READ:
+        called = waiting.pop()
+        text = scripts.get(called)
+        if called not in texts and isinstance(text, str):
+            texts[called] = text[:LONGEST_RECIPE]
+            waiting += [SHORT_SCRIPTS.get(each, each) for each in _CALLED.findall(texts[called])]
+    return list(texts.values())
 
 
 def echoed_runner(
-    commands: Sequence[Sequence[str]], lines: Sequence[str], read: Callable[[str], CommandReading]
+    commands: Sequence[Sequence[str]],
+    lines: Sequence[str],
+    read: Callable[[str], CommandReading],
+    started: Sequence[str] = (),
 ) -> str:
-    """A runner that is all a printed command starts, by the name of its form; empty without one.
+    """A runner that was surely started, by the name of its form; empty without one.
 
     ``commands`` are the words of the command that printed ``lines``, ``read`` classes a command.
+    ``started`` are commands from builders' files; a printed line may be prose, so it counts only
+    where the runner is all that it starts.
     """
+    for text in started[:MOST_READ]:
+        certain = read(text).certain if _STARTS.search(text) else ()
+        if certain:
+            return certain[0]
     programs = {base_name(word) for words in commands for word in words}
     if any("/" in words[0] for words in commands):
         programs.add("sh")  # a script of the project's own

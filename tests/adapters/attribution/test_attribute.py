@@ -237,7 +237,10 @@ def test_code_that_ends_the_runner_of_a_makefile_with_0(tmp_path: Path) -> None:
     npm.chmod(0o755)
     (tmp_path / "quiet.mk").write_text(f"all: test\ntest:\n\t@{command}\n")
     silent = ("make -s test", "make -f quiet.mk test", "make -sf quiet.mk test", "bin/npm test")
-    for result in run(tmp_path, *silent):
+    more = json.dumps({"scripts": {"unit": command, "test": "test -d . && npm run unit"}})
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more/package.json").write_text(more)
+    for result in run(tmp_path, *silent, "cd more && ../bin/npm test"):
         assert "no report of pytest shows a test that ran" in result.reason, result
     (tmp_path / "app.py").write_text("a = 1\n")
     (tmp_path / "plain.mk").write_text("test:\n\t@test -f app.py\n")

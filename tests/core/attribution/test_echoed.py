@@ -6,7 +6,7 @@ import pytest
 
 from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.core.attribution.attribute import lines_of, read_command, vacuous
-from flow.core.attribution.echoed import recipe_lines, script_name
+from flow.core.attribution.echoed import echoed_runner, recipe_lines, script_lines, script_name
 
 NPM = "\n> app@1.0.0 test\n> jest --ci\n\n"
 TOX = "py312: commands[0]> pytest -q tests\n"
@@ -96,6 +96,25 @@ def test_targets_in_a_circle_and_long_values_end() -> None:
 )  # fmt: skip
 def test_the_script_that_a_command_names(words: str, name: str) -> None:
     assert script_name(words.split()) == name
+
+
+def test_the_scripts_that_a_script_calls() -> None:
+    scripts = {"test": "npm run -s build && npm t", "build": "tsc", "unit": "jest", "n": 1}
+    assert script_lines("test", scripts) == ["npm run -s build && npm t", "tsc"]
+    assert script_lines("all", {"all": "yarn unit && npm run n", **scripts})[1:] == ["jest"]
+    assert script_lines("gone", scripts) == []
+
+
+def test_what_a_file_holds_may_start_more_than_the_runner() -> None:
+    def missed(*started: str) -> str:
+        return echoed_runner(
+            [("npm", "test")], [], lambda text: read_command(text, parse_shell), started
+        )
+
+    assert missed("tsc -b && jest --ci") == "jest"
+    assert missed("tsc -b", "pytest a && pytest b") == "pytest"
+    assert missed("command -v jest && jest || echo none") == ""
+    assert missed("tsc -b") == ""
 
 
 def test_a_long_output_is_read_a_little() -> None:
