@@ -7,6 +7,7 @@ import json
 import os
 import re
 import stat
+import sys
 
 from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.adapters.fs import files
@@ -167,6 +168,11 @@ class _Checkout:
     def module_path(self) -> str:
         """The user's own ``PYTHONPATH``."""
         return self._module_path
+
+    def own_modules(self) -> list[str]:
+        """Python's own modules that one of the same name in ``PYTHONPATH`` replaces."""
+        own = sys.stdlib_module_names.difference(sys.builtin_module_names)
+        return sorted(name for name in own if not name.startswith("_"))
 
     def inside(self, path: str) -> str | None:
         """An absolute path as one below the top level; None if it is outside."""

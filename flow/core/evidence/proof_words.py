@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import posixpath
 import re
-import sys
 
 from flow.core.boundary.globs import Globs, literal_pattern, path_bytes, why_not
 from flow.core.evidence.proof_tables import (
@@ -53,12 +52,6 @@ _USED = re.compile(
 )
 _SEARCHED = re.compile(r"\bPYTHONPATH=[\"']?([^\s\"';&|]{1,1000})")
 _HERE = re.compile(r"^(?:\$PWD|\$\{PWD\}|\$\(pwd\))(?:/|$)")
-_PYTHONS_OWN = sorted(
-    name
-    for name in sys.stdlib_module_names.difference(sys.builtin_module_names)
-    if not name.startswith("_")
-)
-"""Modules that Python takes from a folder in ``PYTHONPATH`` before its own."""
 _OUTSIDE = ".."
 """The folder of commands that run outside the checkout."""
 _SINGLE = Globs(
@@ -81,6 +74,9 @@ class Disk(Protocol):
 
     def module_path(self) -> str:
         """The user's own ``PYTHONPATH``."""
+
+    def own_modules(self) -> Iterable[str]:
+        """Python's own modules that one of the same name in ``PYTHONPATH`` replaces."""
 
     def inside(self, path: str) -> str | None:
         """An absolute path, relative to the top level; None if it is outside."""
@@ -328,7 +324,7 @@ class _ProofFinder:
             place = self._place(folder, path) if path else None
             if place is not None and place != _OUTSIDE:
                 start = "" if place == "." else f"{literal_pattern(place)}/"
-                for module in _PYTHONS_OWN:
+                for module in self._disk.own_modules():
                     self.replaced += (f"{start}{module}.py", f"{start}{module}/__init__.py")
 
     def _tool(self, word: str, folder: str) -> None:

@@ -37,6 +37,9 @@ class Tree:
     def module_path(self) -> str:
         return "/top/lib:/elsewhere"
 
+    def own_modules(self) -> tuple[str, ...]:
+        return ("argparse", "json")
+
     def inside(self, path: str) -> str | None:
         return path.removeprefix("/top/") if path.startswith("/top/") else None
 
