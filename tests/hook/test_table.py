@@ -57,7 +57,7 @@ def untrusted(repo: GitRepo) -> None:
 
 def waiting(repo: GitRepo) -> None:
     scene.create(repo)
-    assert scene.flow(repo, "goal", "pause", "greet").status == 0
+    assert scene.step(repo, "goal", "pause", "greet").status == 0
 
 
 def unreadable(repo: GitRepo) -> None:
@@ -80,12 +80,12 @@ def draft(repo: GitRepo) -> None:
 
 def closed(repo: GitRepo) -> None:
     scene.create(repo)
-    assert scene.flow(repo, "goal", "clear", "greet", "--yes").status == 0
+    assert scene.step(repo, "goal", "clear", "greet", "--yes").status == 0
 
 
 def other_session(repo: GitRepo) -> None:
     scene.create(repo)
-    assert scene.flow(repo, "goal", "claim", "greet", "--session", "s2").status == 0
+    assert scene.step(repo, "goal", "claim", "greet", "--session", "s2").status == 0
 
 
 def background(repo: GitRepo) -> None:

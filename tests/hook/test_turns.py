@@ -13,19 +13,25 @@ from tests.support.stops import events, settings, stop, verdict
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.support.made_once.stage import Stage
+
 Capture = pytest.CaptureFixture[str]
 FILE = ".flow/goals/greet.goal.yaml"
 
 
 @pytest.fixture
-def turned(repo: GitRepo, home: Path, capfd: Capture) -> GitRepo:
+def turned(stage: Stage, capfd: Capture) -> GitRepo:
     """A goal after five stops, each on other files, that all failed alike."""
-    scene.create(scene.start(repo))
-    settings(home, stopHookEnforcement="block")
-    for turn in range(5):
-        repo.write("src/greet.txt", f"give me {turn}\n")
-        assert stop(repo, capfd)["decision"] == "block"
-    return repo
+
+    def make() -> None:
+        repo = scene.create(scene.start(GitRepo.init(stage.repo.path)))
+        settings(stage.home, stopHookEnforcement="block")
+        for turn in range(5):
+            repo.write("src/greet.txt", f"give me {turn}\n")
+            assert stop(repo, capfd)["decision"] == "block"
+
+    stage.begin(make)
+    return stage.repo
 
 
 def shown(repo: GitRepo, *words: str) -> dict[str, Any]:
