@@ -431,11 +431,11 @@ def test_doctor_keeps_what_a_run_still_needs(
 
 def test_doctor_mends_with_few_open_files(ready: GitRepo, leftover: Path) -> None:
     text = scene.goal_file(ready)
-    for number in range(300):
+    for number in range(90):
         other = f"g{number}"
         ready.write(f".flow/goals/{other}.goal.yaml", text.replace("greet", other))
         ready.write(f".flow/runs/.locks/goal-{other}.lock", "")
-    shell = f"ulimit -n 128; exec {ROOT}/bin/flow doctor --fix --json"
+    shell = f"ulimit -n 64; exec {ROOT}/bin/flow doctor --fix --json"
     done = subprocess.run(["bash", "-c", shell], cwd=ready.path, capture_output=True, check=False)
     assert str(leftover.relative_to(ready.path)) in done.stdout.decode(), done
     assert not leftover.exists()
