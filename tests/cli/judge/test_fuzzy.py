@@ -412,3 +412,17 @@ def test_a_loop_fails_for_what_a_judge_rejected_only(
         assert (found["verdict"], found["proposed_transition"]) == ("needs_human_review", None)
         assert found["do"] == "person_looks"
         assert found["next_step_hint"] == f"AC2: {APPROVE}"
+
+
+def test_files_that_changed_and_cannot_be_shown_are_not_called_unchanged(
+    repo: GitRepo, judge: GoalJudge
+) -> None:
+    create(repo, command="test -e src/greet.txt")
+    repo.git("checkout", "-q", "src/greet.txt")
+    assert "no changed file inside the goal's paths, and" in evaluate(repo)["reason"]
+    (repo.path / "src/picture").write_bytes(b"\0\1\2" * 100)
+    found = evaluate(repo)
+    assert (
+        "no changed file inside the goal's paths that a judge may be shown, and" in found["reason"]
+    )
+    assert judge.prompts == []
