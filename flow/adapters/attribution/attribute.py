@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 REVISION = 17
 """To be raised when a command's classing changes without a change of Flow's version."""
 RULES_LIMIT = 1 << 18
-BUILDERS = ("make", "npm", "yarn", "bun")
-"""Parts of the names of programs whose files say what they start; ``pnpm`` has one of them."""
+BUILDERS = ("make", "gmake", "npm", "pnpm", "yarn", "bun", "sh", "bash", "dash", "zsh", "ksh")
+"""Programs whose files say what they start."""
 
 
 class Attributor:
@@ -121,7 +121,7 @@ class Attributor:
                 return idle
         by_words = reading.runners or reading.lists or reading.guarded
         asked = before or check.report or by_words or self.rules()
-        builds = any(name in check.command for name in BUILDERS)
+        builds = any("/" in words[0] or words[0] in BUILDERS for words in reading.commands)
         if not data and not asked and not builds:
             return None  # no runner, no report, no rule
         from flow.core.attribution.attribute import (

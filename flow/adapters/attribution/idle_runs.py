@@ -8,7 +8,13 @@ import os
 from flow.adapters.attribution.report_files import LIMIT
 from flow.adapters.fs import files
 from flow.core.attribution.attribute import lines_of
-from flow.core.attribution.echoed import recipe_lines, script_lines, script_name
+from flow.core.attribution.echoed import (
+    is_shell_text,
+    recipe_lines,
+    script_lines,
+    script_name,
+    shell_script,
+)
 from flow.core.attribution.idle_builds import (
     first_target,
     is_no_product,
@@ -31,6 +37,8 @@ if TYPE_CHECKING:
     from flow.core.attribution.idle_checkers import SearchedFolders
     from flow.core.attribution.reading import CommandReading
 
+LONGEST_SCRIPT = 1 << 14
+"""Characters of a shell script that is read."""
 MOST_SEARCHED = 20_000
 """Most files and folders that are searched for one that a checker checks."""
 _NOT_SEARCHED = ("node_modules", "__pycache__", "venv", "site-packages")
@@ -108,7 +116,7 @@ def _idle_make(
 
 
 def started_lines(top: str, check: Check, commands: Sequence[Sequence[str]]) -> list[str]:
-    """The commands that makefiles and ``package.json`` hold for what ``commands`` asks for."""
+    """The commands in makefiles, ``package.json`` and scripts that ``commands`` ask for."""
     lines: list[str] = []
     for make in silent_makes(commands):
         folder = os.path.join(check.cwd, make.folder)
@@ -120,6 +128,9 @@ def started_lines(top: str, check: Check, commands: Sequence[Sequence[str]]) -> 
     for words in commands:
         if words[:1] == ("cd",) and len(words) == 2:
             folder = os.path.join(folder, words[1])
+        script = shell_script(words)
+        text = _source(top, folder, script, unread="") if script else ""
+        lines += [text] if text and len(text) < LONGEST_SCRIPT and is_shell_text(text) else []
         name = script_name(words)
         if name:
             lines += script_lines(name, _scripts(_source(top, folder, "package.json", unread="")))

@@ -8,6 +8,7 @@ the others are their programs' own, as of November 2026.
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from flow.core.masked_exit.runner_tables import ALONE
@@ -91,6 +92,24 @@ def recipe_lines(goal: str, makefile: str, depth: int = _DEEPEST) -> list[str]:
 
 def _expanded(text: str, values: Mapping[str, str]) -> str:
     return _VARIABLE.sub(lambda use: values.get(use[1], use[0]).strip(), text)[:LONGEST_RECIPE]
+
+
+def shell_script(words: Sequence[str]) -> str:
+    """The file that ``sh tools/check`` or ``./check`` runs, perhaps in a shell; empty: none."""
+    if base_name(words[0]) not in _SHELLS.split():
+        return words[0] if "/" in words[0] else ""
+    for option, word in itertools.pairwise(words):
+        if option.startswith("-") and option.endswith("c"):
+            return ""
+        if not word.startswith(("-", "+")) and option not in ("-o", "+o", "-O", "+O"):
+            return word
+    return ""
+
+
+def is_shell_text(text: str) -> bool:
+    """Whether a script names a shell in its first line, or nothing at all."""
+    first = text.partition("\n")[0]
+    return not first.startswith("#!") or re.search(r"\b(?:ba|da|z|k)?sh\b", first) is not None
 
 
 def script_name(words: Sequence[str]) -> str:

@@ -240,11 +240,17 @@ def test_code_that_ends_the_runner_of_a_makefile_with_0(tmp_path: Path) -> None:
     more = json.dumps({"scripts": {"unit": command, "test": "test -d . && npm run unit"}})
     (tmp_path / "more").mkdir()
     (tmp_path / "more/package.json").write_text(more)
-    for result in run(tmp_path, *silent, "cd more && ../bin/npm test"):
+    (tmp_path / "bin/check").write_text(f"#!/usr/bin/env bash\nset -e\ncd .\n{command}\necho ok\n")
+    (tmp_path / "bin/check").chmod(0o755)
+    (tmp_path / "bin/other").write_text("#!/bin/cat\npytest -q\n")
+    (tmp_path / "bin/other").chmod(0o755)
+    scripts = ("bin/check", "sh -e bin/check", "bash -o errexit bin/check > log")
+    assert said(run(tmp_path, "bin/other")[0]) == ("passed", "")
+    for result in run(tmp_path, *silent, "cd more && ../bin/npm test", *scripts):
         assert "no report of pytest shows a test that ran" in result.reason, result
     (tmp_path / "app.py").write_text("a = 1\n")
     (tmp_path / "plain.mk").write_text("test:\n\t@test -f app.py\n")
-    for result in run(tmp_path, "make test", *silent[:3], "make -f plain.mk test"):
+    for result in run(tmp_path, "make test", *silent[:3], "make -f plain.mk test", *scripts[:2]):
         assert said(result) == ("passed", "")
 
 

@@ -92,7 +92,7 @@ SCRIPTS: Mapping[str, str] = {
     "shown": "pytest tests\necho done\n",
     "grep": "grep -q good src/app.py\n",
     "cheat": "exit 0\n",
-    "forged": f"{FORGED}pytest tests\n",
+    "forged": f"{FORGED}$(echo pytest) tests\n",  # a runner in its text would have to report
 }
 """What ``src/check.sh`` can be; its first line names it."""
 FILES: Mapping[str, str] = {
