@@ -84,6 +84,6 @@ class _BaseRuns:
     def settings(self) -> LoadedSettings:
         return self._context.settings
 
-    def alone(self, goal_id: str) -> AbstractContextManager[None]:
+    def base_run_lock(self, goal_id: str) -> AbstractContextManager[None]:
         lock = layout.baseline_lock(goal_id)
         return locks.exclusive(self._context.top, lock, timeout=WAIT, quick=True)

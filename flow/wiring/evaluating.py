@@ -42,7 +42,7 @@ def evaluate(
     *,
     trust_digest: str | None = None,
 ) -> Verdict:
-    """Evaluate a goal (SPEC 3). The caller that records the verdict does so in :func:`alone`.
+    """Evaluate a goal (SPEC 3). A caller that records the verdict holds :func:`evaluation_lock`.
 
     ``trust_digest`` is a pipeline's way to name the contract it means: that contract counts as
     trusted if its digest is this one; else :class:`StateError` names both.
@@ -80,7 +80,7 @@ def examine(
     tools = _Tools(context, request, listener or Listener(), trust_digest)
     if request.dry_run:
         return tools.evaluated(seconds_left)
-    with alone(context, goal_id, seconds_left):
+    with evaluation_lock(context, goal_id, seconds_left):
         context.tree.sweep()
         context.run_record.begin(goal_id)  # measured here, vouched for once it is known what moved
         try:
@@ -108,12 +108,12 @@ def propose_from_fresh(context: Context, goal_id: str) -> tuple[Evaluated, tuple
         return record_verdict(context.run_record, document, verdict.run_id, "command")[1]
 
     newest = newest_evidence(context, goal_id)
-    with alone(context, goal_id):
+    with evaluation_lock(context, goal_id):
         return from_fresh.propose_from_fresh(goal_id, newest, partial(examine, context), record)
 
 
 @contextmanager
-def alone(
+def evaluation_lock(
     context: Context, goal_id: str, seconds_left: Callable[[], float] | None = None
 ) -> Iterator[None]:
     """Lock the goal against other evaluations; raises :class:`LockTimeout` if one takes too long.

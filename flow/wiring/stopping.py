@@ -116,7 +116,7 @@ class Stopping:
             moves=StopMoves(context),
             ready=lambda goal: self._ready(goal, min(ASK_SECONDS, left())),
             evaluate=partial(self._evaluate, left),
-            alone=partial(self._alone, left),
+            stop_lock=partial(self._stop_lock, left),
             now=time.time,
         )
         return handle_stop(event, host, tools)
@@ -133,13 +133,13 @@ class Stopping:
         return examine(self._context, request, seconds_left=left)
 
     @contextmanager
-    def _alone(self, left: Callable[[], float], goal_id: str) -> Iterator[None]:
-        from flow.wiring.evaluating import alone
+    def _stop_lock(self, left: Callable[[], float], goal_id: str) -> Iterator[None]:
+        from flow.wiring.evaluating import evaluation_lock
 
         lock = layout.stop_lock(goal_id)
         with (
             locks.exclusive(self._context.top, lock, timeout=max(left(), 0.1), quick=True),
-            alone(self._context, goal_id, left),
+            evaluation_lock(self._context, goal_id, left),
         ):
             yield
 

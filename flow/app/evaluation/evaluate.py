@@ -2,9 +2,10 @@
 
 *load → trust → subject and change set → resume → run → boundary → judge → decide → write → return.*
 
-An evaluation holds a :class:`~flow.app.ports.TurnLedger` and nothing more, so there is no way from
-here to a terminal status: what it may write (``Turn.status``) and what it may only propose
-(``ProposedTransition.to``) are two types.
+An evaluation is given its ledger as a :class:`~flow.app.ports.TurnLedger`, a type without a way to
+a terminal status: what it may write (``Turn.status``) and what it may only propose
+(``ProposedTransition.to``) are two types, and the ledger refuses a terminal status at run time, too
+(ADR 9).
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ class Repeats:
 
 def _find_earlier(facts: Facts, criterion: Criterion, records: Records) -> EarlierResult | None:
     for evidence in reuse.newest_counted(facts, criterion, records):
-        if not reuse.same_command(evidence, criterion, facts):
+        if not reuse.same_command_and_files(evidence, criterion, facts):
             continue
         repeat = evidence.document["evidence"].get("repeat") or {}
         flaky = bool(repeat.get("flaky"))

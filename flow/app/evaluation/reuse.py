@@ -99,13 +99,13 @@ def same_subject(evidence: Evidence, criterion: Criterion, facts: Facts) -> bool
     result depends on the files alone.
     """
     return (
-        same_command(evidence, criterion, facts)
+        same_command_and_files(evidence, criterion, facts)
         and evidence.document["evidence"].get("criterion_digest") == criterion.digest
         and evidence.subject.get("contract") == facts.subject.contract
     )
 
 
-def same_command(evidence: Evidence, criterion: Criterion, facts: Facts) -> bool:
+def same_command_and_files(evidence: Evidence, criterion: Criterion, facts: Facts) -> bool:
     """Whether ``evidence`` is about the same command on the same files, under any contract.
 
     That is enough to doubt a pass: an amendment that asks for more must not erase a failure.

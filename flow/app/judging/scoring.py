@@ -126,7 +126,7 @@ class ScoringPort(Protocol):
     def publish(self, folder: str, card: Mapping[str, Any]) -> Mapping[str, Any]:
         """Write a card under the next free name; the card with ``file``, that name."""
 
-    def alone(self) -> AbstractContextManager[None]:
+    def scoring_lock(self) -> AbstractContextManager[None]:
         """Lock the cards of this checkout against other processes."""
 
     def now(self) -> str:
@@ -275,7 +275,7 @@ def _stored(
 ) -> ScoredCard:
     if not request.store:
         return ScoredCard(card, None, warnings)
-    with port.alone() if request.once else nullcontext():
+    with port.scoring_lock() if request.once else nullcontext():
         if request.once:
             _refuse_again(port, folder, str(card["skill"]), str(card["execution"]))
         card = port.publish(folder, card)

@@ -195,7 +195,7 @@ def _judged_goal(
 ) -> JudgedGoal:
     """One goal's part of the answer; a fault becomes a message, and a lost goal can be put back."""
     try:
-        with tools.alone(goal.id):
+        with tools.stop_lock(goal.id):
             return judge_stop(goal, event, host, tools, sight)
     except FlowError as error:
         why = display.visible("; ".join(map(str, error.faults)))

@@ -137,7 +137,7 @@ class StopTools(NamedTuple):
     ready: Callable[[Goal], tuple[bool, str]]
     """Asks again what a ``waiting_for_ci`` goal waits for; whether it is there, and in words."""
     evaluate: Callable[[Request], Evaluated]
-    alone: Callable[[str], AbstractContextManager[None]]
+    stop_lock: Callable[[str], AbstractContextManager[None]]
     """One stop at a time is judged for a goal; the next one waits, and reuses what it found."""
     now: Callable[[], float]
     """Seconds since 1970."""

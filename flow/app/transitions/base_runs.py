@@ -41,7 +41,7 @@ class BaseRunsPort(Protocol):
     def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
         """Whether the goal's commands may run here, and the reason."""
 
-    def alone(self, goal_id: str) -> AbstractContextManager[None]:
+    def base_run_lock(self, goal_id: str) -> AbstractContextManager[None]:
         """Lock the goal against other runs on its base commit."""
 
     def base_tools(self, listener: Listener) -> BaseTools:
@@ -98,7 +98,7 @@ def baseline(
         timeout or settings.command_timeout_seconds,
         rerun=again,
     )
-    with port.alone(goal.id):
+    with port.base_run_lock(goal.id):
         found = red_first.measure(order, port.base_tools(listener))
     return _document(port, goal, order.criteria, found, loaded.warnings)
 

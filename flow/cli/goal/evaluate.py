@@ -163,7 +163,7 @@ def _evaluate_goal(context: Context, args: argparse.Namespace, out: Output, goal
     records = not (args.no_record or args.dry_run)
     while True:
         began = clock.monotonic()
-        with evaluating.alone(context, request.goal_id) if records else ExitStack():
+        with evaluating.evaluation_lock(context, request.goal_id) if records else ExitStack():
             verdict = _watched(context, request, args, out)
             document, warnings = verdict.to_document(), []
             if records and any(row.outcome != "not_executed" for row in verdict.criterion_results):

@@ -3,7 +3,8 @@
 
 ``gitleaks`` is that scanner's list of rules, ``vendor`` the service's own published format; the
 date is when the row was last compared with it. :mod:`flow.core.secrets.shapes` reads the rows. To
-add a shape: a row here, a made-up sample in the tests, its kind in docs/sandbox-secrets.md.
+add a shape: a row here, a made-up sample in tests/support/secret_samples.py, its kind in
+docs/sandbox-secrets.md.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ ALPHABETS = {
     "WORD=": b"[A-Za-z0-9_=-]",
 }
 
+# Columns: kind, prefixes, alphabet, least length after them, `edge` if the prefix starts a word and a
+# check of flow.core.secrets.chance (`-`: neither), source, date.
 PREFIXED = """
 adobe        p8e-                                    ALNUM     32  edge       gitleaks 2026-11
 age          AGE-SECRET-KEY-1                        UPPER     50  -          gitleaks 2026-11
@@ -189,10 +192,11 @@ xai          xai-                                    ALNUM     60  -          ve
 yandex       AQVN                                    WORD      35  edge+cased gitleaks 2026-11
 yandex       y0_A,y0__                               WORD      55  edge+cased vendor   2026-11
 """
-"""Kind, prefixes, alphabet, least length after them, ``edge`` if the prefix starts a word and a
-check of :mod:`flow.core.secrets.chance` (``-``: neither), source, date.
-"""
+"""Tokens of services that begin with a prefix."""
 
+# Columns: kind, anchors, bytes of a match before its anchor at most (`-`: the anchor may precede
+# the match), pattern (`<4>`: a word began four bytes before), its run (an alphabet, a pattern,
+# `-`), source, date.
 FORMED = r"""
 airtable pat 0 pat<3>[A-Za-z0-9]{14}\.[0-9a-f]{64} HEX vendor 2026-11
 aws AKIA,ASIA,ABIA,ACCA,A3T 0 A(?:KIA|SIA|BIA|CCA|3T[A-Z0-9])<4>[A-Z2-7]{16}(?![A-Za-z0-9]) - gitleaks 2026-11
@@ -255,10 +259,7 @@ twilio SK0,SK1,SK2,SK3,SK4,SK5,SK6,SK7,SK8,SK9,SKa,SKb,SKc,SKd,SKe,SKf 0 SK<2>[0
 wireguard PresharedKey - (?<=PresharedKey\s=\s)[A-Za-z0-9+/]{42} BASE64 vendor 2026-11
 zapier hooks.zapier.com/ - (?<=hooks.zapier.com)/hooks/catch/[0-9]{4,12}/[a-z0-9]{6} [a-z0-9/] vendor 2026-11
 """
-"""Kind, anchors, bytes of a match before its anchor at most (``-``: the anchor may precede the
-match), pattern (``<4>``: a word began four bytes before), its run (an alphabet, a pattern, ``-``),
-source, date.
-"""
+"""Tokens whose form begins with no fixed prefix."""
 
 HEADERS = r"""
 jwt eyJ 0 eyJ(?:(?:hbGciOi|0eXAiOi|raWQiOi|lbmMiOi|jdHkiOi|qa3UiOi|4NXQiOi|4NWMiOi|6aXAiOi)[A-Za-z0-9_-]{8}|[A-Za-z0-9_-]{10,1000}+\.eyJ[A-Za-z0-9_-]{10}) DOTTED - vendor 2026-11

@@ -91,5 +91,5 @@ class Scoring:
     def publish(self, folder: str, card: Mapping[str, Any]) -> Mapping[str, Any]:
         return score_files.publish(self.top, folder, card, self._context.own_record.file)
 
-    def alone(self) -> AbstractContextManager[None]:
+    def scoring_lock(self) -> AbstractContextManager[None]:
         return locks.exclusive(self.top, score_files.LOCK)

@@ -71,7 +71,7 @@ class Scene:
             moves=self,
             ready=self.ask_again,
             evaluate=self.evaluate,
-            alone=self.alone,
+            stop_lock=self.stop_lock,
             now=lambda: self.time,
         )
 
@@ -161,7 +161,7 @@ class Scene:
         return evaluated.verdict._replace(reason=reason)
 
     @contextmanager
-    def alone(self, goal_id: str) -> Iterator[None]:
+    def stop_lock(self, goal_id: str) -> Iterator[None]:
         self.log.append("lock")
         yield
         self.log.append("unlock")
@@ -505,9 +505,9 @@ class Strict(Scene):
         super().fail(evaluated, reason)
 
     @contextmanager
-    def alone(self, goal_id: str) -> Iterator[None]:
+    def stop_lock(self, goal_id: str) -> Iterator[None]:
         assert goal_id == "issue-4"
-        with super().alone(goal_id):
+        with super().stop_lock(goal_id):
             yield
 
     def output_end(self, path: str) -> str:
