@@ -65,29 +65,55 @@ _DEEPEST = 3
 """Targets of targets whose recipes are read."""
 
 
-def recipe_lines(goal: str, makefile: str, depth: int = _DEEPEST) -> list[str]:
+def recipe_lines(goal: str, makefile: str) -> list[str]:
     """The commands of a target and of what it is made of, as make would print them.
 
     Variables that the makefile sets have their values; a failure behind ``-`` does not count, so
     such a line is left out.
     """
-    text = makefile.replace("\\\n", " ")
-    values = dict(_SETS.findall(text))
+    joined = makefile.replace("\\\n", " ")
+    values = {name: value[:LONGEST_RECIPE] for name, value in _SETS.findall(joined)}
+    rules = _rules(joined)
     lines: list[str] = []
-    inside = False
-    for line in text.split("\n"):
-        rule = _RULE.match(line)
+
+    def follow(target: str, depth: int) -> None:
+        for rule in rules.pop(target, ()):
+            needed, commands = rule.needed[:], rule.commands[: MOST_LINES - len(lines)]
+            rule.needed.clear()  # each is followed once, however many targets share it
+            rule.commands.clear()
+            for name in needed if depth else ():
+                follow(name, depth - 1)
+            for command in commands:
+                expanded = _expanded(_expanded(command[:LONGEST_RECIPE], values), values)
+                lines.append(expanded.replace("$$", "$"))
+
+    follow(goal, _DEEPEST)
+    return lines[:MOST_LINES]
+
+
+class _MakeRule(NamedTuple):
+    needed: list[str]
+    commands: list[str]
+    """Without those whose failure is ignored."""
+
+
+def _rules(makefile: str) -> dict[str, list[_MakeRule]]:
+    """The rules of each target of a makefile whose continued lines are joined."""
+    rules: dict[str, list[_MakeRule]] = {}
+    inside = _MakeRule([], [])
+    for line in makefile.split("\n"):
+        heading = _RULE.match(line)
         if line.startswith("\t"):
             command = line.strip().lstrip("@+ ")
-            if inside and not command.startswith("-"):
-                lines.append(_expanded(_expanded(command, values), values).replace("$$", "$"))
-        elif rule is not None:
-            inside = goal in rule[1].split()
-            for name in rule[2].split() if inside and depth else ():
-                lines += recipe_lines(name, makefile, depth - 1) if name != goal else ()
+            if command and not command.startswith("-"):
+                inside.commands.append(command)
+        elif heading is not None:
+            inside = _MakeRule(heading[2].split(), [])
+            for target in heading[1].split():
+                rules.setdefault(target, []).append(inside)
         elif line.strip():
-            inside = False
-    return lines[:MOST_LINES]
+            inside = _MakeRule([], [])
+    return rules
 
 
 def _expanded(text: str, values: Mapping[str, str]) -> str:

@@ -83,6 +83,10 @@ def test_the_recipe_of_a_target() -> None:
 def test_targets_in_a_circle_and_long_values_end() -> None:
     circle = "".join(f"t{n}: t{(n + 1) % 9} t{(n + 2) % 9}\n\t@echo {n}\n" for n in range(9))
     assert len(recipe_lines("t0", circle)) < 100
+    names = " ".join(f"t{n}" for n in range(20_000))
+    assert recipe_lines("t0", f"{names}: {names}\n" * 4) == []
+    targets = "".join(f"t{n}: {names}\n\t@echo {n}\n" for n in range(40))
+    assert len(recipe_lines("t0", targets)) == 40
     values = "A = " + "x" * 100_000 + "\nt:\n\t@" + "$(A)" * 1000 + "\n"
     assert len(recipe_lines("t", values)[0]) <= 4000
 
