@@ -265,7 +265,9 @@ AXES: dict[str, Axis] = {
     "tracked files": Axis((3000, 12000, 48000), (40, 120, 360), tracked_files, FILES),
     "untracked files": Axis((1000, 4000, 16000), (40, 120, 360), untracked_files, FILES),
     "symlinks": Axis((250, 1000, 4000), (40, 120, 360), symlinks, FILES),
-    "output": Axis((4096, 16384, 65536), (2048, 4096, 8192), output, OUTPUT),
+    # The short form stays between half of the 10 MiB that are kept, where an output's end is moved
+    # once, and all of them.
+    "output": Axis((4096, 16384, 65536), (5400, 7290, 9842), output, OUTPUT),
     "transcripts": Axis((2000, 8000, 32000), (250, 1000, 4000), transcripts, TRANSCRIPTS),
     "cards": Axis((100, 400, 1600), (20, 80, 320), cards, CARDS),
     "checkouts": Axis((10, 40, 160), (2, 8, 32), checkouts, CHECKOUTS),
