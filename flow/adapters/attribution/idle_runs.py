@@ -10,20 +10,18 @@ from flow.adapters.fs import files
 from flow.core.attribution.attribute import lines_of
 from flow.core.attribution.echoed import (
     is_shell_text,
-    recipe_lines,
     script_lines,
     script_name,
     shell_script,
 )
-from flow.core.attribution.idle_builds import (
-    first_target,
-    is_no_product,
-    may_be_phony,
-    only_makes,
-    prerequisites,
-    silent_makes,
-)
+from flow.core.attribution.idle_builds import is_no_product, only_makes, silent_makes
 from flow.core.attribution.idle_checkers import checkers, is_checked, nothing_left
+from flow.core.attribution.makefiles import (
+    first_target,
+    may_be_phony,
+    prerequisites,
+    recipe_lines,
+)
 from flow.core.attribution.node_files import files_as_tests, holds_no_test
 from flow.core.attribution.reading import Attribution
 from flow.core.text.display import visible
@@ -31,9 +29,10 @@ from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from flow.app.ports import Check
+    from flow.core.attribution.idle_builds import SilentMake
     from flow.core.attribution.idle_checkers import SearchedFolders
     from flow.core.attribution.reading import CommandReading
 
@@ -99,10 +98,7 @@ def _idle_make(
     something, or may have. If nothing was printed (``silent``), the file alone is the sign; beside
     other output the target must have no rule, or no prerequisite that is newer than the file.
     """
-    for make in silent_makes(commands):
-        folder = os.path.join(check.cwd, make.folder)
-        texts = (_source(top, folder, name, unread="") for name in make.makefiles)
-        makefile = next(filter(None, texts), "")
+    for make, folder, makefile in _makes(top, check, commands):
         for goal in make.goals or filter(is_no_product, (first_target(makefile),)):
             path = os.path.join(top, folder, goal)
             if not makefile or not os.path.lexists(path) or may_be_phony(goal, makefile):
@@ -118,10 +114,7 @@ def _idle_make(
 def started_lines(top: str, check: Check, commands: Sequence[Sequence[str]]) -> list[str]:
     """The commands in makefiles, ``package.json`` and scripts that ``commands`` ask for."""
     lines: list[str] = []
-    for make in silent_makes(commands):
-        folder = os.path.join(check.cwd, make.folder)
-        texts = (_source(top, folder, name, unread="") for name in make.makefiles)
-        makefile = next(filter(None, texts), "")
+    for make, _, makefile in _makes(top, check, commands):
         for goal in make.goals or filter(None, (first_target(makefile),)):
             lines += recipe_lines(goal, makefile)
     folder = check.cwd
@@ -135,6 +128,16 @@ def started_lines(top: str, check: Check, commands: Sequence[Sequence[str]]) -> 
         if name:
             lines += script_lines(name, _scripts(_source(top, folder, "package.json", unread="")))
     return lines
+
+
+def _makes(
+    top: str, check: Check, commands: Sequence[Sequence[str]]
+) -> Iterator[tuple[SilentMake, str, str]]:
+    """Each make of the command, with its folder below ``top`` and the text of its makefile."""
+    for make in silent_makes(commands):
+        folder = os.path.join(check.cwd, make.folder)
+        texts = (_source(top, folder, name, unread="") for name in make.makefiles)
+        yield make, folder, next(filter(None, texts), "")
 
 
 def _scripts(package: str) -> Mapping[str, object]:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 MOST_LINES = 2000
 """Lines of an output that are looked at."""
-LONGEST_RECIPE = 4000
-"""Characters of one command of a recipe."""
+LONGEST_SCRIPT = 4000
+"""Characters of a script of ``package.json`` that are read."""
 SHORT_SCRIPTS = {"t": "test", "tst": "test"}
 """Short names of npm for scripts."""
 MOST_READ = 20
@@ -56,68 +56,6 @@ ECHOES = tuple(
 _NAMES = sorted({*ALONE, *(name for echo in ECHOES for name in echo.programs if name != ".")})
 _STARTS = re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, _NAMES))})(?![\w\[:-])|\btest\b")
 """The names of runners, and of what may start and print others."""
-
-
-_SETS = re.compile(r"^([A-Za-z_]\w*)[ \t]*(?:[:?]|::)?=[ \t]*([^\n#]*)", re.MULTILINE)
-_RULE = re.compile(r"([^\s:=#][^:=#]*):(?![:=])([^;#]*)")
-_VARIABLE = re.compile(r"\$[({](\w+)[)}]")
-_DEEPEST = 3
-"""Targets of targets whose recipes are read."""
-
-
-def recipe_lines(goal: str, makefile: str) -> list[str]:
-    """The commands of a target and of what it is made of, as make would print them.
-
-    Variables that the makefile sets have their values; a failure behind ``-`` does not count, so
-    such a line is left out.
-    """
-    joined = makefile.replace("\\\n", " ")
-    values = {name: value[:LONGEST_RECIPE] for name, value in _SETS.findall(joined)}
-    rules = _rules(joined)
-    lines: list[str] = []
-
-    def follow(target: str, depth: int) -> None:
-        for rule in rules.pop(target, ()):
-            needed, commands = rule.needed[:], rule.commands[: MOST_LINES - len(lines)]
-            rule.needed.clear()  # each is followed once, however many targets share it
-            rule.commands.clear()
-            for name in needed if depth else ():
-                follow(name, depth - 1)
-            for command in commands:
-                expanded = _expanded(_expanded(command[:LONGEST_RECIPE], values), values)
-                lines.append(expanded.replace("$$", "$"))
-
-    follow(goal, _DEEPEST)
-    return lines[:MOST_LINES]
-
-
-class _MakeRule(NamedTuple):
-    needed: list[str]
-    commands: list[str]
-    """Without those whose failure is ignored."""
-
-
-def _rules(makefile: str) -> dict[str, list[_MakeRule]]:
-    """The rules of each target of a makefile whose continued lines are joined."""
-    rules: dict[str, list[_MakeRule]] = {}
-    inside = _MakeRule([], [])
-    for line in makefile.split("\n"):
-        heading = _RULE.match(line)
-        if line.startswith("\t"):
-            command = line.strip().lstrip("@+ ")
-            if command and not command.startswith("-"):
-                inside.commands.append(command)
-        elif heading is not None:
-            inside = _MakeRule(heading[2].split(), [])
-            for target in heading[1].split():
-                rules.setdefault(target, []).append(inside)
-        elif line.strip():
-            inside = _MakeRule([], [])
-    return rules
-
-
-def _expanded(text: str, values: Mapping[str, str]) -> str:
-    return _VARIABLE.sub(lambda use: values.get(use[1], use[0]).strip(), text)[:LONGEST_RECIPE]
 
 
 def shell_script(words: Sequence[str]) -> str:
@@ -158,7 +96,7 @@ def script_lines(name: str, scripts: Mapping[str, object]) -> list[str]:
         called = waiting.pop()
         text = scripts.get(called)
         if called not in texts and isinstance(text, str):
-            texts[called] = text[:LONGEST_RECIPE]
+            texts[called] = text[:LONGEST_SCRIPT]
             waiting += [SHORT_SCRIPTS.get(each, each) for each in _CALLED.findall(texts[called])]
     return list(texts.values())
 

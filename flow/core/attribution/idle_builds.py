@@ -61,7 +61,6 @@ _IDLE_LINES = (
     ),
 )
 _TASKS = {"all", "ci", "qa", "e2e", "validate", "default"}
-_TARGET = re.compile(r"^([A-Za-z0-9][\w-]*) *:(?![:=])", re.MULTILINE | re.ASCII)
 _GRADLES = {"gradle", "gradlew"}
 _TEST_TASK = re.compile(r"(?:.*:)?\w*[tT]est", re.ASCII)
 _GRADLE_OUTCOME = re.compile(r"> Task :(?:[^ ]+:)?\w*[tT]est(?: ([A-Z-]+))?", re.ASCII)
@@ -102,12 +101,6 @@ def is_no_product(goal: str) -> bool:
     return goal in _TASKS or _CHECKING_GOAL.fullmatch(goal) is not None
 
 
-def first_target(makefile: str) -> str:
-    """The target that make takes if none is named; empty if the makefile does not show it."""
-    match = _TARGET.search(makefile)
-    return match[1] if match is not None else ""
-
-
 def silent_makes(commands: Sequence[Sequence[str]]) -> list[SilentMake]:
     """The makes that may have run nothing without printing so (``-s``, also in a makefile).
 
@@ -145,41 +138,10 @@ def _values(words: Sequence[str], short: str, long: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value for value in values if value))
 
 
-def may_be_phony(goal: str, makefile: str) -> bool:
-    """Whether ``goal`` runs even if a file has its name, as far as this makefile shows."""
-    text = makefile.replace("\\\n", " ")
-    if re.search(r"^[ -]?s?include\s", text, re.MULTILINE):
-        return True
-    named = re.findall(r"^\.PHONY\s*:([^\n#]*)", text, re.MULTILINE)
-    return any("$" in line or goal in line.split() for line in named)
-
-
-_RULE = re.compile(r"^(?!\t)([^\n:=#]*):(?![:=])([^\n#;]*)", re.MULTILINE)
-_NEVER_SURE = re.compile(r"^\s*-?s?include\s|^define\s|\$\(eval\b|%|^\.DEFAULT\b", re.MULTILINE)
-"""Lines of a makefile that may add rules which its other lines do not show."""
-
-
 def only_makes(commands: Sequence[Sequence[str]]) -> bool:
     """Whether nothing but make decides how a command ends."""
     programs = [words for words in commands if base_name(words[0]) not in _BESIDE]
     return bool(programs) and all(any(base_name(w) in _MAKES for w in words) for words in programs)
-
-
-def prerequisites(goal: str, makefile: str) -> tuple[str, ...] | None:
-    """The files that a target is made of, as far as a makefile's own lines show; None if unsure.
-
-    Empty if it has no rule. A rule for one of these files may make it anew.
-    """
-    text = makefile.replace("\\\n", " ")
-    if _NEVER_SURE.search(text):
-        return None
-    rules = [(left.split(), right) for left, right in _RULE.findall(text)]
-    if any("$" in word for left, _ in rules for word in left):
-        return None
-    named = tuple(word for left, right in rules if goal in left for word in right.split())
-    targets = {word for left, _ in rules for word in left}
-    unsure = any(word == "|" or "$" in word or "*" in word or word in targets for word in named)
-    return None if unsure else named
 
 
 def idle_gradle(commands: Sequence[Sequence[str]], lines: Sequence[str]) -> Attribution | None:

@@ -6,7 +6,7 @@ import pytest
 
 from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.core.attribution.attribute import lines_of, read_command, vacuous
-from flow.core.attribution.echoed import echoed_runner, recipe_lines, script_lines, script_name
+from flow.core.attribution.echoed import echoed_runner, script_lines, script_name
 
 NPM = "\n> app@1.0.0 test\n> jest --ci\n\n"
 TOX = "py312: commands[0]> pytest -q tests\n"
@@ -53,42 +53,6 @@ def test_a_runner_that_was_started_and_reports_nothing(
     assert told is None or told.why.startswith(f"no report of {missed} shows a test that ran")
     cut = vacuous(read_command(command, parse_shell), lines, whole=False, read=read)  # type: ignore[arg-type]
     assert cut is None, "its report may be out of sight"
-
-
-MAKEFILE = """\
-PYTHON ?= python3
-RUN = $(PYTHON) -m pytest
-.PHONY: test unit lint
-all: build
-\t@cc -o app main.c
-test: unit
-\t@$(RUN) -q \\
-\t  tests
-unit: unit
-\t-go test ./...
-\t@cargo test $$X
-
-lint:
-\truff check .
-X := pytest
-"""
-
-
-def test_the_recipe_of_a_target() -> None:
-    assert recipe_lines("test", MAKEFILE) == ["cargo test $X", "python3 -m pytest -q  \t  tests"]
-    assert recipe_lines("lint", MAKEFILE) == ["ruff check ."]
-    assert recipe_lines("gone", MAKEFILE) == []
-
-
-def test_targets_in_a_circle_and_long_values_end() -> None:
-    circle = "".join(f"t{n}: t{(n + 1) % 9} t{(n + 2) % 9}\n\t@echo {n}\n" for n in range(9))
-    assert len(recipe_lines("t0", circle)) < 100
-    names = " ".join(f"t{n}" for n in range(20_000))
-    assert recipe_lines("t0", f"{names}: {names}\n" * 4) == []
-    targets = "".join(f"t{n}: {names}\n\t@echo {n}\n" for n in range(40))
-    assert len(recipe_lines("t0", targets)) == 40
-    values = "A = " + "x" * 100_000 + "\nt:\n\t@" + "$(A)" * 1000 + "\n"
-    assert len(recipe_lines("t", values)[0]) <= 4000
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,118 @@
+"""Makefiles as far as their own lines show: targets, what they are made of, their recipes."""
+
+from __future__ import annotations
+
+import re
+
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MOST_COMMANDS = 2000
+"""Commands of a target that are read."""
+LONGEST_COMMAND = 4000
+"""Characters of one command of a recipe."""
+_TARGET = re.compile(r"^([A-Za-z0-9][\w-]*) *:(?![:=])", re.MULTILINE | re.ASCII)
+_RULE = re.compile(r"(?!\t)([^:=#]*):(?![:=])([^#;]*)")
+_NEVER_SURE = re.compile(r"^\s*-?s?include\s|^define\s|\$\(eval\b|%|^\.DEFAULT\b", re.MULTILINE)
+"""Lines of a makefile that may add rules which its other lines do not show."""
+_SETS = re.compile(r"^([A-Za-z_]\w*)[ \t]*(?:[:?]|::)?=[ \t]*([^\n#]*)", re.MULTILINE)
+_VARIABLE = re.compile(r"\$[({](\w+)[)}]")
+_DEEPEST = 3
+"""Targets of targets whose recipes are read."""
+
+
+class MakeRule(NamedTuple):
+    """One rule. ``commands`` leaves out those whose failure make ignores (``-``)."""
+
+    targets: list[str]
+    needed: list[str]
+    commands: list[str]
+
+
+def first_target(makefile: str) -> str:
+    """The target that make takes if none is named; empty if the makefile does not show it."""
+    match = _TARGET.search(makefile)
+    return match[1] if match is not None else ""
+
+
+def may_be_phony(goal: str, makefile: str) -> bool:
+    """Whether ``goal`` runs even if a file has its name, as far as this makefile shows."""
+    text = _joined(makefile)
+    if re.search(r"^[ -]?s?include\s", text, re.MULTILINE):
+        return True
+    named = re.findall(r"^\.PHONY\s*:([^\n#]*)", text, re.MULTILINE)
+    return any("$" in line or goal in line.split() for line in named)
+
+
+def prerequisites(goal: str, makefile: str) -> tuple[str, ...] | None:
+    """The files that a target is made of, as far as a makefile's own lines show; None if unsure.
+
+    Empty if it has no rule. A rule for one of these files may make it anew.
+    """
+    text = _joined(makefile)
+    if _NEVER_SURE.search(text):
+        return None
+    rules = _rules(text)
+    targets = {word for rule in rules for word in rule.targets}
+    if any("$" in word for word in targets):
+        return None
+    named = tuple(word for rule in rules if goal in rule.targets for word in rule.needed)
+    unsure = any(word == "|" or "$" in word or "*" in word or word in targets for word in named)
+    return None if unsure else named
+
+
+def recipe_lines(goal: str, makefile: str) -> list[str]:
+    """The commands of a target and of what it is made of, as make would print them.
+
+    Variables that the makefile sets have their values.
+    """
+    text = _joined(makefile)
+    values = {name: value[:LONGEST_COMMAND] for name, value in _SETS.findall(text)}
+    rules: dict[str, list[MakeRule]] = {}
+    for rule in _rules(text):
+        for target in rule.targets:
+            rules.setdefault(target, []).append(rule)
+    lines: list[str] = []
+
+    def follow(target: str, depth: int) -> None:
+        for rule in rules.pop(target, ()):
+            needed, commands = rule.needed[:], rule.commands[: MOST_COMMANDS - len(lines)]
+            rule.needed.clear()  # each is followed once, however many targets share it
+            rule.commands.clear()
+            for name in needed if depth else ():
+                follow(name, depth - 1)
+            for command in commands:
+                expanded = _expanded(_expanded(command[:LONGEST_COMMAND], values), values)
+                lines.append(expanded.replace("$$", "$"))
+
+    follow(goal, _DEEPEST)
+    return lines[:MOST_COMMANDS]
+
+
+def _joined(makefile: str) -> str:
+    """The text with its continued lines joined."""
+    return makefile.replace("\\\n", " ")
+
+
+def _rules(text: str) -> list[MakeRule]:
+    """The rules of a makefile whose continued lines are joined, in order."""
+    rules: list[MakeRule] = []
+    recipe: list[str] = []
+    for line in text.split("\n"):
+        heading = _RULE.match(line)
+        if line.startswith("\t"):
+            command = line.strip().lstrip("@+ ")
+            if command and not command.startswith("-"):
+                recipe.append(command)
+        elif heading is not None:
+            recipe = []
+            rules.append(MakeRule(heading[1].split(), heading[2].split(), recipe))
+        elif line.strip():
+            recipe = []
+    return rules
+
+
+def _expanded(text: str, values: Mapping[str, str]) -> str:
+    return _VARIABLE.sub(lambda use: values.get(use[1], use[0]).strip(), text)[:LONGEST_COMMAND]

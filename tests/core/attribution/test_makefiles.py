@@ -1,0 +1,40 @@
+"""What a makefile's own lines show of its targets."""
+
+from __future__ import annotations
+
+from flow.core.attribution.makefiles import recipe_lines
+
+MAKEFILE = """\
+PYTHON ?= python3
+RUN = $(PYTHON) -m pytest
+.PHONY: test unit lint
+all: build
+\t@cc -o app main.c
+test: unit
+\t@$(RUN) -q \\
+\t  tests
+unit: unit
+\t-go test ./...
+\t@cargo test $$X
+
+lint:
+\truff check .
+X := pytest
+"""
+
+
+def test_the_recipe_of_a_target() -> None:
+    assert recipe_lines("test", MAKEFILE) == ["cargo test $X", "python3 -m pytest -q  \t  tests"]
+    assert recipe_lines("lint", MAKEFILE) == ["ruff check ."]
+    assert recipe_lines("gone", MAKEFILE) == []
+
+
+def test_targets_in_a_circle_and_long_values_end() -> None:
+    circle = "".join(f"t{n}: t{(n + 1) % 9} t{(n + 2) % 9}\n\t@echo {n}\n" for n in range(9))
+    assert len(recipe_lines("t0", circle)) < 100
+    names = " ".join(f"t{n}" for n in range(20_000))
+    assert recipe_lines("t0", f"{names}: {names}\n" * 4) == []
+    targets = "".join(f"t{n}: {names}\n\t@echo {n}\n" for n in range(40))
+    assert len(recipe_lines("t0", targets)) == 40
+    values = "A = " + "x" * 100_000 + "\nt:\n\t@" + "$(A)" * 1000 + "\n"
+    assert len(recipe_lines("t", values)[0]) <= 4000
