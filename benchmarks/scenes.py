@@ -615,7 +615,7 @@ def memory(here: Place, scale: Scale) -> Iterator[Figure]:
         )
 
 
-def output(_here: Place, scale: Scale) -> Iterator[Figure]:
+def output(here: Place, scale: Scale) -> Iterator[Figure]:
     """Looking through output for secrets, and hashing it, in time of the processor."""
     from flow.adapters.process.many_strings import make_finder
     from flow.core.secrets.redact import Redactor
@@ -647,6 +647,40 @@ def output(_here: Place, scale: Scale) -> Iterator[Figure]:
                 aimed,
                 limit,
             )
+    yield from _left_out(here, scale)
+
+
+def _left_out(here: Place, scale: Scale) -> Iterator[Figure]:
+    """What a MiB costs that is left out of a long output, in time of the processor."""
+    from flow.adapters.process.output import OutputFile
+    from flow.core.secrets.redact import Redactor
+
+    data = texts.text("a log", 4 << 20)
+    short, long = 2, 2 + 2 * scale.redacted_mb
+
+    def store(times: int) -> None:
+        output = OutputFile(here.folder, "output", 1 << 20, lambda: Redactor(()))
+        for _ in range(times):
+            for at in range(0, len(data), 1 << 16):
+                output.write(data[at : at + (1 << 16)])
+        output.finish()
+        output.close()
+        os.unlink(os.path.join(here.folder, "output"))
+
+    base = _processor_time(lambda: _sha256(data)) / 4 * 1000
+    more = _processor_time(lambda: store(long)) - _processor_time(lambda: store(short))
+    value = max(more, 0) / (long - short) / 4 * 1000
+    yield Figure(
+        "output",
+        "what is left out, plain",
+        f"{value:.1f} ms/MiB",
+        f"hashing it: {base:.1f} ms/MiB",
+        value,
+        f"{value / base:.1f}x",
+        "",
+        "at most 3 ms/MiB",
+        3.0,
+    )
 
 
 def _redact(redactor: Redactor, data: bytes) -> None:

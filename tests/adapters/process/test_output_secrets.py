@@ -5,19 +5,21 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import random
 import shlex
 import stat
 import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 from flow.adapters.fs.files import copy_new
+from flow.adapters.process import output as output_module
 from flow.adapters.process import tree as process_tree
-from flow.adapters.process.output import OutputFile, gap
+from flow.adapters.process.output import END_KEPT, LOOK_BACK, OutputFile, StoredOutput, gap
 from flow.adapters.process.redaction import redactor
 from flow.adapters.verification.runner import CommandRunner
 from flow.app.ports import Check, CheckEvents, CheckResult
@@ -190,6 +192,97 @@ def test_a_key_that_is_longer_than_all_that_is_kept(scene: Scene) -> None:
     assert result.redacted == (("private_key", 1),)
     assert result.truncated_bytes == 0
     assert result.output_bytes > 300_000
+
+
+class Stored(NamedTuple):
+    """An output that was stored, and what its redactors were given."""
+
+    head: bytes
+    tail: bytes
+    stored: StoredOutput
+    searched: int
+
+
+PIPE = 1 << 16
+
+
+def store(top: Path, data: bytes, limit: int) -> Stored:
+    """Hand ``data`` to an output of at most ``limit`` bytes, as a supervisor does."""
+    made: list[Redactor] = []
+
+    def make() -> Redactor:
+        made.append(redactor({"DEPLOY_TOKEN": SECRET}))
+        return made[-1]
+
+    output = OutputFile(str(top), "out", limit, make)
+    for at in range(0, len(data), PIPE):
+        output.write(data[at : at + PIPE])
+    stored = output.finish()
+    output.close()
+    kept = (top / "out").read_bytes()
+    for path in top.iterdir():
+        path.unlink()
+    assert (stored.printed, stored.size) == (len(data), len(kept))
+    assert stored.sha256 == hashlib.sha256(kept).hexdigest()
+    head, _, tail = kept.partition(gap(stored.left_out))
+    return Stored(head, tail, stored, sum(each.bytes_fed for each in made))
+
+
+def numbered(count: int) -> bytes:
+    return b"".join(b"line %09d\n" % number for number in range(count))
+
+
+LIMIT = 80_000
+TAIL = LIMIT // 2
+WAITING = LOOK_BACK + max(TAIL, END_KEPT)
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1, 70_000, 3_000_000])
+def test_what_is_left_out_is_not_searched(tmp_path: Path, more: int) -> None:
+    """One byte less, as much, and more than what waits in memory once the head is full."""
+    data = numbered(400_000)[: PIPE + WAITING + more]
+    head, tail, stored, searched = store(tmp_path, data, LIMIT)
+    assert (head, tail) == (data[:TAIL], data[-TAIL:])
+    assert stored.left_out == len(data) - LIMIT
+    assert searched == min(len(data), PIPE + WAITING)
+
+
+@pytest.mark.parametrize("at", range(-40, 41, 8))
+@pytest.mark.parametrize("before_end", [TAIL, END_KEPT, WAITING])
+def test_a_secret_where_what_is_kept_begins(tmp_path: Path, before_end: int, at: int) -> None:
+    """Also where the search for it begins: no part of it is stored."""
+    end = numbered(100_000)[: before_end + at]
+    data = numbered(120_000) + f"{SECRET}-{GITHUB}\n".encode() * 3 + end
+    head, tail, stored, _ = store(tmp_path, data, LIMIT)
+    assert not any(trace in head + tail for trace in TRACES)
+    assert head == data[:TAIL]
+    assert tail.endswith(end[-TAIL + 200 :])
+    assert len(tail) == TAIL
+    assert stored.left_out > len(data) - LIMIT - 200
+
+
+@pytest.mark.parametrize("before", [0, 100_000])
+def test_a_secret_that_fills_the_end(tmp_path: Path, before: int) -> None:
+    """Then less than a tail is left, and nothing from before it takes that place."""
+    begin, end = (f"-----{word} RSA PRIVATE" + " KEY-----\n" for word in ("BEGIN", "END"))
+    body = base64.encodebytes(random.Random(3).randbytes(800_000))
+    key = begin.encode() + body + end.encode()
+    data = numbered(200_000) + key + numbered(before)[:1000]
+    head, tail, stored, _ = store(tmp_path, data, LIMIT)
+    assert head == data[:TAIL]
+    assert tail == b"\n" + numbered(before)[:1000]
+    assert dict(stored.redacted) == {"private_key": 1}
+    assert stored.left_out > 0
+
+
+def test_a_longer_tail_than_may_wait_is_searched_as_it_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output_module, "_IN_MEMORY", TAIL - 1)
+    data = numbered(200_000)
+    head, tail, stored, searched = store(tmp_path, data, LIMIT)
+    assert (head, tail) == (data[:TAIL], data[-TAIL:])
+    assert searched == len(data) == stored.left_out + LIMIT
 
 
 def test_more_kinds_than_one_report_has_room_for(scene: Scene) -> None:
