@@ -97,6 +97,7 @@ hypothesis_settings.register_profile(
 )
 """With ``--long``: other examples each time."""
 
+WORKER = os.getpid()
 _numbers = itertools.count()
 guard = Guard(os.path.expanduser("~"), os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 """Made before HOME is changed."""
@@ -194,6 +195,8 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     Only the call's report counts where nothing else failed or was left out. Who asks for more
     (each name, durations, a report of its own) gets all that pytest tells.
     """
+    if os.getpid() != WORKER:  # a child of a test came back from it, and would run the others, too
+        os._exit(1)
     option = item.config.option
     if not hasattr(item.config, "workerinput") or option.verbose > 0 or option.xmlpath:
         return None
@@ -222,10 +225,22 @@ def tmp_path(
     base = tmp_path_factory.getbasetemp()
     kept = base / f"{name}-{next(_numbers)}"
     folder = base / "now" if replays(request) else kept
-    folder.mkdir(0o700)
+    make_folder(str(folder), str(kept))
     yield folder
     if folder != kept:
         folder.rename(kept)
+
+
+def make_folder(folder: str, kept: str) -> None:
+    """Make a test's folder; one that a test before could not put away is put away for it.
+
+    So a test that goes wrong in its end does not take all that follow it along.
+    """
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        os.rename(folder, f"{kept}-before")
+        os.mkdir(folder, 0o700)
 
 
 def replays(request: pytest.FixtureRequest) -> bool:
@@ -256,7 +271,7 @@ def home(
     """
     kept = f"{_homes}/{next(_numbers)}"
     folder = f"{_homes}/now" if replays(request) else kept
-    os.mkdir(folder)
+    make_folder(folder, kept)
     file = os.open(f"{folder}/.gitconfig", os.O_WRONLY | os.O_CREAT, 0o666)
     os.write(file, GIT_CONFIG)  # each test has one: four calls are as few as will do
     os.close(file)
