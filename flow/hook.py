@@ -23,7 +23,8 @@ from flow.core.stop.hosts import (
 )
 from flow.errors import FlowError, InputError
 from flow.startup import ctrl_c, json
-from flow.startup.typing import TYPE_CHECKING, Any, NoReturn
+from flow.startup.alarm import TooLate, read_input, set_alarm
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,13 +64,6 @@ examples:
   flow hook pre-push"""
 
 
-class _TooLate(BaseException):
-    """The hook's time is over.
-
-    Not an Exception: no ``except Exception`` on the way may catch it.
-    """
-
-
 def run(words: Sequence[str]) -> int:
     """``flow hook WORDS``; the exit status."""
     if not words or words[0] in ("-h", "--help", "help") or "--help" in words[:3]:
@@ -100,7 +94,7 @@ def main(words: Sequence[str]) -> int:
             answer = _answer_stop(host, head, started)
     except FlowError as error:
         answer = _failed_answer(_error_line(error))
-    except (KeyboardInterrupt, _TooLate):
+    except (KeyboardInterrupt, TooLate):
         ctrl_c.ignore()  # it may have come instead of the one above
         answer = _failed_answer("the hook was ended before it was done")
     except BaseException as error:  # noqa: BLE001 - after any error the host gets its answer
@@ -258,7 +252,7 @@ def _decide_stop(host: str, event: StopEvent, started: float) -> StopAnswer:
             return 0.0
         return settings.hook_timeout_seconds - (monotonic() - started)
 
-    _set_alarm(max(seconds_left(), LEAST_SECONDS))
+    set_alarm(max(seconds_left(), LEAST_SECONDS))
     limits = Host(
         "/flow:goal evaluate" if host == "claude" else "flow goal evaluate",
         reason_limit(host) - REASON_MARGIN,
@@ -269,28 +263,13 @@ def _decide_stop(host: str, event: StopEvent, started: float) -> StopAnswer:
     try:
         answer = stopping.stop(event, limits, seconds_left)
     finally:
-        _set_alarm(0)
+        set_alarm(0)
     return _with_warnings(answer, said)
-
-
-def _set_alarm(seconds: float) -> None:
-    """End the hook after this many seconds of real time, in the middle of its work; 0 cancels that.
-
-    Its work is safe against a kill at any moment, so it is safe against this.
-    """
-    import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
-
-    def ring(*_: Any) -> NoReturn:
-        raise _TooLate
-
-    if seconds:
-        signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _document(head: bytes) -> Any:
     """The host's input as a JSON value. Raises :class:`FlowError` if it is none."""
-    data = head + _rest_of_stdin(INPUT_LIMIT - len(head))
+    data = head + read_input(INPUT_LIMIT - len(head), INPUT_SECONDS)
     if not data.strip():
         raise FlowError("the host sent nothing on standard input", remedy=_BY_HAND)
     try:
@@ -301,24 +280,6 @@ def _document(head: bytes) -> Any:
 
 
 _BY_HAND = "nothing was checked; to evaluate by hand: flow goal evaluate ID"
-
-
-def _rest_of_stdin(limit: int) -> bytes:
-    """Standard input to its end, or to the limits of size and time."""
-    import select
-
-    received = bytearray()
-    end = monotonic() + INPUT_SECONDS
-    try:
-        while len(received) < limit:
-            ready, _, _ = select.select([0], [], [], max(end - monotonic(), 0))
-            data = os.read(0, min(limit - len(received), 1 << 20)) if ready else b""
-            if not data:
-                break
-            received += data
-    except (OSError, ValueError):
-        pass  # closed
-    return bytes(received)
 
 
 def _failed_answer(line: str) -> StopAnswer:

@@ -7,11 +7,11 @@ The host's JSON on standard input names the folder (Claude Code: ``workspace.cur
 from __future__ import annotations
 
 import os
-from time import monotonic
 
 from flow.core.text.locale import wants_ascii
 from flow.errors import FlowError
 from flow.startup import ctrl_c, json
+from flow.startup.alarm import read_input
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -98,22 +98,7 @@ def _is_folder(path: str) -> bool:
 
 def _standard_input() -> bytes:
     """The host's input, up to the limits of size and time; empty if it is a terminal."""
-    import select
-
-    received = bytearray()
-    end = monotonic() + INPUT_SECONDS
-    try:
-        if os.isatty(0):
-            return b""
-        while len(received) < INPUT_LIMIT:
-            ready, _, _ = select.select([0], [], [], max(end - monotonic(), 0))
-            data = os.read(0, INPUT_LIMIT - len(received)) if ready else b""
-            if not data:
-                break
-            received += data
-    except (OSError, ValueError):  # closed
-        pass
-    return bytes(received)
+    return b"" if os.isatty(0) else read_input(INPUT_LIMIT, INPUT_SECONDS)
 
 
 def _print(text: str) -> None:

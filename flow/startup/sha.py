@@ -1,4 +1,6 @@
-"""SHA digests of little data without OpenSSL: loading that takes as long as half an interpreter.
+"""Digests of little data without the libraries for it, and checksums.
+
+SHA without OpenSSL: loading that takes as long as half an interpreter.
 
 OpenSSL is five times faster: once it is loaded, it is used. Before, the bytes that are digested
 without it are counted. At :data:`MUCH` bytes it is loaded, since by then as much time is lost.
@@ -15,8 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from hashlib import _Hash, sha1, sha256
 
+    _checksum: Callable[[int, bytes], bytes]
     _maker: Callable[[Algorithm, int], Callable[[], _Hash]]
 else:
+    from _imp import source_hash as _checksum
     from sys import modules
 
     try:
@@ -56,7 +60,15 @@ else:
         return _hashlib
 
 
-__all__ = ["Algorithm", "is_digest", "new", "sha1", "sha256"]
+def checksum(data: bytes, before: int = 0) -> int:
+    """A checksum of ``data`` behind bytes whose checksum is ``before``: against damage, no proof.
+
+    Python's own of source files: it is there already, and zlib's takes a library.
+    """
+    return int.from_bytes(_checksum(before, data), "little") >> 1  # it takes no more bits than 63
+
+
+__all__ = ["Algorithm", "checksum", "is_digest", "new", "sha1", "sha256"]
 
 Algorithm = Literal["sha1", "sha256"]
 _DIGITS = frozenset("0123456789abcdef")

@@ -74,3 +74,16 @@ def test_without_openssl_it_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -
     for _ in range(2):
         assert sha.sha256(b"x").hexdigest() == hashlib.sha256(b"x").hexdigest()
     assert sha._digested[0] < 0
+
+
+def test_a_checksum_tells_of_every_byte_and_of_the_order() -> None:
+    whole = sha.checksum(b"second", sha.checksum(b"first"))
+    assert whole == sha.checksum(b"second", sha.checksum(b"first"))
+    others = [
+        sha.checksum(b"second"),
+        sha.checksum(b"first", sha.checksum(b"second")),
+        sha.checksum(b"Second", sha.checksum(b"first")),
+        sha.checksum(b"second", sha.checksum(b"")),
+    ]
+    assert len({whole, *others}) == 5
+    assert all(0 <= each < 1 << 63 for each in (whole, *others))

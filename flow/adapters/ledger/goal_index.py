@@ -21,7 +21,7 @@ from flow.core.goal.lifecycle import STATUSES
 from flow.core.goal.model import GoalSummary
 from flow.errors import FlowError
 from flow.startup import json
-from flow.startup.sha import sha256
+from flow.startup.sha import checksum, sha256
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -157,6 +157,4 @@ def _store(path: str, header: bytes, rows: dict[str, Row]) -> None:
 
 def _checksum(body: bytes) -> bytes:
     """Checksum against damage: nothing is synced, so a power cut can leave a part of it."""
-    import zlib
-
-    return b"%d %08x" % (len(body), zlib.crc32(body))
+    return b"%d %016x" % (len(body), checksum(body))

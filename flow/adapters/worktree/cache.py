@@ -12,9 +12,8 @@ the difference between the index and one of them by all its bytes.
 
 from __future__ import annotations
 
+import _struct as struct  # `struct` only passes it on
 import os
-import struct
-import zlib
 from itertools import chain, islice
 
 from flow.adapters.fs.state_folder import replace_own
@@ -22,6 +21,7 @@ from flow.adapters.worktree.clean_files import STAMPS_SIZE, CleanFiles, clean_bl
 from flow.core.boundary.rules import GITLINK, LINK, ContentState
 from flow.core.layout import TEMP_PREFIX
 from flow.startup import json
+from flow.startup.sha import checksum
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.worktree.clean_files import Stamps
 
-_MAGIC = b"flow-worktree-cache-7\n"
+_MAGIC = b"flow-worktree-cache-8\n"
 _MODE_AT = STAMPS_SIZE - 4
 _MODES = ("100644", "100755", "120000", GITLINK)
 _GONE, _LINK = len(_MODES), _MODES.index(LINK)
@@ -116,7 +116,7 @@ class Table:
         try:
             header, blocks = _read_blocks(file)
             return cls._of_blocks(base, header, blocks) if header["base"] == base else None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, struct.error):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, struct.error):  # type: ignore[attr-defined]
             return None
 
     @classmethod
@@ -155,11 +155,11 @@ class Table:
             if path in self.decisions and is_believed(packed)
         ]
         blocks = self._blocks(clean, decided)
-        crc = 0
+        checked = 0
         for block in blocks:
-            crc = zlib.crc32(block, crc)
+            checked = checksum(block, checked)
         sizes = [len(block) for block in blocks]
-        header = {"base": self.base, "crc": crc, "sizes": sizes, "rules": self.rules}
+        header = {"base": self.base, "checksum": checked, "sizes": sizes, "rules": self.rules}
         header |= {"other": self.other, "index": self.index, "decided": len(decided)}
         text = json.dumps(header, separators=(",", ":")).encode("ascii")
         return [_MAGIC + text + b"\n", *blocks]
@@ -272,14 +272,14 @@ def _read_blocks(file: str) -> tuple[Mapping[str, Any], list[bytes]]:
         if opened.read(len(_MAGIC)) != _MAGIC:
             raise ValueError("another format")
         header = json.loads(opened.readline(_HEADER_LIMIT))
-        blocks, crc, left = [], 0, status.st_size
+        blocks, checked, left = [], 0, status.st_size
         for size in header["sizes"]:
             left -= size
             if size < 0 or left < 0:
                 raise ValueError("a block of another length")
             blocks.append(opened.read(size))
-            crc = zlib.crc32(blocks[-1], crc)
-        if opened.read(1) or crc != header["crc"]:
+            checked = checksum(blocks[-1], checked)
+        if opened.read(1) or checked != header["checksum"]:
             raise ValueError("it was altered")
     return header, blocks
 

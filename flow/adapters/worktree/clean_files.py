@@ -6,7 +6,7 @@ handles one folder after the other.
 
 from __future__ import annotations
 
-import struct
+import _struct as struct  # `struct` only passes it on
 from itertools import chain
 
 from flow.adapters.fs.stamps import signature_of

@@ -5,9 +5,9 @@ Most folders are unchanged: then their files' stamps are compared as one block o
 
 from __future__ import annotations
 
+import _struct as struct  # `struct` only passes it on
 import os
 import stat
-import struct
 
 from flow.adapters.worktree.clean_files import pack_stamps, packed_stamps
 from flow.core.boundary.rules import CLOCK_TICK_NS
@@ -84,7 +84,7 @@ def _all_as_they_were(here: int, names: list[str], stamps: bytes) -> bool:
             for name in names
             for st in (lstat(name, dir_fd=here),)
         ]
-    except (OSError, struct.error):  # one is gone, or dated before 1970
+    except (OSError, struct.error):  # type: ignore[attr-defined]  # one is gone, or dated before 1970
         return False
     return b"".join(packed) == stamps
 

@@ -8,7 +8,6 @@ import os
 import random
 import subprocess
 import sys
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from flow.adapters.fs import stamps
 from flow.adapters.ledger import goal_index
 from flow.adapters.ledger import reader as ledger_reader
 from flow.errors import RefusedError, StorageError
+from flow.startup.sha import checksum
 from tests.support import ROOT
 from tests.support import ledger_scene as scene
 from tests.support.effort import sizes
@@ -384,7 +384,7 @@ def change_rows(goals: Goals, change: Callable[[dict[str, Any]], object]) -> Non
     body = json.dumps(change(rows) or rows).encode()
     first = head.rsplit(b" ", 2)[0]
     with open(goals.index, "wb") as file:
-        file.write(first + b" %d %08x\n" % (len(body), zlib.crc32(body)) + body)
+        file.write(first + b" %d %016x\n" % (len(body), checksum(body)) + body)
 
 
 HOSTILE: dict[str, Callable[[dict[str, Any]], object]] = {
