@@ -40,8 +40,11 @@ LONGEST_SCRIPT = 1 << 14
 """Characters of a shell script that is read."""
 MOST_SEARCHED = 20_000
 """Most files and folders that are searched for one that a checker checks."""
-_NOT_SEARCHED = ("node_modules", "__pycache__", "venv", "site-packages")
-"""Folders that checkers leave out, beside hidden ones."""
+_NOT_SEARCHED = (
+    *("node_modules", "__pycache__", "venv", "site-packages", ".git", ".hg", ".svn", ".flow"),
+    *(".venv", ".tox", ".nox", ".eggs", ".direnv", ".cache", ".ipynb_checkpoints"),
+)
+"""Folders that checkers leave out; they do search others that are hidden (``.github``)."""
 
 
 def idle_run(top: str, check: Check, reading: CommandReading, output: bytes) -> Attribution | None:
@@ -74,15 +77,17 @@ def _nothing_to_check(
 
 def _finds_a_file(top: str, cwd: str, searched: SearchedFolders) -> bool:
     """Whether a file is there for a checker, or there are too many files to be sure of none."""
-    left = MOST_SEARCHED
-    for path in searched.paths:
+    left, paths = MOST_SEARCHED, searched.paths
+    if searched.otherwise and not any(os.path.lexists(os.path.join(top, cwd, p)) for p in paths):
+        paths = (searched.otherwise,)
+    for path in paths:
         start = os.path.join(top, cwd, path)
         if os.path.isfile(start):  # a file that is named is checked in any case
             return True
         for _, folders, names in os.walk(start):
             if any(is_checked(searched, name) for name in names):
                 return True
-            folders[:] = [n for n in folders if n[0] != "." and n not in _NOT_SEARCHED]
+            folders[:] = [name for name in folders if name not in _NOT_SEARCHED]
             left -= len(names) + len(folders)
             if left < 0:
                 return True

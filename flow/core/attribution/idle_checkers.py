@@ -120,6 +120,8 @@ _WORDS = {
 }  # fmt: skip
 """For checkers with several subcommands, those that check; such a word is no path."""
 _ASIDE = CANNOT_FAIL | FILTERS | {"cd"}
+_TAKE_MODULES = ("pylint",)
+"""Checkers that take the names of modules for paths."""
 _GLOB = re.compile(r"[*?\[{]")
 
 
@@ -131,6 +133,11 @@ class SearchedFolders(NamedTuple):
     """Files and folders; some of them need not exist."""
     names: tuple[str, ...]
     """Patterns of the names of the files that it checks."""
+    otherwise: str = ""
+    """The folder that it searched if none of ``paths`` exists; empty if they are surely paths.
+
+    They may be the values of options (``ruff check --select E``) or modules (``pylint pkg``).
+    """
 
 
 def checkers(commands: Sequence[Sequence[str]]) -> tuple[SearchedFolders, ...]:
@@ -148,15 +155,27 @@ def checkers(commands: Sequence[Sequence[str]]) -> tuple[SearchedFolders, ...]:
         program, given = checker_of(words)
         if not program:
             return ()
-        paths = tuple(_GLOB.split(word)[0] for word in given if not word.startswith("-")) or (".",)
+        paths = tuple(_without_glob(word) for word in given if not word.startswith("-")) or (".",)
+        values = program in _TAKE_MODULES or all(
+            option.startswith("-") and "=" not in option
+            for option, word in zip(("", *given), given, strict=False)
+            if not word.startswith("-")
+        )
         searched.append(
             SearchedFolders(
                 program,
                 tuple(posixpath.normpath(posixpath.join(folder, path)) for path in paths),
                 CHECKED_FILES[program],
+                posixpath.normpath(folder or ".") if values else "",
             )
         )
     return tuple(searched)
+
+
+def _without_glob(word: str) -> str:
+    """A path up to the folder in which its first wildcard stands: ``src`` of ``src/a_*.py``."""
+    plain = _GLOB.split(word)[0]
+    return plain if plain == word else plain.rpartition("/")[0] or "."
 
 
 def checker_of(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:

@@ -275,6 +275,34 @@ def test_a_checker_whose_files_are_gone(tmp_path: Path) -> None:
     assert [said(result) for result in run(tmp_path, *commands)] == [("passed", "")] * 3
 
 
+@pytest.mark.parametrize(
+    ("command", "outcome"),
+    [
+        ("bin/ruff check --select E", "passed"),
+        ("bin/ruff check --line-length 100 --output-format concise", "passed"),
+        ("bin/ruff check lib/pkg/mod_*.py", "passed"),
+        ("bin/mypy -p pkg", "passed"),
+        ("bin/pylint pkg.mod_a", "passed"),
+        ("bin/ruff check .github", "passed"),
+        ("bin/yamllint .", "passed"),
+        ("bin/ruff check -q empty", "inconclusive"),
+        ("bin/ruff check --select E empty", "inconclusive"),
+        ("bin/ruff check empty/mod_*.py", "inconclusive"),
+        ("bin/rubocop --format progress", "inconclusive"),
+    ],
+)
+def test_words_of_a_checker_that_are_no_folders(tmp_path: Path, command: str, outcome: str) -> None:
+    """Values of options, modules, patterns and hidden folders: its files are elsewhere."""
+    for name in ("bin", "lib/pkg", ".github", "empty/.venv"):
+        (tmp_path / name).mkdir(parents=True)
+    for name in ("ruff", "mypy", "pylint", "yamllint", "rubocop"):
+        (tmp_path / "bin" / name).write_text("#!/bin/sh\nexit 0\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    for name in ("lib/pkg/mod_a.py", ".github/a.py", ".github/a.yml", "empty/.venv/a.py"):
+        (tmp_path / name).touch()
+    assert [result.outcome for result in run(tmp_path, command)] == [outcome]
+
+
 def test_an_older_node_prints_a_file_and_its_tests_below(tmp_path: Path) -> None:
     (tmp_path / "a.test.js").write_text(ADDS)
     counts = "# tests 1\n# pass 1\n# fail 0\n# cancelled 0\n# skipped 0\n# todo 0\n"
