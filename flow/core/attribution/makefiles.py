@@ -15,7 +15,7 @@ LONGEST_COMMAND = 4000
 """Characters of one command of a recipe."""
 _TARGET = re.compile(r"^([A-Za-z0-9][\w-]*) *:(?![:=])", re.MULTILINE | re.ASCII)
 _RULE = re.compile(r"(?!\t)([^:=#]*):(?![:=])([^#;]*)")
-_NEVER_SURE = re.compile(r"^\s*-?s?include\s|^define\s|\$\(eval\b|%|^\.DEFAULT\b", re.MULTILINE)
+_NEVER_SURE = re.compile(r"^[ \t]*-?s?include\s|^define\s|\$\(eval\b|%|^\.DEFAULT\b", re.MULTILINE)
 """Lines of a makefile that may add rules which its other lines do not show."""
 _SETS = re.compile(r"^([A-Za-z_]\w*)[ \t]*(?:[:?]|::)?=[ \t]*([^\n#]*)", re.MULTILINE)
 _VARIABLE = re.compile(r"\$[({](\w+)[)}]")

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from flow.core.attribution.makefiles import recipe_lines
+import time
+
+import pytest
+
+from flow.core.attribution.makefiles import prerequisites, recipe_lines
+from tests.support.pace import exceeds
 
 MAKEFILE = """\
 PYTHON ?= python3
@@ -27,6 +32,21 @@ def test_the_recipe_of_a_target() -> None:
     assert recipe_lines("test", MAKEFILE) == ["cargo test $X", "python3 -m pytest -q  \t  tests"]
     assert recipe_lines("lint", MAKEFILE) == ["ruff check ."]
     assert recipe_lines("gone", MAKEFILE) == []
+
+
+@pytest.mark.parametrize(
+    ("makefile", "needed"),
+    [
+        ("test: a.c b.c\n\tcc\n", ("a.c", "b.c")),
+        ("all:\n\ttrue\n", ()),
+        ("test: a\n \tinclude x\n", None),
+        ("\n" * (1 << 20), ()),
+    ],
+)
+def test_what_a_target_is_made_of(makefile: str, needed: tuple[str, ...] | None) -> None:
+    began = time.process_time()
+    assert prerequisites("test", makefile) == needed
+    assert not exceeds(time.process_time() - began, 5)
 
 
 def test_targets_in_a_circle_and_long_values_end() -> None:
