@@ -104,6 +104,8 @@ def _idle_make(
     other output the target must have no rule, or no prerequisite that is newer than the file.
     """
     for make, folder, makefile in _makes(top, check, commands):
+        if make.always:
+            continue
         for goal in make.goals or filter(is_no_product, (first_target(makefile),)):
             path = os.path.join(top, folder, goal)
             if not makefile or not os.path.lexists(path) or may_be_phony(goal, makefile):

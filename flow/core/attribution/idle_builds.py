@@ -94,6 +94,8 @@ class SilentMake(NamedTuple):
     """Candidates; the first that exists counts."""
     goals: tuple[str, ...]
     """Requested targets; empty: the makefile's first target."""
+    always: bool
+    """Whether it runs targets even if files have their names (``-B``)."""
 
 
 def is_no_product(goal: str) -> bool:
@@ -118,11 +120,14 @@ def silent_makes(commands: Sequence[Sequence[str]]) -> list[SilentMake]:
         named = (*_values(given, "-f", "--file"), *_values(given, "", "--makefile"))
         goals = tuple(word for word in given if is_no_product(word))
         if goals or all(word.startswith("-") or "=" in word for word in given):
-            makes.append(SilentMake(inside, named[:1] or _MAKEFILES, goals))
+            always = any(map(_ALWAYS.fullmatch, given))
+            makes.append(SilentMake(inside, named[:1] or _MAKEFILES, goals, always))
     return makes
 
 
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_ALWAYS = re.compile(r"-[^-CEfIjlOoW]*B.*|--always-make")
+"""``-B``, perhaps behind other short options, none of which takes the rest as its value."""
 
 
 def _values(words: Sequence[str], short: str, long: str) -> tuple[str, ...]:

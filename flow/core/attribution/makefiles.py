@@ -43,6 +43,7 @@ def may_be_phony(goal: str, makefile: str) -> bool:
     if re.search(r"^[ -]?s?include\s", text, re.MULTILINE):
         return True
     named = re.findall(r"^\.PHONY\s*:([^\n#]*)", text, re.MULTILINE)
+    named += re.findall(r"^([^\t#=:\n]*)::(?![:=])", text, re.MULTILINE)
     return any("$" in line or goal in line.split() for line in named)
 
 

@@ -198,6 +198,9 @@ def test_a_silent_make_for_whose_target_a_folder_stands(
         ("make -s lint && make -s old-test", "inconclusive"),
         ("make -s lint && make -s new-test", "passed"),
         ("make -s lint && make -s late-test", "passed"),
+        ("make -s lint && make -s colon-test", "passed"),
+        ("make -s lint && make -sB old-test", "passed"),
+        ("make -s old-test --always-make", "passed"),
         ("make -s lint", "passed"),
         ("sh build.sh && make -s check", "passed"),
     ],
@@ -206,13 +209,14 @@ def test_a_make_beside_other_output_that_surely_ran_nothing(
     tmp_path: Path, command: str, outcome: str
 ) -> None:
     text = ".PHONY: lint\nlint:\n\t@echo linted\ncheck:\n\t@:\n"
+    text += "X ::= check\n# check::\ncolon-test::\n\t@:\n"
     text += "old-test: src\n\t@:\nnew-test: src\n\t@:\nlate-test: made\n\t@:\n"
     (tmp_path / "Makefile").write_text(f"{text}made: src\n\t@touch made\n")
     (tmp_path / "build.sh").write_text("echo built\n")
     for moment, name in enumerate(("new-test", "made", "src", "late-test", "old-test")):
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (moment, moment))
-    for name in ("check", "gone-test", "lint"):
+    for name in ("check", "colon-test", "gone-test", "lint"):
         (tmp_path / name).mkdir()
     (result,) = run(tmp_path, command)
     assert result.outcome == outcome, result.reason
