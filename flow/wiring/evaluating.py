@@ -74,6 +74,8 @@ def examine(
 
         amend = Amending(context).amend_untrusted
         request = named_contract.take_named(context, request, trust_digest, amend)
+    if request.judge_backend is not None and context.speaker is not None:
+        request = request._replace(judge_named_by=context.speaker.agent or "")
     context.take_settings_of(context.run_of(goal_id))
     if request.run_id is not None:
         ids.run_id(request.run_id)

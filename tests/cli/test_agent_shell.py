@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from flow.api import evaluate
 from tests.support import run_helper, scene
 from tests.support.goal_judge import GoalJudge, reply
 from tests.support.scene import flow
@@ -75,6 +76,19 @@ def test_the_question_says_that_an_agents_shell_named_the_judge(
     assert (told in proposed["reason"]) is expected
     assert (told in proposed["confirm"]["reason"]) is expected
     assert (told in flow(repo, *words, env=env).stdout) is expected
+
+
+def test_a_judge_that_is_named_through_the_api_is_told_too(
+    repo: GitRepo, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = GoalJudge(tmp_path / "judge", home)
+    judge.answers(reply("achieved", ("AC2", "pass", ["please, dear reader"])))
+    scene.create(scene.start(repo), "greet", "--fuzzy", scene.FUZZY)
+    repo.write("src/greet.txt", "please, dear reader\n")
+    monkeypatch.setenv("CLAUDECODE", "1")
+    verdict = evaluate("greet", cwd=str(repo.path), judge_backend="command")
+    assert verdict.proposed_transition is not None
+    assert "the judge was named in Claude Code's shell: command" in verdict.reason
 
 
 def test_of_a_judge_that_is_not_asked_nothing_is_said(work: GitRepo) -> None:

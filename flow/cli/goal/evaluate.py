@@ -140,19 +140,12 @@ def _requested(context: Context, args: argparse.Namespace, goal_id: str) -> Requ
         repeat=args.repeat,
         no_judge=args.no_judge,
         judge_backend=args.judge_backend,
-        judge_named_by=_agent_here(context) if args.judge_backend is not None else "",
         dry_run=args.dry_run,
     )
     if not args.reuse:
         return request
     newest = evaluating.newest_evidence(context, goal_id)
     return request._replace(reuse=newest, use_recorded_opinion=True)
-
-
-def _agent_here(context: Context) -> str:
-    """The agent whose shell this is; empty where it is none's."""
-    speaker = context.speaker
-    return (speaker.agent if speaker is not None else None) or ""
 
 
 def _evaluate_goal(context: Context, args: argparse.Namespace, out: Output, goal_id: str) -> int:
