@@ -230,6 +230,9 @@ def test_a_verdict_that_was_handed_in_says_nothing_to_type_about_files() -> None
     assert not any("rm -rf ~" in line for line in verdict({**shown, "handed_in": True}, AT_80))
     for odd in ([], {"files": 3}, {"files": [1, {}], "folders": [1], "amend": 2}):
         assert verdict({**shown, "outside": odd}, AT_80)
+    for file in ({"path": ["x"], "do": "remove"}, {"do": ["remove"]}, {"do": {}, "change": [1]}):
+        assert verdict({**shown, "outside": {"files": [file]}}, AT_80)
+    assert verdict({**shown, "proposed_transition": [1]}, PIPE)
 
 
 def test_paths_without_advice_are_named() -> None:

@@ -80,7 +80,8 @@ def next_steps(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
     if proposed:
         line = f"flow goal confirm{sheet.name}"
         if sheet.screen.columns is None:
-            line += f" --proposal {show(proposed.get('proposal_id'))[:12]}"
+            proposal_id = proposed.get("proposal_id") if isinstance(proposed, dict) else None
+            line += f" --proposal {show(proposal_id)[:12]}"
         yield "next", line
         return
     if sheet.paths and advised_files(sheet):
@@ -188,7 +189,7 @@ def remedy_words(file: Mapping[str, Any]) -> str:
     do, command = file.get("do"), file.get("command")
     if do not in ("remove", "put_back"):
         return ""
-    if not command and file.get("path") in HOOK_FILES:
+    if not command and str(file.get("path")) in HOOK_FILES:
         return "decides about Flow's hook: take back what was changed in it"
     if not command:
         return "put it back as it was when the goal began" if do == "put_back" else "remove it"
@@ -198,7 +199,7 @@ def remedy_words(file: Mapping[str, Any]) -> str:
 
 def _outside_steps(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
     advice, files = _advice(sheet), advised_files(sheet)
-    acts, one = {file.get("do") for file in files}, len(files) == 1
+    acts, one = {str(file.get("do")) for file in files}, len(files) == 1
     if acts == {"remove"}:
         text = f"remove {'it' if one else 'them'}"
     elif "remove" not in acts:
