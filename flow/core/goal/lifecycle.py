@@ -74,7 +74,10 @@ def check_move(source: str, target: str, *, goal: str) -> None:
 class Lifecycle:
     """One goal's status as a ``transitions`` machine.
 
-    >>> state = Lifecycle("issue-4", "active") >>> state.move("blocked") >>> state.status 'blocked'
+    >>> state = Lifecycle("issue-4", "active")
+    >>> state.move("blocked")
+    >>> state.status
+    'blocked'
 
     ``move`` raises :class:`StateError` for a cell that the table does not have.
     """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+
 import pytest
 
 from flow.core.goal import lifecycle
@@ -33,6 +35,10 @@ def may(source: str, target: str) -> bool:
     if source == target:
         return source not in ("achieved", "failed", "cancelled")
     return target in SPEC[source]
+
+
+def test_the_example_is_what_happens() -> None:
+    assert doctest.testmod(lifecycle) == (0, 3)
 
 
 def test_the_states_are_those_of_the_spec() -> None:
