@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 
 from jsonschema import Draft202012Validator
@@ -57,7 +58,8 @@ def _error_text(error: Any) -> str:
     if rule == "enum":
         return f"{one_line(value)} is none of {names([*map(one_line, wanted)])}"
     if rule == "additionalProperties" and wanted is False:
-        known = error.schema.get("properties", {})
+        named, patterns = (error.schema.get(key, {}) for key in ("properties", "patternProperties"))
+        known = {key for key in value if key in named or any(re.search(p, key) for p in patterns)}
         return f"it may not hold {names([one_line(key) for key in value if key not in known])}"
     if rule in ("minItems", "maxItems"):
         bound = "at least" if rule == "minItems" else "at most"

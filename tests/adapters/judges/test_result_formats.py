@@ -255,6 +255,7 @@ def test_references_to_references_are_put_in() -> None:
         ({"status": "maybe"}, "status: 'maybe' is none of 'pass', 'fail'"),
         ({"status": 1}, "status: 1 is none of 'pass', 'fail'"),
         ({"extra": 1, "b\x1b": 2}, "it: it may not hold 'extra', 'b\\x1b'"),
+        ({"x-note": 1, "extra": 2}, "it: it may not hold 'extra'"),
         ({"rows": [3]}, "rows: has 1 entries, and needs at least 2"),
         ({"rows": [3, 4, 5, 6]}, "rows: has 4 entries, and needs at most 3"),
         ({"rows": [3, "x"]}, "rows[1]: 'x' does not fit type: 'integer'"),
@@ -266,6 +267,7 @@ def test_a_misfit_names_what_is_there_and_what_may_be(value: Any, sentence: str)
     schema = {
         "type": "object",
         "properties": {"status": {"enum": ["pass", "fail"]}, "rows": rows},
+        "patternProperties": {"^x-": {}},
         "additionalProperties": False,
     }
     assert misfits(schema, value) == [sentence]
