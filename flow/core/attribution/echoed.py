@@ -26,6 +26,8 @@ LONGEST_SCRIPT = 4000
 """Characters of a script of ``package.json`` that are read."""
 SHORT_SCRIPTS = {"t": "test", "tst": "test"}
 """Short names of npm for scripts."""
+_NPM_RUNS = ("test", "start", "stop", "restart", *SHORT_SCRIPTS)
+"""Scripts that npm runs without ``run``; another word is a command of its own (``npm ci``)."""
 MOST_READ = 20
 """Lines that are read as commands."""
 
@@ -78,14 +80,20 @@ def is_shell_text(text: str) -> bool:
 
 def script_name(words: Sequence[str]) -> str:
     """The script of ``package.json`` that ``npm test`` or ``pnpm run unit`` runs; empty: none."""
-    if base_name(words[0]) not in ("npm", "pnpm", "yarn", "bun"):
+    match = _CALLED.match(" ".join((base_name(words[0]), *words[1:])))
+    return _called_script(match) if match is not None else ""
+
+
+_CALLED = re.compile(
+    r"\b(npm|pnpm|yarn|bun)((?: -\S+)* run(?:-script)?)?(?: -\S+)* ([^\s;&|()<>'\"]+)"
+)
+
+
+def _called_script(match: re.Match[str]) -> str:
+    program, runs, name = match.groups()
+    if program == "npm" and runs is None and name not in _NPM_RUNS:
         return ""
-    plain = [word for word in words[1:] if not word.startswith("-")]
-    called = plain[1:2] if plain[:1] in (["run"], ["run-script"]) else plain[:1]
-    return SHORT_SCRIPTS.get(called[0], called[0]) if called else ""
-
-
-_CALLED = re.compile(r"\b(?:npm|pnpm|yarn|bun)(?: run| run-script)?(?: -\S+)* ([\w:.-]+)")
+    return SHORT_SCRIPTS.get(name, name)
 
 
 def script_lines(name: str, scripts: Mapping[str, object]) -> list[str]:
@@ -97,7 +105,7 @@ def script_lines(name: str, scripts: Mapping[str, object]) -> list[str]:
         text = scripts.get(called)
         if called not in texts and isinstance(text, str):
             texts[called] = text[:LONGEST_SCRIPT]
-            waiting += [SHORT_SCRIPTS.get(each, each) for each in _CALLED.findall(texts[called])]
+            waiting += map(_called_script, _CALLED.finditer(texts[called]))
     return list(texts.values())
 
 

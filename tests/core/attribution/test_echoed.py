@@ -60,6 +60,9 @@ def test_a_runner_that_was_started_and_reports_nothing(
     [
         ("npm test", "test"), ("npm t --silent", "test"), ("npm run -s unit", "unit"),
         ("pnpm run-script a", "a"), ("yarn lint", "lint"), ("npm", ""), ("make test", ""),
+        ("npm ci", ""), ("npm install", ""), ("npm run", ""), ("npm run ci", "ci"),
+        ("npm run a/b", "a/b"), ("yarn ci", "ci"),
+        ("npm --silent run ci", "ci"), ("/usr/bin/npm start", "start"), ("npmx test", ""),
     ],
 )  # fmt: skip
 def test_the_script_that_a_command_names(words: str, name: str) -> None:
@@ -71,6 +74,8 @@ def test_the_scripts_that_a_script_calls() -> None:
     assert script_lines("test", scripts) == ["npm run -s build && npm t", "tsc"]
     assert script_lines("all", {"all": "yarn unit && npm run n", **scripts})[1:] == ["jest"]
     assert script_lines("gone", scripts) == []
+    assert script_lines("a", {"a": "npm ci && tsc", "ci": "jest"}) == ["npm ci && tsc"]
+    assert script_lines("a", {"a": "npm -s run ci", "ci": "jest"})[1:] == ["jest"]
 
 
 def test_what_a_file_holds_may_start_more_than_the_runner() -> None:
