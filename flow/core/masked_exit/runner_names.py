@@ -14,6 +14,7 @@ from flow.core.masked_exit.runner_tables import (
     BUILDERS,
     CARRIERS,
     CERTAIN,
+    INSTALLS,
     INTERPRETERS,
     KEYWORDS,
     LAUNCHERS,
@@ -231,6 +232,8 @@ def _scanned(
         chooses = previous.startswith("--") and any(each in previous for each in _CHOOSES)
         if word is None or previous in naming or chooses:
             continue
+        if word in INSTALLS:
+            return _NONE
         if re.fullmatch(r"-m\w*", word):
             inner = _of_python(rest[index:])
         else:

@@ -168,5 +168,7 @@ VALUED = frozenset(
     )
 )  # fmt: skip
 """Options of these programs whose value is the next word."""
+INSTALLS = frozenset(("install", "uninstall", "add", "download"))
+"""Words behind which the name of a runner is a package's (``$PIP install pytest``)."""
 NAMING = frozenset(("--name", "-n", "-t", "--tag", "-e", "--env", "-w", "-l", "--network", "-p"))
 """Options of carriers whose value is a word, not a command."""

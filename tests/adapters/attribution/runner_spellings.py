@@ -169,6 +169,11 @@ buck2 test x
 """Form of report → commands; with no form only a lost status is told."""
 NAMED = r"""
 pip install pytest; python -m app
+pip3.12 install pytest; ls
+$PIP install pytest; ls
+$PY -m pip install -q pytest; ls
+docker compose exec app pip install pytest; ls
+doas apk add pytest; ls
 python -m pip install pytest; ls
 uv add --dev pytest; ls
 uv pip install pytest; ls

@@ -88,6 +88,7 @@ def test_what_a_file_holds_may_start_more_than_the_runner() -> None:
     assert missed("tsc -b", "pytest a && pytest b") == "pytest"
     assert missed("command -v jest && jest || echo none") == ""
     assert missed("tsc -b") == ""
+    assert missed("$(shell which python3) -m pip install pytest", "ruff check .") == ""
 
 
 def test_a_long_output_is_read_a_little() -> None:
