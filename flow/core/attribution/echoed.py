@@ -56,8 +56,12 @@ ECHOES = tuple(
     )
 )
 _NAMES = sorted({*ALONE, *(name for echo in ECHOES for name in echo.programs if name != ".")})
-_STARTS = re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, _NAMES))})(?![\w\[:-])|\btest\b")
-"""The names of runners, and of what may start and print others."""
+_STARTS = re.compile(
+    rf"(?<![\w.-])(?:{'|'.join(map(re.escape, _NAMES))})(?![\w\[:-]|==|[ \t]+v?\d+\.\d)|\btest\b"
+)
+"""The names of runners, and of what may start and print others; with a version they are a list's
+(``pip list``).
+"""
 
 
 def shell_script(words: Sequence[str]) -> str:

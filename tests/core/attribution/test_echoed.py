@@ -35,6 +35,9 @@ RUNS = (
     ("make test", "./all\nall good\n", ""),
     ("make docs", "grep -rn pytest docs\ndocs/a.md: pytest -q\n", ""),
     ("make test", "if [ -d tests ]; then pytest; fi\n", ""),
+    ("make lint", "pip list\npackaging    24.1\npytest       8.3.2\nruff 0.6\n", ""),
+    ("make lint", "pip freeze\npackaging==24.1\npytest==8.3.2\n", ""),
+    ("make lint", "pytest --version\npytest 8.3.2\n", ""),
     ("cat README.md", "pytest -q\n$ pytest -q\n+ pytest -q\n", ""),
     ("npm test", "\n> app@1.0.0 test\n> ./check.sh\n\npytest -q\n", ""),
 )
