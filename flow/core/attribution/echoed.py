@@ -125,8 +125,8 @@ def echoed_runner(
     ``started`` are commands from builders' files; a printed line may be prose, so it counts only
     where the runner is all that it starts.
     """
-    for text in started[:MOST_READ]:
-        certain = read(text).certain if _STARTS.search(text) else ()
+    for text in list(filter(_STARTS.search, started))[:MOST_READ]:
+        certain = read(text).certain
         if certain:
             return certain[0]
     programs = {base_name(word) for words in commands for word in words}

@@ -91,6 +91,7 @@ def test_what_a_file_holds_may_start_more_than_the_runner() -> None:
     assert missed("tsc -b", "pytest a && pytest b") == "pytest"
     assert missed("command -v jest && jest || echo none") == ""
     assert missed("tsc -b") == ""
+    assert missed(*["tsc -b"] * 50, "jest --ci") == "jest", "only what may be a runner is counted"
     assert missed("$(shell which python3) -m pip install pytest", "ruff check .") == ""
 
 
