@@ -102,7 +102,12 @@ def watched(
     finder = _ProofFinder(words_of, disk)
     for text, folder in commands:
         finder.command(text, posixpath.normpath(folder or "."), 0)
-    patterns = tuple(dict.fromkeys((*finder.patterns, *finder.settings, *finder.replaced)))
+    named = (
+        *finder.patterns,
+        *finder.settings,
+        *itertools.islice(finder.replaced(), MOST_PATTERNS + 1),
+    )
+    patterns = tuple(dict.fromkeys(named))
     return Watched(patterns[:MOST_PATTERNS], len(patterns) > MOST_PATTERNS)
 
 
@@ -118,8 +123,8 @@ class _ProofFinder:
         self._variants_left = _MOST_VARIANTS
         self.patterns: list[str] = []
         self.settings: list[str] = []
-        self.replaced: list[str] = []
-        """Files that would take the place of Python's own modules; the first to be left out."""
+        self.searched: dict[str, None] = {}
+        """The folders in ``PYTHONPATH``, as the starts of patterns."""
 
     def command(self, text: str, folder: str, depth: int) -> None:
         """Add everything that a command's text names, relative to ``folder``."""
@@ -324,8 +329,14 @@ class _ProofFinder:
             place = self._place(folder, path) if path else None
             if place is not None and place != _OUTSIDE:
                 start = "" if place == "." else f"{literal_pattern(place)}/"
-                for module in self._disk.own_modules():
-                    self.replaced += (f"{start}{module}.py", f"{start}{module}/__init__.py")
+                self.searched[start] = None
+
+    def replaced(self) -> Iterator[str]:
+        """Files that would take the place of Python's own modules; the first to be left out."""
+        own = list(self._disk.own_modules()) if self.searched else []
+        for start in self.searched:
+            for module in own:
+                yield from (f"{start}{module}.py", f"{start}{module}/__init__.py")
 
     def _tool(self, word: str, folder: str) -> None:
         """Add a program that a launcher starts, if the project has its own copy."""

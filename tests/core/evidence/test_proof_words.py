@@ -231,6 +231,21 @@ def test_patterns_are_bounded_and_that_is_said() -> None:
     assert len(found.patterns) == MOST_PATTERNS
 
 
+def test_many_runners_search_a_long_python_path_once() -> None:
+    asked: list[str] = []
+
+    class Counting(Tree):
+        def own_modules(self) -> tuple[str, ...]:
+            asked.append("own modules")
+            return super().own_modules()
+
+    folders = ":".join(f"lib{number}" for number in range(100))
+    text = f"export PYTHONPATH={folders}\n" + "python3 -m pytest a\n" * 30
+    found = watched([(text, "")], _simple_commands, Counting())  # type: ignore[arg-type]
+    assert asked == ["own modules"]
+    assert "lib99/json.py" in found.patterns
+
+
 def test_a_literal_pattern_names_its_path() -> None:
     for path in ("a/b.py", "we[i]rd*.py", "back\\slash", "q?"):
         assert literal_name(literal_pattern(path)) == path
