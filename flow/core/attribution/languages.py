@@ -121,6 +121,8 @@ class MultilineReport(NamedTuple):
     pattern: str
     words: Mapping[str, str]
     source: str
+    always: frozenset[str] = frozenset()
+    """Words that every report has; without them the lines are another program's."""
 
 
 BLOCKS = (
@@ -129,7 +131,7 @@ BLOCKS = (
     MultilineReport("bun test", r" (?P<n>\d{1,9}) (?P<word>pass|fail|skip|todo)", {"pass": "passed", "fail": "failed", "skip": "skipped", "todo": "skipped"}, "bun: test_command"),
     MultilineReport("playwright", r"  (?P<n>\d{1,9}) (?P<word>failed|flaky|skipped|interrupted|did not run|passed)(?: \([\d.]+\w+\))?", {"passed": "passed", "flaky": "passed", "failed": "failed", "interrupted": "errors", "skipped": "skipped", "did not run": "skipped"}, "playwright: base reporter"),
     MultilineReport("ava", r"  (?P<n>\d{1,9}) (?P<word>tests? passed|tests? failed|tests? skipped|tests? todo|known failures?|uncaught exceptions?)", {"tests passed": "passed", "test passed": "passed", "tests failed": "failed", "test failed": "failed", "uncaught exception": "errors", "uncaught exceptions": "errors", "tests skipped": "skipped", "test skipped": "skipped", "tests todo": "skipped", "test todo": "skipped", "known failure": "skipped", "known failures": "skipped"}, "ava: default reporter"),
-    MultilineReport("meson", r"(?P<word>Ok|Expected Fail|Fail|Unexpected Pass|Skipped|Ignored|Timeout): {2,}(?P<n>\d{1,9})\s*", {"Ok": "passed", "Expected Fail": "skipped", "Fail": "failed", "Unexpected Pass": "failed", "Skipped": "skipped", "Ignored": "skipped", "Timeout": "errors"}, "meson: mtest"),
+    MultilineReport("meson", r"(?P<word>Ok|Expected Fail|Fail|Unexpected Pass|Skipped|Ignored|Timeout): {2,}(?P<n>\d{1,9})\s*", {"Ok": "passed", "Expected Fail": "skipped", "Fail": "failed", "Unexpected Pass": "failed", "Skipped": "skipped", "Ignored": "skipped", "Timeout": "errors"}, "meson: mtest", frozenset(("Ok", "Fail"))),
     MultilineReport("stestr", r" - (?P<word>Passed|Skipped|Expected Fail|Unexpected Success|Failed): (?P<n>\d{1,9})", {"Passed": "passed", "Skipped": "skipped", "Expected Fail": "skipped", "Unexpected Success": "failed", "Failed": "failed"}, "stestr: subunit_trace"),
     MultilineReport("dotnet test", r" {4,6}(?P<word>Passed|Failed|Skipped): (?P<n>\d{1,9})", {"Passed": "passed", "Failed": "failed", "Skipped": "skipped"}, "vstest: console logger, minimal"),
 )  # fmt: skip
@@ -173,21 +175,22 @@ def blocks(lines: Sequence[str]) -> Iterator[Summary]:
         counts: dict[str, int] = {}
         for match in filter(None, map(_pattern(form.pattern).fullmatch, short)):
             if match["word"] in counts:
-                yield _counted(form, counts)
+                yield from _counted(form, counts)
                 counts = {}
             counts[match["word"]] = int(match["n"])
-        if counts:
-            yield _counted(form, counts)
+        yield from _counted(form, counts)
 
 
-def _counted(form: MultilineReport, counts: Mapping[str, int]) -> Summary:
+def _counted(form: MultilineReport, counts: Mapping[str, int]) -> Iterator[Summary]:
+    if not counts or not form.always <= counts.keys():
+        return
     sums = {"passed": 0, "failed": 0, "errors": 0, "skipped": 0}
     for word, number in counts.items():
         if word in form.words:
             sums[form.words[word]] += number
     failed = sums["failed"] + sums["errors"]
     quote = ", ".join(f"{number} {word}" for word, number in counts.items())
-    return Summary(form.runner, sums["passed"] + failed, sums["skipped"], quote[:120], failed)
+    yield Summary(form.runner, sums["passed"] + failed, sums["skipped"], quote[:120], failed)
 
 
 def tap(lines: Sequence[str]) -> Iterator[Summary]:

@@ -97,6 +97,7 @@ HONEST_RUNS = (
     ("CI=1 npx turbo run test", JEST, "recorded"),
     ("make", "cc -o app main.c\n", "make"),
     ("task test", 'task: Task "build" is up to date\ntask: [test] pytest -q\n' + QUIET, "go-task"),
+    ("./smoke.sh", "Host:     localhost\nTimeout:  30\nSkipped:  2\nall is well\n", "made up"),
     ("meson test -C out", "1/1 adds        OK              0.01s\n\nOk:                 1   \nFail:               0   \n", "meson"),
     ("crystal spec", "..\n\nFinished in 2.1 milliseconds\n2 examples, 0 failures, 0 errors, 0 pending\n", "crystal"),
     ("npx jasmine", "Started\n..\n\n2 specs, 0 failures\nFinished in 0.01 seconds\n", "jasmine"),
