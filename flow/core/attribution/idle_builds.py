@@ -7,6 +7,7 @@ sources as of November 2026.
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 
@@ -133,7 +134,7 @@ _ALWAYS = re.compile(r"-[^-CEfIjlOoW]*B.*|--always-make")
 def _values(words: Sequence[str], short: str, long: str) -> tuple[str, ...]:
     """The values of one option of make, in each of its spellings."""
     values = []
-    for word, after in zip(words, (*words[1:], ""), strict=True):
+    for word, after in itertools.pairwise((*words, "")):
         if word in (short, long):
             values.append(after)
         elif word.startswith(f"{long}="):

@@ -258,6 +258,16 @@ def test_code_that_ends_the_runner_of_a_makefile_with_0(tmp_path: Path) -> None:
         assert said(result) == ("passed", "")
 
 
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+@pytest.mark.parametrize("command", ["make", "make && echo built", "./configure && make"])
+def test_a_make_without_a_word(tmp_path: Path, command: str) -> None:
+    (tmp_path / "Makefile").write_text("app:\n\t@echo made\n")
+    (tmp_path / "configure").write_text("#!/bin/sh\necho configured\n")
+    (tmp_path / "configure").chmod(0o755)
+    (result,) = run(tmp_path, command)
+    assert said(result) == ("passed", "")
+
+
 def test_a_checker_whose_files_are_gone(tmp_path: Path) -> None:
     """Linters that print nothing, and pass on nothing."""
     for name in ("flake8", "ruff"):
