@@ -13,8 +13,8 @@ MOST_COMMANDS = 2000
 """Commands of a target that are read."""
 LONGEST_COMMAND = 4000
 """Characters of one command of a recipe."""
-_TARGET = re.compile(r"^([A-Za-z0-9][\w-]*) *:(?![:=])", re.MULTILINE | re.ASCII)
 _RULE = re.compile(r"(?!\t)([^:=#]*):(?![:=])([^#;]*)")
+_INCLUDES = re.compile(r"[ \t]*-?s?include\s")
 _NEVER_SURE = re.compile(r"^[ \t]*-?s?include\s|^define\s|\$\(eval\b|%|^\.DEFAULT\b", re.MULTILINE)
 """Lines of a makefile that may add rules which its other lines do not show."""
 _SETS = re.compile(r"^([A-Za-z_]\w*)[ \t]*(?:[:?]|::)?=[ \t]*([^\n#]*)", re.MULTILINE)
@@ -33,8 +33,20 @@ class MakeRule(NamedTuple):
 
 def first_target(makefile: str) -> str:
     """The target that make takes if none is named; empty if the makefile does not show it."""
-    match = _TARGET.search(makefile)
-    return match[1] if match is not None else ""
+    text = _joined(makefile)
+    if ".DEFAULT_GOAL" in text:
+        chosen = re.findall(r"^\.DEFAULT_GOAL *[:?]*= *([\w.-]+) *$", text, re.MULTILINE)
+        return chosen[0] if len(chosen) == text.count(".DEFAULT_GOAL") == 1 else ""
+    for line in text.split("\n"):
+        if line.startswith("$") or _INCLUDES.match(line):
+            return ""  # it may add rules
+        heading = _RULE.match(line) or _DOUBLE_COLON.match(line)
+        if heading is None or "=" in line[heading.end(1) :].partition(";")[0]:
+            continue  # no rule, or a variable of a target
+        for word in heading[1].split():
+            if "%" not in word and (word[0] != "." or "/" in word):
+                return "" if "$" in word else word
+    return ""
 
 
 def may_be_phony(goal: str, makefile: str) -> bool:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from flow.core.attribution.makefiles import prerequisites, recipe_lines
+from flow.core.attribution.makefiles import first_target, prerequisites, recipe_lines
 from tests.support.pace import exceeds
 
 MAKEFILE = """\
@@ -32,6 +32,26 @@ def test_the_recipe_of_a_target() -> None:
     assert recipe_lines("test", MAKEFILE) == ["cargo test $X", "python3 -m pytest -q  \t  tests"]
     assert recipe_lines("lint", MAKEFILE) == ["ruff check ."]
     assert recipe_lines("gone", MAKEFILE) == []
+
+
+@pytest.mark.parametrize(
+    ("makefile", "target"),
+    [
+        (MAKEFILE, "all"),
+        ("V := 1\n.PHONY: test\nb: X=1\ntest: b\n\tpytest\n", "test"),
+        ("bin/app: main.go\n\tgo build\ntest:\n\tgo test ./...\n", "bin/app"),
+        ("app.js: a.ts\n\ttsc\ntest:\n\tjest\n", "app.js"),
+        ("all:: app\ntest:\n\tpytest\n", "all"),
+        (".DEFAULT_GOAL := build\ntest:\n\tpytest\nbuild:\n\tcc\n", "build"),
+        (".DEFAULT_GOAL = $(X)\ntest:\n\tpytest\n", ""),
+        ("$(BIN): main.go\n\tgo build\ntest:\n\tgo test ./...\n", ""),
+        ("%.o: %.c\n\tcc\ntest:\n\tpytest\n", "test"),
+        ("-include common.mk\ntest:\n\tpytest\n", ""),
+        ("\ttest: a\n", ""),
+    ],
+)
+def test_the_target_without_a_name(makefile: str, target: str) -> None:
+    assert first_target(makefile) == target
 
 
 @pytest.mark.parametrize(
