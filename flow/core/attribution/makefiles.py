@@ -14,6 +14,8 @@ MOST_COMMANDS = 2000
 LONGEST_COMMAND = 4000
 """Characters of one command of a recipe."""
 _RULE = re.compile(r"(?!\t)([^:=#]*):(?![:=])([^#;]*)")
+_CONDITION = re.compile(r" *(?:(ifn?def|ifn?eq)|endif)\b")
+_ONE_SHELL = re.compile(r"^\.ONESHELL\b", re.MULTILINE)
 _INCLUDES = re.compile(r"[ \t]*-?s?include\s")
 _NEVER_SURE = re.compile(r"^[ \t]*-?s?include\s|^define\s|\$\(eval\b|%|^\.DEFAULT\b", re.MULTILINE)
 """Lines of a makefile that may add rules which its other lines do not show."""
@@ -24,7 +26,10 @@ _DEEPEST = 3
 
 
 class MakeRule(NamedTuple):
-    """One rule. ``commands`` leaves out those whose failure make ignores (``-``)."""
+    """One rule.
+
+    ``commands`` leaves out those whose failure make ignores (``-``), and those under a condition.
+    """
 
     targets: list[str]
     needed: list[str]
@@ -79,10 +84,13 @@ def prerequisites(goal: str, makefile: str) -> tuple[str, ...] | None:
 def recipe_lines(goal: str, makefile: str) -> list[str]:
     """The commands of a target and of what it is made of, as make would print them.
 
-    Variables that the makefile sets have their values.
+    Variables that the makefile sets once have their values.
     """
     text = _joined(makefile)
-    values = {name: value[:LONGEST_COMMAND] for name, value in _SETS.findall(text)}
+    values: dict[str, str] = {}
+    for name, value in _SETS.findall(text):
+        values[name] = f"$({name})" if name in values else value[:LONGEST_COMMAND]
+    one_shell = _ONE_SHELL.search(text) is not None
     rules: dict[str, list[MakeRule]] = {}
     for rule in _rules(text):
         for target in rule.targets:
@@ -96,7 +104,7 @@ def recipe_lines(goal: str, makefile: str) -> list[str]:
             rule.commands.clear()
             for name in needed if depth else ():
                 follow(name, depth - 1)
-            for command in commands:
+            for command in ["\n".join(commands)] if one_shell and commands else commands:
                 expanded = _expanded(_expanded(command[:LONGEST_COMMAND], values), values)
                 lines.append(expanded.replace("$$", "$"))
 
@@ -113,12 +121,16 @@ def _rules(text: str) -> list[MakeRule]:
     """The rules of a makefile whose continued lines are joined, in order."""
     rules: list[MakeRule] = []
     recipe: list[str] = []
+    conditions = 0
     for line in text.split("\n"):
         heading = _RULE.match(line)
+        condition = _CONDITION.match(line)
         if line.startswith("\t"):
             command = line.strip().lstrip("@+ ")
-            if command and not command.startswith("-"):
+            if command and not command.startswith("-") and not conditions:
                 recipe.append(command)
+        elif condition is not None:
+            conditions = max(conditions + (1 if condition[1] else -1), 0)
         elif heading is not None:
             recipe = []
             rules.append(MakeRule(heading[1].split(), heading[2].split(), recipe))

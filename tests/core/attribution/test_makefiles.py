@@ -69,6 +69,18 @@ def test_what_a_target_is_made_of(makefile: str, needed: tuple[str, ...] | None)
     assert not exceeds(time.process_time() - began, 5)
 
 
+def test_what_make_may_not_run_is_no_recipe() -> None:
+    either = "ifdef CI\ntest:\n\tpytest\nelse\ntest:\n\t./run.sh\nendif\nlint:\n\truff check\n"
+    assert recipe_lines("test", either) == []
+    assert recipe_lines("lint", either) == ["ruff check"]
+    within = "test:\n\t./a\nifeq ($(X),a:b)\n\tpytest\nendif\n\t./b\n"
+    assert recipe_lines("test", within) == ["./a", "./b"]
+    twice = "ifdef CI\nRUN = ./run.sh\nelse\nRUN = pytest\nendif\ntest:\n\t$(RUN) -q\n"
+    assert recipe_lines("test", twice) == ["$(RUN) -q"]
+    whole = ".ONESHELL:\ntest:\n\t@if [ -n '$$CI' ]; then\n\tpytest\n\tfi\n"
+    assert recipe_lines("test", whole) == ["if [ -n '$CI' ]; then\npytest\nfi"]
+
+
 def test_targets_in_a_circle_and_long_values_end() -> None:
     circle = "".join(f"t{n}: t{(n + 1) % 9} t{(n + 2) % 9}\n\t@echo {n}\n" for n in range(9))
     assert len(recipe_lines("t0", circle)) < 100
