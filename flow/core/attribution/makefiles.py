@@ -19,6 +19,8 @@ _ONE_SHELL = re.compile(r"^\.ONESHELL\b", re.MULTILINE)
 _INCLUDES = re.compile(r"[ \t]*-?s?include\s")
 _NEVER_SURE = re.compile(r"^[ \t]*-?s?include\s|^define\s|\$\(eval\b|%|^\.DEFAULT\b", re.MULTILINE)
 """Lines of a makefile that may add rules which its other lines do not show."""
+_DOUBLE_COLON = re.compile(r"^([^\t\n:=#][^\n:=#]*)::(?![:=])", re.MULTILINE)
+"""The targets of a rule that runs each time if it names no prerequisite."""
 _SETS = re.compile(r"^([A-Za-z_]\w*)[ \t]*(?:[:?]|::)?=[ \t]*([^\n#]*)", re.MULTILINE)
 _VARIABLE = re.compile(r"\$[({](\w+)[)}]")
 _DEEPEST = 3
@@ -60,7 +62,7 @@ def may_be_phony(goal: str, makefile: str) -> bool:
     if re.search(r"^[ -]?s?include\s", text, re.MULTILINE):
         return True
     named = re.findall(r"^\.PHONY\s*:([^\n#]*)", text, re.MULTILINE)
-    named += re.findall(r"^([^\t#=:\n]*)::(?![:=])", text, re.MULTILINE)
+    named += _DOUBLE_COLON.findall(text)
     return any("$" in line or goal in line.split() for line in named)
 
 
