@@ -24,7 +24,7 @@ class TooLate(BaseException):
 def set_alarm(seconds: float) -> None:
     """Raise :class:`TooLate` after this many seconds of real time; 0 cancels that.
 
-    Whatever is done meanwhile has to be safe against a kill at any moment.
+    The work meanwhile must be safe against a kill at any moment.
     """
     if seconds:
         signal.signal(signal.SIGALRM, _ring)
