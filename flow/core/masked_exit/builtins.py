@@ -8,7 +8,7 @@ from flow.core.masked_exit.programs import OTHER
 from flow.core.masked_exit.states import (
     SOME,
     State,
-    as_heard,
+    as_examined,
     inner_text,
     put,
     unquoted,
@@ -76,7 +76,7 @@ class Builtins:
             if value == ANY or value.startswith(JOB):
                 ends.add(state._replace(status=SOME))
             elif value == TOLD:
-                ends |= with_status(as_heard(state), (0, 1))
+                ends |= with_status(as_examined(state), (0, 1))
             elif re.fullmatch(r"-?[0-9]{1,9}", value):
                 ends.add(state._replace(status=int(value) % 256))
             elif value == "":
@@ -187,7 +187,7 @@ class Builtins:
         if all(value.startswith(JOB) for value in values):
             ended = {state._replace(status=int(value.removeprefix(JOB))) for value in values}
             return self._failing(ended)
-        return self._failing(with_status(as_heard(state) if state.job else state, (0, 1)))
+        return self._failing(with_status(as_examined(state) if state.job else state, (0, 1)))
 
 
 def _assigned(node: ShellNode) -> set[str]:

@@ -25,13 +25,13 @@ from flow.core.masked_exit.runner_names import Runner, runner_of, started
 from flow.core.masked_exit.shell import LAST, ShellNode, base_name, plain_command
 from flow.core.masked_exit.states import (
     FAILED,
-    HEARD,
+    FAILURE_EXAMINED,
     MOST_DEPTH,
     PASSED,
     SOME,
     State,
     TooMuch,
-    as_heard,
+    as_examined,
     inner_text,
     with_status,
 )
@@ -71,7 +71,11 @@ class Commands(Builtins):
 
     def _kept(self, value: str, state: State, states: States) -> str:
         """``value``, or :data:`TOLD` for an unknown one that is only set after a failure."""
-        if value == UNKNOWN and state.check == FAILED and all(s.check == FAILED for s in states):
+        if (
+            value == UNKNOWN
+            and state.runner_end == FAILED
+            and all(s.runner_end == FAILED for s in states)
+        ):
             return TOLD
         return value
 
@@ -80,7 +84,7 @@ class Commands(Builtins):
         return {state._replace(status=SOME) for state in states} if node.reads else set()
 
     def _with_files(self, state: State, node: ShellNode) -> State:
-        if not node.writes or state.check not in (FAILED, PASSED):
+        if not node.writes or state.runner_end not in (FAILED, PASSED):
             return state
         return state._replace(written=state.written | set(node.writes))
 
@@ -93,9 +97,11 @@ class Commands(Builtins):
                     after._replace(status=state.status) for after in self._substituted(node, state)
                 }
             for before in begun:
-                answer = before.check == FAILED != state.check and node.words[:1] in _TESTING
+                answer = (
+                    before.runner_end == FAILED != state.runner_end and node.words[:1] in _TESTING
+                )
                 asks = answer and any(LAST in source for source in node.source)
-                ends |= set(self._simple(node, as_heard(before) if asks else before, states))
+                ends |= set(self._simple(node, as_examined(before) if asks else before, states))
         return {end._replace(pipe=()) for end in ends} | self._missing(node, states)
 
     def _simple(self, node: ShellNode, state: State, states: States) -> Iterable[State]:
@@ -173,7 +179,7 @@ class Commands(Builtins):
         """Run a command whose name is in a variable: ``$ok``, ``$RUNNER -q``."""
         (value,) = word_values(None, command.source[0], state.lookup())[:1] or (UNKNOWN,)
         if value == TOLD:
-            return self._failing(with_status(as_heard(state), (0, 1)))
+            return self._failing(with_status(as_examined(state), (0, 1)))
         if "\0" in value or not _PLAIN.fullmatch(value):
             return self._failing(self._program(node, command, state))
         given = tuple(value.split())
@@ -217,12 +223,14 @@ class Commands(Builtins):
         if words[0] in TESTS:
             statuses = tested(words, command.source, state.lookup())
             return (
-                with_status(state, statuses) if statuses else with_status(as_heard(state), (0, 1))
+                with_status(state, statuses)
+                if statuses
+                else with_status(as_examined(state), (0, 1))
             )
         if reads_only(words, set(state.written)):
             return with_status(state, ZERO)
         if decides_by_file(words, state.written):
-            state = as_heard(state)
+            state = as_examined(state)
         return with_status(state, alone(words))
 
     def _flags(self, node: ShellNode, state: State) -> list[str]:
@@ -242,22 +250,26 @@ class Commands(Builtins):
         self.run.seen[words] = None
         again = (
             self.retry
-            and state.check == FAILED
+            and state.runner_end == FAILED
             and runner.name == self.run.runner
             and _same_tests(words, self.run.followed or ())
         )
         if self.run.followed is None:  # any runner is followed: only its start counts
-            return with_status(state._replace(check=PASSED), (0, 1))
+            return with_status(state._replace(runner_end=PASSED), (0, 1))
         if words != self.run.followed and not again:
             return with_status(state, (0, 1))
         self.run.second_try = self.run.second_try or again
         files = {word.rpartition("=")[2] for word in words[1:] if word is not None}
         state = state._replace(written=state.written | {f for f in files if f.endswith(_REPORTS)})
-        good = state.check if state.check in (FAILED, HEARD) and not again else PASSED
-        bad = state.check if state.check == HEARD else FAILED
-        checked = {state._replace(status=0, check=good)}
+        good = (
+            state.runner_end
+            if state.runner_end in (FAILED, FAILURE_EXAMINED) and not again
+            else PASSED
+        )
+        bad = state.runner_end if state.runner_end == FAILURE_EXAMINED else FAILED
+        checked = {state._replace(status=0, runner_end=good)}
         failed = fails_with(words, runner.name)
-        return checked | {state._replace(status=code, check=bad) for code in failed}
+        return checked | {state._replace(status=code, runner_end=bad) for code in failed}
 
     def _nested(self, text: str, command: ShellNode, state: State) -> set[State]:
         words = command.words
@@ -266,7 +278,7 @@ class Commands(Builtins):
             return with_status(state, (0, 1))
         options, _ = shell_options(words)
         begun = State(
-            check=state.check,
+            runner_end=state.runner_end,
             pipefail="pipefail" in options,
             errexit="e" in options or "errexit" in options,
             values=state.values if text not in words else (),  # expanded by the outer shell
@@ -276,7 +288,8 @@ class Commands(Builtins):
         if not without_shell(words)[1]:  # the program around it may fail by itself
             ended |= with_status(begun, OTHER)
         return {
-            state._replace(status=end.status, check=end.check, written=end.written) for end in ended
+            state._replace(status=end.status, runner_end=end.runner_end, written=end.written)
+            for end in ended
         }
 
 

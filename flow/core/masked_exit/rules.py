@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MOST_NESTED = 4
 """Depth of shells inside shells (``bash -c "bash -c ..."``) that is examined."""
-MOST_CHECKS = 12
+MOST_RUNNERS = 12
 """Number of different runners that are followed one by one."""
 
 
@@ -37,12 +37,12 @@ class Exits(NamedTuple):
     masked_exit: str = ""
     """Reason that it can show no failure; empty if it can show one."""
     certain: tuple[str, ...] = ()
-    """Report forms of the runners that every exit 0 has started."""
+    """Report formats of the runners that have surely started whenever the command exits 0."""
     second_try: bool = False
     """Whether a runner is started again after a failure; then the last try counts."""
     guarded: str = ""
-    """The one runner in it, if it can end with 0 without starting it. Of several runners without a
-    report form, the first, if none of them must start.
+    """Name of the one runner, if the command can skip it and still exit 0; else empty. Of several
+    runners without a report format, the first, if all of them can be skipped.
     """
     inverted: bool = False
     """Whether it is 0 only if a runner fails: ``! pytest tests/known_broken``."""
@@ -57,38 +57,38 @@ def exits(node: ShellNode, parse: Parse) -> Exits:
         _deciding_command(command) for command in (*commands(node), *nested_commands(node, parse))
     ]
     functions = _functions(node)
-    checks = [
+    runners = [
         _name(command.words)
         for command in everything
         if command.words[:1] not in functions and runner_of(command.words)
     ]
-    lost = next(iter(checks), "") or next((_name(c.words) for c in everything if _fails(c)), "")
+    lost = next(iter(runners), "") or next((_name(c.words) for c in everything if _fails(c)), "")
     try:
         run = ShellRun(parse)
         ended = process(run, node, State(pipefail=True))
         if lost and all(state.status == 0 for state in ended):
             return Exits(f"the command's exit status is 0 even where {lost} fails")
-        analysis = _followed(node, parse, list(run.seen)[:MOST_CHECKS])
-        if checks and not analysis.masked_exit and not any(map(report_of, run.seen)):
-            without = any(state.status == 0 and not state.check for state in ended)
-            return analysis._replace(guarded=checks[0].strip("`") if without else "")
+        analysis = _followed(node, parse, list(run.seen)[:MOST_RUNNERS])
+        if runners and not analysis.masked_exit and not any(map(report_of, run.seen)):
+            without = any(state.status == 0 and not state.runner_end for state in ended)
+            return analysis._replace(guarded=runners[0].strip("`") if without else "")
         return analysis
     except (TooMuch, RecursionError):
-        if not checks:
+        if not runners:
             return Exits()
-        return Exits(f"nothing tells whether the status of {checks[0]} reaches the end: too much")
+        return Exits(f"nothing tells whether the status of {runners[0]} reaches the end: too much")
 
 
-def _followed(node: ShellNode, parse: Parse, checks: list[tuple[str | None, ...]]) -> Exits:
+def _followed(node: ShellNode, parse: Parse, runners: list[tuple[str | None, ...]]) -> Exits:
     """The combined facts of all runners, each followed on its own."""
     certain: dict[str, None] = {}
     second_try = False
     guarded = ""
     inverted = [part.kind for part in node.parts] == ["not"]
-    for words in checks:
+    for words in runners:
         run = ShellRun(parse, words)
         ended = process(run, node, State(pipefail=True))
-        passes = {state.check for state in ended if state.status == 0}
+        passes = {state.runner_end for state in ended if state.status == 0}
         name = _name(words)
         if FAILED in passes and PASSED in passes:
             return Exits(f"the exit status can be 0 although {name} fails: it does not reach it")
@@ -100,7 +100,7 @@ def _followed(node: ShellNode, parse: Parse, checks: list[tuple[str | None, ...]
         elif report_of(words):
             guarded = guarded or name.strip("`")
     certain.pop("", None)
-    return Exits("", tuple(certain), second_try, guarded if len(checks) == 1 else "", inverted)
+    return Exits("", tuple(certain), second_try, guarded if len(runners) == 1 else "", inverted)
 
 
 def _functions(node: ShellNode) -> set[tuple[str | None, ...]]:

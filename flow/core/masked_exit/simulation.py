@@ -17,7 +17,7 @@ from flow.core.masked_exit.states import (
     ShellRun,
     State,
     TooMuch,
-    as_heard,
+    as_examined,
     put,
     with_status,
 )
@@ -90,7 +90,7 @@ class Shell(Commands):
         begun = state._replace(**changes)  # type: ignore[arg-type]
         ends = self.process(node, begun, tested=self.tested)
         return [
-            (state._replace(status=end.status, check=end.check, written=end.written), end)
+            (state._replace(status=end.status, runner_end=end.runner_end, written=end.written), end)
             for end in ends
         ]
 
@@ -129,7 +129,7 @@ class Shell(Commands):
     def _branch(self, node: ShellNode, states: States) -> States:
         """The states after a branch; if only a failure leads here, a runner is a second try."""
         before = self.retry
-        self.retry = before or (bool(states) and all(s.check == FAILED for s in states))
+        self.retry = before or (bool(states) and all(s.runner_end == FAILED for s in states))
         ends = self.node(node, states)
         self.retry = before
         return ends
@@ -181,7 +181,7 @@ class Shell(Commands):
             going, passed = set(), set()
             for state in states:
                 values = word_values(node.words[0], node.source[0], state.lookup())
-                known = as_heard(state) if TOLD in values else state
+                known = as_examined(state) if TOLD in values else state
                 taken, left = fitting(values, patterns)
                 going |= {known} if taken else set()
                 passed |= {known} if left else set()
@@ -224,7 +224,7 @@ class Shell(Commands):
             new = frozenset(states - seen)
             seen |= new
             before = self.retry
-            self.retry = before or all(state.check == FAILED for state in new)
+            self.retry = before or all(state.runner_end == FAILED for state in new)
             going: set[State] = set()
             for state in new:
                 for asked in self._condition(condition, frozenset((state,))):
@@ -254,7 +254,7 @@ class Shell(Commands):
         for state in states:
             for after in self._substituted(node, state):
                 values = word_values(word, source, state.lookup())
-                if node.parts and after.check == FAILED != state.check and LAST in source:
+                if node.parts and after.runner_end == FAILED != state.runner_end and LAST in source:
                     values = [TOLD]
                 for value in values:
                     ends.add(after.setting(name, self._kept(value, state, states)))
@@ -283,6 +283,9 @@ class Shell(Commands):
 
 
 def _waits(condition: ShellNode, *, going_on: bool) -> bool:
-    """Whether a loop repeats until something succeeds; then its own failure is a time-out."""
+    """Whether this is a waiting loop (``until``, ``while ! x``, ``while true``).
+
+    Ended by a time-out, it exits with a status that is not 0.
+    """
     words = condition.words
     return not going_on or condition.kind == "not" or words in (("true",), (":",))

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from flow.core.masked_exit.shell import ShellNode
 
 MOST_DEPTH = 12
-FAILED, PASSED, HEARD = "failed", "passed", "heard"
-"""States of the followed runner; ``HEARD``: it failed, and a later command examines that."""
+FAILED, PASSED, FAILURE_EXAMINED = "failed", "passed", "examined"
+"""Ends of the followed runner; ``FAILURE_EXAMINED``: a later command examined its failure."""
 SOME = -1
 """A status that is not 0 and otherwise unknown."""
 
@@ -29,8 +29,8 @@ class State(NamedTuple):
     """The shell's state after one path to a place."""
 
     status: int = 0
-    check: str = ""
-    """Empty until the followed runner has ended."""
+    runner_end: str = ""
+    """How the followed runner ended, as above; empty until it has."""
     pipefail: bool = False
     errexit: bool = False
     options: frozenset[str] = frozenset()
@@ -76,7 +76,7 @@ def put(pairs: Numbered, name: str, number: int | None) -> Numbered:
 
 
 def with_status(state: State, statuses: Iterable[int]) -> set[State]:
-    """A state for each of the statuses; 1 represents any but 0."""
+    """A state for each of the statuses; each that is not 0 becomes :data:`SOME`."""
     return {state._replace(status=SOME if status else 0) for status in statuses}
 
 
@@ -99,9 +99,9 @@ def unquoted(source: str) -> str | None:
     return re.sub(r'\\(["$`\\])', r"\1", source[1:-1])
 
 
-def as_heard(state: State) -> State:
+def as_examined(state: State) -> State:
     """The state after a command that examined the failure: it is not lost."""
-    return state._replace(check=HEARD) if state.check == FAILED else state
+    return state._replace(runner_end=FAILURE_EXAMINED) if state.runner_end == FAILED else state
 
 
 class ShellRun:
