@@ -1,10 +1,13 @@
 """The run record: the trust anchor of a checkout's runs, given to every writer of them.
 
 Only entries that the user's own state folder vouches for count (SPEC 1). Anyone who can write in
-the checkout can write entries that fit the chain: it has no secret. So an entry counts only if the
-pinned head (:mod:`flow.adapters.chain.pinned_heads`) is the hash of an entry that leads back to it,
-``prev`` by ``prev``, and it is in no gap of Flow's pins; or if this very session appended it. The
-same holds for the small files of a run, by their digests.
+the checkout can write entries that fit the chain: it has no secret. So an entry counts only if
+
+* following ``prev`` from the pinned head (:mod:`flow.adapters.chain.pinned_heads`) reaches it, and
+  its number lies in no span that Flow did not pin, or
+* this session appended it.
+
+A small file of a run counts if its digest is pinned, or this session wrote it.
 
 A session is a command, a stop of an agent, or a caller's checkout object. An evaluation in it::
 
@@ -13,7 +16,7 @@ A session is a command, a stop of an agent, or a caller's checkout object. An ev
         record.run(run_id).appended(…)  # by the writers of evidence
         record.settle(goal_id)          # entries that do not count are discounted: pin the others
         record.commit(run_id)           # the run's heads are to be pinned
-        record.abort(goal_id)           # entries that were not settled are never vouched for
+        record.abort(goal_id)           # in a `finally`: forget what was not settled
 """
 
 from __future__ import annotations
@@ -84,7 +87,7 @@ class RunRecord:
             run.settle(goal_id)
 
     def abort(self, goal_id: str) -> None:
-        """Never vouch for this goal's entries that were not settled."""
+        """Never vouch for this goal's entries that were not settled; no effect after `settle`."""
         self._measured.discard(goal_id)
         for run in self._runs.values():
             run.abort(goal_id)

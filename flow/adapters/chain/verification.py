@@ -51,15 +51,19 @@ class RunVerification:
         ``goal_ids`` are names to suggest for an unknown run. Raises :class:`InputError` for such a
         run, and for an invalid ref.
         """
-        here = witnesses.here(self._top, self._folders)
-        other = witnesses.at(self._repo, against, self._folders) if against is not None else None
+        here = witnesses.heads_in_working_tree(self._top, self._folders)
+        other = (
+            witnesses.heads_at_commit(self._repo, against, self._folders)
+            if against is not None
+            else None
+        )
         warnings = [*here.warnings, *(other.warnings if other is not None else ())]
         if other is not None:
             warnings += self._silent(other, str(against))
         present = chain_check.run_ids(self._top)
         absent = [name for name in present if self.elsewhere(name, here)]
         warnings += [
-            f"run {name} has its evidence elsewhere; {here.runs[name][0].who} tells of it"
+            f"run {name} has its evidence elsewhere; {here.runs[name][0].where} tells of it"
             for name in absent
             if run_id in (None, name)
         ]
@@ -84,7 +88,8 @@ class RunVerification:
         findings = self._unknown_trailers(commits, rows, present)
         if run_id is None:
             warnings += [
-                f"run {name} is not here; {heads[0].who} tells of it (runs are not tracked by git)"
+                f"run {name} is not here; {heads[0].where} tells of it "
+                "(runs are not tracked by git)"
                 for name, heads in sorted(here.runs.items())
                 if name not in known
             ]
@@ -132,9 +137,9 @@ class RunVerification:
     ) -> CheckedRun:
         if present:
             return chain_check.check(self._top, run_id, pinned, heads, sought)
-        who = chain_check.OWN if pinned is not None else heads[0].who
+        where = chain_check.OWN if pinned is not None else heads[0].where
         head = pinned.ledger if pinned is not None else heads[0].head
-        text = f"has vanished; known to {who}" + (f" ({head})" if head is not None else "")
+        text = f"has vanished; known to {where}" + (f" ({head})" if head is not None else "")
         rel = layout.run_dir(run_id)
         vanished = ChainFinding("vanished", run_id, rel, text)
         return chain_check.CheckedRun(run_id, None, 0, (vanished,))
@@ -147,13 +152,13 @@ class RunVerification:
         checked = {row.run_id for row in rows}
         others = [name for name in present if name not in checked]
         findings = []
-        for head, who in commits:
+        for head, where in commits:
             if head in seen:
                 continue
             entries = (ledger_file.at(self._top, name, head.number) for name in others)
             if any(entry is not None and entry.head == head for entry in entries):
                 continue
-            text = f"no run here has entry {head.number} as {who} knows it ({head})"
+            text = f"no run here has entry {head.number} as {where} knows it ({head})"
             findings.append(ChainFinding("missing", "", layout.RUNS, text, head.number))
         return findings
 
@@ -187,7 +192,7 @@ class RunVerification:
             return None  # no state folder: nothing is pinned
 
     def _journalled(self, run_id: str) -> list[WitnessedHead]:
-        return witnesses.here(self._top, self._folders).runs.get(run_id, [])
+        return witnesses.heads_in_working_tree(self._top, self._folders).runs.get(run_id, [])
 
 
 def _document(

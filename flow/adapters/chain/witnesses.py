@@ -39,7 +39,7 @@ class WitnessedHeads(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def here(root: str, folders: Sequence[str]) -> WitnessedHeads:
+def heads_in_working_tree(root: str, folders: Sequence[str]) -> WitnessedHeads:
     """The heads in the journals of the working tree; ``folders`` are the journal folders."""
     runs: dict[str, list[WitnessedHead]] = {}
     warnings: list[str] = []
@@ -54,7 +54,7 @@ def here(root: str, folders: Sequence[str]) -> WitnessedHeads:
     return WitnessedHeads(runs, (), tuple(warnings))
 
 
-def at(repo: Repo, ref: str, folders: Sequence[str]) -> WitnessedHeads:
+def heads_at_commit(repo: Repo, ref: str, folders: Sequence[str]) -> WitnessedHeads:
     """The heads in the journals and the commits at a git ref.
 
     Raises :class:`InputError` if it names no commit, :class:`GitError` if git cannot answer.
@@ -88,7 +88,7 @@ def _tracked(repo: Repo, commit: str, folders: Sequence[str]) -> list[str]:
 
 
 def _collect(
-    data: bytes, rel: str, who: str, runs: dict[str, list[WitnessedHead]], warnings: list[str]
+    data: bytes, rel: str, where: str, runs: dict[str, list[WitnessedHead]], warnings: list[str]
 ) -> None:
     if b"ledger_head" not in data:
         return
@@ -105,7 +105,7 @@ def _collect(
             run_id = ids.run_id(bundle.removeprefix(f"{layout.RUNS}/"))
         except FlowError:
             continue
-        witnessed = WitnessedHead(head, who)
+        witnessed = WitnessedHead(head, where)
         if witnessed not in runs.setdefault(run_id, []):
             runs[run_id].append(witnessed)
 

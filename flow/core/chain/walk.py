@@ -59,10 +59,10 @@ class Line(NamedTuple):
 
 
 class WitnessedHead(NamedTuple):
-    """A head recorded outside the ledger; ``who`` names the witness."""
+    """A head recorded outside the ledger; ``where``: in which journal, commit or other place."""
 
     head: Head
-    who: str
+    where: str
 
 
 class RecordedDigests(NamedTuple):

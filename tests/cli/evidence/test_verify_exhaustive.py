@@ -54,7 +54,7 @@ class Run(NamedTuple):
         top, run_id = str(self.repo.path), self.folder.name
         context = Context(top, self.environ)
         folders = [context.settings.settings.journal_dir, layout.JOURNAL_DIR]
-        heads = list(witnesses.here(top, folders).runs[run_id])
+        heads = list(witnesses.heads_in_working_tree(top, folders).runs[run_id])
         kept = context.heads.read(run_id)
         assert kept is not None
 
