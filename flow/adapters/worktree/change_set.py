@@ -5,11 +5,11 @@ involved; the working tree is walked and hashed by Flow itself (``walk.py``). So
 to look away from a file matters: index flags, ``fileMode``, ``trustctime``, ``core.worktree``,
 filters, ignore rules set later.
 
-A path that a sparse checkout leaves out is absent, and so a deletion, unless it was absent at
-activation already; a path marked intent-to-add counts as staged.
+A path missing because of a sparse checkout counts as deleted, unless it was already missing at
+activation; a path marked intent-to-add counts as staged.
 
-In a warm checkout a snapshot starts no git process; it starts one each if HEAD moved since the last
-one, if the index has changed, and if untracked names are new.
+In a warm checkout a snapshot starts one git process for each of these that happened since the last
+snapshot: HEAD moved, the index changed, new untracked names. If none did, it starts none.
 """
 
 from __future__ import annotations
@@ -87,15 +87,15 @@ def snapshot(
 
 def _changes(scan: Scan, base: str) -> Changes:
     """Changes of a scan in their order; packed if there are many."""
-    runs = [iter(in_order(run)) for run in scan.runs]
-    some = list(islice(chain.from_iterable(runs), PLAIN + 1))
+    batches = [iter(in_order(batch)) for batch in scan.batches]
+    some = list(islice(chain.from_iterable(batches), PLAIN + 1))
     if len(some) <= PLAIN:
         return tuple(in_order(some))
     from heapq import merge
 
     from flow.core.boundary.packed import PackedChanges
 
-    rest = merge(in_order(some), *runs, key=order_key)
+    rest = merge(in_order(some), *batches, key=order_key)
     return PackedChanges.of(rest, len(base) // 2)
 
 
@@ -190,7 +190,7 @@ def collect(
             code="unsettled",
         )
     changes, ignored = [], {}
-    for change in (change for run in scan.runs for change in run):
+    for change in (change for batch in scan.batches for change in batch):
         if isinstance(change, Ignored):
             ignored[change.path] = entry_digest(change.worktree)
         else:

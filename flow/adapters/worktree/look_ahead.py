@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from flow.startup.typing import Any
 
 _SHARE = 0.55
-"""Share of the work: this process has the index and the changed files beside its own."""
+"""The second process's share. It gets more than half, since this one also handles the index and
+the changed files.
+"""
 _FOLDER = 6
 """Cost of opening and listing a folder, in looks at a file."""
 

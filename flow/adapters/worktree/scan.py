@@ -60,8 +60,8 @@ _staged_entries_cache: dict[
 class Scan(NamedTuple):
     """One repository's changes, with those of its submodules, as paths below the top level."""
 
-    runs: list[list[PathChange] | Iterator[PathChange]]
-    """Iterators are in the order of their paths: there may be very many changes."""
+    batches: list[list[PathChange] | Iterator[PathChange]]
+    """The changes. Iterators are in the order of their paths: there may be very many."""
     problems: list[str]
     rules: dict[str, str]
     """The ignore rules that were met, if they are collected."""
@@ -81,7 +81,7 @@ class Scan(NamedTuple):
     def joined(self, part: Scan) -> Scan:
         """This scan with that of a submodule."""
         return Scan(
-            self.runs + part.runs,
+            self.batches + part.batches,
             self.problems + part.problems,
             self.rules | part.rules,
             self.locked | part.locked,
