@@ -117,8 +117,9 @@ class Context:
     def be_lenient(self, *run_ids: str | None) -> tuple[str, ...]:
         """Take the settings as far as they can be read; returns what is wrong with the rest.
 
-        For the Stop hook: a broken file turns no check off, so of what the readable parts say the
-        stricter counts (SPEC 8). With ``run_ids`` as in :meth:`take_settings_of`.
+        For the Stop hook: a broken settings file must not switch a check off, so of the values that
+        can still be read the stricter one is used (SPEC 8). With ``run_ids`` as in
+        :meth:`take_settings_of`.
         """
         from flow.adapters.user_state.settings import load_lenient
 
@@ -363,9 +364,9 @@ class Context:
 
     def base_runs(self, goal: Goal) -> Mapping[str, BaseRun]:
         """The commands on the base commit as they are on record (red first)."""
-        from flow.app.evaluation.baselines import recorded_runs
+        from flow.app.evaluation.baselines import recorded_base_runs
 
-        return recorded_runs(lambda: self.notes("baselines"), goal)
+        return recorded_base_runs(lambda: self.notes("baselines"), goal)
 
     def now(self) -> str:
         """The time, as text."""

@@ -194,7 +194,7 @@ def test_no_module_of_the_hook_imports_typing() -> None:
     ("module", "without"),
     [
         ("flow.wiring.stopping", ("evaluating", "activating", "closing")),
-        ("flow.wiring.evaluating", ("goals", "activating", "closing", "baselining")),
+        ("flow.wiring.evaluating", ("goals", "activating", "closing", "base_runs")),
         ("flow.wiring.goals", ("evaluating", "recording", "trusting")),
         ("flow.wiring.recording", ("goals", "creating", "activating")),
         ("flow.wiring.tool_calls", ("context", "goals", "closing")),

@@ -69,12 +69,12 @@ def evaluated_baseline(
     return recorded, warning
 
 
-def record_runs(notes: GoalNotes, goal_id: str, rows: Mapping[str, BaseRun]) -> None:
+def record_base_runs(notes: GoalNotes, goal_id: str, rows: Mapping[str, BaseRun]) -> None:
     """Write down the results of a goal's commands on its base commit."""
     notes.write(goal_id, {"rows": {name: run.to_document() for name, run in rows.items()}})
 
 
-def recorded_runs(notes: Callable[[], GoalNotes], goal: Goal) -> Mapping[str, BaseRun]:
+def recorded_base_runs(notes: Callable[[], GoalNotes], goal: Goal) -> Mapping[str, BaseRun]:
     """The commands on the base commit as the user's state folder has them, if they are the same."""
     if goal.base_commit is None:
         return {}

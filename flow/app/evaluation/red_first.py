@@ -35,14 +35,14 @@ def measure(request: BaseRequest, tools: BaseTools) -> BaseRows:
     The results so far are recorded then, too.
     """
     goal = request.goal
-    work = _BaseMeasurement(request, tools, dict(tools.recorded_runs(goal.id)))
+    work = _BaseMeasurement(request, tools, dict(tools.recorded_base_runs(goal.id)))
     due = [c for c in request.criteria if not work.take_cached(c)]
     try:
         if due:
             work.run(due)
     finally:
         if work.ran or work.cached:
-            tools.record_runs(goal.id, work.rows)
+            tools.record_base_runs(goal.id, work.rows)
             tools.append_event(request.run_id, goal.id, work.event())
     late = tuple(c.id for c in due if c.id not in work.ran)
     documents = {name: run.to_document() for name, run in work.rows.items()}

@@ -213,9 +213,9 @@ class BaseTools(NamedTuple):
     cached_run: Callable[[str, Criterion, Sandbox | None], BaseRun | None]
     """Result of the same command on (commit) in an earlier run, under the same conditions."""
     cache_run: Callable[[str, Criterion, Sandbox | None, BaseRun], None]
-    recorded_runs: Callable[[str], Mapping[str, BaseRun]]
+    recorded_base_runs: Callable[[str], Mapping[str, BaseRun]]
     """The recorded runs of (goal)."""
-    record_runs: Callable[[str, Mapping[str, BaseRun]], None]
+    record_base_runs: Callable[[str, Mapping[str, BaseRun]], None]
     """Records the runs of (goal)."""
     append_event: Callable[[str, str, Mapping[str, Any]], None]
     """Appends an event to (run id, goal id)."""

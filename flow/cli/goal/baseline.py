@@ -7,7 +7,7 @@ from flow.cli.parsing import CommandSpec, goal_argument, listed, seconds, whole
 from flow.cli.progress import listener
 from flow.render import baseline as render
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring.baselining import run_baseline
+from flow.wiring.base_runs import run_on_base
 from flow.wiring.context import Context
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 def _baseline(args: argparse.Namespace, out: Output) -> int:
     context = Context()
     goal_id = goal_to_act_on(context, args)
-    document = run_baseline(
+    document = run_on_base(
         context,
         goal_id,
         listener(out, context, goal_id, only=args.only or ()),

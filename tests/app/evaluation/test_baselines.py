@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flow.app.evaluation.baselines import evaluated_baseline, recorded_baseline, recorded_runs
+from flow.app.evaluation.baselines import evaluated_baseline, recorded_base_runs, recorded_baseline
 from flow.core.boundary.rules import Baseline
 from flow.core.goal.model import Goal, goal_from_document
 from flow.core.settings import merge_layers
@@ -94,12 +94,12 @@ def test_a_goal_without_rows_has_no_runs_on_record(note: Any) -> None:
     class Notes:
         read = staticmethod(lambda _goal_id: note)
 
-    assert recorded_runs(Notes, GOAL) == {}  # type: ignore[arg-type]
+    assert recorded_base_runs(Notes, GOAL) == {}  # type: ignore[arg-type]
 
 
 def test_without_a_state_folder_or_a_base_nothing_is_on_record() -> None:
     def refuse() -> Any:
         raise StorageError("no state folder")
 
-    assert recorded_runs(refuse, GOAL) == {}
-    assert recorded_runs(refuse, GOAL._replace(base_commit=None)) == {}
+    assert recorded_base_runs(refuse, GOAL) == {}
+    assert recorded_base_runs(refuse, GOAL._replace(base_commit=None)) == {}

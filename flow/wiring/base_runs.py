@@ -1,4 +1,4 @@
-"""Red first (SPEC 10): a goal's commands on its base commit."""
+"""Base runs (SPEC 10, red first): a goal's commands on its base commit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from flow.adapters.baseline import remembered
 from flow.adapters.baseline import runs as baseline_runs
 from flow.adapters.fs import clock, locks
 from flow.adapters.ledger.loop_record import append_event
-from flow.app.evaluation.baselines import record_runs
+from flow.app.evaluation.baselines import record_base_runs
 from flow.app.evaluation.values import BaseTools
 from flow.app.transitions import base_runs
 from flow.core import layout
@@ -52,8 +52,10 @@ def base_tools(context: Context, listener: Listener) -> BaseTools:
         checkout=checkout,
         cached_run=partial(remembered.recall, place),
         cache_run=partial(remembered.remember, place),
-        recorded_runs=lambda goal_id: context.base_runs(context.load(goal_id).goal),
-        record_runs=lambda goal_id, rows: record_runs(context.notes("baselines"), goal_id, rows),
+        recorded_base_runs=lambda goal_id: context.base_runs(context.load(goal_id).goal),
+        record_base_runs=lambda goal_id, rows: record_base_runs(
+            context.notes("baselines"), goal_id, rows
+        ),
         append_event=partial(append_event, context, sync=True),
         ledger=context.ledger,
         now=clock.now,
@@ -62,8 +64,8 @@ def base_tools(context: Context, listener: Listener) -> BaseTools:
     )
 
 
-def run_baseline(context: Context, goal_id: str, listener: Listener, **how: Any) -> dict[str, Any]:
-    """Run a goal's commands; see :func:`flow.app.transitions.base_runs.baseline`."""
+def run_on_base(context: Context, goal_id: str, listener: Listener, **how: Any) -> dict[str, Any]:
+    """Run a goal's commands there; see :func:`flow.app.transitions.base_runs.baseline`."""
     context.tree.sweep()
     return base_runs.baseline(_BaseRuns(context), goal_id, listener, **how)
 
