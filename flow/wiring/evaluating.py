@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.adapters.fs import clock, locks
 from flow.adapters.ledger import measuring
 from flow.app.evaluation import baselines
-from flow.app.evaluation import evaluate as evaluation
+from flow.app.evaluation import evaluate as sequence
 from flow.app.evaluation.values import (
     Evaluated,
     EvaluationLimits,
@@ -120,8 +120,8 @@ def evaluation_lock(
 ) -> Iterator[None]:
     """Lock the goal against other evaluations; raises :class:`LockTimeout` if one takes too long.
 
-    The verdict is recorded inside: the next evaluation would take a verdict that is written while
-    its commands run for their doing. Heads are pinned once, at the end.
+    Record the verdict while holding this lock. Otherwise the next evaluation, whose commands
+    already run, would blame them for the write. Heads are pinned once, at the end.
     """
     wait = EVALUATION_WAIT if seconds_left is None else min(EVALUATION_WAIT, seconds_left())
     lock = layout.evaluation_lock(ids.goal_id(goal_id))
@@ -181,11 +181,11 @@ class _Tools:
         )
         self._ledger.put_off()
         try:
-            verdict, facts = evaluation.examine(self._request, tools)
+            verdict, evaluation = sequence.examine(self._request, tools)
         finally:
             self._ledger.catch_up()
         more = (*context.run_record.troubles, *context.settings.overruled, *self._warnings)
-        return Evaluated(verdict._replace(warnings=(*verdict.warnings, *more)), facts)
+        return Evaluated(verdict._replace(warnings=(*verdict.warnings, *more)), evaluation)
 
     def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
         if self._trust_digest is not None:
@@ -226,7 +226,7 @@ class _Tools:
         run(checks, jobs=jobs, events=events._replace(tick=partial(self._ticked, events.tick)))
 
     def _ticked(self, tick: Callable[[], object] | None) -> None:
-        """Commands run, and this process would wait: the time for what no result waits for."""
+        """While commands run and Flow is idle: do the postponed work that no result needs."""
         if tick is not None:
             tick()
         self._ledger.catch_up()
@@ -242,6 +242,6 @@ class _Tools:
         return recall(self._context, case)
 
     def base_tools(self) -> BaseTools:
-        from flow.wiring import baselining
+        from flow.wiring import base_runs
 
-        return baselining.base_tools(self._context, self._listener)
+        return base_runs.base_tools(self._context, self._listener)

@@ -55,7 +55,7 @@ class Goals:
 
     @property
     def checkout_notes(self) -> CheckoutNotes:
-        """The notes behind them; :class:`FlowError` without a state folder that can be used."""
+        """The state folder's notes about this checkout; :class:`FlowError` if that is unusable."""
         return self.context.checkout_notes
 
     @property
@@ -70,7 +70,7 @@ class Goals:
         return [*goals.values()], [*broken.values()]
 
     def summaries(self) -> tuple[list[GoalSummary], list[FlowError]]:
-        """Every goal of the checkout in short, and what is wrong with those not to be read."""
+        """Every goal of the checkout in short, and what is wrong with those that cannot be read."""
         summaries, broken = self.records.summaries()
         return [*summaries.values()], [*broken.values()]
 
@@ -81,7 +81,7 @@ class Goals:
     def active(
         self, branch: str | None = None, *, any_open: bool = False
     ) -> tuple[list[GoalSummary], list[FlowError]]:
-        """The active goals of a branch (None: the one checked out), and those not to be read.
+        """The active goals of a branch (None: the one checked out), and those that cannot be read.
 
         A caller names the latter, and never takes them for absent. With ``any_open`` waiting and
         blocked ones too.

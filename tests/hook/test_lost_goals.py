@@ -405,8 +405,8 @@ def test_a_hook_that_was_killed_is_said_by_the_next(
     path.write_text(json.dumps({**json.loads(path.read_text()), "judging": True}))
     answer = stop(work, capfd)
     assert answer["decision"] == "block"
-    assert "at the stop before" in answer["systemMessage"]
-    assert "at the stop before" not in stop(work, capfd)["systemMessage"]
+    assert "at the previous stop" in answer["systemMessage"]
+    assert "at the previous stop" not in stop(work, capfd)["systemMessage"]
 
 
 def test_a_hook_that_is_switched_off_says_so_once(

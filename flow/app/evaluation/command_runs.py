@@ -83,9 +83,13 @@ class CommandRuns:
         self._tools.listener.started(check)
 
     def _ended(self, check: Check, result: CheckResult) -> Callable[[], None]:
-        """Look at what it changed, before another command may start; its record is what is left."""
+        """Look at what the command changed, before another may start.
+
+        Returns the function that records its evidence.
+        """
         elsewhere = self._watch.changed_elsewhere()
-        for change, commands in elsewhere.items():  # its own command is the last of them
+        # `commands` counts this command, which is not in `_ended_ids` yet: hence + 1.
+        for change, commands in elsewhere.items():
             self._found_later(change, self._ended_ids[len(self._ended_ids) - commands + 1 :])
         self._ended_ids.append(check.criterion_id)
         self._blame_running((*self._watch.changed(), *elsewhere))

@@ -21,38 +21,38 @@ if TYPE_CHECKING:
 
 
 def verdict(
-    evaluated: EvaluationFacts, request: Request, records: Records, disk: ProofDisk | None = None
+    evaluation: EvaluationFacts, request: Request, records: Records, disk: ProofDisk | None = None
 ) -> Verdict:
     """The verdict, with what it proposes."""
-    facts, decision, report = evaluated.facts, evaluated.decision, evaluated.report
+    facts, decision, report = evaluation.facts, evaluation.decision, evaluation.report
     goal = facts.loaded.goal
     results = measured_rows.results(
-        goal, evaluated.measurement, evaluated.measured, evaluated.stale
+        goal, evaluation.measurement, evaluation.measured, evaluation.stale
     )
     results, base_warnings = _with_base(facts, results)
     required = frozenset(c.id for c in goal.criteria if c.must_pass)
     unhindered = facts.proposable and not request.no_proposal
-    unhindered = unhindered and not evaluated.measurement.not_fresh
+    unhindered = unhindered and not evaluation.measurement.not_fresh
     may_propose = not request.only and not request.dry_run and unhindered
     needed = [result for result in results if result.criterion_id in required]
-    grounds = explain.VerdictGrounds(decision, needed, report, evaluated.opinion)
-    remarks = _remarks(evaluated, request, may_propose=may_propose)
-    reason = explain.reason(grounds, evaluated.candidate, remarks)
+    grounds = explain.VerdictGrounds(decision, needed, report, evaluation.opinion)
+    remarks = _remarks(evaluation, request, may_propose=may_propose)
+    reason = explain.reason(grounds, evaluation.candidate, remarks)
     hint = explain.hint(
         grounds,
         goal.id,
         goal.evaluator_type,
         may_propose=may_propose,
         trust_first=_waits_for_trust(decision, request),
-        first=_earlier_goals(evaluated)[0],
+        first=_earlier_goals(evaluation)[0],
     )
-    proof, proof_warnings = _proof_document(evaluated, records, disk)
+    proof, proof_warnings = _proof_document(evaluation, records, disk)
     return Verdict(
         goal_id=goal.id,
         run_id=facts.run_id,
         verdict=decision.verdict,
         confidence=decision.confidence,
-        delta=_verdict_delta(facts, evaluated.measured, records),
+        delta=_verdict_delta(facts, evaluation.measured, records),
         reason=reason,
         next_step_hint=hint,
         blocker_type=decision.blocker_type,
@@ -62,17 +62,17 @@ def verdict(
             *facts.loaded.warnings,
             *report.warnings,
             *proof_warnings,
-            *measured_rows.optional_failures(evaluated.measured),
+            *measured_rows.optional_failures(evaluation.measured),
             *measured_rows.contradictions(results),
             *base_warnings,
-            *(evaluated.opinion.warnings if evaluated.opinion is not None else ()),
+            *(evaluation.opinion.warnings if evaluation.opinion is not None else ()),
         ),
-        proposed_transition=_proposed(evaluated, results, reason) if may_propose else None,
+        proposed_transition=_proposed(evaluation, results, reason) if may_propose else None,
         lifecycle_from=goal.status,
         lifecycle_to=decision.status,
         turns_evaluated=facts.turn,
         proof=proof,
-        outside=_outside_document(evaluated, disk),
+        outside=_outside_document(evaluation, disk),
         to_approve=_to_approve(decision, report),
         to_trust=_waits_for_trust(decision, request),
     )
@@ -83,54 +83,54 @@ def _waits_for_trust(decision: Decision, request: Request) -> bool:
     return bool(request.no_proposal) and decision.blocker_type == "missing_approval"
 
 
-def is_held(evaluated: EvaluationFacts) -> bool:
+def _waits_for_earlier_goal(evaluation: EvaluationFacts) -> bool:
     """Whether everything is proved and goals that come first are not achieved."""
-    decision = evaluated.decision
+    decision = evaluation.decision
     held = (decision.verdict, decision.blocker_type) == ("needs_human_review", "missing_dep")
-    return bool(evaluated.holds) and held
+    return bool(evaluation.holds) and held
 
 
-def _earlier_goals(evaluated: EvaluationFacts) -> tuple[str, list[str]]:
+def _earlier_goals(evaluation: EvaluationFacts) -> tuple[str, list[str]]:
     """The next step and its reason, if earlier goals hold the verdict back; else empty."""
-    if not is_held(evaluated):
+    if not _waits_for_earlier_goal(evaluation):
         return "", []
     from flow.core.decision import after  # few goals come after another
 
-    held = evaluated.holds
-    return after.next_line(evaluated.facts.loaded.goal.id, held), after.sentences(held)
+    held = evaluation.holds
+    return after.next_line(evaluation.facts.loaded.goal.id, held), after.sentences(held)
 
 
-def _remarks(evaluated: EvaluationFacts, request: Request, *, may_propose: bool) -> list[str]:
+def _remarks(evaluation: EvaluationFacts, request: Request, *, may_propose: bool) -> list[str]:
     """The start of the reason: what overrides everything else."""
     remarks = []
-    if evaluated.stale:
-        remarks.append(f"changed while the commands ran: {display.names(evaluated.stale, 5)}")
-    if evaluated.report.rewritten:
-        names = display.names(evaluated.report.rewritten, 5)
+    if evaluation.stale:
+        remarks.append(f"changed while the commands ran: {display.names(evaluation.stale, 5)}")
+    if evaluation.report.rewritten:
+        names = display.names(evaluation.report.rewritten, 5)
         remarks.append(f"written to while the commands ran, now as before: {names}")
-    if request.judge_named_by and isinstance(evaluated.opinion, Opinion):
+    if request.judge_named_by and isinstance(evaluation.opinion, Opinion):
         # Which program or address answers by that name is the shell's word, too.
         agent, judge = request.judge_named_by, display.visible(request.judge_backend or "")
         remarks.append(f"the judge was named in {agent}'s shell: {judge}")
-    remarks += _earlier_goals(evaluated)[1]
-    if evaluated.measurement.not_fresh:
-        remarks.append(f"no fresh evidence of {display.names(evaluated.measurement.not_fresh)}")
-    elif _is_held_back(evaluated, request, may_propose=may_propose):
+    remarks += _earlier_goals(evaluation)[1]
+    if evaluation.measurement.not_fresh:
+        remarks.append(f"no fresh evidence of {display.names(evaluation.measurement.not_fresh)}")
+    elif _proposal_withheld(evaluation, request, may_propose=may_propose):
         remarks.append("nothing is proposed: " + _why_no_proposal(request))
     return remarks
 
 
-def _is_held_back(evaluated: EvaluationFacts, request: Request, *, may_propose: bool) -> bool:
-    """Whether what passed is not proposed for what was asked, not for what was found."""
-    part_of_range = not evaluated.facts.proposable and evaluated.candidate == "incomplete"
-    proved = evaluated.decision.proposed is not None and not may_propose
-    return proved or part_of_range or _waits_for_trust(evaluated.decision, request)
+def _proposal_withheld(evaluation: EvaluationFacts, request: Request, *, may_propose: bool) -> bool:
+    """Whether nothing is proposed because of the request, not because of what was measured."""
+    part_of_range = not evaluation.facts.proposable and evaluation.candidate == "incomplete"
+    proved = evaluation.decision.proposed is not None and not may_propose
+    return proved or part_of_range or _waits_for_trust(evaluation.decision, request)
 
 
 def _proposed(
-    evaluated: EvaluationFacts, results: tuple[CriterionResult, ...], reason: str
+    evaluation: EvaluationFacts, results: tuple[CriterionResult, ...], reason: str
 ) -> ProposedTransition | None:
-    decision, subject = evaluated.decision, evaluated.facts.subject
+    decision, subject = evaluation.decision, evaluation.facts.subject
     if decision.proposed is None:
         return None
     proposal_id = proposals.proposal_id(
@@ -138,10 +138,10 @@ def _proposed(
         decision.verdict,
         decision.proposed,
         results,
-        evaluated.report.guards,
-        judge_ref(evaluated),
+        evaluation.report.guards,
+        judge_ref(evaluation),
     )
-    return ProposedTransition(decision.proposed, reason, evaluated.facts.turn, proposal_id)
+    return ProposedTransition(decision.proposed, reason, evaluation.facts.turn, proposal_id)
 
 
 def _to_approve(decision: Decision, report: BoundaryReport) -> tuple[str, ...]:
@@ -153,31 +153,31 @@ def _to_approve(decision: Decision, report: BoundaryReport) -> tuple[str, ...]:
 
 
 def _proof_document(
-    evaluated: EvaluationFacts, records: Records, disk: ProofDisk | None
+    evaluation: EvaluationFacts, records: Records, disk: ProofDisk | None
 ) -> tuple[Mapping[str, Any] | None, tuple[str, ...]]:
     """The verdict's part about the files that the commands rest on, and its warnings."""
-    facts = evaluated.facts
-    if evaluated.proof is None or disk is None:
+    facts = evaluation.facts
+    if evaluation.proof is None or disk is None:
         return None, ()
     goal = facts.loaded.goal
     previous = (records.previous_verdict(facts.run_id, facts.goal_so_far) or {}).get("proof")
     told = previous if isinstance(previous, dict) else None
     protected = facts.protected_changes.paths if facts.protected_changes is not None else ()
-    return proofs.verdict_proof(evaluated.proof, goal, facts.baseline, told, disk, aside=protected)
+    return proofs.verdict_proof(evaluation.proof, goal, facts.baseline, told, disk, aside=protected)
 
 
 def _outside_document(
-    evaluated: EvaluationFacts, disk: ProofDisk | None
+    evaluation: EvaluationFacts, disk: ProofDisk | None
 ) -> Mapping[str, Any] | None:
     """The verdict's part about the files outside, with the lines that changed in the first ones."""
-    violations = evaluated.report.violations
+    violations = evaluation.report.violations
     if not violations:
         return None
     from flow.core.decision.outside import outside_advice
     from flow.core.evidence.proof import ProofFile
 
-    goal = evaluated.facts.loaded.goal
-    advice = outside_advice(goal.id, violations, evaluated.facts.baseline.base_commit)
+    goal = evaluation.facts.loaded.goal
+    advice = outside_advice(goal.id, violations, evaluation.facts.baseline.base_commit)
     asked = [
         ProofFile(each.path, "changed", each.before, each.after) for each in violations[:PATHS]
     ]
@@ -198,9 +198,9 @@ def _with_base(
     return base_facts.with_base_runs(facts, results)
 
 
-def judge_ref(evaluated: EvaluationFacts) -> str | None:
+def judge_ref(evaluation: EvaluationFacts) -> str | None:
     """The sidecar of the judge's opinion that the verdict rests on."""
-    return evaluated.opinion.evidence_ref if isinstance(evaluated.opinion, Opinion) else None
+    return evaluation.opinion.evidence_ref if isinstance(evaluation.opinion, Opinion) else None
 
 
 def _why_no_proposal(request: Request) -> str:

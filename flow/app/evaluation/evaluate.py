@@ -62,40 +62,40 @@ def examine(request: Request, tools: EvaluationTools) -> Evaluated:
     facts = _observe(loaded, request, tools)
     tools = confined(tools, loaded.goal)
     facts, measurement, proof_before = _run(facts, request, only, tools)
-    after = observing.observe_again(facts, measurement, request, tools)
-    proof = proofs.after(proof_before, facts, after, tools.proof)
-    case, approvals = _settle(facts, measurement, after, request, tools)
-    case, opinion, asked = _consult(case, after, approvals, tools)
+    command_drift = observing.observe_again(facts, measurement, request, tools)
+    proof = proofs.after(proof_before, facts, command_drift, tools.proof)
+    case, approvals = _settle(facts, measurement, command_drift, request, tools)
+    case, opinion, judge_drift = _consult(case, command_drift, approvals, tools)
     goal = loaded.goal
-    waiting, held = _held_back(goal, tools)
+    waiting, held = _holds(goal, tools)
     decision = _decide(case, opinion, held)
-    evaluated = EvaluationFacts(
+    evaluation = EvaluationFacts(
         facts,
         case.measurement,
         case.measured,
-        asked.moved or after.moved,
+        judge_drift.moved or command_drift.moved,
         case.report,
         case.candidate,
         opinion,
         decision,
         proof,
         waiting,
-        last_snapshot=(asked.after or after.after or facts.before)
+        last_snapshot=(judge_drift.after or command_drift.after or facts.before)
         if request.base is None
         else None,
         counted=proposals.counted_once(tools.records.counted),
     )
     with tools.records.together(facts.run_id):
-        verdict = compose.verdict(evaluated, request, tools.records, tools.proof)
-        verdict, written = _record(verdict, evaluated, request, tools)
+        verdict = compose.verdict(evaluation, request, tools.records, tools.proof)
+        verdict, written = _record(verdict, evaluation, request, tools)
     if not request.dry_run:
         tools.mark_ended(facts.run_id)
     head = tools.records.ledger_head(facts.run_id)
-    return Evaluated(verdict._replace(ledger_head=head), evaluated._replace(written=written))
+    return Evaluated(verdict._replace(ledger_head=head), evaluation._replace(written=written))
 
 
-def _held_back(goal: Goal, tools: EvaluationTools) -> tuple[tuple[Hold, ...], HeldBy]:
-    """The goals that come first and are not achieved, and what they wait for."""
+def _holds(goal: Goal, tools: EvaluationTools) -> tuple[tuple[Hold, ...], HeldBy]:
+    """The goals that must be achieved first and are not, and the kind of hold they make."""
     if not goal.after:
         return (), ""
     from flow.core.decision.after import held_by, holds  # few goals come after another
@@ -134,16 +134,19 @@ def _run(
 
 
 def _settle(
-    facts: Facts, measurement: Measurements, after: Drift, request: Request, tools: EvaluationTools
+    facts: Facts, measurement: Measurements, drift: Drift, request: Request, tools: EvaluationTools
 ) -> tuple[JudgeCase, frozenset[str]]:
-    """Settle boundary and commands without a judge; evidence of moved files is discounted."""
-    report = observing.boundary(facts, after, tools)
-    unsettled = after.moved or _under_other_guards(facts, after, report)
+    """Settle boundary and commands without a judge; evidence of moved files is discounted.
+
+    Also returns the criteria that a person has approved on these files.
+    """
+    report = observing.boundary(facts, drift, tools)
+    unsettled = drift.moved or _under_other_guards(facts, drift, report)
     if unsettled:
         measure.discount(facts, measure.made_sidecars(measurement), unsettled, tools)
     goal = facts.loaded.goal
     approvals = proposals.fresh_approvals(goal, facts.subject, tools.records, tools.now())
-    measured = measured_rows.judgeable(goal, measurement, approvals, stale=bool(after.moved))
+    measured = measured_rows.judgeable(goal, measurement, approvals, stale=bool(drift.moved))
     whole_range = facts.proposable  # what changed before a later --base was not looked at
     boundary_known = whole_range and report.status != "inconclusive"
     candidate = decide.candidate(measured, boundary_known=boundary_known)
@@ -164,18 +167,18 @@ def _decide(case: JudgeCase, opinion: Opinion | NoOpinion | None, held: HeldBy) 
 
 
 def _record(
-    verdict: Verdict, evaluated: EvaluationFacts, request: Request, tools: EvaluationTools
+    verdict: Verdict, evaluation: EvaluationFacts, request: Request, tools: EvaluationTools
 ) -> tuple[Verdict, bool]:
-    """Step 7: the verdict as it is recorded, and whether it was written to the goal's file."""
+    """SPEC 3, step 7: the verdict as recorded, and whether it was written to the goal's file."""
     withheld = request.only_fresh and verdict.proposed_transition is None
-    written_before = request.quiet and _unchanged(verdict, evaluated)
+    written_before = request.quiet and _unchanged(verdict, evaluation)
     if not request.dry_run and not withheld and not written_before:
-        return _write_turn(verdict, evaluated, tools), True
+        return _write_turn(verdict, evaluation, tools), True
     if verdict.proposed_transition is not None:
-        verdict = _repropose(verdict, evaluated, tools)
+        verdict = _repropose(verdict, evaluation, tools)
     uncounted = request.dry_run or withheld
-    turn = evaluated.facts.turn - 1 if uncounted else evaluated.facts.turn
-    status = evaluated.facts.loaded.goal.status
+    turn = evaluation.facts.turn - 1 if uncounted else evaluation.facts.turn
+    status = evaluation.facts.loaded.goal.status
     return verdict._replace(lifecycle_to=status, turns_evaluated=turn), False
 
 
@@ -231,7 +234,7 @@ def chosen_criteria(goal: Goal, wanted: Sequence[str]) -> frozenset[str] | None:
 def _consult(
     case: JudgeCase, first: Drift, approvals: frozenset[str], tools: EvaluationTools
 ) -> tuple[JudgeCase, Opinion | NoOpinion | None, Drift]:
-    """Step 5: the case with a judge's opinion, that opinion, and the drift while it was asked."""
+    """SPEC 3, step 5: the case with a judge's opinion, that opinion, and the drift meanwhile."""
     opinion, collected = _ask_judge(case, tools)
     if collected is None and not isinstance(opinion, decide.Opinion):
         return case, opinion, Drift()
@@ -258,8 +261,8 @@ def _consult(
         if unsettled:
             measure.discount(facts, made, unsettled, tools)
     if moved:  # the opinion is about files that are no more
-        report = [opinion.evidence_id] if isinstance(opinion, decide.Opinion) else []
-        measure.discount(facts, (*made, *filter(None, report)), moved, tools)
+        opinion_ids = [opinion.evidence_id] if isinstance(opinion, decide.Opinion) else []
+        measure.discount(facts, (*made, *filter(None, opinion_ids)), moved, tools)
         measured = measured_rows.judgeable(goal, measurement, approvals, stale=True)
         case = case._replace(measurement=measurement, measured=measured, candidate="incomplete")
         return case, None, second
@@ -303,34 +306,34 @@ def _ask_judge(
     return tools.judge(case._replace(seconds=seconds)), collected
 
 
-def _unchanged(verdict: Verdict, evaluated: EvaluationFacts) -> bool:
+def _unchanged(verdict: Verdict, evaluation: EvaluationFacts) -> bool:
     """Whether the goal's file has this evaluation's result already."""
-    goal, decision = evaluated.facts.loaded.goal, evaluated.decision
+    goal, decision = evaluation.facts.loaded.goal, evaluation.decision
     last = goal.last_evaluation or {}
-    if goal.run_id != evaluated.facts.run_id or evaluated.measurement.goal_touched:
+    if goal.run_id != evaluation.facts.run_id or evaluation.measurement.goal_touched:
         return False
     if (goal.status, last.get("result")) != (decision.status, decision.result):
         return False
     if [c.status for c in goal.criteria] != [r.status for r in verdict.criterion_results]:
         return False
-    return not evaluated.report.violations or last.get("reason") == verdict.reason
+    return not evaluation.report.violations or last.get("reason") == verdict.reason
 
 
 def _propose(
-    verdict: Verdict, evaluated: EvaluationFacts, tools: EvaluationTools
+    verdict: Verdict, evaluation: EvaluationFacts, tools: EvaluationTools
 ) -> tuple[Verdict, dict[str, Any], bool]:
     """The verdict with its proposal, the proposal's document, and whether that is live already."""
-    facts = evaluated.facts
+    facts = evaluation.facts
     live = tools.records.proposal(facts.run_id)
     proposal = proposals.document(
         verdict,
         facts.subject,
         tools.now(),
         live,
-        evaluated.counted or tools.records.counted,
-        evaluated.report.guards,
-        compose.judge_ref(evaluated),
-        evaluated.proof and proofs.digest(evaluated.proof),
+        evaluation.counted or tools.records.counted,
+        evaluation.report.guards,
+        compose.judge_ref(evaluation),
+        evaluation.proof and proofs.digest(evaluation.proof),
     )
     proposed = verdict.proposed_transition
     if proposed is not None:
@@ -338,35 +341,35 @@ def _propose(
     return verdict._replace(proposed_transition=proposed), proposal, proposal == live
 
 
-def _repropose(verdict: Verdict, evaluated: EvaluationFacts, tools: EvaluationTools) -> Verdict:
+def _repropose(verdict: Verdict, evaluation: EvaluationFacts, tools: EvaluationTools) -> Verdict:
     """Renew only the proposal: the goal's file has the result already."""
-    verdict, proposal, live = _propose(verdict, evaluated, tools)
+    verdict, proposal, live = _propose(verdict, evaluation, tools)
     if not live:
-        facts = evaluated.facts
+        facts = evaluation.facts
         tools.ledger.repropose(verdict.goal_id, facts.run_id, facts.loaded.seen, proposal)
     return verdict
 
 
-def _write_turn(verdict: Verdict, evaluated: EvaluationFacts, tools: EvaluationTools) -> Verdict:
+def _write_turn(verdict: Verdict, evaluation: EvaluationFacts, tools: EvaluationTools) -> Verdict:
     """Write the boundary's sidecar, then the turn in one transaction."""
     from flow.app.evaluation import recording  # most stops have nothing to write
 
-    facts, at = evaluated.facts, tools.now()
+    facts, at = evaluation.facts, tools.now()
     goal = facts.loaded.goal
     if goal.status != "active":  # a quiet evaluation resumes only what it changes
         turns = recording.resume_goal(facts, tools.ledger, tools.records).goal.turns_evaluated
         goal = goal._replace(status="active", turns_evaluated=turns)
         facts = facts._replace(loaded=facts.loaded._replace(goal=goal))
-        evaluated = evaluated._replace(facts=facts)
-    if evaluated.report.violations:
-        tools.ledger.record_evidence(recording.violations(evaluated, at), suffix=True)
+        evaluation = evaluation._replace(facts=facts)
+    if evaluation.report.violations:
+        tools.ledger.record_evidence(recording.violations(evaluation, at), suffix=True)
     proposal = None
     if verdict.proposed_transition is not None:
-        verdict, proposal, _ = _propose(verdict, evaluated, tools)
+        verdict, proposal, _ = _propose(verdict, evaluation, tools)
     seen = facts.loaded.seen
-    if evaluated.measurement.goal_touched:
+    if evaluation.measurement.goal_touched:
         # A command changed the goal file: that is this turn's failure, and goes on the record.
         seen = seen._replace(contract=None)
-    turn = recording.turn(evaluated, verdict, proposal, at)
+    turn = recording.turn(evaluation, verdict, proposal, at)
     status = tools.ledger.write_turn(goal.id, facts.run_id, seen, turn)
     return verdict._replace(lifecycle_to=status)

@@ -92,7 +92,8 @@ def discount(
     The reader of the ledger refuses them from then on
     (:meth:`~flow.adapters.ledger.reader.FileRecords.counted`).
 
-    Their stamp is that of the files before; put back as they were, it would fit again.
+    They carry the stamp from before the commands. If the files were put back, it would fit again;
+    hence this record.
     """
     for evidence_id in ids:
         tools.ledger.discount(facts.loaded.goal.id, facts.run_id, evidence_id, moved)

@@ -130,8 +130,8 @@ def observe_again(
 ) -> Drift:
     """Find by-products, and whether anything else moved while commands ran.
 
-    A by-product that was edited, and that the commands left as it was, is none any more: it was
-    measured, and from now on it counts like any other file.
+    A by-product that somebody edited and the commands did not rewrite stops being one: it counts
+    like any file from now on.
     """
     if not measurement.ran or facts.before.problems:
         return Drift()  # without an observation before, nothing is known to be new
@@ -182,9 +182,9 @@ def _reports(goal: Goal) -> Callable[[str], bool]:
 
 
 def boundary(facts: Facts, drift: Drift, tools: EvaluationTools) -> BoundaryReport:
-    """The boundary report of the change set (step 4).
+    """The boundary report of the change set (SPEC 3, step 4).
 
-    Guards that a person approved exactly as a snapshot has them did not change then.
+    A guard counts as unchanged if a person approved exactly the content that the snapshot shows.
     """
     goal, baseline = facts.loaded.goal, facts.baseline
     report = bounds.boundary_report(

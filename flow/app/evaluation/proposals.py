@@ -3,8 +3,8 @@
 A proposal's id is a SHA-256 over the contract, the digest of the files, git's hooks and settings,
 the verdict, the target status, each criterion's result with the path of its sidecar, and the path
 of a judge's. Its reason, head and ``proof`` are not in it, nor are lifecycle fields and the
-journal, so a pause does not spoil a proposal; a changed file, contract or sidecar does. The bytes
-of sidecars are the ledger's part.
+journal, so a pause does not spoil a proposal; a changed file, contract or sidecar does. The content
+of sidecars is not in the id; the ledger vouches for it.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def document(
 ) -> dict[str, Any]:
     """``proposal.json``. A live proposal of the same subject and result stays the live one.
 
-    Unless its evidence is lost: then no evaluation could ever make it confirmable.
+    If the live one's evidence is lost it is replaced: kept, it could never be confirmed.
     """
     proposed = verdict.proposed_transition
     if proposed is None:

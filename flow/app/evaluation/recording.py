@@ -37,17 +37,17 @@ def resume_goal(facts: Facts, ledger: TurnLedger, records: Records) -> LoadedGoa
 
 
 def turn(
-    evaluated: EvaluationFacts, verdict: Verdict, proposal: Mapping[str, Any] | None, at: str
+    evaluation: EvaluationFacts, verdict: Verdict, proposal: Mapping[str, Any] | None, at: str
 ) -> Turn:
     """The evaluation's changes of its goal."""
-    facts, decision = evaluated.facts, evaluated.decision
+    facts, decision = evaluation.facts, evaluation.decision
     goal = facts.loaded.goal
-    failures = [m.criterion_id for m in evaluated.measured if m.must_pass and not m.passing]
+    failures = [m.criterion_id for m in evaluation.measured if m.must_pass and not m.passing]
     return Turn(
         status=decision.status,
         turns_evaluated=facts.turn,
         last_evaluation=LastEvaluation(decision.result, verdict.reason, at),
-        criteria=updates(goal, evaluated.measurement, verdict.criterion_results, at),
+        criteria=updates(goal, evaluation.measurement, verdict.criterion_results, at),
         artifact=goal_evaluation(
             goal,
             facts.run_id,
@@ -62,12 +62,12 @@ def turn(
             "from": goal.status,
             "to": decision.status,
             "verdict": decision.verdict,
-            "candidate": evaluated.candidate,
+            "candidate": evaluation.candidate,
             "delta": verdict.delta,
             "reason": verdict.reason,
-            "passing": [m.criterion_id for m in evaluated.measured if m.passing],
+            "passing": [m.criterion_id for m in evaluation.measured if m.passing],
             "subject": facts.subject.to_document(),
-            **_reused(evaluated),
+            **_reused(evaluation),
             "proposal_id": proposal["proposal_id"] if proposal else None,
         },
         proposal=proposal,
@@ -75,15 +75,15 @@ def turn(
     )
 
 
-def _reused(evaluated: EvaluationFacts) -> dict[str, list[str]]:
+def _reused(evaluation: EvaluationFacts) -> dict[str, list[str]]:
     """The criteria that fresh evidence stood for, where there are any."""
-    reused = evaluated.measurement.reused
+    reused = evaluation.measurement.reused
     return {"reused": list(reused)} if reused else {}
 
 
-def violations(evaluated: EvaluationFacts, at: str) -> dict[str, Any]:
+def violations(evaluation: EvaluationFacts, at: str) -> dict[str, Any]:
     """The ``path_boundary_check`` sidecar: every file named, nothing proved."""
-    facts = evaluated.facts
+    facts = evaluation.facts
     goal = facts.loaded.goal
     return evidence_document(
         id=f"evidence-boundary-eval-{facts.turn}",
@@ -96,7 +96,7 @@ def violations(evaluated: EvaluationFacts, at: str) -> dict[str, Any]:
             "proves": [],
             "violations": [
                 {"path": display.visible(v.path), "why": display.visible(v.why)}
-                for v in evaluated.report.violations
+                for v in evaluation.report.violations
             ],
             "limitations": ["Says which paths changed, not whether the changes are right."],
             "subject": facts.subject.to_document(),

@@ -29,7 +29,7 @@ def reusable_rows(
 ) -> dict[str, Measurement]:
     """The rows of the criteria that need no run, from their evidence.
 
-    ``newest`` has the path of a criterion's last sidecar where that is not the one the goal names.
+    ``newest``: criterion id → path of a sidecar that is tried before the goal's ``evidence_ref``.
     ``seconds`` is filled with the duration of each command's last run.
     """
     rows_by_id = {}
@@ -66,7 +66,7 @@ def newest_counted(
         for path in islice(records.measured(run_id, criterion.id), NEWEST):
             if path == until:
                 return
-            evidence = records.counted(path, tree)
+            evidence = records.counted(path, mentioning=tree)
             if evidence is not None:
                 yield evidence
 

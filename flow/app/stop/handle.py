@@ -27,7 +27,7 @@ GOALS = "flow goal list --json"
 FINISH = "flow doctor --fix"
 """Command that carries out every change that was decided."""
 UNFINISHED = "a change that was decided is not carried out yet"
-INTERRUPTED = "the check at the stop before was ended before it was done; it is made now"
+INTERRUPTED = "the check at the previous stop was interrupted; it was done now"
 
 
 class Chosen(NamedTuple):
@@ -71,7 +71,8 @@ def _choose_goals(sight: Sight, event: StopEvent, tools: StopTools) -> Chosen:
     if mine:
         return _with_other_goals(mine, acting, owners, losses)
     acting = [g for g in acting if g.status != "waiting_for_ci"] or acting
-    # A goal that Flow left here is not hidden by one that was only written into the checkout.
+    # Of several, only goals that Flow itself left open here compete: a goal file that merely
+    # arrived must not make the choice ambiguous.
     pool = [g for g in acting if g.id in sight.known] if len(acting) > 1 else acting
     if len(pool) == 1 and owners[pool[0].id] is None:
         return _with_other_goals(pool, acting, owners, losses)
@@ -181,7 +182,11 @@ def _judge_goals(
     sight: Sight,
     notes: SessionNotes,
 ) -> list[JudgedGoal]:
-    """Each goal's part of the answer; while it is found, the notes say that a stop is judged."""
+    """Each goal's part of the answer.
+
+    Before judging, ``judging=True`` is noted: a stop that finds it set knows that the one before
+    was killed.
+    """
     if not goals:
         return []
     if event.session:

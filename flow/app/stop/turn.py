@@ -58,7 +58,7 @@ class JudgedGoal(NamedTuple):
     line: str = ""
     """The goal's standing and the next step, for the user."""
     loss: Loss | None = None
-    """Why it could not be judged; None if it was."""
+    """Why it was not judged; None if it was, or if nothing more is to be said of it."""
 
 
 class _JudgedTurn(NamedTuple):
@@ -67,7 +67,7 @@ class _JudgedTurn(NamedTuple):
     goal: Goal
     mode: Mode
     verdict: Verdict
-    facts: EvaluationFacts
+    evaluation: EvaluationFacts
     row: Row
     step: StopStep
     limits: LoopLimits
@@ -75,9 +75,9 @@ class _JudgedTurn(NamedTuple):
     """Required criteria that show nothing now, and showed something before."""
 
     @property
-    def disproves_nothing(self) -> bool:
-        """Whether neither a command nor a judge found a fault in this turn."""
-        return not core.disproved(self.facts.candidate, self.facts.measured)
+    def commands_passed(self) -> bool:
+        """Whether every required command passed, and no judge calls a required criterion failed."""
+        return not core.disproved(self.evaluation.candidate, self.evaluation.measured)
 
 
 def judge_stop(
@@ -86,7 +86,7 @@ def judge_stop(
     """Evaluate the goal and decide what its state means for this stop."""
     mode = mode_of(goal, tools.mode)
     before = tools.record.loop(goal.id, goal.run_id or "")
-    verdict, facts = tools.evaluate(
+    verdict, evaluation = tools.evaluate(
         Request(
             goal.id,
             trigger="stop-hook",
@@ -96,23 +96,26 @@ def judge_stop(
             quiet=True,
         )
     )
-    if facts is None:
+    if evaluation is None:
         text = stop_messages.let_go_message("untrusted", verdict, asks=True)
         loss = _contract_by_hand(goal, sight)
         return JudgedGoal(goal.id, "let_go", text, (text,), verdict.next_step_hint, loss=loss)
-    proof_lost = _proof_lost(goal, verdict, facts, host, tools)
-    row = core.stop_row(facts.candidate, facts.decision, facts.opinion, proof_lost)
-    passing = core.passing_set(facts.measured)
-    loop = _counted(before, event, verdict, facts, row, passing)
+    proof_lost = _proof_lost(goal, verdict, evaluation, host, tools)
+    row = core.stop_row(evaluation.candidate, evaluation.decision, evaluation.opinion, proof_lost)
+    passing = core.passing_set(evaluation.measured)
+    loop = _counted(before, event, verdict, evaluation, row, passing)
     limits = _limits(goal, host, tools)
-    step = core.stop_step(row, mode, loop, limits, tree=facts.facts.subject.tree, at=tools.now())
-    turn = _JudgedTurn(goal, mode, verdict, facts, row, step, limits, proof_lost)
+    step = core.stop_step(
+        row, mode, loop, limits, tree=evaluation.facts.subject.tree, at=tools.now()
+    )
+    turn = _JudgedTurn(goal, mode, verdict, evaluation, row, step, limits, proof_lost)
     if step.limit:
         turn = turn._replace(verdict=_limit_verdict(step.limit, turn, tools))
     warnings: list[str] = []
     try:
-        # Of a turn that changed nothing it is only an aid: like the counters it is made again.
-        warnings += tools.record.persist(turn.verdict, sync=facts.written or bool(step.limit))
+        # If the turn changed nothing, last-verdict.json is only an aid, so it need not be synced:
+        # after a power cut the next stop writes it again.
+        warnings += tools.record.persist(turn.verdict, sync=evaluation.written or bool(step.limit))
     except FlowError as error:
         warnings.append(f"the verdict stands, but could not be recorded: {error}")
     answer = _goal_answer(turn, host, tools, warnings)
@@ -141,11 +144,11 @@ def _is_spent(goal: Goal, tools: StopTools) -> bool:
 
 def _turn_fields(turn: _JudgedTurn) -> dict[str, Any]:
     """The turn's number; for a turn that is not in the goal's file also its result."""
-    verdict, facts = turn.verdict, turn.facts
+    verdict, evaluation = turn.verdict, turn.evaluation
     fields: dict[str, Any] = {"turn": verdict.turns_evaluated}
-    if not facts.written:
-        last = {row.criterion_id: row.result for row in facts.measurement.rows}
-        result, rows = facts.decision.result, verdict.criterion_results
+    if not evaluation.written:
+        last = {row.criterion_id: row.result for row in evaluation.measurement.rows}
+        result, rows = evaluation.decision.result, verdict.criterion_results
         fields |= turns.event_fields(turn.goal, result, verdict.reason, rows, last)
     return fields
 
@@ -154,12 +157,12 @@ def _counted(
     before: LoopCounters,
     event: StopEvent,
     verdict: Verdict,
-    facts: EvaluationFacts,
+    evaluation: EvaluationFacts,
     row: Row,
     passing: str,
 ) -> LoopCounters:
     """The counters with this stop in them, and the newest evidence of each criterion."""
-    decided = row == "proof_lost" or any(m.decided for m in facts.measured)
+    decided = row == "proof_lost" or any(m.decided for m in evaluation.measured)
     loop = core.count_stop(
         before,
         session=event.session,
@@ -192,23 +195,24 @@ def _contract_by_hand(goal: Goal, sight: Sight) -> Loss | None:
 
 
 def _proof_lost(
-    goal: Goal, verdict: Verdict, facts: EvaluationFacts, host: Host, tools: StopTools
+    goal: Goal, verdict: Verdict, evaluation: EvaluationFacts, host: Host, tools: StopTools
 ) -> tuple[str, ...]:
     """Required criteria that show nothing now, and whose command did before, or was ended."""
-    if facts.candidate != "incomplete":
+    if evaluation.candidate != "incomplete":
         return ()
-    rows = {row.criterion_id: row for row in facts.measurement.rows}
+    rows = {row.criterion_id: row for row in evaluation.measurement.rows}
     required = [c for c in goal.criteria if c.must_pass or goal.require_all_pass]
     lost = []
     for criterion in required:
         row = rows.get(criterion.id)
         if row is None:
             continue
-        late = criterion.id in facts.measurement.out_of_time
+        late = criterion.id in evaluation.measurement.out_of_time
         if not late and not core.may_have_lost_its_proof(row.outcome, row.reason):
             continue
         took = tools.record.shown_before(verdict.run_id, criterion)
-        # What never fitted the hook's time is no loss when it does not.
+        # A command that never finished within its share of the hook's time has lost no proof when
+        # it runs out of time again.
         fitted = took is not None and (not late or took < host.seconds / 2 / len(required))
         if fitted or (not late and core.ended_by_signal(row.result)):
             lost.append(criterion.id)
@@ -222,11 +226,11 @@ def mode_of(goal: Goal, mode: Mode) -> Mode:
 
 def _limit_verdict(why: LimitName, turn: _JudgedTurn, tools: StopTools) -> Verdict:
     """The verdict of a limit: ``failed`` for a stuck loop, a proposal for a spent budget."""
-    verdict, evaluated = turn.verdict, Evaluated(turn.verdict, turn.facts)
+    verdict, evaluated = turn.verdict, Evaluated(turn.verdict, turn.evaluation)
     sentence = stop_messages.limit_reached(why, turn.limits)
     reason = f"{stop_messages.LIMITS[why]}: {sentence}; {verdict.reason}"
-    if why == "stuck" and turn.disproves_nothing:
-        # Nothing was shown to be wrong, so more of the same work is no answer: a person says.
+    if why == "stuck" and turn.commands_passed:
+        # Nothing was shown to be wrong, so more of the same work is no answer: a person decides.
         tools.moves.wait_for_person(verdict.goal_id, reason)
         return verdict._replace(
             verdict="needs_human_review",
@@ -248,7 +252,7 @@ def _limit_verdict(why: LimitName, turn: _JudgedTurn, tools: StopTools) -> Verdi
 def _goal_answer(
     turn: _JudgedTurn, host: Host, tools: StopTools, warnings: Sequence[str]
 ) -> JudgedGoal:
-    goal, mode, verdict, facts, row, step, limits, _ = turn
+    goal, mode, verdict, evaluation, row, step, limits, _ = turn
     required = [c.id for c in goal.criteria if c.must_pass or goal.require_all_pass]
     line = stop_messages.person_line(row, verdict, required, step, limits, warns=mode == "warn")
     if step.action == "continue":
@@ -262,8 +266,8 @@ def _goal_answer(
         text = f"goal {goal.id}: let go, {stop_messages.LIMITS[step.limit]} ({sentence}); {text}"
         if verdict.lifecycle_to == "failed":
             text = f"goal {goal.id} is failed: {explain.in_words(verdict.reason)}"
-    if facts.measurement.out_of_time:
-        missed = display.names(facts.measurement.out_of_time, 10)
+    if evaluation.measurement.out_of_time:
+        missed = display.names(evaluation.measurement.out_of_time, 10)
         text += f"; not reached in the hook's time: {missed}"
         line += f" Not reached in the hook's time: {missed}."
     if row == "undecided" and limits.cost is not None and limits.spent >= limits.cost:
@@ -277,26 +281,26 @@ def _continuation(turn: _JudgedTurn, host: Host, tools: StopTools) -> str:
     """The agent's next prompt."""
     from flow.core.stop.continuation import StopFacts, continuation
 
-    verdict, found = turn.verdict, turn.facts
+    verdict, evaluation = turn.verdict, turn.evaluation
     tails = {
         r.criterion_id: tools.record.output_end(r.evidence_ref)
         for r in verdict.criterion_results
         if r.evidence_ref and (r.outcome == "failed" or r.criterion_id in turn.proof_lost)
     }
-    opinion = found.opinion if turn.row == "judge_not_achieved" else None
+    opinion = evaluation.opinion if turn.row == "judge_not_achieved" else None
     facts = StopFacts(
         tails,
         turn.proof_lost,
-        found.report.violations,
+        evaluation.report.violations,
         opinion if isinstance(opinion, Opinion) else None,
-        not tools.propose_only and not turn.disproves_nothing,
+        not tools.propose_only and not turn.commands_passed,
     )
     return continuation(turn.goal, verdict, facts, turn.step, limit=host.limit, size=host.size)
 
 
 def _stop_event(turn: _JudgedTurn, passing: str, event: StopEvent) -> dict[str, Any]:
     """The ``stop`` event: why the hook did what it did, for ``flow goal history``."""
-    step, measurement = turn.step, turn.facts.measurement
+    step, measurement = turn.step, turn.evaluation.measurement
     return {
         "type": "stop",
         "host": event.host,
@@ -311,5 +315,5 @@ def _stop_event(turn: _JudgedTurn, passing: str, event: StopEvent) -> dict[str, 
         "stuck_turns": step.loop.stuck_turns,
         "reused": list(measurement.reused),
         "out_of_time": list(measurement.out_of_time),
-        "tree": turn.facts.facts.subject.tree,
+        "tree": turn.evaluation.facts.subject.tree,
     }

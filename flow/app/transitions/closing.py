@@ -242,11 +242,11 @@ def propose_failed(
 
     Returns the verdict with what it proposes. It writes no terminal status.
     """
-    verdict, facts = evaluated
-    if facts is None:
+    verdict, evaluation = evaluated
+    if evaluation is None:
         return verdict
     loaded = records.goal(verdict.goal_id)
-    goal, subject, guards = loaded.goal, facts.facts.subject, facts.report.guards
+    goal, subject, guards = loaded.goal, evaluation.facts.subject, evaluation.report.guards
     if subject.tree is None:  # nobody could confirm it
         return verdict._replace(reason=reason)
     rows = verdict.criterion_results
@@ -262,7 +262,7 @@ def propose_failed(
     turn = Turn(
         status=to,
         turns_evaluated=verdict.turns_evaluated,
-        last_evaluation=LastEvaluation(facts.decision.result, clip(reason, REASON_LIMIT), now),
+        last_evaluation=LastEvaluation(evaluation.decision.result, clip(reason, REASON_LIMIT), now),
         criteria=(),
         artifact=goal_evaluation(goal, verdict.run_id, to=to, reason=reason),
         event={

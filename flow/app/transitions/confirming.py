@@ -124,12 +124,13 @@ def live_question(
 
 def with_question(port: ConfirmPort, evaluated: Evaluated) -> Verdict:
     """The verdict, its proposal with what a person must know before they confirm it."""
-    verdict, facts = evaluated
+    verdict, evaluation = evaluated
     proposed = verdict.proposed_transition
     if proposed is None:
         return verdict
-    seen = (facts.last_snapshot, facts.counted) if facts is not None else (None, None)
-    asked = live_question(port, verdict.goal_id, *seen)
+    snapshot = evaluation.last_snapshot if evaluation is not None else None
+    counted = evaluation.counted if evaluation is not None else None
+    asked = live_question(port, verdict.goal_id, snapshot, counted)
     if asked is None or asked.proposal_id != proposed.proposal_id:
         return verdict
     confirm = asked.to_document()

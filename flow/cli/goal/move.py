@@ -233,7 +233,7 @@ def _proposed_after_approval(
     That is a proposal, or the reason for having none, and the next step.
     """
     try:
-        (verdict, facts), warnings = evaluating.propose_from_fresh(context, goal_id)
+        (verdict, evaluation), warnings = evaluating.propose_from_fresh(context, goal_id)
     except FlowError as error:
         next_step = f"flow goal evaluate {goal_id} --reuse"
         return {"proposal": None, "not_proposed": str(error), "next": next_step}, ()
@@ -243,7 +243,7 @@ def _proposed_after_approval(
         shown = {"proposal_id": proposed.proposal_id, "to": proposed.to, "reason": proposed.reason}
         next_step = f"flow goal confirm {verdict.goal_id}{named}"
         return {"proposal": shown, "not_proposed": None, "next": next_step}, warnings
-    not_fresh = facts is not None and facts.measurement.not_fresh
+    not_fresh = evaluation is not None and evaluation.measurement.not_fresh
     run_again = f"flow goal evaluate {verdict.goal_id} --reuse"
     next_step = verdict.next_step_hint
     if not_fresh and not verdict.path_violations:

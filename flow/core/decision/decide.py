@@ -131,7 +131,7 @@ def candidate(measured: Iterable[Measured], *, boundary_known: bool) -> Candidat
 
 
 def judge_wanted(candidate: Candidate, evaluator_type: str, trigger: str) -> bool:
-    """Whether step 5 asks a judge."""
+    """Whether a judge is asked (SPEC 3, step 5)."""
     if candidate == "pass+fuzzy":
         return evaluator_type == "hybrid" or (
             evaluator_type == "flow_verdict_judge" and trigger == "manual"

@@ -80,7 +80,11 @@ class SessionNotes(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """An open goal that is not judged. ``now`` and ``before`` fill the sentence."""
+    """A lost goal, or another open goal that is not judged at this stop, with the reason.
+
+    Nothing is lost of a goal that is ``claimed``, ``unclaimed``, ``handed_over`` or ``waits``.
+    ``now`` and ``before`` fill the sentence.
+    """
 
     goal_id: str
     kind: LossKind

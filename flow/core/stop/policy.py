@@ -157,7 +157,7 @@ def ended_by_signal(result: str | None) -> bool:
 
 
 def disproved(candidate: Candidate, measured: Iterable[Measured]) -> bool:
-    """Whether a command, or a judge's ``fail``, keeps the goal open.
+    """Whether a command that has not passed, or a judge's ``fail``, keeps the goal open.
 
     A judge that finds the rest ``incomplete`` has seen no fault.
     """

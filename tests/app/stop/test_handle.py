@@ -783,7 +783,7 @@ def test_while_a_stop_is_judged_the_notes_say_so() -> None:
     assert seen == [True]
     assert here.notes["s"].judging is False
     here.notes["s"] = here.notes["s"]._replace(judging=True)
-    assert "at the stop before" in here.say().message
+    assert "at the previous stop" in here.say().message
     assert here.say().message.endswith("(3/20).\nFlow: cut a little")
 
 
