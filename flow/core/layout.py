@@ -190,7 +190,7 @@ def loop_file(run_id: str) -> str:
 
 
 def stop_lock(goal_id: str) -> str:
-    """The lock that one stop of an agent holds while it is judged."""
+    """The lock that one stop of an agent holds while it judges this goal."""
     return f"{LOCKS}/stop-{goal_id}.lock"
 
 

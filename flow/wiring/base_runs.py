@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from flow.wiring.context import Context
 
 WAIT = 1.0
-"""Seconds that an evaluation waits for another process's base runs."""
+"""Seconds that `flow goal baseline` waits for another one of the same goal."""
 
 
 def base_tools(context: Context, listener: Listener) -> BaseTools:

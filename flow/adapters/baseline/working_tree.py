@@ -69,7 +69,11 @@ class TreeContext(Protocol):
 
 
 class WorkingTree:
-    """Changes since a baseline. Implements the ports of :mod:`flow.app.evaluation.baselines`."""
+    """Changes since a baseline: a checkout as two ports see it.
+
+    :class:`~flow.app.evaluation.baselines.BaselinePort` and
+    :class:`~flow.app.evaluation.baselines.PinningPort`.
+    """
 
     def __init__(self, context: TreeContext) -> None:
         self._context = context

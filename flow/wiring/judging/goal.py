@@ -113,7 +113,11 @@ def _sources(parts: Context, case: JudgeCase) -> ContextSources:
 
 
 class Delegation:
-    """A checkout as :class:`~flow.app.judging.delegated.DelegationPort` sees it."""
+    """A checkout as :class:`~flow.app.judging.delegated.DelegationPort` sees it.
+
+    And so as its bases, :class:`~flow.app.judging.delegated_scorecard.ScorecardPort` and
+    :class:`~flow.app.judging.delegated_debate.DebatePort`.
+    """
 
     monotonic = staticmethod(clock.monotonic)
 
