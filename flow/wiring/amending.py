@@ -37,8 +37,8 @@ class Amending:
             digest=context.records.contract_digest,
             basis=self._basis,
             trust=context.record_trust,
-            relock=pinning.with_protected,
-            rename=pinning.with_named,
+            with_protected=pinning.with_protected,
+            with_named=pinning.with_named,
             lint=lambda goal: lint_goal(goal, about_commands(context, goal)),
             text_and_file=self._text_and_file,
         )

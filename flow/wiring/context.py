@@ -142,7 +142,7 @@ class Context:
             self.be_lenient()
         else:
             self.__dict__.pop("settings", None)
-            _ = self.settings  # what cannot be read is told here
+            _ = self.settings  # raises here if they cannot be read
 
     def _pins_of(self, run_ids: Sequence[str | None]) -> Mapping[str, str]:
         """The settings that were pinned when these runs began, the tightest of each."""
@@ -297,7 +297,7 @@ class Context:
 
     @property
     def earlier(self) -> EarlierGoals:
-        """Looks up goals that come first."""
+        """Lookup of the goals that must be achieved first."""
         from flow.app.open_goals import EarlierGoals
 
         return EarlierGoals(self.load, lambda: self.run_record, lambda: self.trust_ledger)

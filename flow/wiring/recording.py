@@ -1,4 +1,4 @@
-"""Lifecycle blocks that others write through Flow."""
+"""Writing lifecycle blocks that other programs hand in."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Stopping:
         self._goals_read: CheckoutGoals | None = None
 
     def left_behind(self, session: str | None) -> list[str]:
-        """A word about another checkout's goals that the session was kept working for."""
+        """Messages about another checkout's goals that the session was kept working for."""
         context = self._context
         try:
             top = checkouts.worked_in(context.state_dir, session)

@@ -1,4 +1,5 @@
-"""The base commit checked out beside the working tree, and commands run there.
+"""What a goal pinned when it began, the working tree compared with it, and base runs.
 
-Nothing of the user's checkout is changed.
+A base run is in a checkout of the base commit beside the working tree. Nothing of the user's
+checkout is changed.
 """

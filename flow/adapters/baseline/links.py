@@ -84,7 +84,7 @@ def _has_no_symlink(top: str, path: str) -> bool:
 
 
 def digests(top: str, paths: Sequence[str]) -> dict[str, str]:
-    """path → digest over names, sizes and time stamps; only files with several names are read."""
+    """path → digest over names, sizes and time stamps; only files with several links are read."""
     return {path: _tree_digest(os.path.join(top, path)) for path in paths}
 
 
@@ -122,9 +122,9 @@ def _entry_texts(root: str) -> Iterator[bytes]:
 
 
 def _entry_stamp(path: str, status: os.stat_result) -> bytes:
-    """Stamps that change when a file is written; of one with several names its digest.
+    """Stamps that change when a file is written; for a file with several hard links its digest.
 
-    A package manager that links the same file elsewhere moves its ctime.
+    A package manager that links the file once more changes its ctime without a write.
     """
     if status.st_nlink > 1 and stat.S_ISREG(status.st_mode):
         total = sha256()

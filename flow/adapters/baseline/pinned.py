@@ -101,7 +101,7 @@ def _recorded(
 
 
 def _deviations(now: WorktreeState, protected: Sequence[str]) -> dict[str, str]:
-    """The verifier lock's record of the protected files, Flow's own included, as they are."""
+    """The record of the protected files as they are now, Flow's own included."""
     changes = protected_files.counted((*now.changes, *now.emptied))
     return protected_files.deviations(changes, now.locked, protected)
 

@@ -110,7 +110,7 @@ class BaseRunner:
         self._run(moved, jobs=jobs, events=CheckEvents(begin, end, events.tick))
 
     def _weighed(self, result: CheckResult) -> CheckResult:
-        """Turn a failure beside changed linked folders into no result: they may be the cause."""
+        """The result; if linked folders changed, a failure is inconclusive: they may cause it."""
         if result.outcome != "failed" or not self._links.changed:
             return result
         changed = names(self._links.changed, 5)
@@ -121,7 +121,7 @@ class BaseRunner:
         return os.path.join(self._work, check.cwd.partition("/")[0])
 
     def _rules(self, attributor: Attributor) -> tuple[str, ...]:
-        """The project's own rules about runners are those of the base commit too."""
+        """Use the base commit's own rules about runners; returns a note if they are broken."""
         if self._commit in repository.EMPTY_TREES.values():
             return ()
         try:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FOLDERS = ("info", "objects/info", "objects/pack", "refs/heads", "refs/tags")
 EXCLUDED = "/.flow/runs/\n"
 DEPTH = 8
-"""Submodules inside of submodules."""
+"""Most levels of submodules inside submodules."""
 _ATTRIBUTES = 1 << 20
 
 FILTERED = (
@@ -107,7 +107,10 @@ def _check_out(
 def _submodule(
     repo: Repo, path: str, commit: str, folder: str, seconds_left: Callable[[], float], depth: int
 ) -> Iterator[str]:
-    """Check a submodule out from the user's copy of it; yields notes on missing parts."""
+    """Check a submodule out from the user's copy of it; yields notes on missing parts.
+
+    One empty note means that it is not checked out here.
+    """
     place, target = os.path.join(repo.top, path), os.path.join(folder, path)
     plain = os.path.realpath(place) == place and os.path.realpath(target) == target
     submodule = repository.submodule_repo(place) if plain and depth else None

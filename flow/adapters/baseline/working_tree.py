@@ -98,7 +98,7 @@ class WorkingTree:
     def restored(self, goal: Goal) -> Baseline:
         """Baseline from the pinned commit alone: a fresh clone has the goal, not the run.
 
-        Settings add no allowed folder here but the journal's: reports and cards are in the usual
+        Only the journal's folder is taken from the settings: reports and cards are in the usual
         ones.
         """
         from flow.adapters.baseline.restored import restore

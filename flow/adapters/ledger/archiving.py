@@ -74,7 +74,7 @@ def archive(run: RunWrites, *, by: str, now: str) -> tuple[int, int]:
 
 
 def _digests(root: str, run_id: str) -> dict[str, str]:
-    """The path and the digest of each file of the run; an output that was dropped is none."""
+    """The path and the digest of each file of the run, without the outputs that were dropped."""
     digests: dict[str, str] = {}
     for entry in gc.recorded_entries(root, run_id, "archived"):
         if entry.kind == DROPPED:

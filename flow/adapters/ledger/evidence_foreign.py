@@ -106,8 +106,8 @@ def record_foreign(
     """Publish evidence that a caller hands over; ``raw_path`` is copied and left alone.
 
     ``document`` has passed :func:`check_foreign`. ``before`` gets the fields of the event that the
-    caller appends, once everything but the sidecar is on the disk. Secrets in the output, and the
-    values of ``environ``'s in the document's texts, are redacted; a warning gives their number.
+    caller appends, once everything but the sidecar is on the disk. Secrets in the output, and those
+    of ``environ`` in the document's texts, are redacted; warnings say so.
     """
     _, run_id, wanted = names(document)
     root, run = run_record.root, run_record.run(run_id)

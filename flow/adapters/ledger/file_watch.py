@@ -1,24 +1,24 @@
 """Notice changes that a running command makes to HEAD, the goal and Flow's own files.
 
 SPEC 3, step 2. Each look compares with the last one: there is one look when a command ends, before
-another is started, and one when its evidence is recorded, which makes most of the changes in
-between. A difference is blamed on the command, unless an event accounts for it: another Flow
+another is started, and one when its evidence is recorded, since recording makes most of the changes
+in between. A difference is blamed on the command, unless an event accounts for it: another Flow
 process that wrote at the same time has left one. A forged event is not detected here, but by the
 hash chain of SPEC 10 (:mod:`flow.adapters.chain.check`).
 
 Of the many sidecars only the folder's own stamp and those that the goal refers to are observed, so
 that the cost does not grow with the run. These, and the files of other goals, are as many as there
 are criteria and goals: looked at after every command, a thousand of each would be a million looks.
-So they have a state of their own, which only :meth:`FileWatch.changed_elsewhere` updates: changes
-between two looks are never taken as settled, and each file's change time shows a write at any
-moment. A look is due after as many commands as pay for it, :data:`_LOOKS_PER_COMMAND` files for
-each; up to that number every command is followed by one, and the last command always is. A change
-is blamed on every command since the look before: on more than necessary, never on none. Another
-goal's file is not blamed if the user's state folder has it as Flow's writing.
+So they are looked at less often, and only :meth:`FileWatch.changed_elsewhere` updates their state:
+no other look takes a change of them as settled, and a file's change time shows a write whenever it
+came. Each command that ends pays for :data:`_LOOKS_PER_COMMAND` files, and a look is due when all
+are paid for. So with few files each command is followed by a look, and the last one always is. A
+change is blamed on every command since the look before: on more than necessary, never on none.
+A change of another goal's file is blamed on none if the user's state folder has the file's digest.
 
 The goal's own file grows with its criteria, and is hashed, since a write through a shared mapping
-changes no stamp. That is paid for in the same way, :data:`_BYTES_PER_COMMAND` for each command, and
-done at once if its stamp has changed.
+changes no stamp. Commands pay for that in the same way, :data:`_BYTES_PER_COMMAND` each; if its
+stamp has changed it is hashed at once.
 """
 
 from __future__ import annotations
@@ -111,10 +111,10 @@ class FileWatch:
         """Commands that ended since that hashing."""
 
     def settle(self) -> tuple[str, ...]:
-        """Take the present state as accounted for, after a write of one's own evidence.
+        """Take the present state as known, after this evaluation has recorded evidence.
 
-        Returns the names of other changes since the last look without an account: another command
-        may run meanwhile.
+        Returns the names of other changes since the last look that no event accounts for: another
+        command may run meanwhile.
         """
         if self._elsewhere is None:
             self._goals, self._elsewhere = self._look_elsewhere()
@@ -122,7 +122,7 @@ class FileWatch:
         return self._look(self._own)
 
     def changed(self) -> tuple[str, ...]:
-        """Names of files that changed since the last look without an account."""
+        """Names of files that changed since the last look, and no event accounts for it."""
         return self._look(frozenset())
 
     def _look(self, own: frozenset[str]) -> tuple[str, ...]:
@@ -140,8 +140,8 @@ class FileWatch:
     def _take(self) -> dict[str, object]:
         """The present state, with which the next look compares.
 
-        Observed again if an event came meanwhile: else its files would be new later, and the event
-        old.
+        Observed again if an event was appended meanwhile: otherwise the next look would see its
+        files as changed, and not the event that accounts for them.
         """
         for _ in range(_TRIES):
             self._seq = last_seq(self._repo.top, self._run_id)
@@ -258,7 +258,7 @@ class FileWatch:
 
     @contextmanager
     def _others_done(self) -> Iterator[None]:
-        """Hold the locks of goal and run: no process writes there, and its event comes last."""
+        """Hold the locks of goal and run: no process is between a write and the event for it."""
         top = self._repo.top
         with (
             locks.exclusive(top, layout.goal_lock(self._goal_id), timeout=WAIT, quick=True),
@@ -285,7 +285,7 @@ def _differing_names(before: Mapping[str, object], now: Mapping[str, object]) ->
 
 
 def _is_full(name: str) -> bool:
-    """Whether it is a file of events that was full before the present one."""
+    """Whether it is one of the run's full files of events, and not the one that still grows."""
     return layout.events_number(name.rpartition("/")[2]) > 0
 
 

@@ -80,7 +80,7 @@ def drop(run: RunWrites, *, by: str, now: str) -> tuple[int, int]:
             batch = entries[start : start + BATCH]
             new: list[LedgerEntry] = []
             for entry in batch:
-                if entry.evidence_id in dropped:  # recorded by a run of gc that was killed
+                if entry.evidence_id in dropped:  # recorded by a `flow gc` that was killed
                     continue
                 head = new[-1].head if new else (last.head if last else None)
                 new.append(following(head, run_id, _fields(entry, by, now)))

@@ -187,7 +187,7 @@ class GoalContracts(GoalChange):
     def _announcer(
         self, document: Mapping[str, Any], run_id: str, now: str
     ) -> Callable[[dict[str, Any]], None]:
-        """A function that decides, with its event's fields, that this sidecar is journalled."""
+        """The function that publishes the intent to journal this sidecar, by its event's fields."""
         goal_id, evidence_id = str(document["metadata"]["goal"]), str(document["metadata"]["id"])
         try:
             goal: Goal | None = self._records.goal(goal_id).goal

@@ -72,16 +72,16 @@ def summaries(
     flushed = _flushed(root, new.values()) if path else None
     broken: dict[str, FlowError] = {}
     for goal_id in unknown:
-        said: Row = []
+        summary: Row = []
         try:
             by_id[goal_id] = read(goal_id)
-            said = list(by_id[goal_id][1:])
+            summary = list(by_id[goal_id][1:])
         except FlowError as error:
             broken[goal_id] = error
         before = new.get(goal_id)
         if flushed is not None and before is not None and stamps.tells(before, flushed):
             # It was read after its stamps and the flush: a later change has other stamps.
-            rows[goal_id] = [*_stamps(before), *said]
+            rows[goal_id] = [*_stamps(before), *summary]
     if path and any(goal_id in rows for goal_id in new):
         _store(path, header, rows)
     return {goal_id: by_id[goal_id] for goal_id in sorted(by_id)}, broken
@@ -109,7 +109,7 @@ def _stamps(status: os.stat_result) -> Row:
 
 
 def _flushed(root: str, statuses: Collection[os.stat_result | None]) -> stamps.Flush | None:
-    """A flush that works, if enough files could be remembered after it."""
+    """A flush of the file system; None if too few files could be remembered, or if it failed."""
     if len(statuses) < LEAST:
         return None
     settled = sum(status is not None and stamps.is_settled(status) for status in statuses)

@@ -1,4 +1,7 @@
-"""The untracked paths at the start of an evaluation, for the next one in case of a kill."""
+"""The untracked paths at the start of an evaluation, in case it is killed.
+
+By them the next evaluation tells leftovers of the killed commands from other new files.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ def began(top: str, run_id: str, untracked: Sequence[str]) -> None:
     """Remember the untracked paths."""
     data = json.dumps(untracked, ensure_ascii=True).encode("ascii")
     if len(data) <= LIMIT:
-        # A kill leaves it there. After a power cut, caches that it would name count as changes.
+        # Not synced: a kill leaves the file. If a power cut takes it, leftovers count as changes.
         files.replace(top, layout.measuring_file(run_id), data, sync=False)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def marked(
     repo: Repo, changes: list[PathChange] | Changes, baseline: Baseline, record: OwnRecord
 ) -> Changes:
-    """``changes`` with ``foreign`` by the record, for those that have a name of Flow's.
+    """``changes``, with ``foreign`` set where a file has Flow's name and not a recorded content.
 
     Each state but the base's is checked, so that no foreign content is committed behind a file that
     Flow wrote.

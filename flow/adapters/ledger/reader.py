@@ -33,7 +33,7 @@ FILES_LIMIT = 1_000_000
 """Most goals, or sidecars of one run, that are listed."""
 
 BY_FLOW = ("evaluator", "approver")
-"""``by`` of the events of sidecars that count in a decision."""
+"""``by`` of the ledger's entries of sidecars that count in a decision."""
 
 DISCOUNTED = "evidence-discounted"
 """The type of the events of sidecars that do not count after all."""

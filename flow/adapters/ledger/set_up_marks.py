@@ -75,7 +75,7 @@ def _leads_to(record: OwnRecord, name: str, before: str | None, after: str) -> b
 
 
 def _written_by_set_up(change: PathChange, baseline: Baseline, record: OwnRecord) -> bool:
-    """Whether each state is the base's, that at activation, or one that Flow made of these."""
+    """Whether each state is the base's, the one at activation, or one that Flow made from these."""
     rows = record.rows(change.path)
     if not rows:
         return False

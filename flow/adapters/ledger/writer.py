@@ -40,11 +40,11 @@ class FileLedger:
         self._record = record
         self._settings = settings
         self._unkept: list[tuple[bytes, dict[str, Any], Sequence[str]]] = []
-        """Sidecars that were published, parsed, and the warnings about them."""
+        """Published sidecars that are not in the cache yet: bytes, document, warnings."""
         self._puts_off = False
 
     def put_off(self) -> None:
-        """Leave work that no result waits for to :meth:`catch_up`, from now on."""
+        """From now on, leave work that no result needs to :meth:`catch_up`."""
         self._puts_off = True
 
     def catch_up(self) -> None:

@@ -30,11 +30,11 @@ class FactsPort(ViewPort, Protocol):
         """Why a goal's contract may not run here; empty if it may."""
 
     def newest_event(self, run_id: str, goal_id: str) -> Mapping[str, Any] | None:
-        """The newest event about the goal that is no evidence's (:func:`is_no_evidence`)."""
+        """The newest event about the goal that records no evidence (:func:`is_no_evidence`)."""
 
 
 def is_no_evidence(event: Mapping[str, Any]) -> bool:
-    """Whether an event tells something of its goal beside evidence that was recorded."""
+    """Whether an event is about anything but evidence."""
     return not str(event.get("type")).startswith("evidence")
 
 
@@ -106,7 +106,7 @@ def _stopped_or_working(
 ) -> tuple[GoalFacts, str]:
     """The facts of a trusted goal under way, and the time since which they hold."""
     goal = loaded.goal
-    # Trust has its own rows: with it taken for granted, what moved is the files alone.
+    # Missing trust has rows of its own, so here `moved` must not repeat it.
     context = overview.observing_once(port.closing_context())._replace(
         trusted=lambda _loaded: (True, "")
     )

@@ -38,7 +38,7 @@ class CheckoutPort(Protocol):
 
 
 class BranchCopy(NamedTuple):
-    """A goal as a branch has it, committed. A checkout of the branch speaks for it first."""
+    """A goal as it is committed on a branch. A copy in a checkout of the branch comes first."""
 
     on_branch: str
     summary: GoalSummary
@@ -87,8 +87,8 @@ class _Rank(NamedTuple):
     closed: bool = False
     """Of two copies that were touched last together, the closed one is the later."""
     used: int = 1
-    """1 but for a detached HEAD: there 2 where Flow left the goal open, else 0, for what is no more
-    than some commit that was looked up."""
+    """1, but on a detached HEAD 2 if Flow left the goal open there, else 0: then it may be just a
+    commit that somebody looked at."""
 
 
 class _Copy(NamedTuple):
@@ -138,8 +138,8 @@ def _copies(repository: RepositoryPort, on_branches: Iterable[BranchCopy]) -> It
 def _copy_in(checkout: CheckoutPort, summary: GoalSummary) -> _Copy:
     """A checkout's own copy.
 
-    On a detached HEAD commands find it, as while a branch is rebased: it counts where it is newer
-    than what the branch has committed, or as old, and Flow was used on it there.
+    On a detached HEAD, as during a rebase, commands find it, too. There it counts if it is newer
+    than the branch's committed copy, or as old and left open there by Flow.
     """
     checked_out = checkout.branch()
     if not checkout.in_git or summary.branch in (checked_out, NO_BRANCH):
@@ -163,7 +163,7 @@ def _checkout_of(repository: RepositoryPort, branch: str) -> CheckoutPort | None
 def _item(
     repository: RepositoryPort, copy: _Copy, checkout: CheckoutPort, *, missing: bool = False
 ) -> InboxItem:
-    """The row of a goal at ``checkout``; ``missing``: which has the branch, and not the file."""
+    """The row of a goal at ``checkout``; ``missing``: that has its branch, and not its file."""
     goal_id = copy.summary.id
     try:
         stands = copy.from_git or copy.checkout.standing(goal_id, here=copy.is_here)

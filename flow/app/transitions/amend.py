@@ -1,8 +1,8 @@
 """Changing the contract of a goal, on the record (SPEC 10, Amendments).
 
-*load → read the new text → compare → (a person) → trust → write.* What is compared with is the
-contract that this user trusted last, not what the file says now: else a change by hand, which
-ended the trust, would go in behind a harmless one.
+*load → read the new text → compare → (a person) → trust → write.* The new text is compared with the
+contract that this user trusted last, not with the file: otherwise a change by hand, which ended the
+trust, would slip in together with a harmless amendment.
 """
 
 from __future__ import annotations
@@ -99,10 +99,10 @@ class AmendmentTools(NamedTuple):
     """The digest of a goal's contract, its rubrics included."""
     basis: Callable[[LoadedGoal], Basis]
     trust: Callable[[Goal, str], None]
-    relock: Callable[[Goal, Baseline, Sequence[str]], Baseline]
-    """The baseline with what (goal) protects and (patterns) did not, as it is now."""
-    rename: Callable[[Goal, Baseline], Baseline]
-    """The baseline with what (goal)'s commands rest on."""
+    with_protected: Callable[[Goal, Baseline, Sequence[str]], Baseline]
+    """The baseline with the files, as they are now, that (goal) protects and (patterns) did not."""
+    with_named: Callable[[Goal, Baseline], Baseline]
+    """The baseline with the files that (goal)'s commands name."""
     lint: Callable[[Goal], Sequence[str]]
     text_and_file: Callable[[str], tuple[str, str]]
     """(text, file) of the goal (id) as it lies there."""
@@ -117,17 +117,17 @@ class AmendmentPlan(NamedTuple):
     """The goal as it will be."""
     contract: str
     before: str
-    """The digest of the contract that it is held against."""
+    """The digest of the contract that it is compared with."""
     changes: tuple[ContractChange, ...]
     difference: tuple[str, ...]
     needs_person: bool
     """Whether it asks for less, or cannot be compared."""
     protected: tuple[str, ...]
-    """The protected patterns of the contract that it is held against."""
+    """The protected patterns of the contract that it is compared with."""
     trusted: bool
     """Whether the contract is trusted as the file has it now."""
     anew: tuple[str, ...]
-    """The criteria whose results go: they ask for something else than before."""
+    """The criteria whose results are dropped: they ask for something else than before."""
     warnings: tuple[str, ...]
 
     @property
@@ -243,7 +243,7 @@ def carry_out(
         made.anew,
         _artifact(made, told, asked),
         _event(made, told),
-        _relocked(context, tools, made),
+        _new_baseline(context, tools, made),
     )
     if not draft and not by_hand:
         tools.trust(goal, how)
@@ -302,13 +302,13 @@ def _take_back(
         return
 
 
-def _relocked(
+def _new_baseline(
     context: ClosingContext, tools: AmendmentTools, made: AmendmentPlan
 ) -> Baseline | None:
     """The baseline with what is protected from now on; None if it can stay as it is."""
     current, goal = made.loaded.goal, made.goal
-    # The file may say otherwise than what was trusted: a killed amendment has replaced the baseline
-    # then, and nothing has told of it yet. What was protected keeps its record here, too.
+    # The file's contract may differ from the trusted one: then a killed amendment may have replaced
+    # the baseline, with no record of it yet. Files that were protected before keep their record.
     same = goal.protected_paths == made.protected == current.protected_paths
     asks_anew = any("acceptance_criteria" in change.key for change in made.changes)
     if current.run_id is None or (same and not asks_anew):
@@ -316,8 +316,8 @@ def _relocked(
     baseline, recorded = context.baseline(current, current.run_id)
     if not recorded or current.status == "draft":
         return None  # then the pinned commit says what was there
-    following = baseline if same else tools.relock(goal, baseline, made.protected)
-    return tools.rename(goal, following) if asks_anew else following
+    following = baseline if same else tools.with_protected(goal, baseline, made.protected)
+    return tools.with_named(goal, following) if asks_anew else following
 
 
 def _change_lines(made: AmendmentPlan) -> list[str]:

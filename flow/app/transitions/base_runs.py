@@ -89,7 +89,7 @@ def baseline(
             remedy=f"read the contract, then: flow trust record {goal.id}",
         )
     settings = port.settings.settings
-    order = BaseRequest(
+    request = BaseRequest(
         goal,
         loaded.contract,
         goal.run_id,
@@ -99,20 +99,20 @@ def baseline(
         rerun=again,
     )
     with port.base_run_lock(goal.id):
-        found = red_first.measure(order, port.base_tools(listener))
-    return _document(port, goal, order.criteria, found, loaded.warnings)
+        measured = red_first.measure(request, port.base_tools(listener))
+    return _document(port, goal, request.criteria, measured, loaded.warnings)
 
 
 def _document(
     port: BaseRunsPort,
     goal: Goal,
     criteria: Sequence[Criterion],
-    found: BaseRows,
+    measured: BaseRows,
     warnings: Sequence[str],
 ) -> dict[str, Any]:
     rows = []
     for criterion in criteria:
-        run = found.rows[criterion.id]
+        run = measured.rows[criterion.id]
         reference = None
         if run.evidence_id is not None:
             reference = layout.evidence_file(goal.run_id or "", run.evidence_id)
@@ -122,11 +122,11 @@ def _document(
                 **run.shown(),
                 "reason": run.reason,
                 "at": run.at,
-                "cached": criterion.id in found.cached,
+                "cached": criterion.id in measured.cached,
                 "evidence_ref": reference,
             }
         )
-    asked = {c.id: found.rows[c.id] for c in criteria}
+    asked = {c.id: measured.rows[c.id] for c in criteria}
     return {
         "goal_id": goal.id,
         "run_id": goal.run_id,

@@ -2,8 +2,8 @@
 
 Nothing here tests whether a person speaks. The command line asks at a terminal, and Claude Code
 asks before ``flow goal confirm`` runs (:func:`flow.app.tool_calls.question_before`). The Stop hook
-has one way, :func:`give_up`, to ``failed`` alone. An evaluation cannot come through here: it does
-not hold the :class:`~flow.app.ports.ClosingLedger` these open.
+has one way, :func:`give_up`, to ``failed`` alone. An evaluation cannot come through here: it has no
+:class:`~flow.app.ports.ClosingLedger`, which every way needs.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ def confirm(
     """Write the proposed terminal status, if nothing it rests on has moved.
 
     ``how`` names the command (``flow goal confirm``); without a ``word`` it is the user's, and
-    has no note. Raises :class:`StaleProposal`, which says
-    what moved, and why what was recorded before does not count where that is so.
+    has no note. Raises :class:`StaleProposal`, which says what moved, and why earlier records do
+    not count if they do not.
     """
     context.ledger.finish(goal_id)
     refuse_broken(context, goal_id)
@@ -286,7 +286,7 @@ def what_moved(
     now: Snapshot | None = None,
     counted: Callable[[str], Evidence | None] | None = None,
 ) -> list[str]:
-    """Differences from the situation that the proposal rests on; empty while it is live.
+    """Differences from the state that the proposal rests on; empty while it is live.
 
     ``now`` is a snapshot of the files that the caller has just taken; without it, one is taken
     here. ``counted`` is the caller's lookup of sidecars, each read once.

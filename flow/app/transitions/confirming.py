@@ -254,7 +254,7 @@ def _judged_result(criterion: Criterion, body: Mapping[str, Any]) -> str:
 def contract_steps(
     loaded: LoadedGoal, history: Sequence[TrustedContract], events: Sequence[Mapping[str, Any]]
 ) -> tuple[tuple[ContractStep, ...], tuple[str, ...]]:
-    """(each change of the contract since the start, why there may be more).
+    """Each change of the contract since the start, and reasons why there may be more.
 
     From this user's own record of what was trusted, which no checkout can write; the run's events
     add who it was. What another user amended is known by the events alone.

@@ -61,7 +61,7 @@ class CreationTools(NamedTuple):
     ]
     """(text, run id, baseline, artifact, event, trust): publishes the goal, all or nothing.
 
-    ``trust`` is called once nothing else bears its id, before anything is written.
+    ``trust`` is called when it is sure that no other goal has its id, before anything is written.
     """
     trust: Callable[[Goal, str], None]
     branch: Callable[[], str | None]
@@ -223,9 +223,9 @@ def denied_journal(journal: str, denied: Sequence[str]) -> list[str]:
 
 
 def _is_bare_debate(criterion: Criterion) -> bool:
-    """Whether it is put to a debate that is given nothing to judge."""
-    orders = delegated.delegated_judgements(criterion)
-    return any(isinstance(order, DelegatedDebate) and not order.solution for order in orders)
+    """Whether a debate is to judge it that is given nothing to judge."""
+    judgements = delegated.delegated_judgements(criterion)
+    return any(isinstance(each, DelegatedDebate) and not each.solution for each in judgements)
 
 
 class Rebase(NamedTuple):

@@ -1,4 +1,4 @@
-"""A lifecycle block that another program hands in; it has asked a person."""
+"""A lifecycle block that another program hands in, which has asked a person itself."""
 
 from __future__ import annotations
 

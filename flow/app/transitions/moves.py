@@ -111,9 +111,9 @@ def activate(
 def shift_status(
     context: ClosingContext, goal_id: str, to: NonTerminal, reason: str, how: str = ""
 ) -> LoadedGoal:
-    """``pause_goal`` and ``resume``: one recorded non-terminal move.
+    """Move a goal to another non-terminal status, on the record.
 
-    ``how`` names what moved it where that was no person: such a wait is no pause.
+    ``how`` names what moved it if no person did: such a wait is no pause.
     """
     context.ledger.finish(goal_id)
     loaded = context.records.goal(goal_id)

@@ -1,8 +1,8 @@
 """``--trust-digest``: a pipeline's way to say which contract it means (SPEC 17.3).
 
-It lets the commands run, and no more: where this user's state knows another contract of the goal,
-what became of it is an amendment that no person agreed to, so it goes on the record and nothing is
-proposed until a person has trusted it.
+It lets the commands run, and no more. If this user's state folder knows another contract of the
+goal, the difference is an amendment that no person agreed to: it is recorded, and nothing is
+proposed until a person trusts the new contract.
 """
 
 from __future__ import annotations
@@ -92,9 +92,9 @@ def refuse_other(loaded: LoadedGoal, digest: str | None) -> None:
 
 
 def refuse_agent_naming_trust(port: SpeakerPort, goal_id: str) -> None:
-    """Raise :class:`PersonNeeded` there, unless the user's own settings allow it.
+    """Raise :class:`PersonNeeded` in an agent's shell, unless the user's own settings allow it.
 
-    Who edited the contract would only have to name its digest.
+    An agent that edited the contract would only have to name its digest.
     """
     allowed = port.settings.settings.agent_may_name_trust
     if is_agent(port.speaker) and not allowed:
@@ -110,7 +110,7 @@ def refuse_agent_naming_trust(port: SpeakerPort, goal_id: str) -> None:
 def take_named(
     port: NamedContractPort, request: Request, digest: str, amend: AmendUntrusted
 ) -> Request:
-    """Take the contract as the one that is meant; the request, without a proposal where need be.
+    """Trust the named contract in this process; the request, with ``no_proposal`` if one is due.
 
     Raises :class:`PersonNeeded` in an agent's shell.
     """

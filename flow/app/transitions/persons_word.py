@@ -61,9 +61,9 @@ def persons_word(port: SpeakingPort, named: str | None, note: str = "") -> Perso
 def persons_name(
     named: str | None, account: str, configured: Callable[[], str]
 ) -> tuple[str, str | None]:
-    """(who says so, where that name comes from unless the caller ``named`` it).
+    """The person's name, and its source; None as source if the caller ``named`` the person.
 
-    It is the ``configured`` one of git, else the ``account``'s. Raises :class:`InputError` for a
+    Otherwise it is the ``configured`` name of git, else the ``account``'s. Raises :class:`InputError` for a
     name that cannot be shown in a line.
     """
     if named is not None:

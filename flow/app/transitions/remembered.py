@@ -77,16 +77,16 @@ class RememberedGoals:
             return None
 
     def before_change(self, goal: Goal, status: str) -> None:
-        """A goal is about to get a status: the Stop hook is to know that Flow wrote it."""
+        """Note the status that a goal is about to get: the Stop hook knows that Flow wrote it."""
         with suppress(FlowError):
             self._port.checkout_notes.note_next_status(goal.id, status)
 
     def after_change(self, goal: Goal, run_id: str, status: str, contract: str) -> None:
-        """Flow has written a goal: the Stop hook misses it until it is closed."""
+        """Remember a goal that Flow wrote: until it is closed, the Stop hook misses a lost one."""
         from flow.core.stop.lost_goals import OpenGoal
 
         with suppress(FlowError):
-            # What the hook closes it tells itself, and nobody began what was a draft.
+            # The next stop tells who closed it, unless the hook did (no speaker) or it was a draft.
             if status in TERMINAL and self._port.speaker is not None and goal.status != "draft":
                 self.note_closing(goal.id, goal.branch, run_id, status)
             elif status in TERMINAL or status == "draft":

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def ask(
-    parts: Context,
+    context: Context,
     case: JudgeCase,
     listener: Listener,
     *,
@@ -51,19 +51,19 @@ def ask(
 ) -> Opinion | NoOpinion:
     """Ask the judges that caller, goal and settings name; ``record`` keeps what they say."""
     return judging_goal.judge_goal(
-        case, _tools(parts, case, listener, record=record, samples=samples)
+        case, _tools(context, case, listener, record=record, samples=samples)
     )
 
 
-def recall(parts: Context, case: JudgeCase) -> Opinion | None:
+def recall(context: Context, case: JudgeCase) -> Opinion | None:
     """The earlier opinion of these judges on the same files; no judge is called."""
-    return judging_goal.recall_opinion(case, _tools(parts, case, Listener(), record=False))
+    return judging_goal.recall_opinion(case, _tools(context, case, Listener(), record=False))
 
 
-def shown(parts: Context, case: JudgeCase) -> FirstBallot:
+def shown(context: Context, case: JudgeCase) -> FirstBallot:
     """The prompt of the first ballot; no judge is called."""
-    redact = partial(redacted_text, environ=parts.environ)
-    return first_ballot(case, _sources(parts, case), random_nonce(), redact)
+    redact = partial(redacted_text, environ=context.environ)
+    return first_ballot(case, _sources(context, case), random_nonce(), redact)
 
 
 def review(context: Context, goal_id: str, judge_backend: str | None = None) -> JudgeCase:
@@ -76,37 +76,42 @@ def review(context: Context, goal_id: str, judge_backend: str | None = None) -> 
 
 
 def _tools(
-    parts: Context, case: JudgeCase, listener: Listener, *, record: bool, samples: int | None = None
+    context: Context,
+    case: JudgeCase,
+    listener: Listener,
+    *,
+    record: bool,
+    samples: int | None = None,
 ) -> judging_goal.JudgeTools:
-    settings = parts.settings.settings.judge
+    settings = context.settings.settings.judge
     goal, backend = case.facts.loaded.goal, case.request.judge_backend
-    judges = JudgeChoice(settings, parts.environ).panel(backends(goal, backend))
+    judges = JudgeChoice(settings, context.environ).panel(backends(goal, backend))
     panel = tuple(judges) * (samples or ballots_each(goal, backend, settings.samples))
     return judging_goal.JudgeTools(
         panel=panel,
-        sources=_sources(parts, case),
-        keep=Keep(parts.ledger, partial(evidence_files.stashed, parts.top), clock.now)
+        sources=_sources(context, case),
+        keep=Keep(context.ledger, partial(evidence_files.stashed, context.top), clock.now)
         if record
         else None,
         nonce=random_nonce,
         monotonic=clock.monotonic,
-        trusted=partial(labelling.may_propose, parts, least=settings.min_kappa),
+        trusted=partial(labelling.may_propose, context, least=settings.min_kappa),
         limits=judging_goal.JudgeLimits(settings.timeout_seconds, settings.canary),
         listener=listener,
-        rubrics=criterion_rubrics(goal, RubricFolder(parts.top)),
-        delegate=Delegate(Delegation(parts), panel, listener, record),
+        rubrics=criterion_rubrics(goal, RubricFolder(context.top)),
+        delegate=Delegate(Delegation(context), panel, listener, record),
     )
 
 
-def _sources(parts: Context, case: JudgeCase) -> ContextSources:
-    settings = parts.settings.settings
+def _sources(context: Context, case: JudgeCase) -> ContextSources:
+    settings = context.settings.settings
     return ContextSources(
-        records=parts.records,
-        output=partial(evidence_files.output_ends, parts.top, case.facts.run_id),
-        files=partial(evidence_files.collect, parts.top),
+        records=context.records,
+        output=partial(evidence_files.output_ends, context.top, case.facts.run_id),
+        files=partial(evidence_files.collect, context.top),
         journals=journals(case, settings.journal_dir),
         now=clock.now(),
-        changed=partial(evidence_files.changed, parts.top)
+        changed=partial(evidence_files.changed, context.top)
         if settings.judge.changed_files
         else None,
     )
