@@ -1,4 +1,4 @@
-"""What a goal pinned when it began, the working tree compared with it, and base runs.
+"""The state that a goal pins when it begins, the working tree compared with it, and base runs.
 
 A base run is in a checkout of the base commit beside the working tree. Nothing of the user's
 checkout is changed.

@@ -130,7 +130,7 @@ def observe_again(
 ) -> Drift:
     """Find by-products, and whether anything else moved while commands ran.
 
-    A by-product that somebody edited and the commands did not rewrite stops being one: it counts
+    A by-product that was edited and that the commands did not rewrite stops being one: it counts
     like any file from now on.
     """
     if not measurement.ran or facts.before.problems:

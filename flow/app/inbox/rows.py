@@ -88,7 +88,7 @@ class _Rank(NamedTuple):
     """Of two copies that were touched last together, the closed one is the later."""
     used: int = 1
     """1, but on a detached HEAD 2 if Flow left the goal open there, else 0: then it may be just a
-    commit that somebody looked at."""
+    commit that was looked at."""
 
 
 class _Copy(NamedTuple):

@@ -63,8 +63,8 @@ def persons_name(
 ) -> tuple[str, str | None]:
     """The person's name, and its source; None as source if the caller ``named`` the person.
 
-    Otherwise it is the ``configured`` name of git, else the ``account``'s. Raises :class:`InputError` for a
-    name that cannot be shown in a line.
+    Otherwise it is the ``configured`` name of git, else the ``account``'s. Raises
+    :class:`InputError` for a name that cannot be shown in a line.
     """
     if named is not None:
         if not named.strip() or not named.isprintable() or len(named) > NAME_LIMIT:

@@ -30,7 +30,7 @@ class State(NamedTuple):
 
     status: int = 0
     runner_end: str = ""
-    """How the followed runner ended, as above; empty until it has."""
+    """The end of the followed runner, one of those above; empty until it has ended."""
     pipefail: bool = False
     errexit: bool = False
     options: frozenset[str] = frozenset()
