@@ -24,7 +24,7 @@ from tests.support.sessions import SessionFile, folder
 from tests.support.stops import event, one_day, run_script
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 SCRIPT = os.path.join(ROOT, "hooks", "judge-on-stop.sh")
@@ -104,8 +104,12 @@ pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /
 
 
 @pytest.fixture
-def place(repo: GitRepo, home: Path, tmp_path: Path) -> Place:
-    return Place(repo, home, tmp_path)
+def place(repo: GitRepo, home: Path, tmp_path: Path) -> Iterator[Place]:
+    """What scores is waited for: it would write to the home of the test that comes next."""
+    made = Place(repo, home, tmp_path)
+    yield made
+    made.may_answer()
+    made.settled()
 
 
 def test_the_card_comes_at_the_next_stop_once_and_is_stored(place: Place) -> None:
