@@ -10,6 +10,7 @@ calls get no opinion, so that an agent can work for hours without a question.
 from __future__ import annotations
 
 import re
+from posixpath import join, normpath
 
 from flow.core.masked_exit.shell import plain_words
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
@@ -109,6 +110,10 @@ _INTERPRETERS = (
 )  # fmt: skip
 _TO_A_FILE = re.compile(r"\d?>{1,2}\s*[\w./-]+(?=\s|$)")
 HARMLESS_REDIRECTION = re.compile(r"\d?>{1,2}\s*/dev/null(?=\s|$)|\d?>&\d|&>\s*/dev/null(?=\s|$)")
+_CHANGES_FOLDER = re.compile(
+    r"\s*(?:(?:then|do|else|if|!|\{|builtin|command)\s+)*(?P<verb>cd|pushd|popd)(?![^\s])"
+    r"(?:\s+-[LPe@]+|\s+--(?=\s))*(?P<folder>.*)"
+)
 _COMMIT_MESSAGE = re.compile(
     r"(\bgit commit\b[^;&|\n]* -m )\"\$\(cat <<'(\w+)'\n[\s\S]*?\n\2\n\)\""
 )
@@ -148,11 +153,34 @@ def acts_on_path(path: str) -> tuple[Act, ...]:
 
 
 def acts_in_folder(folder: str, text: str) -> tuple[Act, ...]:
-    """The acts of a shell text that runs in ``folder`` (absolute, links resolved)."""
-    if ".flow" not in folder.split("/"):
-        return ()
-    reads = all(_is_reader(segment) for segment, _ in segments(text) if segment.strip())
-    return () if reads else (Act("files"),)
+    """The acts of a shell text that begins in ``folder`` (absolute, links resolved).
+
+    A ``cd`` in the text counts for the commands after it, up to the end of its subshell.
+    """
+    acts: list[Act] = []
+    before, outer = folder, []
+    for segment, after in segments(text):
+        moved = _CHANGES_FOLDER.match(HARMLESS_REDIRECTION.sub(" ", segment))
+        if moved:
+            named = re.sub("[\"'\\\\]", "", moved["folder"].strip())
+            back = moved["verb"] == "popd" or named == "-"
+            folder, before = before if back else normpath(join(folder, named or "~")), folder
+        elif segment.strip() and not _is_reader(segment):
+            acts += _acts_of_writing(folder, segment)
+        if after.startswith("("):
+            outer.append((folder, before))
+        elif after.startswith(")") and outer:
+            folder, before = outer.pop()
+    return tuple(dict.fromkeys(acts))
+
+
+def _acts_of_writing(folder: str, segment: str) -> list[Act]:
+    """The acts of a command that may write into the folder that it runs in."""
+    parts = folder.split("/")
+    if ".flow" in parts:
+        return [Act("files")]
+    settings = parts[-1] == ".claude" and re.search(r"settings|[*?]", segment)
+    return [Act("settings")] if settings else []
 
 
 def _unescaped(text: str) -> Iterator[tuple[int, str, str]]:

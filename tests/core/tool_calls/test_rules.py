@@ -203,6 +203,39 @@ def test_in_a_folder_of_flows_own_only_reading_is_free(text: str, asked: bool) -
     assert not acts_in_folder("/r/src", text)
 
 
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("cd .flow/goals && sed -i s/a/b/ g.goal.yaml", ["files"]),
+        ("cd .flow/goals; echo > g.goal.yaml", ["files"]),
+        ("pushd .flow >/dev/null\nrm -r runs", ["files"]),
+        ("cd src && cd ../.flow && touch x", ["files"]),
+        ('cd "$(git rev-parse --show-toplevel)/.flow" && rm x', ["files"]),
+        ("if cd -P -- './.flow'; then rm x; fi", ["files"]),
+        ("(cd .flow; rm x)", ["files"]),
+        ("(cd /tmp; ls); cd .flow; cd /tmp; cd -; rm x", ["files"]),
+        ("cd .claude && rm settings.json", ["settings"]),
+        ("cd ~/.claude; rm *.json", ["settings"]),
+        ("cd .claude && touch commands/x.md", []),
+        ("cd .flow/goals && cat g.goal.yaml | head; ls", []),
+        ("cd .flow && flow goal status", []),
+        ("cd .flow/.. && make", []),
+        ("cd .flow; ls; cd ..; make", []),
+        ("pushd .flow; ls; popd; make", []),
+        ("(cd .flow && ls); make", []),
+        ("cd; rm x", []),
+        ("cdx .flow; rm x", []),
+    ],
+)
+def test_a_change_of_folder_counts_for_what_follows(text: str, kinds: list[str]) -> None:
+    assert [act.kind for act in acts_in_folder("/r", text)] == kinds
+
+
+@pytest.mark.parametrize(("text", "asked"), [("rm settings.json", True), ("rm x", False)])
+def test_the_settings_in_the_folder_of_the_call(text: str, asked: bool) -> None:
+    assert bool(acts_in_folder("/r/.claude", text)) is asked
+
+
 def test_the_question_names_each_kind_and_the_words() -> None:
     text = question(
         (Act("clear", ("goal", "clear", "g\x1b[2J")), Act("confirm", ("goal", "confirm")))
