@@ -132,9 +132,17 @@ def refuse_stale(context: ClosingContext, goal_id: str) -> None:
     moved = what_moved(context, loaded, proposal) if proposal else ["there is none"]
     if moved:
         raise at_key("lifecycle.status", "achieved").stale(
-            f"no live proposal for goal {goal_id}: {'; '.join(moved)}",
-            f"evaluate again: flow goal evaluate {goal_id}",
+            f"no live proposal for goal {goal_id}: {'; '.join(moved)}", _new_proposal(loaded.goal)
         )
+
+
+def _new_proposal(goal: Goal) -> str:
+    """The remedy for a goal without a live proposal: how to get one, if it can have one."""
+    if goal.status in TERMINAL:
+        return f"a closed goal stays closed; start anew: flow goal create NEW --from {goal.id}"
+    if goal.status == "draft":
+        return f"activate it first: flow goal activate {goal.id}"
+    return f"evaluate again: flow goal evaluate {goal.id}"
 
 
 def _confirm_live(
@@ -148,7 +156,7 @@ def _confirm_live(
     if goal.status in TERMINAL:
         raise at_key("--proposal", proposal_id).stale(
             f"goal {goal.id} is {goal.status} already, so no proposal for it is live",
-            f"a closed goal stays closed; start anew: flow goal create NEW --from {goal.id}",
+            _new_proposal(goal),
         )
     named = proposal is not None and proposal["proposal_id"] == proposal_id
     if proposal is not None and len(proposal_id) < LEAST_PREFIX and not named:
@@ -158,8 +166,7 @@ def _confirm_live(
         )
     if proposal is None or not named:
         raise at_key("--proposal", proposal_id).stale(
-            f"goal {goal.id} has no live proposal {proposal_id!r:.80}",
-            f"evaluate again: flow goal evaluate {goal.id}",
+            f"goal {goal.id} has no live proposal {proposal_id!r:.80}", _new_proposal(goal)
         )
     moved = what_moved(context, loaded, proposal)
     if moved:

@@ -450,3 +450,26 @@ def test_achieved_is_only_written_with_a_proposal_that_holds() -> None:
     world.changes = (changed("src/later.py"),)
     with pytest.raises(StaleProposal, match="no live proposal for goal issue-4: the files were"):
         transitions_closing.refuse_stale(world.desk(), "issue-4")
+
+
+@pytest.mark.parametrize(
+    ("status", "remedy"),
+    [
+        ("draft", "activate it first: flow goal activate issue-4"),
+        ("active", "evaluate again: flow goal evaluate issue-4"),
+        ("failed", "a closed goal stays closed; start anew: flow goal create NEW --from issue-4"),
+    ],
+)
+def test_without_a_proposal_the_remedy_is_one_that_the_goals_status_allows(
+    status: str, remedy: str
+) -> None:
+    world = World(goal_document())
+    world.document["lifecycle"]["status"] = status
+    for refuse in (lambda: confirm(world), lambda: refuse_stale(world)):
+        with pytest.raises(StaleProposal) as refused:
+            refuse()
+        assert refused.value.fault.remedy == remedy
+
+
+def refuse_stale(world: World) -> None:
+    transitions_closing.refuse_stale(world.desk(), "issue-4")
