@@ -44,7 +44,7 @@ def record_goal(options: Options, name: str) -> int:
         raise wrong("say either --create or --update-lifecycle")
     if options.get("--create"):
         return _create_goal(options, name)
-    return _update_lifecycle(options)
+    return _update_lifecycle(options, name)
 
 
 def _create_goal(options: Options, name: str) -> int:
@@ -60,7 +60,7 @@ def _create_goal(options: Options, name: str) -> int:
     return DONE
 
 
-def _update_lifecycle(options: Options) -> int:
+def _update_lifecycle(options: Options, name: str) -> int:
     from flow.adapters.fs import inputs
     from flow.core.goal.lifecycle import STATUSES
     from flow.wiring.recording import update_lifecycle
@@ -76,7 +76,7 @@ def _update_lifecycle(options: Options) -> int:
         )
     data = inputs.read(file, "--lifecycle-file")
     context = Context()
-    path = update_lifecycle(
+    path, warnings = update_lifecycle(
         context,
         goal_id,
         data,
@@ -85,7 +85,7 @@ def _update_lifecycle(options: Options) -> int:
         merge=bool(options.get("--merge")),
         increment_turns=bool(options.get("--increment-turns")),
     )
-    _wrote(context, path)
+    _wrote(context, path, name, warnings)
     return DONE
 
 

@@ -20,8 +20,11 @@ def update_lifecycle(
     from_status: str | None,
     merge: bool,
     increment_turns: bool,
-) -> str:
-    """Write a goal's lifecycle block for a caller that has asked a person; returns the path."""
+) -> tuple[str, tuple[str, ...]]:
+    """Write a goal's lifecycle block for a caller that has asked a person.
+
+    Returns the path, and warnings of keys in the block that no Flow knows.
+    """
 
     def activate(draft: str) -> None:
         from flow.wiring.activating import activate  # most blocks start nothing
@@ -30,4 +33,6 @@ def update_lifecycle(
 
     block = formats.parse_yaml(data, file=name)
     change = handed_in.LifecycleChange(block, name, from_status, merge, increment_turns)
-    return handed_in.update_lifecycle(context, ids.goal_id(goal_id), change, activate)
+    path = handed_in.update_lifecycle(context, ids.goal_id(goal_id), change, activate)
+    warnings = context.load(goal_id).warnings
+    return path, tuple(text for text in warnings if text.startswith(f"{path}: lifecycle."))

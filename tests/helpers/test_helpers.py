@@ -339,6 +339,19 @@ def test_update_the_lifecycle(work: GitRepo, text: str) -> None:
     assert "waiting_for_user" in work.read(".decisions/issue-7.md")
 
 
+@pytest.mark.parametrize("words", [(), ("--merge",)])
+def test_a_key_that_no_lifecycle_has_is_kept_and_warned_about(
+    work: GitRepo, words: tuple[str, ...]
+) -> None:
+    done = lifecycle(work, "status: active\ncurent_phase: one\n", *words)
+    assert done.status == 0
+    assert "curent_phase: one" in scene.goal_file(work)
+    warning, path = done.stderr.splitlines()
+    assert path.endswith("greet.goal.yaml")
+    assert "lifecycle.curent_phase: is not a known key" in warning
+    assert "did you mean current_phase?" in warning
+
+
 def test_replace_and_merge(work: GitRepo) -> None:
     assert lifecycle(work, "status: active\ncurrent_phase: one\nturns_evaluated: 3\n").status == 0
     assert lifecycle(work, "current_activity: two\n", "--merge").status == 0
