@@ -61,8 +61,9 @@ def evaluated_baseline(
         port.write_baseline(goal.id, run_id, baseline)
         recorded = recorded._replace(baseline=baseline)
         warning = (
-            f"goal {goal.id} began before settings were pinned: from here on a change of this "
-            "checkout's settings does not count for it, and what is denied now stays denied"
+            f"no settings of when goal {goal.id} began are on record here: from now on a "
+            "change of this checkout's settings does not count for it, and what is denied now stays "
+            "denied"
         )
     if named or port.settings.settings.execute_verification_commands:
         recorded = recorded._replace(recorded=True)

@@ -64,7 +64,8 @@ def test_settings_are_pinned_late_once_and_that_is_said() -> None:
     recorded, warning = evaluated_baseline(port, GOAL, "run", dry_run=False, named=False)
     assert recorded.baseline.settings == port.settings.pins
     assert port.written == [("issue-4", "run", recorded.baseline)]
-    assert "began before settings were pinned" in warning
+    # It may also have begun in another clone, which pinned them.
+    assert "no settings of when goal issue-4 began are on record here" in warning
 
 
 @pytest.mark.parametrize(
