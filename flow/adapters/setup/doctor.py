@@ -114,11 +114,7 @@ def _examine_lost(report: DoctorReport, checkout: ExaminedCheckout) -> None:
     except FlowError:
         return  # its own check reports an unreadable one
     for what, remedy in lost:
-        report.found(
-            what,
-            "the Stop hook cannot judge it",
-            f"{remedy}; if it is meant to be so: flow goal forget ID",
-        )
+        report.found(what, "the Stop hook cannot judge it", remedy)
 
 
 def _interpreter(report: DoctorReport) -> None:

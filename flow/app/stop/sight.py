@@ -143,7 +143,7 @@ def sight_of(
 def lost_here(checkout: SightPort) -> list[tuple[str, str]]:
     """Goals that Flow left open and that are not as it left them: (what happened, remedy)."""
     return [
-        (f"goal {loss.goal_id}: {lost_goals.describe_loss(loss)}", lost_goals.loss_remedy(loss))
+        (f"goal {loss.goal_id}: {lost_goals.describe_loss(loss)}", lost_goals.persons_remedy(loss))
         for loss in sight_of(checkout, None, finish=False).losses
     ]
 

@@ -259,7 +259,12 @@ def is_news(loss: Loss, notes: SessionNotes) -> bool:
 
 def sentence(loss: Loss) -> str:
     """The loss for a person: the goal, the loss, its remedy, the way to end the message."""
-    text = f"goal {loss.goal_id}: {describe_loss(loss)}; {loss_remedy(loss)}"
+    return f"goal {loss.goal_id}: {describe_loss(loss)}; {persons_remedy(loss)}"
+
+
+def persons_remedy(loss: Loss) -> str:
+    """The remedy, and how a person ends the message."""
+    text = loss_remedy(loss)
     if loss.kind == "waits" or not LOSS_MESSAGES[loss.kind].by_hand:
         return text
     return f"{text}; if it is meant to be so: flow goal forget {loss.goal_id}"
