@@ -124,13 +124,17 @@ def _pytest_none(quote: str) -> Iterator[Summary]:
 
 
 def unittest(lines: Sequence[str]) -> Iterator[Summary]:
-    """A rule of hyphens, ``Ran 2 tests in 0.001s``, an empty line, ``OK (skipped=1)``."""
+    """A rule of hyphens, ``Ran 2 tests in 0.001s``, an empty line, ``OK (skipped=1)``.
+
+    The rule may be cut off where nothing else is left of the output (``| tail -3``).
+    """
     for index, line in enumerate(lines):
         words = line.split(" ")
         if words[:1] != ["Ran"] or len(words) != 5 or words[2] not in ("test", "tests"):
             continue
         count = number_of(words[1])
-        if count is None or not index or lines[index - 1] != _RULE or not _seconds(words[4]):
+        ruled = lines[index - 1] == _RULE if index else not any(lines[3:])
+        if count is None or not ruled or not _seconds(words[4]):
             continue
         end = next((text for text in lines[index + 1 : index + 3] if text), "")
         if not end.startswith(("OK", "FAILED", "NO TESTS RAN")):
