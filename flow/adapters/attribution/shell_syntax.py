@@ -165,7 +165,7 @@ def _operand_node(node: Any, kind: str, inner: list[Any], depth: int) -> ShellNo
             return ShellNode(
                 both, tuple(_operand_node(node, kind, side, depth + 1) for side in sides)
             )
-    parts = tuple(part for leaf in leaves for part in _substitutions(_Only(leaf), depth))
+    parts = tuple(part for leaf in leaves for part in _inner(leaf, depth))
     if any(_node_text(leaf) not in _DECIDED for leaf in leaves if _is_sign(leaf)):
         text = "`" + " ".join(map(_node_text, leaves))
         return ShellNode("command", parts, (kind, None), (kind, text))
@@ -307,17 +307,23 @@ def _redirected(node: Any, depth: int) -> ShellNode:
         elif child.type == "heredoc_redirect":
             after += child.children
             fed = _heredoc(child)
+            for part in child.children:
+                beside += _inner(part, depth) if part.type == "heredoc_body" else ()
         elif child.type != "herestring_redirect" and child.type != "comment":
             statement = _shell_node(child, depth + 1)
     if statement is None:
         return ShellNode("command", _substitutions(node, depth), (None,), source=("`",))
-    statement = _with_script(statement, fed)
-    if beside:
-        given = ShellNode("command", tuple(beside), (":",), source=(":",))
-        statement = ShellNode("group", (given, statement))
+    statement = _behind(tuple(beside), _with_script(statement, fed))
     if writes or reads:
         statement = _with_files(statement, tuple(writes), reads)
     return _after_heredoc(statement, after, depth, fed)
+
+
+def _behind(substitutions: tuple[ShellNode, ...], node: ShellNode) -> ShellNode:
+    """A construct behind the substitutions in its words, whose status it drops."""
+    if not substitutions:
+        return node
+    return ShellNode("group", (ShellNode("command", substitutions, (":",), (":",)), node))
 
 
 def _with_files(node: ShellNode, writes: tuple[str, ...], reads: bool) -> ShellNode:
@@ -399,7 +405,8 @@ def _for_node(node: Any, depth: int) -> ShellNode:
     words = [_plain_word(child) for child in named[1:-1]]
     source = [_node_text(child) for child in named[:-1]]
     body = _statements(node.children[-1].children, depth)
-    return ShellNode("for", (body,), (source[0], *words), source=tuple(source))
+    loop = ShellNode("for", (body,), (source[0], *words), source=tuple(source))
+    return _behind(tuple(part for item in named[:-1] for part in _inner(item, depth)), loop)
 
 
 def _counting(node: Any, depth: int) -> ShellNode:
@@ -422,8 +429,19 @@ def _case_node(node: Any, depth: int) -> ShellNode:
         if ";&" in signs or ";;&" in signs:
             raise _NotUnderstood
         bodies.append(_statements(item.children[end + 1 :], depth))
-    words = (_plain_word(node.children[1]),)
+    subject = node.children[1]
+    inner = _inner(subject, depth)
+    if inner:  # as a variable that is set first: what is asked of it may show a failure
+        given = ShellNode("assign", inner, (_SUBJECT, None), source=(_SUBJECT, source[0]))
+        cases = ShellNode(
+            "case", tuple(bodies), (None,), (f"${_SUBJECT}", *source[1:]), complete=complete
+        )
+        return ShellNode("group", (ShellNode("declare", (given,)), cases))
+    words = (_plain_word(subject),)
     return ShellNode("case", tuple(bodies), words, complete=complete, source=tuple(source))
+
+
+_SUBJECT = "_flow_case"
 
 
 def _function(node: Any, depth: int) -> ShellNode:
@@ -541,6 +559,11 @@ def _written_files(redirect: Any) -> Iterator[str]:
         word = _plain_word(redirect.children[-1])
         if word is not None:
             yield word
+
+
+def _inner(word: Any, depth: int) -> tuple[ShellNode, ...]:
+    """The commands inside one word, which may be a substitution itself."""
+    return _substitutions(_Only(word), depth)
 
 
 def _substitutions(node: Any, depth: int) -> tuple[ShellNode, ...]:

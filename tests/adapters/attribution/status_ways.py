@@ -52,6 +52,14 @@ pytest; [[ $? == [01] ]]
 pytest; (( $? < 9 ))
 pytest; let "$? < 9"
 pytest; let 1
+for x in $(pytest); do echo $x; done
+for x in a `pytest` b; do echo $x; done
+set -e; for x in $(pytest); do echo $x; done
+case $(pytest) in *) ;; esac
+case "$(pytest)" in *failed*) exit 1;; esac
+set -e; case $(pytest) in *) echo ok;; esac
+cat <<E⏎$(pytest)⏎E
+cat <<E && echo ok⏎a $(pytest) b⏎E
 pytest; case $? in 0) ;; *) ;; esac
 pytest; case $? in 0|1) ;; *) exit 1;; esac
 pytest; case $? in [01]) ;; *) exit 1;; esac
@@ -341,6 +349,12 @@ pytest; coproc true
 """.strip().split("\n")
 
 KEPT = r"""
+case $(pytest > /dev/null; echo $?) in 0) ;; *) exit 1;; esac
+case "$(pytest >&2; echo $?)" in 0) echo ok;; *) exit 1;; esac
+for x in $(echo a b); do pytest || exit 1; done
+case "$(uname)" in Nope) ;; *) pytest;; esac
+cat <<E && pytest⏎$(date)⏎E
+cat <<'E' && pytest⏎$(pytest)⏎E
 pytest; exit $(($? != 0))
 pytest; exit $(( $? ? 1 : 0 ))
 pytest; exit $?
