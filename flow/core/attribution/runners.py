@@ -176,11 +176,12 @@ def _shows_a_run(before: Sequence[str]) -> bool:
 
 
 def jest(lines: Sequence[str]) -> Iterator[Summary]:
-    """``Test Suites: ... total`` and right below ``Tests: ... total``."""
+    """``Test Suites: ... total`` and right below ``Tests: ... total``, or only the latter."""
+    only = _is_one_line(lines)
     for before, line in zip(["", *lines], lines, strict=False):
         if line == "No tests found, exiting with code 0":
             yield Summary("jest", 0, 0, line)
-        elif line.startswith("Tests: ") and before.startswith("Test Suites: "):
+        elif line.startswith("Tests: ") and (before.startswith("Test Suites: ") or only):
             counts = _counted_list(line.removeprefix("Tests:"))
             if counts is not None and "total" in counts:
                 ran = counts.get("passed", 0) + counts.get("failed", 0)
@@ -192,11 +193,17 @@ def jest(lines: Sequence[str]) -> Iterator[Summary]:
 
 
 def vitest(lines: Sequence[str]) -> Iterator[Summary]:
-    """``Test Files ... (1)`` and right below ``Tests ... (2)``, the numbers between bars."""
+    """``Test Files ... (1)`` and right below ``Tests ... (2)``, the numbers between bars.
+
+    The first line may be cut off where the second one is all the output (``| grep``).
+    """
+    only = _is_one_line(lines)
     for before, line in zip(["", *lines], lines, strict=False):
         if line == "No test files found, exiting with code 0":
             yield Summary("vitest", 0, 0, line)
-        elif line.strip().startswith("Tests ") and before.strip().startswith("Test Files "):
+        elif line.strip().startswith("Tests ") and (
+            before.strip().startswith("Test Files ") or only
+        ):
             quote = line.strip().removeprefix("Tests").strip()
             listed, _, total = quote.rpartition(" (")
             counts = _counted_list(listed.replace(" | ", ", "))
@@ -209,6 +216,11 @@ def vitest(lines: Sequence[str]) -> Iterator[Summary]:
                 files = _counted_list(listed.replace(" | ", ", ")) or {}
                 failed = max(counts.get("failed", 0), files.get("failed", 0))
                 yield Summary("vitest", max(ran, failed), skipped, quote, failed)
+
+
+def _is_one_line(lines: Sequence[str]) -> bool:
+    """Whether an output has one line only."""
+    return sum(map(bool, lines)) == 1
 
 
 def mocha(lines: Sequence[str]) -> Iterator[Summary]:

@@ -195,6 +195,8 @@ HONEST_RUNS = (
     ("cat src/*.py | grep -c def | grep -vq '^0$'", "", "grep"),
     ("pytest -q | tee test.log", QUIET, "recorded"),
     ("pytest -q 2>&1 | tail -20", QUIET, "recorded"),
+    ("jest 2>&1 | grep '^Tests:'", "Tests:       1 skipped, 2 passed, 3 total\n", "recorded, jest 30"),
+    ("npx vitest run | grep Tests", "      Tests  1 passed (1)\n", "recorded, vitest 4"),
     ("python -m unittest 2>&1 | tail -3", "Ran 2 tests in 0.000s\n\nOK\n", "recorded"),
     ("pytest -q --junitxml=report.xml", QUIET, "recorded"),
     ("source .venv/bin/activate && pytest -q", QUIET, "recorded"),
