@@ -1,4 +1,8 @@
-"""Reports of tests as files: JUnit XML and CTRF, read only for the number of tests that ran."""
+"""Reports of tests as files, read only for the number of tests that ran.
+
+JUnit XML, CTRF, and what Jest (``--json``), Vitest (``--reporter=json``) and Mocha (``-R json``)
+write.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +20,14 @@ class _NotOne(Exception):
 
 
 def read_report(data: bytes) -> Summary | None:
-    """Counts from a JUnit XML or CTRF document; None if it is neither, or too large."""
+    """Counts from a report; None if it has none of the known forms, or is too large."""
     start = data[:200].lstrip(b"\xef\xbb\xbf \t\r\n")
     if len(data) > LIMIT:
         return None
     if start.startswith(b"<"):
         return _junit_summary(data)
     if start.startswith(b"{"):
-        return _ctrf_summary(data)
+        return _json_summary(data)
     return None
 
 
@@ -75,21 +79,48 @@ def _junit_summary(data: bytes) -> Summary | None:
     return Summary("JUnit XML", ran, counts["skipped"], quote, counts["failed"])
 
 
-def _ctrf_summary(data: bytes) -> Summary | None:
+def _json_summary(data: bytes) -> Summary | None:
     try:
         document = json.loads(data)
-        results = document["results"]
-        summary = results["summary"]
-        if not isinstance(results["tool"]["name"], str):
-            return None
-        counts = {name: summary[name] for name in ("passed", "failed", "skipped", "pending")}
-        counts["other"] = summary.get("other", 0)
-    except (ValueError, KeyError, TypeError, RecursionError, AttributeError):
+    except (ValueError, RecursionError):
         return None
-    if not all(type(count) is int and 0 <= count < 1 << 53 for count in counts.values()):
-        return None
-    ran = counts["passed"] + counts["failed"] + counts["other"]
-    skipped = counts["skipped"] + counts["pending"]
-    failed = counts["failed"]
-    quote = f"{ran + skipped} tests" + (f", {failed} failed" if failed else "")
-    return Summary("CTRF", ran, skipped, quote, failed)
+    for read in (_of_ctrf, _of_jest, _of_mocha):
+        try:
+            name, ran, skipped, failed = read(document)
+        except (KeyError, TypeError, AttributeError):
+            continue
+        quote = f"{ran + skipped} tests" + (f", {failed} failed" if failed else "")
+        return Summary(name, ran, skipped, quote, failed)
+    return None
+
+
+def _of_ctrf(document: Any) -> tuple[str, int, int, int]:
+    """The form's name, and the numbers of tests that ran, were skipped and failed."""
+    results = document["results"]
+    counts = results["summary"]
+    if not isinstance(results["tool"]["name"], str):
+        raise TypeError
+    ran = _total(counts["passed"], counts["failed"], counts.get("other", 0))
+    return "CTRF", ran, _total(counts["skipped"], counts["pending"]), counts["failed"]
+
+
+def _of_jest(document: Any) -> tuple[str, int, int, int]:
+    """As :func:`_of_ctrf`, for Jest and Vitest; a file that cannot be read fails without a test."""
+    passed, failed = document["numPassedTests"], document["numFailedTests"]
+    left_out = _total(document["numPendingTests"], document["numTodoTests"])
+    ran, suites = _total(passed, failed), _total(document["numFailedTestSuites"])
+    return "JSON of jest", max(ran, suites), left_out, max(failed, suites)
+
+
+def _of_mocha(document: Any) -> tuple[str, int, int, int]:
+    """As :func:`_of_ctrf`, for Mocha."""
+    counts = document["stats"]
+    passed, failed = counts["passes"], counts["failures"]
+    return "JSON of mocha", _total(passed, failed), _total(counts["pending"]), failed
+
+
+def _total(*counts: Any) -> int:
+    """The sum of numbers of tests; raises :class:`TypeError` if one is no such number."""
+    if not all(type(count) is int and 0 <= count < 1 << 53 for count in counts):
+        raise TypeError
+    return sum(counts)

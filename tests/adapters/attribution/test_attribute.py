@@ -378,12 +378,32 @@ def test_a_report_in_the_commands_own_folder_and_none_outside(tmp_path: Path) ->
         ("vitest-skip.xml", 0, 2), ("mocha-pass.xml", 2, 0), ("mocha-skip.xml", 0, 2),
         ("jest-ctrf-pass.json", 2, 0), ("jest-ctrf-skip.json", 0, 2),
         ("mocha-ctrf-pass.json", 2, 0), ("mocha-ctrf-skip.json", 0, 2),
+        ("jest-json-pass.json", 2, 0), ("jest-json-skip.json", 0, 2), ("jest-json-fail.json", 2, 0),
+        ("vitest-json-pass.json", 2, 0), ("vitest-json-skip.json", 0, 2),
+        ("vitest-json-fail.json", 2, 0), ("mocha-json-pass.json", 2, 0),
+        ("mocha-json-skip.json", 0, 2), ("mocha-json-fail.json", 2, 0),
     ],
 )  # fmt: skip
 def test_reports_of_real_runners(name: str, ran: int, skipped: int) -> None:
     found = read_report((REPORTS / name).read_bytes())
     assert found is not None
     assert (found.ran, found.skipped) == (ran, skipped)
+    assert bool(found.failed) == name.partition(".")[0].endswith("-fail")
+
+
+@pytest.mark.parametrize("runner", ["jest", "vitest", "mocha"])
+def test_a_runner_that_prints_json_reports(tmp_path: Path, runner: str) -> None:
+    program = tmp_path / f"bin/{runner}"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\ncat "$1"\n')
+    program.chmod(0o755)
+    for kind in ("pass", "skip", "fail"):
+        (tmp_path / kind).write_bytes((REPORTS / f"{runner}-json-{kind}.json").read_bytes())
+    form = "mocha" if runner == "mocha" else "jest"
+    results = run(tmp_path, *(f"bin/{runner} {kind}" for kind in ("pass", "skip", "fail")))
+    assert [result.outcome for result in results] == ["passed", "inconclusive", "inconclusive"]
+    assert results[1].reason.startswith(f"vacuous: JSON of {form} reports")
+    assert results[2].reason.startswith(f"masked: JSON of {form} reports")
 
 
 CTRF = (
@@ -403,6 +423,10 @@ BOMB = (
         b'{"results": []}', b'{"results": {"summary": {}, "tool": {"name": "x"}}}',
         CTRF % b"-1",
         CTRF % b"true",
+        b'{"stats": {"passes": 1, "failures": 0}}',
+        b'{"stats": {"passes": "1", "failures": 0, "pending": 0}}',
+        b'{"stats": {"passes": 2, "failures": -1, "pending": 0}}',
+        b'{"numPassedTests": 1}',
         b'{"a":' * 5000, b'<testsuite tests="7"/>', b"<testsuite>" * 60 + b"</testsuite>" * 60,
         b"<testsuite/>" + b" " * LIMIT,
         b"<?xml version='1.0' encoding='made-up'?><testsuite/>",
