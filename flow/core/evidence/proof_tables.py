@@ -206,13 +206,16 @@ RUNNER_MODULES = (
     "pytest",
     "_pytest",
     "pluggy",
+    "iniconfig",
+    "packaging",
+    "pygments",
     "unittest",
     "coverage",
     "sitecustomize",
     "usercustomize",
 )
-"""Modules of Python's runners, and those that Python imports at its start: a file of this name in a
-folder that is searched earlier replaces the module.
+"""Modules of Python's runners and those that they import (pytest 9), and those that Python imports
+at its start: a file of this name in a folder that is searched earlier replaces the module.
 """
 
 SITE = ("*.pth", "sitecustomize.py", "usercustomize.py")

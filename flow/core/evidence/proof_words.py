@@ -21,7 +21,7 @@ from flow.core.evidence.proof_tables import (
     TEST_FOLDERS,
     TOOL_FOLDERS,
 )
-from flow.core.masked_exit.runner_names import runner_of
+from flow.core.masked_exit.runner_names import runner_of, starts_runners
 from flow.core.masked_exit.shell import base_name, plain_words
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
@@ -35,6 +35,9 @@ _LONGEST = 400
 _SUFFIX = re.compile(r"[^/.][^/]*\.[A-Za-z][A-Za-z0-9]{0,9}$")
 _STRANGE = re.compile(r"[\s\"'`$(){}<>|;&\x00]|://")
 _SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "source", ".")
+_NODE_TOOLS = ("npm", "npx", "pnpm", "pnpx", "yarn", "bun", "bunx")
+"""Programs that start another one from ``node_modules/.bin``."""
+_OWN_PROGRAMS = ("node_modules/.bin",)
 _PYTHON = re.compile(r"python[0-9.]*$|pypy[0-9.]*$")
 _DEEPEST = 3
 _LONGEST_VARIED = 8192
@@ -51,6 +54,7 @@ _USED = re.compile(
     r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?:\[[^\]{}]{0,20}\])?(?::?[-=][^{}]{0,400})?\})"
 )
 _SEARCHED = re.compile(r"\bPYTHONPATH=[\"']?([^\s\"';&|]{1,1000})")
+_PROGRAMS_IN = re.compile(r"(?<![\w$])PATH=[\"']?([^\s\"';&|]{1,1000})")
 _HERE = re.compile(r"^(?:\$PWD|\$\{PWD\}|\$\(pwd\))(?:/|$)")
 _OUTSIDE = ".."
 """The folder of commands that run outside the checkout."""
@@ -120,6 +124,7 @@ class _ProofFinder:
         self._words_of = words_of
         self._disk = disk
         self._start = "."
+        self._searched_for_programs: list[str] = []
         self._variants_left = _MOST_VARIANTS
         self.patterns: list[str] = []
         self.settings: list[str] = []
@@ -139,6 +144,9 @@ class _ProofFinder:
         computed = False
         values = (self._disk.module_path(), *_SEARCHED.findall(text))
         searched = [_HERE.sub("", path) for value in values for path in value.split(":")]
+        given = [path for value in _PROGRAMS_IN.findall(text) for path in value.split(":")]
+        outer = self._searched_for_programs
+        places = self._searched_for_programs = [*outer, *(_HERE.sub("", p) or "." for p in given)]
         for words in self._words_of(text):
             plain = plain_words(words)
             if not plain:
@@ -152,6 +160,10 @@ class _ProofFinder:
             if depth < _DEEPEST:
                 self._inner(name, plain, place, depth)
             self._simple(plain, name, place)
+            self._shims(next(filter(None, plain), ""), place, places)
+            for word in plain[1:4] if name in _NODE_TOOLS else ():
+                if word is not None and starts_runners(word):
+                    self._shims(word, place, _OWN_PROGRAMS)
             if "python" in self._ecosystems(plain, name):
                 self._modules(plain, place, searched)
         # Loop lists and texts inside texts: only words that look like tests count, unless the shell
@@ -161,6 +173,7 @@ class _ProofFinder:
         )
         name = "sh" if computed else "ls"
         self._simple((name, *others[:200]), name, here)
+        self._searched_for_programs = outer
 
     def _folder(self, folder: str, words: tuple[str | None, ...]) -> str:
         """The folder that ``cd WORDS`` leads to from ``folder``; ``..`` for any place outside.
@@ -188,7 +201,10 @@ class _ProofFinder:
             for script in called:
                 body = self._disk.script(folder, alias.get(script, script))
                 if body is not None:
+                    outer = self._searched_for_programs
+                    self._searched_for_programs = [*outer, *_OWN_PROGRAMS]
                     self.command(body, folder, depth + 1)
+                    self._searched_for_programs = outer
 
     def _simple(self, words: tuple[str | None, ...], name: str, folder: str) -> None:
         tools = self._ecosystems(words, name)
@@ -236,6 +252,15 @@ class _ProofFinder:
             path = self._disk.program(program) if program else None
         if path is not None:
             self._file(path)
+
+    def _shims(self, program: str, folder: str, places: Iterable[str]) -> None:
+        """Add the files, existing or not, that the command's own ``PATH`` finds as the program."""
+        if "/" in program or not program or _STRANGE.search(program):
+            return
+        for start in places:
+            place = self._place(folder, start) if not _STRANGE.search(start) else None
+            if place is not None and place != _OUTSIDE:
+                self.patterns.append(literal_pattern(posixpath.normpath(f"{place}/{program}")))
 
     def _operands(
         self, words: tuple[str | None, ...], name: str, folder: str, *, runner: bool
