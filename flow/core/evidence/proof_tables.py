@@ -150,12 +150,16 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
         (
             "shellcheck", "hadolint", "markdownlint", "markdownlint-cli2", "yamllint", "codespell",
             "actionlint", "vale", "tflint", "sqlfluff", "buf", "typos", "pre-commit",
+            "ansible-lint", "cspell", "dprint", "gitleaks", "trivy", "checkov", "swiftlint",
+            "ktlint", "djlint",
         ),
         (
             ".shellcheckrc", ".hadolint.y*ml", ".markdownlint*", ".yamllint*", ".codespellrc",
             ".github/actionlint.y*ml", ".vale.ini", ".tflint.hcl", ".sqlfluff*", "buf.yaml",
             "typos.toml", "_typos.toml", ".typos.toml", ".pre-commit-config.yaml", "setup.cfg",
-            "pyproject.toml",
+            "pyproject.toml", ".ansible-lint*", ".config/ansible-lint.y*ml", ".cspell.*",
+            "cspell.*", "dprint.json*", ".gitleaks.toml", ".gitleaksignore", "trivy.yaml",
+            ".trivyignore*", ".checkov.y*ml", ".swiftlint.yml", ".editorconfig", ".djlintrc",
         ), (),
     ),
 }  # fmt: skip
