@@ -22,7 +22,9 @@ class Ecosystem(NamedTuple):
     settings: tuple[str, ...]
     """Names of files, searched in each folder up to the top level."""
     tests: tuple[str, ...]
-    """Names of test files, or of folders (with ``/``), for commands that name none."""
+    """Names of test files, of folders (with ``/``) and of parts of a build, at any depth, for
+    commands that name none.
+    """
 
 
 ECOSYSTEMS: dict[str, Ecosystem] = {
@@ -95,7 +97,7 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
             "Makefile", "makefile", "GNUmakefile", "*.mk", "[Jj]ustfile", ".justfile",
             "[Tt]askfile.*", "tasks.py",
         ),
-        (),
+        ("Makefile", "makefile", "GNUmakefile", "*.mk"),
     ),
     "elixir": Ecosystem(("mix",), ("mix.exs", ".formatter.exs"), ("*_test.exs", "test/")),
     "swift": Ecosystem(("swift",), ("Package.swift",), ("*Tests.swift", "Tests/")),

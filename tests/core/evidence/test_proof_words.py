@@ -75,6 +75,8 @@ def covers(command: str, path: str, cwd: str = "") -> bool:
         ("make test", "Makefile"),
         ("make test", "tests/test_x.py"),
         ("make -f ci/other.mk", "ci/other.mk"),
+        ("make test", "mk/included.mk"),
+        ("make -C web test", "web/sub/Makefile"),
         ("cd web && npm test", "web/package.json"),
         ("cd web && npm test", "web/src/a.test.ts"),
         ("npx jest", "node_modules/jest/jest.js"),
