@@ -1,7 +1,7 @@
 """Faults and warnings of the commands of a goal that is created or amended (SPEC 5).
 
-A command that ``bash -n`` refuses is a fault; masked exits, vacuous or guarded commands and pipes
-that cannot pass are warnings.
+A command that ``bash -n`` refuses is a fault; masked exits, vacuous or guarded commands, checks
+that take Flow's own files in and pipes that cannot pass are warnings.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from flow.adapters.process.tool import find_program, run_tool
 from flow.adapters.verification.runner import FALLBACK_BASH
 from flow.adapters.verification.supervisor import cannot_be_malformed
 from flow.core.attribution.pipes import PipePart, cannot_pass
+from flow.core.attribution.whole_tree import takes_all_in
 from flow.core.text.display import visible
 from flow.errors import Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -61,7 +62,7 @@ def syntax_fault(command: str, environ: Mapping[str, str], top: str) -> str:
 
 
 def command_warnings(goal: Goal, attributor: Attributor) -> list[str]:
-    """A warning for each command that can show no failure, no test, or cannot pass."""
+    """A warning for each command that can show no failure, no test, or can hardly pass."""
     warnings = []
     for criterion in goal.criteria:
         command = criterion.verification_command or ""
@@ -78,6 +79,10 @@ def command_warnings(goal: Goal, attributor: Attributor) -> list[str]:
                 f"it can end with 0 without `{reading.guarded}`, and passes only where that ran"
             )
             warnings.append(f"{criterion.id}: guarded: {message}")
+        remedy = next(filter(None, map(takes_all_in, reading.commands)), "")
+        if remedy:
+            message = f"it sees Flow's own files, too, and fails for them: {remedy}"
+            warnings.append(f"{criterion.id}: whole tree: {message}")
     return [*warnings, *pipe_warnings(goal)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -14,6 +15,7 @@ from flow.adapters.attribution.command_checks import pipes_of
 from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.core.attribution.attribute import read_command
 from flow.core.attribution.pipes import cannot_pass
+from flow.core.attribution.whole_tree import takes_all_in
 from tests.adapters.attribution.masking_commands import HONEST
 from tests.core.attribution.honest_runs import HONEST_RUNS
 from tests.support import run_helper
@@ -232,3 +234,51 @@ def test_a_hostile_command_is_visible_and_cut(work: GitRepo) -> None:
     (warning, *_) = said(work, f"./x{'y' * 5000}\u202e bad 2>&1 | grep -q word")
     assert len(warning) < 500
     assert "\u202e" not in warning
+
+
+# --- checks that take Flow's own files in ---------------------------------------------------------
+
+REST = "-- . ':!.flow' ':!.decisions'"
+WHOLE_TREE = {
+    "make gen && git diff --exit-code": "git diff --exit-code -- . ':!.flow' ':!.decisions'",
+    "git -C . diff --quiet HEAD": "git diff --quiet -- . ':!.flow' ':!.decisions'",
+    'test -z "$(git status --porcelain)"': "git status --porcelain -- . ':!.flow' ':!.decisions'",
+    "prettier --check .": "(.prettierignore)",
+    "npx --no-install prettier -c . --cache": "(.prettierignore)",
+    "yamllint -s .": "(ignore: in .yamllint)",
+    "pnpm exec biome ci": "(files.includes in biome.json)",
+}
+PART = (
+    "git diff --exit-code -- gen", "git diff --exit-code gen", "git diff", "git diff --stat",
+    "git diff --exit-code -- . ':!.flow' ':!.decisions'", "git status", "prettier --check src",
+    "git diff --exit-code main -- src", "yamllint .github", "prettier --write .", "biome check src",
+    "npx", "yarn --silent", "echo git diff --exit-code", "test -z \"$(git status -s docs)\"",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "remedy"), WHOLE_TREE.items())
+def test_a_check_that_takes_flows_own_files_in_is_said(
+    work: GitRepo, command: str, remedy: str
+) -> None:
+    done = flow(work, *GOAL, "--criterion", f"AC1: x :: {command}")
+    assert done.status == 0, done
+    said = " ".join(done.stderr.split())
+    assert "AC1: whole tree: it sees Flow's own files, too, and fails for them: " in said
+    assert remedy in said
+
+
+@pytest.mark.parametrize("command", PART)
+def test_a_check_of_a_part_is_not(command: str) -> None:
+    assert not any(map(takes_all_in, read_command(command, parse_shell).commands))
+
+
+def test_the_form_that_is_offered_passes_after_an_evaluation(work: GitRepo) -> None:
+    whole = "git diff --exit-code"
+    criteria = (f"AC1: x :: {whole}", f"AC2: x :: {whole} {REST}")
+    flow(work, *GOAL, *(word for text in criteria for word in ("--criterion", text)))
+    work.git("add", "-A")
+    work.git("commit", "-qm", "goal")
+    for first in ("passed", "failed"):
+        done = flow(work, "goal", "evaluate", "greet", "--json")
+        results = json.loads(done.stdout)["criterion_results"]
+        assert [result["outcome"] for result in results] == [first, "passed"]
