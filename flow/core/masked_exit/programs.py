@@ -5,6 +5,7 @@ The lists are short on purpose: a program that is not in them may end either way
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from flow.core.masked_exit.runner_names import STARTS_CODE, mentioned_runner, runner_of
@@ -38,7 +39,23 @@ _LOOKS = CANNOT_FAIL | READERS | {
     "mkdir", "mv", "pkill", "popd", "ps", "pwd", "rm", "sed", "stat", "touch", "uname",
 }  # fmt: skip
 """Programs that show, move or remove something; their failure does not matter."""
-_EXIT_ZERO = frozenset(("bandit", "flake8", "pylint", "ruff"))
+_EXIT_ZERO = {
+    "bandit": ("--exit-zero",), "flake8": ("--exit-zero",), "pylint": ("--exit-zero",),
+    "ruff": ("--exit-zero",), "hadolint": ("--no-fail",), "vale": ("--no-exit",),
+    "golangci-lint": ("--issues-exit-code=0",), "gitleaks": ("--exit-code=0",),
+    "trivy": ("--exit-code=0",), "checkov": ("--soft-fail", "-s"), "sqlfluff": ("--nofail",),
+    "swiftlint": ("--lenient",), "tflint": ("--force",), "credo": ("--mute-exit-status",),
+    "mix": ("--mute-exit-status",), "gofmt": ("-l",), "goimports": ("-l",),
+    "gofumpt": ("-l",),
+}  # fmt: skip
+"""Options of checkers with which they end with 0 whatever they find; a value may also be the next
+word (each one's documentation, November 2026).
+"""
+_EXIT_ONLY_WITH = {
+    "cppcheck": ("--error-exitcode",), "golint": ("-set_exit_status", "--set_exit_status"),
+    "semgrep": ("--error", "ci", "test", "--test", "--validate"),
+}  # fmt: skip
+"""Checkers that end with 0 whatever they find, without one of these words."""
 MAKES = ("make", "gmake")
 _MAKE_LONG = (
     "ignore-errors", "just-print", "dry-run", "recon", "touch", "question", "version", "help",
@@ -72,12 +89,17 @@ def silenced(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
     code = _code(name, words)
     if code is not None:
         return _of_code(code)
-    off = name in _EXIT_ZERO and "--exit-zero" in words
-    off = off or (name == "hadolint" and "--no-fail" in words)
-    if name == "golangci-lint":
-        pairs = zip(words, (*words[1:], None), strict=True)
-        off = "--issues-exit-code=0" in words or ("--issues-exit-code", "0") in pairs
-    return words if off else None
+    return words if _ends_with_0(name, words) else None
+
+
+def _ends_with_0(name: str, words: tuple[str | None, ...]) -> bool:
+    """Whether a checker's options, or their absence, hide from its status what it finds."""
+    joined = {f"{word}={after}" for word, after in itertools.pairwise(words) if word}
+    if joined.union(filter(None, words)).intersection(_EXIT_ZERO.get(name, ())):
+        return True
+    needed = _EXIT_ONLY_WITH.get(name)
+    given = {(word or "").partition("=")[0] for word in words[1:]}
+    return needed is not None and len(words) > 1 and not given.intersection(needed)
 
 
 def _of_find(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:

@@ -33,6 +33,13 @@ bun test
 deno test --allow-read
 go vet ./... && go test -race ./...
 test -z "$(gofmt -l .)"
+! gofmt -l . | grep .
+gofmt -l . && go vet ./...
+golint -set_exit_status ./...
+cppcheck --error-exitcode=1 src
+semgrep --error --config auto
+trivy fs --exit-code 1 .
+gitleaks detect
 go build -o /tmp/app ./cmd/app
 cargo fmt --check && cargo clippy -- -D warnings && cargo test
 cargo build --release && ./target/release/app --version
@@ -298,6 +305,17 @@ ruff check --exit-zero .
 flake8 --exit-zero src
 pylint --exit-zero src; echo done
 golangci-lint run --issues-exit-code 0
+gitleaks detect --exit-code 0
+trivy fs --exit-code=0 .
+vale --no-exit docs
+checkov -d . --soft-fail
+sqlfluff lint --nofail src
+mix credo --mute-exit-status
+gofmt -l .
+goimports -l cmd; echo done
+golint ./...
+cppcheck --enable=all src
+semgrep scan --config auto
 script -qc 'pytest' /dev/null
 ! pytest; true
 pytest && true || true
