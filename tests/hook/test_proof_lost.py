@@ -70,7 +70,22 @@ def test_what_never_showed_anything_is_let_go(
 
 def test_a_signal_continues_at_once(repo: GitRepo, home: Path, capfd: Capture) -> None:
     begin(repo, home, "kill -TERM $$", "block")
-    assert "signal TERM" in stop(repo, capfd)["reason"]
+    answer = stop(repo, capfd)
+    assert answer["decision"] == "block"
+    assert "Goal greet is not done: AC1 was ended by a signal.\n" in answer["reason"]
+    assert "AC1 is undecided, exit 143: says please\n  ended by signal TERM" in answer["reason"]
+
+
+@pytest.mark.parametrize("mode", ["warn", "block"])
+def test_a_signal_at_first_is_not_called_a_loss(
+    mode: str, repo: GitRepo, home: Path, capfd: Capture
+) -> None:
+    begin(repo, home, "kill -TERM $$", mode)
+    told = " ".join(stop(repo, capfd).values())
+    assert events(repo)[-1]["row"] == "proof_lost"
+    assert "nothing failed" in told
+    assert "before" not in told
+    assert "lost" not in told.replace("and nothing is lost", "")
 
 
 def test_what_a_person_evaluated_counts_as_before(

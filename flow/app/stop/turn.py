@@ -73,11 +73,19 @@ class _JudgedTurn(NamedTuple):
     limits: LoopLimits
     proof_lost: tuple[str, ...]
     """Required criteria that show nothing now, and showed something before."""
+    ended: tuple[str, ...]
+    """Required criteria that a signal ended, and that have never shown anything."""
 
     @property
     def commands_passed(self) -> bool:
         """Whether every required command passed, and no judge calls a required criterion failed."""
         return not core.disproved(self.evaluation.candidate, self.evaluation.measured)
+
+    @property
+    def told_row(self) -> Row:
+        """The row in words for the person: without an earlier proof none is lost."""
+        lost = self.row == "proof_lost" and not self.proof_lost
+        return "inconclusive" if lost else self.row
 
 
 def judge_stop(
@@ -100,15 +108,17 @@ def judge_stop(
         text = stop_messages.let_go_message("untrusted", verdict, asks=True)
         loss = _contract_by_hand(goal, sight)
         return JudgedGoal(goal.id, "let_go", text, (text,), verdict.next_step_hint, loss=loss)
-    proof_lost = _proof_lost(goal, verdict, evaluation, host, tools)
-    row = core.stop_row(evaluation.candidate, evaluation.decision, evaluation.opinion, proof_lost)
+    lost, ended = _proof_lost(goal, verdict, evaluation, host, tools)
+    row = core.stop_row(
+        evaluation.candidate, evaluation.decision, evaluation.opinion, (*lost, *ended)
+    )
     passing = core.passing_set(evaluation.measured)
     loop = _counted(before, event, verdict, evaluation, row, passing)
     limits = _limits(goal, host, tools)
     step = core.stop_step(
         row, mode, loop, limits, tree=evaluation.facts.subject.tree, at=tools.now()
     )
-    turn = _JudgedTurn(goal, mode, verdict, evaluation, row, step, limits, proof_lost)
+    turn = _JudgedTurn(goal, mode, verdict, evaluation, row, step, limits, lost, ended)
     if step.limit:
         turn = turn._replace(verdict=_limit_verdict(step.limit, turn, tools))
     warnings: list[str] = []
@@ -196,13 +206,13 @@ def _contract_by_hand(goal: Goal, sight: Sight) -> Loss | None:
 
 def _proof_lost(
     goal: Goal, verdict: Verdict, evaluation: EvaluationFacts, host: Host, tools: StopTools
-) -> tuple[str, ...]:
-    """Required criteria that show nothing now, and whose command did before, or was ended."""
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Required criteria that show nothing now: those that did before, those a signal ended."""
     if evaluation.candidate != "incomplete":
-        return ()
+        return (), ()
     rows = {row.criterion_id: row for row in evaluation.measurement.rows}
     required = [c for c in goal.criteria if c.must_pass or goal.require_all_pass]
-    lost = []
+    lost, ended = [], []
     for criterion in required:
         row = rows.get(criterion.id)
         if row is None:
@@ -214,9 +224,11 @@ def _proof_lost(
         # A command that never finished within its share of the hook's time has lost no proof when
         # it runs out of time again.
         fitted = took is not None and (not late or took < host.seconds / 2 / len(required))
-        if fitted or (not late and core.ended_by_signal(row.result)):
+        if fitted:
             lost.append(criterion.id)
-    return tuple(lost)
+        elif not late and core.ended_by_signal(row.result):
+            ended.append(criterion.id)
+    return tuple(lost), tuple(ended)
 
 
 def mode_of(goal: Goal, mode: Mode) -> Mode:
@@ -252,7 +264,8 @@ def _limit_verdict(why: LimitName, turn: _JudgedTurn, tools: StopTools) -> Verdi
 def _goal_answer(
     turn: _JudgedTurn, host: Host, tools: StopTools, warnings: Sequence[str]
 ) -> JudgedGoal:
-    goal, mode, verdict, evaluation, row, step, limits, _ = turn
+    goal, mode, verdict, evaluation, _, step, limits, _, _ = turn
+    row = turn.told_row
     required = [c.id for c in goal.criteria if c.must_pass or goal.require_all_pass]
     line = stop_messages.person_line(row, verdict, required, step, limits, warns=mode == "warn")
     if step.action == "continue":
@@ -282,15 +295,17 @@ def _continuation(turn: _JudgedTurn, host: Host, tools: StopTools) -> str:
     from flow.core.stop.continuation import StopFacts, continuation
 
     verdict, evaluation = turn.verdict, turn.evaluation
+    shown = (*turn.proof_lost, *turn.ended)
     tails = {
         r.criterion_id: tools.record.output_end(r.evidence_ref)
         for r in verdict.criterion_results
-        if r.evidence_ref and (r.outcome == "failed" or r.criterion_id in turn.proof_lost)
+        if r.evidence_ref and (r.outcome == "failed" or r.criterion_id in shown)
     }
     opinion = evaluation.opinion if turn.row == "judge_not_achieved" else None
     facts = StopFacts(
         tails,
         turn.proof_lost,
+        turn.ended,
         evaluation.report.violations,
         opinion if isinstance(opinion, Opinion) else None,
         not tools.propose_only and not turn.commands_passed,

@@ -49,6 +49,8 @@ class StopFacts(NamedTuple):
     """The end of the output of each criterion that failed, or lost its proof."""
     proof_lost: Sequence[str] = ()
     """Criteria that proved something before and prove nothing now."""
+    ended: Sequence[str] = ()
+    """Criteria that a signal ended, and that have never proved anything."""
     violations: Sequence[Violation] = ()
     opinion: Opinion | None = None
     """The judge's opinion, if it is the reason to continue; else None."""
@@ -67,7 +69,8 @@ def continuation(
 ) -> str:
     """The agent's next prompt; ``limit`` is the host's, in the unit of ``size``."""
     rows = _required_first(goal, verdict.criterion_results)
-    shown = [r for r in rows if r.outcome == "failed" or r.criterion_id in facts.proof_lost]
+    nothing = (*facts.proof_lost, *facts.ended)
+    shown = [r for r in rows if r.outcome == "failed" or r.criterion_id in nothing]
     judged = [] if facts.opinion is None else judged_blocks(goal, rows, facts.opinion)
     waiting = [r for r in rows if r not in shown and _is_open(goal, r) and facts.opinion is None]
     repeats, follows = _nothing_moved(step), step.loop.continuations > 1
@@ -127,9 +130,13 @@ def _head_lines(
     if facts.violations:
         count = len(facts.violations)
         parts.append(f"{count} file{'s are' if count > 1 else ' is'} outside its paths")
-    lost = [r.criterion_id for r in shown if r.outcome != "failed"]
+    lost = [r.criterion_id for r in shown if r.criterion_id in facts.proof_lost]
     if lost:
         parts.append(f"{some_names(lost)} showed something before and nothing now")
+    ended = [r.criterion_id for r in shown if r.criterion_id in facts.ended]
+    if ended:
+        were = "were" if len(ended) > 1 else "was"
+        parts.append(f"{some_names(ended)} {were} ended by a signal")
     if judged:
         parts.append(f"{_commands_pass(verdict)}a judge finds it not achieved")
     names = [r.criterion_id for r in waiting if not _unjudged(r)]
@@ -138,7 +145,7 @@ def _head_lines(
     reason = ", ".join(parts) or clip(visible(explain.in_words(verdict.reason)), _REASON)
     head = [f"{MARK} Goal {goal.id} is not done: {reason}."]
     if step.loop.stuck_turns:
-        head += _repeated_lines(step, failed or lost, bool(facts.violations))
+        head += _repeated_lines(step, failed or lost or ended, bool(facts.violations))
     if step.loop.continuations > 1:  # the first one of this prompt has the outcome
         return head
     return [*head, f"It is to be true that: {clip(visible(goal.outcome.strip()), _TEXT)}"]
@@ -175,7 +182,9 @@ def _failed_block(
     ``most`` lines of its output are shown; ``repeats``: the previous stop had the same result.
     """
     criterion = goal.criterion(row.criterion_id)
-    word = "failed" if row.outcome == "failed" else "is undecided, it showed something before"
+    word = "failed" if row.outcome == "failed" else "is undecided"
+    if row.criterion_id in facts.proof_lost:
+        word += ", it showed something before"
     exit_status = f", exit {row.exit_code}" if row.exit_code is not None else ""
     before = ", it was proved before" if criterion and criterion.status == "pass" else ""
     optional = "" if _required(goal, row) else " (not required)"
