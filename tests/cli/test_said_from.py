@@ -192,6 +192,17 @@ def test_revoked_trust_says_it(repo: GitRepo, home: Path, place: str) -> None:
 
 
 @pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("act", "begins"), [(act_pause, "paused"), (act_resume, "resumed")])
+def test_a_move_without_a_reason_names_no_person_for_an_agent(
+    repo: GitRepo, act: Callable[[GitRepo, dict[str, str]], None], begins: str, place: str
+) -> None:
+    env, expected = PLACES[place]
+    act(scene.start(repo), env)
+    who = "the agent" if expected["said_from"] == "agent" else "a person"
+    assert events(repo)[-1]["reason"].startswith(f"{begins} by {who}")
+
+
+@pytest.mark.parametrize("place", PLACES)
 def test_an_approval_says_it_in_its_sidecar(repo: GitRepo, place: str) -> None:
     env, expected = PLACES[place]
     act_approve(scene.start(repo), env)

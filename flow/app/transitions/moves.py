@@ -140,8 +140,7 @@ def pause_goal(
     waits for a person already keeps its status, and the pause is recorded all the same, once.
     ``reason`` may be empty.
     """
-    pauser = "the agent" if is_agent(context.speaker) else "a person"
-    reason = reason.strip() or f"paused by {pauser}, who gave no reason"
+    reason = reason.strip() or f"paused by {_mover(context)}, who gave no reason"
     context.ledger.finish(goal_id)
     loaded = context.records.goal(goal_id)
     goal = loaded.goal
@@ -156,6 +155,16 @@ def pause_goal(
         context.ledger.move(goal.id, run_id, loaded.seen, move)
         return context.records.goal(goal.id)
     return shift_status(context, loaded.goal.id, PAUSED_STATUS, reason)
+
+
+def resume_goal(context: ClosingContext, goal_id: str, reason: str) -> LoadedGoal:
+    """Make a goal that waits or is blocked active again; ``reason`` may be empty."""
+    reason = reason.strip() or f"resumed by {_mover(context)}"
+    return shift_status(context, goal_id, "active", reason)
+
+
+def _mover(context: ClosingContext) -> str:
+    return "the agent" if is_agent(context.speaker) else "a person"
 
 
 def _refuse_draft(goal: Goal) -> None:

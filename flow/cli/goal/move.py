@@ -101,9 +101,7 @@ def _resume_goal(args: argparse.Namespace, out: Output) -> int:
     goal_id = goal_to_act_on(context, args, STOPPED)
     reason = (args.reason or "").strip()
     was_active = context.load(goal_id).goal.status == "active"
-    loaded = moves.shift_status(
-        context.persons_context(), goal_id, "active", reason or "resumed by a person"
-    )
+    loaded = moves.resume_goal(context.persons_context(), goal_id, reason)
     next_step = f"flow goal evaluate {goal_id}"
     sentence = f"{goal_id} is active {'already; nothing was changed' if was_active else 'again'}."
     words = "" if was_active else reason
