@@ -120,9 +120,9 @@ _WORDS = {
 }  # fmt: skip
 """For checkers with several subcommands, those that check; such a word is no path."""
 _ASIDE = CANNOT_FAIL | FILTERS | {"cd"}
-_TAKE_MODULES = ("pylint",)
-"""Checkers that take the names of modules for paths."""
-_GLOB = re.compile(r"[*?\[{]")
+_TAKE_MODULES = ("pylint", "staticcheck", "revive")
+"""Checkers that take the names of modules or packages for paths."""
+_GLOB = re.compile(r"[*?\[{]|\.\.\.")
 
 
 class SearchedFolders(NamedTuple):
@@ -173,7 +173,7 @@ def checkers(commands: Sequence[Sequence[str]]) -> tuple[SearchedFolders, ...]:
 
 
 def _without_glob(word: str) -> str:
-    """A path up to the folder in which its first wildcard stands: ``src`` of ``src/a_*.py``."""
+    """A path up to the folder of its first wildcard: ``src`` of ``src/a_*.py`` and ``src/...``."""
     plain = _GLOB.split(word)[0]
     return plain if plain == word else plain.rpartition("/")[0] or "."
 

@@ -299,6 +299,11 @@ def test_a_checker_whose_files_are_gone(tmp_path: Path) -> None:
         ("bin/pylint pkg.mod_a", "passed"),
         ("bin/ruff check .github", "passed"),
         ("bin/yamllint .", "passed"),
+        ("bin/staticcheck ./...", "passed"),
+        ("bin/staticcheck ./lib/... ./empty/...", "passed"),
+        ("bin/staticcheck example.com/app/lib", "passed"),
+        ("cd lib && ../bin/staticcheck ...", "passed"),
+        ("bin/staticcheck ./empty/...", "inconclusive"),
         ("bin/ruff check -q empty", "inconclusive"),
         ("bin/ruff check --select E empty", "inconclusive"),
         ("bin/ruff check empty/mod_*.py", "inconclusive"),
@@ -309,10 +314,11 @@ def test_words_of_a_checker_that_are_no_folders(tmp_path: Path, command: str, ou
     """Values of options, modules, patterns and hidden folders: its files are elsewhere."""
     for name in ("bin", "lib/pkg", ".github", "empty/.venv"):
         (tmp_path / name).mkdir(parents=True)
-    for name in ("ruff", "mypy", "pylint", "yamllint", "rubocop"):
+    for name in ("ruff", "mypy", "pylint", "yamllint", "rubocop", "staticcheck"):
         (tmp_path / "bin" / name).write_text("#!/bin/sh\nexit 0\n")
         (tmp_path / "bin" / name).chmod(0o755)
-    for name in ("lib/pkg/mod_a.py", ".github/a.py", ".github/a.yml", "empty/.venv/a.py"):
+    names = ("lib/pkg/mod_a.py", "lib/a.go", ".github/a.py", ".github/a.yml", "empty/.venv/a.py")
+    for name in names:
         (tmp_path / name).touch()
     assert [result.outcome for result in run(tmp_path, command)] == [outcome]
 

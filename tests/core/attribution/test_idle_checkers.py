@@ -66,6 +66,7 @@ SEARCHED = (
     ("cd web && npx eslint 'src/**/*.ts' --quiet", [("eslint", ("web/src",))]),
     ("uv run ruff check -q src && ruff format --check src", [("ruff", ("src",))] * 2),
     ("python3 -m pylint pkg; echo done", [("pylint", ("pkg",))]),
+    ("staticcheck ./... ./cmd/...", [("staticcheck", (".", "cmd"))]),
     ("ruff clean", []),
     ("uv sync", []),
     ("flake8 $DIR", []),
