@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+import itertools
 import json
 import os
 
@@ -78,6 +80,8 @@ def _nothing_to_check(
 def _finds_a_file(top: str, cwd: str, searched: SearchedFolders) -> bool:
     """Whether a file is there for a checker, or there are too many files to be sure of none."""
     left, paths = MOST_SEARCHED, searched.paths
+    if any(_matches_a_file(os.path.join(top, cwd), pattern) for pattern in searched.patterns):
+        return True
     if searched.otherwise and not any(os.path.lexists(os.path.join(top, cwd, p)) for p in paths):
         paths = (searched.otherwise,)
     for path in paths:
@@ -92,6 +96,13 @@ def _finds_a_file(top: str, cwd: str, searched: SearchedFolders) -> bool:
             if left < 0:
                 return True
     return False
+
+
+def _matches_a_file(folder: str, pattern: str) -> bool:
+    """Whether a pattern matches a file, or more paths than are looked at."""
+    paths = glob.iglob(os.path.join(glob.escape(folder), pattern), recursive=True)
+    found = list(itertools.islice(paths, MOST_SEARCHED))
+    return len(found) == MOST_SEARCHED or any(map(os.path.isfile, found))
 
 
 def _idle_make(

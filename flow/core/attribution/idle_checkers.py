@@ -138,6 +138,8 @@ class SearchedFolders(NamedTuple):
 
     They may be the values of options (``ruff check --select E``) or modules (``pylint pkg``).
     """
+    patterns: tuple[str, ...] = ()
+    """Patterns of files: a file that one of them matches is named and checked."""
 
 
 def checkers(commands: Sequence[Sequence[str]]) -> tuple[SearchedFolders, ...]:
@@ -165,11 +167,30 @@ def checkers(commands: Sequence[Sequence[str]]) -> tuple[SearchedFolders, ...]:
             SearchedFolders(
                 program,
                 tuple(posixpath.normpath(posixpath.join(folder, path)) for path in paths),
-                CHECKED_FILES[program],
+                (*CHECKED_FILES[program], *_further_names(given)),
                 posixpath.normpath(folder or ".") if values else "",
+                tuple(posixpath.join(folder, word) for word in given if _names_files(word)),
             )
         )
     return tuple(searched)
+
+
+def _further_names(words: Sequence[str]) -> tuple[str, ...]:
+    """Patterns of names by the kinds in ``eslint --ext .md,.json``, ``phpcs --extensions=inc``."""
+    names: list[str] = []
+    for option, after in zip(words, (*words, "")[1:], strict=True):
+        name, sign, value = option.partition("=")
+        if name in ("--ext", "--extensions"):
+            kinds = (value if sign else after).split(",")
+            names += [f"*.{kind.strip().lstrip('.')}" for kind in kinds if kind.strip(" .")]
+    return tuple(names)
+
+
+def _names_files(word: str) -> bool:
+    """Whether a word is a pattern of files: ``bin/*`` and ``docs/**/*.md``, but not ``src/**``."""
+    last = word.rpartition("/")[2]
+    plain = not word.startswith("-") and "..." not in word
+    return plain and _GLOB.search(word) is not None and ("**" not in word or bool(last.strip("*")))
 
 
 def _without_glob(word: str) -> str:

@@ -304,6 +304,14 @@ def test_a_checker_whose_files_are_gone(tmp_path: Path) -> None:
         ("bin/staticcheck example.com/app/lib", "passed"),
         ("cd lib && ../bin/staticcheck ...", "passed"),
         ("bin/staticcheck ./empty/...", "inconclusive"),
+        ("bin/ruff check tools/*", "passed"),
+        ("cd tools && ../bin/ruff check r*", "passed"),
+        ("bin/eslint 'docs/**/*.md'", "passed"),
+        ("bin/eslint 'docs/*.json'", "inconclusive"),
+        ("bin/eslint 'docs/**'", "inconclusive"),
+        ("bin/eslint --ext .json,.md docs", "passed"),
+        ("bin/eslint docs --ext=.md", "passed"),
+        ("bin/eslint --ext .json docs", "inconclusive"),
         ("bin/ruff check -q empty", "inconclusive"),
         ("bin/ruff check --select E empty", "inconclusive"),
         ("bin/ruff check empty/mod_*.py", "inconclusive"),
@@ -312,13 +320,13 @@ def test_a_checker_whose_files_are_gone(tmp_path: Path) -> None:
 )
 def test_words_of_a_checker_that_are_no_folders(tmp_path: Path, command: str, outcome: str) -> None:
     """Values of options, modules, patterns and hidden folders: its files are elsewhere."""
-    for name in ("bin", "lib/pkg", ".github", "empty/.venv"):
+    for name in ("bin", "lib/pkg", ".github", "empty/.venv", "tools", "docs"):
         (tmp_path / name).mkdir(parents=True)
-    for name in ("ruff", "mypy", "pylint", "yamllint", "rubocop", "staticcheck"):
+    for name in ("ruff", "mypy", "pylint", "yamllint", "rubocop", "staticcheck", "eslint"):
         (tmp_path / "bin" / name).write_text("#!/bin/sh\nexit 0\n")
         (tmp_path / "bin" / name).chmod(0o755)
     names = ("lib/pkg/mod_a.py", "lib/a.go", ".github/a.py", ".github/a.yml", "empty/.venv/a.py")
-    for name in names:
+    for name in (*names, "tools/run", "docs/a.md"):
         (tmp_path / name).touch()
     assert [result.outcome for result in run(tmp_path, command)] == [outcome]
 
