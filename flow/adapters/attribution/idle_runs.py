@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import itertools
 import json
 import os
 
@@ -101,8 +100,8 @@ def _finds_a_file(top: str, cwd: str, searched: SearchedFolders) -> bool:
 def _matches_a_file(folder: str, pattern: str) -> bool:
     """Whether a pattern matches a file, or more paths than are looked at."""
     paths = glob.iglob(os.path.join(glob.escape(folder), pattern), recursive=True)
-    found = list(itertools.islice(paths, MOST_SEARCHED))
-    return len(found) == MOST_SEARCHED or any(map(os.path.isfile, found))
+    counted = enumerate(paths, 1)
+    return any(os.path.isfile(path) or number == MOST_SEARCHED for number, path in counted)
 
 
 def _idle_make(

@@ -62,8 +62,8 @@ def evaluated_baseline(
         recorded = recorded._replace(baseline=baseline)
         warning = (
             f"no settings of when goal {goal.id} began are on record here: from now on a "
-            "change of this checkout's settings does not count for it, and what is denied now stays "
-            "denied"
+            "change of this checkout's settings does not count for it, and what is denied now "
+            "stays denied"
         )
     if named or port.settings.settings.execute_verification_commands:
         recorded = recorded._replace(recorded=True)
