@@ -161,8 +161,6 @@ def _evaluate_goal(context: Context, args: argparse.Namespace, out: Output, goal
             document, warnings = verdict.to_document(), []
             if records and any(row.outcome != "not_executed" for row in verdict.criterion_results):
                 warnings = _record_verdict(context, document, verdict.run_id)
-        if verdict.proposed_transition is not None:
-            warnings += _broken_record(context, request.goal_id)
         if out.json:
             document |= {"resumed": resumed.to_document()} if resumed is not None else {}
             return _as_json(context, verdict, document, warnings, args, out)
@@ -275,17 +273,6 @@ def _record_verdict(context: Context, document: dict[str, Any], run_id: str) -> 
         return [f"the verdict stands, but could not be recorded: {error}"]
     document.update(source="command", recorded_at=at)
     return list(warnings)
-
-
-def _broken_record(context: Context, goal_id: str) -> list[str]:
-    """Why a proposal cannot be confirmed although it was just made, if so."""
-    from flow.app.transitions.closing import refuse_broken
-
-    try:
-        refuse_broken(context.closing_context(), goal_id)
-    except FlowError as error:
-        return [f"the proposal cannot be confirmed: {error}"]
-    return []
 
 
 def _as_json(

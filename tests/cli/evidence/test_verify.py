@@ -124,22 +124,6 @@ def test_a_proposal_is_not_confirmed_on_a_broken_record(
     assert scene.flow(repo, *confirm).status == 0
 
 
-@pytest.mark.parametrize("words", [(), ("--json",), ("--no-record",)])
-def test_an_evaluation_says_that_its_proposal_cannot_be_confirmed(
-    repo: GitRepo, run: Path, words: tuple[str, ...]
-) -> None:
-    (run / "evidence/evidence-ac1-eval-1.txt").unlink()
-    done = scene.flow(repo, "goal", "evaluate", "greet", "--no-input", *words)
-    assert done.status == 0
-    told = done.json["warnings"][-1] if "--json" in words else done.stderr.splitlines()[-1]
-    assert "the proposal cannot be confirmed: " in told
-    assert f"the record of run {run.name} is broken: " in told
-    assert told.endswith("flow goal evaluate greet --run-id NEW)")
-    assert scene.flow(repo, "goal", "confirm", "greet", "--proposal", proposal(run)).status == 2
-    anew = scene.flow(repo, "goal", "evaluate", "greet", "--no-input", "--run-id", "new", *words)
-    assert "cannot be confirmed" not in anew.stdout + anew.stderr
-
-
 def test_a_stranger_in_the_folder_does_not_stop_a_confirmation(repo: GitRepo, run: Path) -> None:
     (run / "evidence/note.md").write_text("hello")
     assert verify(repo)[0] == 1
