@@ -539,7 +539,7 @@ def test_closed_by_hand_is_told_wherever_the_goal_is_shown(status: str, work: Gi
     assert f"<title>greet: {shown}</title>" in page
     found = scene.flow(work, "doctor", "--json").json["findings"]
     (lost,) = [f for f in found if "goal greet: it was closed by hand" in f["what"]]
-    assert lost["remedy"].endswith("; if it is meant to be so: flow goal forget greet")
+    assert lost["do"].endswith("; if it is meant to be so: flow goal forget greet")
     for words in (("status", "greet"), ("inspect", "greet")):
         document = scene.flow(work, "goal", *words, "--json").json
         assert document["closed_by_hand"] is True

@@ -48,14 +48,14 @@ _EXIT_ZERO = {
     "mix": ("--mute-exit-status",), "gofmt": ("-l",), "goimports": ("-l",),
     "gofumpt": ("-l",),
 }  # fmt: skip
-"""Options of checkers with which they end with 0 whatever they find; a value may also be the next
+"""Options of checkers that let them end with 0 after any finding; a value may also be the next
 word (each one's documentation, November 2026).
 """
 _EXIT_ONLY_WITH = {
     "cppcheck": ("--error-exitcode",), "golint": ("-set_exit_status", "--set_exit_status"),
     "semgrep": ("--error", "ci", "test", "--test", "--validate"),
 }  # fmt: skip
-"""Checkers that end with 0 whatever they find, without one of these words."""
+"""Checkers that end with 0 after any finding, unless one of these words is given."""
 MAKES = ("make", "gmake")
 _MAKE_LONG = (
     "ignore-errors", "just-print", "dry-run", "recon", "touch", "question", "version", "help",
