@@ -69,6 +69,15 @@ def test_both_ways_exclude_each_other(root, hold, quick, other):
 
 
 @WAYS
+def test_a_lock_outside_the_checkout_is_named_whole(root, hold, quick):
+    """A message that named ``own/1e8e/rows.lock`` said nothing of the state folder."""
+    hold(quick, "own/rows.lock")
+    with pytest.raises(LockTimeout) as caught, exclusive(root, "own/rows.lock", timeout=0.1):
+        pass
+    assert caught.value.fault.file == f"{root}/own/rows.lock"
+
+
+@WAYS
 @pytest.mark.parametrize("other", [True, False], ids=["by fcntl", "by filelock"])
 def test_a_killed_holder_frees_it(root, hold, quick, other):
     holder = hold(other)
