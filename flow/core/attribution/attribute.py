@@ -7,6 +7,8 @@ Both make a pass inconclusive; nothing here turns a failed command into a pass.
 
 from __future__ import annotations
 
+import re
+
 from flow.core.attribution.echoed import echoed_runner
 from flow.core.attribution.idle_builds import idle_gradle, idle_make
 from flow.core.attribution.idle_checkers import checkers, idle_checker
@@ -130,13 +132,40 @@ def _single_runner(node: ShellNode, programs: Sequence[tuple[str | None, ...]]) 
 
 
 def lines_of(data: bytes) -> list[str]:
-    """The lines at the end of an output, without escapes; a rewritten line as it ended."""
+    """The lines at the end of an output, without escapes; a rewritten line as it ended.
+
+    Lines of scripts that ran at once are sorted by script.
+    """
     text = without_escapes(data[-WINDOW:].decode("utf-8", "replace"))
     lines = []
     for line in text.split("\n"):
         shown = line.rstrip("\r").rpartition("\r")[2].rstrip()
         lines.append(shown if len(shown) <= LONGEST_LINE else "")
-    return lines
+    return _apart(lines)
+
+
+_BEGINS = re.compile(r"(?:(\S+ \S+)\$|([^\s:]+:\S+): >) \S")
+"""The line by which ``pnpm -r`` and turbo begin a script (recorded, pnpm 9; turbo's documentation).
+"""
+
+
+def _apart(lines: list[str]) -> list[str]:
+    """The lines of scripts that ran at once, sorted by script and without its name in front.
+
+    They come before all other lines: the last report of an output stays the last one.
+    """
+    begun = [match[1] or match[2] for match in map(_BEGINS.match, lines) if match is not None]
+    if not begun:
+        return lines
+    apart: dict[str, list[str]] = {name: [] for name in begun}
+    others = []
+    for line in lines:
+        name, _, rest = f"{line} ".partition(": ")
+        if name in apart:
+            apart[name].append(rest.rstrip())
+        else:
+            others.append(line)
+    return [*(line for own in apart.values() for line in (*own, "")), *others]
 
 
 def without_escapes(text: str) -> str:

@@ -44,6 +44,34 @@ BUN = "bun test v1.1.0\n\na.test.ts:\n(pass) adds\n\n 1 pass\n 0 fail\n 1 expect
 SWIFT = "Test Suite 'All tests' passed at 2026-01-01 00:00:00.000.\n\t Executed 3 tests, with 0 failures (0 unexpected) in 0.001 (0.002) seconds\n"
 PLAYWRIGHT = "\nRunning 3 tests using 2 workers\n\n  1 flaky\n    [chromium] › a.spec.ts:3:1 › x\n  2 passed (2.1s)\n"
 
+PNPM_BOTH = """Scope: 2 of 3 workspace projects
+packages/a test$ vitest run
+packages/b test$ vitest run
+packages/b test: \x1b[1m\x1b[46m RUN \x1b[49m\x1b[22m \x1b[36mv4.1.12 \x1b[39m
+packages/a test: \x1b[1m\x1b[46m RUN \x1b[49m\x1b[22m \x1b[36mv4.1.12 \x1b[39m
+packages/b test: \x1b[2m Test Files \x1b[22m \x1b[1m\x1b[32m1 passed\x1b[39m\x1b[22m\x1b[90m (1)\x1b[39m
+packages/a test: \x1b[2m Test Files \x1b[22m \x1b[1m\x1b[32m1 passed\x1b[39m\x1b[22m\x1b[90m (1)\x1b[39m
+packages/b test: \x1b[2m      Tests \x1b[22m \x1b[1m\x1b[32m1 passed\x1b[39m\x1b[22m\x1b[90m (1)\x1b[39m
+packages/b test: Done
+packages/a test: \x1b[2m      Tests \x1b[22m \x1b[1m\x1b[32m1 passed\x1b[39m\x1b[22m\x1b[90m (1)\x1b[39m
+packages/a test: Done
+"""
+TURBO_BOTH = """• Running test in 2 packages
+a:test: cache miss, executing 1234
+a:test: > a@1.0.0 test
+a:test: > vitest run
+a:test:
+b:test: > b@1.0.0 test
+b:test: > jest
+a:test:  Test Files  1 passed (1)
+b:test: Test Suites: 1 passed, 1 total
+a:test:       Tests  1 passed (1)
+b:test: Tests:       1 passed, 1 total
+
+ Tasks:    2 successful, 2 total
+Cached:    0 cached, 2 total
+"""
+
 HONEST_RUNS = (
     # (command, what it prints, where that is from)
     ("pytest", PYTEST, "recorded"),
@@ -77,6 +105,8 @@ HONEST_RUNS = (
     ("npm ci && npm run build && npm test -- --watchAll=false", SCRIPT + JEST, "recorded"),
     ("pnpm test", SCRIPT + VITEST, "recorded"),
     ("pnpm -r test", SCRIPT + VITEST, "recorded"),
+    ("pnpm -r test", PNPM_BOTH, "recorded, pnpm 9"),
+    ("npx turbo run test", TURBO_BOTH, "turbo"),
     ("pnpm exec vitest run", VITEST, "recorded"),
     ("yarn test --ci", JEST, "recorded"),
     ("yarn jest --ci", JEST, "recorded"),

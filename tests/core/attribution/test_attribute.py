@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.core.attribution import attribute
 from flow.core.attribution.attribute import (
     Attribution,
@@ -20,6 +21,7 @@ from flow.core.attribution.attribute import (
 )
 from flow.core.attribution.reading import Summary
 from flow.core.masked_exit.shell import ShellNode
+from tests.core.attribution.honest_runs import PNPM_BOTH, TURBO_BOTH
 
 FOLDER = Path(__file__).parent / "runners"
 SINGLE = {"pytest": "pytest", "jest": "jest", "vitest": "vitest", "mocha": "mocha"}
@@ -480,3 +482,31 @@ def test_gradle_without_a_test_to_run_is_vacuous(
     assert (told is not None) is is_vacuous, told
     assert told is None or "gradle reports that no test ran (Task :" in told.why
     assert vacuous(reading, lines_of(output.encode()), whole=False) is None
+
+
+def _parsed(text: str) -> CommandReading:
+    return read_command(text, parse_shell)
+
+
+def test_scripts_that_ran_at_once_are_read_one_by_one() -> None:
+    """As of ``pnpm -r`` and turbo: each line has its script's name in front."""
+    for command, output in (("pnpm -r test", PNPM_BOTH), ("npx turbo run test", TURBO_BOTH)):
+        lines = lines_of(output.encode())
+        reports = all_reports(read_command(command, parse_shell), lines, [])
+        assert [summary.ran for _, summary in reports] == [1, 1]
+        reading = read_command(command, parse_shell)
+        assert vacuous(reading, lines, whole=True, read=_parsed) is None
+        cut = output.replace("Tests", "T")
+        assert vacuous(reading, lines_of(cut.encode()), whole=True, read=_parsed) is not None
+        bad = lines_of(output.replace("1 passed", "1 failed", 2).encode())
+        failure = reported_failure(reading, all_reports(reading, bad, []))
+        assert failure is not None
+        assert "1 test failed" in failure.reason
+
+
+def test_a_line_that_poses_as_a_scripts_is_not_the_last_report() -> None:
+    posed = "a:b: > x\na:b: 5 passed in 0.01s\n"
+    reading = read_command("pytest", parse_shell)
+    for output in (f"{posed}1 failed in 0.01s\n", f"1 failed in 0.01s\n{posed}"):
+        reports = all_reports(reading, lines_of(output.encode()), [])
+        assert [summary.failed for _, summary in reports] == [1]
