@@ -132,8 +132,7 @@ def test_a_goal_that_began_without_pins_goes_on_and_says_so_once(repo: GitRepo) 
     put(repo.path, LOCAL, jobs=3)
     repo.git("config", "core.excludesFile", "/dev/null")
     told = [
-        [w for w in evaluate(repo).json["warnings"] if "are on record here" in w]
-        for _ in range(2)
+        [w for w in evaluate(repo).json["warnings"] if "are on record here" in w] for _ in range(2)
     ]
     assert [len(each) for each in told] == [1, 0]
 

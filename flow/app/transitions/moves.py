@@ -209,9 +209,6 @@ def approve(context: ClosingContext, goal_id: str, about: str, word: PersonsWord
 
 
 def _recorded_approval(context: ClosingContext, goal_id: str, about: str, word: PersonsWord) -> str:
-    for key, value in (("--by", word.by), ("--note", word.note)):
-        if not value.strip():
-            raise at_key(key).invalid(f"{key} is empty", "say who approves and why")
     context.ledger.finish(goal_id)
     loaded = context.records.goal(goal_id)
     goal = loaded.goal
@@ -219,6 +216,9 @@ def _recorded_approval(context: ClosingContext, goal_id: str, about: str, word: 
     _refuse_draft(goal)
     _refuse_elsewhere(context, goal)
     criterion = _criterion_to_approve(goal, about)
+    for key, value in (("--by", word.by), ("--note", word.note)):
+        if not value.strip():
+            raise at_key(key).invalid(f"{key} is empty", "say who approves and why")
     now = context.now()
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
     baseline, recorded = context.baseline(goal, run_id)

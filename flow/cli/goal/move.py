@@ -168,7 +168,7 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
     approved, files = _what_is_approved(context, goal, args.AC)
     if approved:
         out.say(approved, *files)
-    if not word.note.strip():
+    if approved and not word.note.strip():
         word = _word_with_note(context, args, out)
     if approved:
         out.say(f"  {word.by} says: {word.note}")

@@ -336,7 +336,7 @@ def test_nobody_approves_without_a_name_and_a_reason(key: str, by: str, note: st
     with pytest.raises(InputError) as caught:
         approve(world, by=by, note=note)
     assert caught.value.to_dict()["key"] == key
-    assert world.log == []
+    assert (world.log, world.evidence) == (["finish"], {})
 
 
 def test_a_criterion_with_a_command_is_never_approved() -> None:

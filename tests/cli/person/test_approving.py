@@ -82,6 +82,13 @@ def test_at_a_terminal_the_note_is_asked_for_and_the_next_line_asks(work: GitRep
     assert plain.endswith("next   flow goal confirm greet\n")
 
 
+def test_nobody_is_asked_about_what_will_be_refused(work: GitRepo) -> None:
+    code, said = ended(scene.at_terminal(work, ["goal", "approve", "AC1"], columns=100))
+    assert code == 2
+    assert "AC1 has a verification_command; only its exit code can prove it" in said
+    assert "On what grounds?" not in said
+
+
 def changed_file(repo: GitRepo) -> None:
     repo.write("src/other.txt", "new\n")
 
