@@ -76,18 +76,16 @@ class OutputFile:
         self._redactor: Redactor | None = None
         self._root, self._rel = root, rel
         self._fd = self._make()
-        self._ring = -1
         self._head = limit // 2
         self._tail = limit - self._head
+        self._ring = _FileRing(self._tail, root, f"{rel}-tail")
         self._end: bytearray | None = bytearray() if self._tail < END_KEPT else None
         self._digest: _Hash | None = None
         self._size = 0
         self._printed = 0
-        self._passed = 0
-        """Bytes that were redacted and not skipped."""
         self._skipped = 0
-        """Bytes between head and ring that are in neither."""
-        self._waiting: _WaitingBytes | None = None
+        """Bytes between head and ring that were never in the ring."""
+        self._waiting: _MemoryRing | None = None
 
     def _make(self) -> int:
         folder, name = folders.open_parent(self._root, self._rel)
@@ -105,15 +103,15 @@ class OutputFile:
         if self._redactor is None:
             self._redactor = self._make_redactor()
         self._keep(self._redactor.feed(data))
-        if self._passed >= self._head and self._tail <= _IN_MEMORY:
-            self._waiting = _WaitingBytes(LOOK_BACK + max(self._tail, END_KEPT))
+        if self._size >= self._head and self._tail <= _IN_MEMORY:
+            self._waiting = _MemoryRing(LOOK_BACK + max(self._tail, END_KEPT))
 
-    def _redact_waiting(self, redactor: Redactor, waiting: _WaitingBytes) -> Redactor:
+    def _redact_waiting(self, redactor: Redactor, waiting: _MemoryRing) -> Redactor:
         """Redact what waits, and return who did it: another one if bytes before it were dropped."""
         search_only = 0
         if waiting.dropped:
-            self._skipped = self._passed - self._head + len(redactor.finish()) + waiting.dropped
-            self._passed = self._head
+            self._skipped = self._ring.added + len(redactor.finish()) + waiting.dropped
+            self._ring.added = 0
             if self._end is not None:
                 self._end.clear()
             counts, redactor = redactor.counts, self._make_redactor()
@@ -134,34 +132,10 @@ class OutputFile:
             if len(self._end) > 2 * END_KEPT:
                 del self._end[:-END_KEPT]
         view = memoryview(data)
-        room = self._head - self._passed
-        if room > 0:
+        room = max(self._head - self._size, 0)
+        if room:
             self._append(view[:room])
-            self._passed += min(room, len(view))
-            view = view[room:]
-        if len(view) > self._tail:  # the ring would overwrite all but the last of these
-            self._passed += len(view) - self._tail
-            view = view[-self._tail :]
-        while view:
-            if self._ring < 0:
-                self._ring = self._make_ring()
-            at = (self._passed - self._head) % self._tail
-            part = view[: self._tail - at]
-            os.lseek(self._ring, at, os.SEEK_SET)
-            files.write_all(self._ring, part)
-            self._passed += len(part)
-            view = view[len(part) :]
-
-    def _make_ring(self) -> int:
-        """A nameless file of the same file system, gone with this process."""
-        name = f"{self._rel}-tail"
-        folder, base = folders.open_parent(self._root, name)
-        try:
-            fd = os.open(base, _FLAGS, 0o600, dir_fd=folder)
-            os.unlink(base, dir_fd=folder)
-        finally:
-            os.close(folder)
-        return fd
+        self._ring.add(view[room:])
 
     def _append(self, data: memoryview | bytes) -> None:
         files.write_all(self._fd, data)
@@ -179,16 +153,11 @@ class OutputFile:
                 redactor = self._redact_waiting(redactor, self._waiting)
             self._keep(redactor.finish())
             redacted = redactor.counts
-        overwritten = max(self._passed - self._head - self._tail, 0)
-        left_out = self._skipped + overwritten
+        left_out = self._skipped + self._ring.dropped
         if left_out:
             self._append(gap(left_out))
-        if self._ring >= 0:
-            held = min(self._passed - self._head, self._tail)
-            start = (self._passed - self._head) % self._tail if overwritten else 0
-            for begin, end in ((start, held), (0, start)):
-                for at in range(begin, end, _BLOCK):
-                    self._append(os.pread(self._ring, min(_BLOCK, end - at), at))
+        for block in self._ring.blocks():
+            self._append(block)
         end = bool(left_out) and self._end is not None
         if end:
             self._write_end()
@@ -202,10 +171,10 @@ class OutputFile:
     def close(self) -> None:
         """Close its descriptors."""
         self._waiting = None
-        for fd in (self._fd, self._ring):
-            if fd >= 0:
-                os.close(fd)
-        self._fd = self._ring = -1
+        self._ring.close()
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd = -1
 
     def _write_end(self) -> None:
         """Leave the uncut end beside the work file, for the attribution of this run."""
@@ -236,44 +205,91 @@ class OutputFile:
             os.close(old)
 
 
-class _WaitingBytes:
-    """The last ``room`` bytes that were added, unredacted: in memory, since no file may have them.
-
-    ``dropped``: number of those before them.
-    """
+class _Ring:
+    """The last ``room`` bytes of those that were added."""
 
     def __init__(self, room: int) -> None:
-        from mmap import mmap  # few outputs are so long
-
         self._room = room
-        self._ring = mmap(-1, room)
-        self._added = 0
+        self.added = 0
+        """Number of bytes that were added; with 0 it is empty again."""
 
     @property
     def dropped(self) -> int:
-        return max(self._added - self._room, 0)
+        """Number of bytes that were added and are not there any more."""
+        return max(self.added - self._room, 0)
 
-    def add(self, data: bytes) -> None:
+    def add(self, data: bytes | memoryview) -> None:
         """Take the newest bytes, in place of the oldest."""
         view = memoryview(data)
-        self._added += max(len(view) - self._room, 0)
+        self.added += max(len(view) - self._room, 0)  # the ring would overwrite these
         view = view[-self._room :]
         while view:
-            at = self._added % self._room
+            at = self.added % self._room
             part = view[: self._room - at]
-            self._ring[at : at + len(part)] = part
-            self._added += len(part)
+            self._put(at, part)
+            self.added += len(part)
             view = view[len(part) :]
 
     def blocks(self) -> Iterator[bytes]:
         """All bytes from the oldest on; every length but the last one's divides LOOK_BACK."""
-        start = self._added % self._room if self.dropped else 0
-        held = min(self._added, self._room)
+        start = self.added % self._room if self.dropped else 0
+        held = min(self.added, self._room)
         for at in range(0, held, _BLOCK):
             begin = (start + at) % self._room
             size = min(_BLOCK, held - at)
-            part = self._ring[begin : begin + size]
-            yield part + self._ring[: size - len(part)]
+            part = self._get(begin, min(size, self._room - begin))
+            yield part + self._get(0, size - len(part))
+
+    def _put(self, at: int, part: memoryview) -> None:
+        raise NotImplementedError
+
+    def _get(self, at: int, size: int) -> bytes:
+        raise NotImplementedError
+
+
+class _MemoryRing(_Ring):
+    """For bytes that are not redacted yet, since no file may have them."""
+
+    def __init__(self, room: int) -> None:
+        from mmap import mmap  # few outputs are so long
+
+        super().__init__(room)
+        self._map = mmap(-1, room)
+
+    def _put(self, at: int, part: memoryview) -> None:
+        self._map[at : at + len(part)] = part
+
+    def _get(self, at: int, size: int) -> bytes:
+        return self._map[at : at + size]
+
+
+class _FileRing(_Ring):
+    """In a nameless file beside ``rel``, made for the first bytes and gone with this process."""
+
+    def __init__(self, room: int, root: str, rel: str) -> None:
+        super().__init__(room)
+        self._root, self._rel = root, rel
+        self._fd = -1
+
+    def _put(self, at: int, part: memoryview) -> None:
+        if self._fd < 0:
+            folder, name = folders.open_parent(self._root, self._rel)
+            try:
+                self._fd = os.open(name, _FLAGS, 0o600, dir_fd=folder)
+                os.unlink(name, dir_fd=folder)
+            finally:
+                os.close(folder)
+        os.lseek(self._fd, at, os.SEEK_SET)
+        files.write_all(self._fd, part)
+
+    def _get(self, at: int, size: int) -> bytes:
+        return os.pread(self._fd, size, at) if size else b""
+
+    def close(self) -> None:
+        """Close its descriptor."""
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd = -1
 
 
 def discard(root: str, rels: Sequence[str]) -> None:
