@@ -88,7 +88,7 @@ def _take_quick(root: str, rel: str, timeout: float) -> _Taken | None:
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
                 if error.errno not in _BUSY:
-                    raise _no_lock(_shown(root, rel), error) from error
+                    raise _no_lock(root, rel, error) from error
             else:
                 if _still_there(root, rel, file):
                     held, fd = fd, -1
@@ -99,7 +99,7 @@ def _take_quick(root: str, rel: str, timeout: float) -> _Taken | None:
                 os.close(fd)
         left = deadline - time.monotonic()
         if left <= 0:
-            raise _timed_out(_shown(root, rel), timeout)
+            raise _timed_out(root, rel, timeout)
         time.sleep(min(pause, left))
         pause = min(pause * 2, _LONGEST_PAUSE)
 
@@ -121,9 +121,9 @@ def _take_filelock(root: str, rel: str, timeout: float) -> _Taken | None:
             try:
                 lock.acquire(max(deadline - time.monotonic(), 0), poll_interval=_FIRST_PAUSE)
             except Timeout:
-                raise _timed_out(_shown(root, rel), timeout) from None
+                raise _timed_out(root, rel, timeout) from None
             except (OSError, NotImplementedError) as error:
-                raise _no_lock(_shown(root, rel), error) from error
+                raise _no_lock(root, rel, error) from error
             # filelock opens the path by itself. The file that our walk without symlinks opened
             # before must be there still, else the lock may be on a deleted or a swapped one.
             if _still_there(root, rel, file):
@@ -132,7 +132,7 @@ def _take_filelock(root: str, rel: str, timeout: float) -> _Taken | None:
         finally:
             os.close(fd)
         if time.monotonic() > deadline:
-            raise _timed_out(_shown(root, rel), timeout)
+            raise _timed_out(root, rel, timeout)
 
 
 def _release(lock: UnixFileLock) -> None:
@@ -158,14 +158,14 @@ def _open_lock_file(root: str, rel: str) -> tuple[int, tuple[int, int]]:
         fd = os.open(name, _FLAGS, _MODE, dir_fd=folder)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EMLINK, errno.EISDIR, errno.ENXIO):
-            raise _unsafe_lock(_shown(root, rel)) from None
-        raise _no_lock(_shown(root, rel), error) from error
+            raise _unsafe_lock(root, rel) from None
+        raise _no_lock(root, rel, error) from error
     finally:
         os.close(folder)
     status = os.fstat(fd)
     if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:  # filelock may truncate the file
         os.close(fd)
-        raise _unsafe_lock(_shown(root, rel), linked=status.st_nlink > 1)
+        raise _unsafe_lock(root, rel, linked=status.st_nlink > 1)
     return fd, (status.st_dev, status.st_ino)
 
 
@@ -179,7 +179,7 @@ def _still_there(root: str, rel: str, file: tuple[int, int]) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
-        raise _no_lock(_shown(root, rel), error) from error
+        raise _no_lock(root, rel, error) from error
     return (there.st_dev, there.st_ino) == file
 
 
@@ -188,17 +188,17 @@ def _shown(root: str, rel: str) -> str:
     return rel if rel.startswith(f"{layout.LOCKS}/") else f"{root}/{rel}"
 
 
-def _timed_out(file: str, timeout: float) -> LockTimeout:
+def _timed_out(root: str, rel: str, timeout: float) -> LockTimeout:
     return LockTimeout(
         f"another process has held this lock for more than {timeout:g} s",
-        file=file,
+        file=_shown(root, rel),
         remedy="wait for the other flow command to end, or end it; the lock goes with it",
     )
 
 
-def _no_lock(file: str, error: Exception) -> StorageError:
+def _no_lock(root: str, rel: str, error: Exception) -> StorageError:
     reason = getattr(error, "strerror", None) or type(error).__name__
-    return in_file(file).storage(
+    return in_file(_shown(root, rel)).storage(
         f"cannot lock it: {reason}",
         remedy(
             error,
@@ -207,8 +207,8 @@ def _no_lock(file: str, error: Exception) -> StorageError:
     )
 
 
-def _unsafe_lock(file: str, *, linked: bool = False) -> RefusedError:
-    return in_file(file).refused(
+def _unsafe_lock(root: str, rel: str, *, linked: bool = False) -> RefusedError:
+    return in_file(_shown(root, rel)).refused(
         "has a second name (a hard link)" if linked else "is not a regular file",
         "remove it; Flow makes its lock files itself and follows no link",
         code="unsafe_path",
