@@ -27,11 +27,11 @@ def set_alarm(seconds: float) -> None:
     The work meanwhile must be safe against a kill at any moment.
     """
     if seconds:
-        signal.signal(signal.SIGALRM, _ring)
+        signal.signal(signal.SIGALRM, _raise_too_late)
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-def _ring(*_: object) -> NoReturn:
+def _raise_too_late(*_: object) -> NoReturn:
     raise TooLate
 
 
@@ -39,19 +39,21 @@ def read_input(limit: int, seconds: float) -> bytes:
     """Standard input to its end, or to ``limit`` bytes, or as far as it came in ``seconds``."""
     received = bytearray()
     try:
-        set_alarm(seconds)
-        while len(received) < limit:
-            data = _read(min(limit - len(received), _PART))
-            if not data:
-                break
-            received += data
-        set_alarm(0)
+        try:
+            set_alarm(seconds)
+            while len(received) < limit:
+                data = _next_bytes(min(limit - len(received), _PART))
+                if not data:
+                    break
+                received += data
+        finally:
+            set_alarm(0)
     except (OSError, TooLate):  # closed; or whoever writes it takes too long
-        set_alarm(0)
+        pass
     return bytes(received)
 
 
-def _read(most: int) -> bytes:
+def _next_bytes(most: int) -> bytes:
     """The next bytes of standard input, also where reading does not wait for them."""
     while True:
         try:
