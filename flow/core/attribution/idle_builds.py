@@ -117,8 +117,8 @@ def silent_makes(commands: Sequence[Sequence[str]]) -> list[SilentMake]:
         if place is None:
             continue
         given = words[place + 1 :]
-        inside = posixpath.join(folder, *_values(given, "-C", "--directory"))
-        named = (*_values(given, "-f", "--file"), *_values(given, "", "--makefile"))
+        inside = posixpath.join(folder, *option_values(given, "-C", "--directory"))
+        named = (*option_values(given, "-f", "--file"), *option_values(given, "", "--makefile"))
         goals = tuple(word for word in given if is_no_product(word))
         if goals or all(word.startswith("-") or "=" in word for word in given):
             always = any(map(_ALWAYS.fullmatch, given))
@@ -131,11 +131,11 @@ _ALWAYS = re.compile(r"-[^-CEfIjlOoW]*B.*|--always-make")
 """``-B``, perhaps behind other short options, none of which takes the rest as its value."""
 
 
-def _values(words: Sequence[str], short: str, long: str) -> tuple[str, ...]:
-    """The values of one option of make, in each of its spellings."""
+def option_values(words: Sequence[str], short: str, long: str) -> tuple[str, ...]:
+    """The values of one option, in each of its spellings; ``short`` may be empty."""
     values = []
     for word, after in itertools.pairwise((*words, "")):
-        if word in (short, long):
+        if word and word in (short, long):
             values.append(after)
         elif word.startswith(f"{long}="):
             values.append(word.partition("=")[2])

@@ -12,6 +12,7 @@ import posixpath
 import re
 from fnmatch import fnmatchcase
 
+from flow.core.attribution.idle_builds import option_values
 from flow.core.attribution.reading import Attribution
 from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS
 from flow.core.masked_exit.runner_tables import LAUNCHERS
@@ -177,13 +178,9 @@ def checkers(commands: Sequence[Sequence[str]]) -> tuple[SearchedFolders, ...]:
 
 def _further_names(words: Sequence[str]) -> tuple[str, ...]:
     """Patterns of names by the kinds in ``eslint --ext .md,.json``, ``phpcs --extensions=inc``."""
-    names: list[str] = []
-    for option, after in zip(words, (*words, "")[1:], strict=True):
-        name, sign, value = option.partition("=")
-        if name in ("--ext", "--extensions"):
-            kinds = (value if sign else after).split(",")
-            names += [f"*.{kind.strip().lstrip('.')}" for kind in kinds if kind.strip(" .")]
-    return tuple(names)
+    values = (*option_values(words, "", "--ext"), *option_values(words, "", "--extensions"))
+    kinds = [kind for value in values for kind in value.split(",")]
+    return tuple(f"*.{kind.strip().lstrip('.')}" for kind in kinds if kind.strip(" ."))
 
 
 def _names_files(word: str) -> bool:
