@@ -202,6 +202,15 @@ def seconds(text: str) -> float:
     )
 
 
+def judge_name(text: str) -> str:
+    """A type for argparse: ``BACKEND[:MODEL]``; an empty variable of a script names no judge."""
+    if text.strip():
+        return text
+    import argparse
+
+    raise argparse.ArgumentTypeError(f"{text[:40]!r} names no judge")
+
+
 def listed(
     values: Sequence[str] | None, option: str, command: str, what: str = "criterion"
 ) -> tuple[str, ...]:

@@ -29,6 +29,24 @@ def test_an_only_that_names_nothing_is_not_everything(
     assert (done.status, done.json["error"]["code"]) == (2, "usage"), done
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("goal", "evaluate", "greet"),
+        ("judge", "run", "greet"),
+        ("judge", "scorecard", "greet"),
+        ("judge", "debate", "--solution", "greeting.txt", "--task", "greet"),
+    ],
+)
+@pytest.mark.parametrize("named", ["", " "])
+def test_a_judge_that_is_named_by_nothing_is_bad_input(
+    work: GitRepo, command: tuple[str, ...], named: str
+) -> None:
+    done = flow(work, *command, "--judge-backend", named, "--json")
+    error = done.json["error"]
+    assert (done.status, error["code"], error["key"]) == (2, "usage", "--judge-backend"), done
+
+
 @pytest.mark.parametrize("name", ["two\nlines", "a\ttab", "red\x1b[31m", "half\udcff", "\u202e"])
 def test_a_checkout_in_a_folder_with_an_odd_name(repo: GitRepo, name: str) -> None:
     odd = GitRepo.init(repo.path.parent / name)

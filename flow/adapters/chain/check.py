@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 OWN = "your own state folder"
 """Witness name of a pinned head."""
 UNVOUCHED = (
-    f"{OWN} does not know it as Flow's. A command that was killed leaves such an entry; "
-    "so does whoever writes into the chain without Flow"
+    f"{OWN} does not know it as Flow's. So it is with what was measured while files changed, or by "
+    "a command that was killed; and with what anybody writes into the chain without Flow"
 )
 NOTED_LIMIT = 10
 """Most uncounted entries that are named; the others are counted."""
@@ -220,7 +220,8 @@ class _RunCheck:
 def unvouched(root: str, run_id: str, pinned: PinnedRun | None, newest: int) -> list[str]:
     """Notes on the entries up to ``newest`` that the user's state folder does not vouch for.
 
-    No finding: a command that was killed leaves such an entry, and it counts for nothing.
+    No finding: they count for nothing. A turn in which files changed leaves such entries, and so
+    does a command that was killed.
     """
     if pinned is None or pinned.ledger is None:
         return [f"no entry of run {run_id} counts here: {OWN} keeps no head of it"]

@@ -10,7 +10,15 @@ from flow.adapters.setup.beside_goals import keep_runs_out
 from flow.app import goal_views
 from flow.app.evaluation.values import Request
 from flow.cli.goal.which import goal_to_act_on
-from flow.cli.parsing import CommandSpec, goal_argument, listed, seconds, usage_error, whole
+from flow.cli.parsing import (
+    CommandSpec,
+    goal_argument,
+    judge_name,
+    listed,
+    seconds,
+    usage_error,
+    whole,
+)
 from flow.cli.progress import listener
 from flow.cli.verdict_screen import details_of, judged_lines, verdict_lines
 from flow.core import layout
@@ -68,6 +76,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--judge-backend",
         metavar="BACKEND[:MODEL]",
+        type=judge_name,
         help="ask this judge: claude, anthropic, openai or command (default: the setting)",
     )
     add(

@@ -12,7 +12,7 @@ from flow.app.judging.rubric_calls import RubricCall
 from flow.cli.judge import debate, scorecard
 from flow.cli.judge import goal as judge_goal
 from flow.cli.judge.offering import named_judge, times
-from flow.cli.parsing import CommandSpec, usage_error
+from flow.cli.parsing import CommandSpec, judge_name, usage_error
 from flow.errors import NoUsableAnswer
 from flow.render import judgement
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ def _backend_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--judge-backend",
         metavar="BACKEND[:MODEL]",
+        type=judge_name,
         help="claude, anthropic, openai or command (default: the setting)",
     )
 

@@ -7,7 +7,7 @@ import sys
 from flow.adapters.fs import clock
 from flow.app.judging.debate_calls import DebateCall
 from flow.cli.judge.offering import offered_judge, times
-from flow.cli.parsing import CommandSpec, whole
+from flow.cli.parsing import CommandSpec, judge_name, whole
 from flow.core.judging.debate.result import document
 from flow.errors import PersonNeeded
 from flow.render.debate import Progress
@@ -70,6 +70,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--judge-backend",
         metavar="BACKEND[:MODEL]",
+        type=judge_name,
         action="append",
         help="claude, anthropic, openai or command (default: the setting); once for all judges, "
         "or once for each",
