@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.ports import Records, TakeSnapshot
-    from flow.core.boundary.rules import Baseline, Deciding, Snapshot
+    from flow.core.boundary.changes import Baseline, Deciding, Snapshot
     from flow.core.decision.after import Hold
     from flow.core.evidence.freshness import Freshness
     from flow.core.evidence.red_first import BaseRun

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from flow.core.boundary.rules import Baseline, Deciding, Snapshot
+    from flow.core.boundary.changes import Baseline, Deciding, Snapshot
     from flow.core.decision.verdict import Result
     from flow.core.evidence.model import Evidence, Outcome
     from flow.core.evidence.proof import LineCount, ProofFile

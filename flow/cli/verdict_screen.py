@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from flow.adapters.attribution.attribute import Attributor
+from flow.adapters.attribution.attributor import Attributor
 from flow.adapters.attribution.failures import RecordedOutputs
 from flow.adapters.fs import clock
 from flow.adapters.process.speaker import is_terminal

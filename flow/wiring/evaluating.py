@@ -216,7 +216,7 @@ class _Tools:
         return self._context.heads.vouches(run_id, name, digest)
 
     def run_checks(self, checks: Sequence[Check], *, jobs: int, events: CheckEvents) -> None:
-        from flow.adapters.attribution.attribute import Attributor, attributed
+        from flow.adapters.attribution.attributor import Attributor, attributed
         from flow.adapters.verification.runner import CommandRunner
 
         top, environ = self._context.top, self._context.environ

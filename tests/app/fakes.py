@@ -27,7 +27,7 @@ from flow.app.ports import (
     Turn,
 )
 from flow.app.transitions.create import CreationTools, Outside, Parsed
-from flow.core.boundary.rules import Baseline, ContentState, Deciding, PathChange, Snapshot
+from flow.core.boundary.changes import Baseline, ContentState, Deciding, PathChange, Snapshot
 from flow.core.evidence.model import Evidence, evidence_from_document
 from flow.core.goal.lifecycle import TERMINAL, check_move
 from flow.core.goal.loaded import LoadedGoal, Seen

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from flow.adapters.judges.reply import read_reply
+from flow.adapters.judges.reply_json import read_reply
 from flow.app.judging.rubric_criteria import _applied
 from flow.core.decision.decide import NoOpinion, Opinion, decide
 from flow.core.judging.common.question import Unusable

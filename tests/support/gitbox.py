@@ -12,14 +12,9 @@ from pathlib import Path
 from flow.adapters.baseline import pinned
 from flow.adapters.git import repository as git
 from flow.adapters.worktree.change_set import snapshot
-from flow.core.boundary.rules import (
-    Baseline,
-    BoundaryReport,
-    OwnFiles,
-    Snapshot,
-    boundary_report,
-    subject_tree,
-)
+from flow.core.boundary.by_products import subject_tree
+from flow.core.boundary.changes import Baseline, Snapshot
+from flow.core.boundary.rules import BoundaryReport, OwnFiles, boundary_report
 from flow.core.evidence import protected_files
 from tests.support.gitrepo import head_of, refresh_index
 

@@ -21,7 +21,7 @@ from flow.app.ports import (
     RawOutput,
     Turn,
 )
-from flow.core.boundary.rules import Baseline
+from flow.core.boundary.changes import Baseline
 from flow.core.evidence.model import EVALUATOR, evidence_document
 
 if TYPE_CHECKING:

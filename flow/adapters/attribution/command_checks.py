@@ -22,7 +22,7 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from flow.adapters.attribution.attribute import Attributor
+    from flow.adapters.attribution.attributor import Attributor
     from flow.core.goal.model import Goal
 
 COMMANDS = ("verification_command", "evidence_command")

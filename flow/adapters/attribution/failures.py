@@ -10,7 +10,7 @@ from flow.core.attribution.reading import WINDOW
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flow.adapters.attribution.attribute import Attributor
+    from flow.adapters.attribution.attributor import Attributor
 
 _BLOCK = 1 << 16
 

@@ -14,7 +14,8 @@ from flow.adapters.worktree.ignore import RULES_FILE, read_rules
 from flow.adapters.worktree.trees import changed_between
 from flow.app.transitions.create import Outside
 from flow.core import layout
-from flow.core.boundary.rules import Baseline, dirty_digest, entry_digest, own_files, path_rules
+from flow.core.boundary.changes import Baseline, dirty_digest, entry_digest
+from flow.core.boundary.rules import own_files, path_rules
 from flow.core.evidence import protected_files
 from flow.errors import GitError, at_key
 from flow.startup.typing import TYPE_CHECKING
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from flow.adapters.git.repository import Repo
     from flow.adapters.worktree.change_set import WorktreeState
     from flow.adapters.worktree.trees import Mark
-    from flow.core.boundary.rules import PathChange
+    from flow.core.boundary.changes import PathChange
 
 
 _LFS = b"version https://git-lfs.github.com/spec/v1\n"

@@ -12,7 +12,7 @@ from flow.adapters.worktree.change_set import collect
 from flow.adapters.worktree.guards import guards
 from flow.adapters.worktree.ignore import RULES_FILE
 from flow.core import layout
-from flow.core.boundary.rules import Baseline, dirty_digest
+from flow.core.boundary.changes import Baseline, dirty_digest
 from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
 

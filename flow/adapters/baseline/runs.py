@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 
-from flow.adapters.attribution.attribute import Attributor, attributed
+from flow.adapters.attribution.attributor import Attributor, attributed
 from flow.adapters.baseline import tree as baseline_tree
 from flow.adapters.baseline import work_folder
 from flow.adapters.baseline.links import KEY, BaseLinks, copy_links

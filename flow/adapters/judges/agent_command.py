@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from flow.adapters.judges.reply import words
+from flow.adapters.judges.reply_json import words
 from flow.adapters.process.with_input import run_with_input
 from flow.core.text.display import visible
 from flow.errors import OutsideError, at_key, in_file

@@ -6,7 +6,7 @@ The reply comes as the arguments of a tool that the model has to call; there is 
 from __future__ import annotations
 
 from flow.adapters.judges.asking import answered, none
-from flow.adapters.judges.reply import closed, fitting
+from flow.adapters.judges.reply_json import closed, fitting
 from flow.adapters.judges.service import ServiceBackend, tokens, usage_of
 from flow.startup.typing import TYPE_CHECKING, Any
 

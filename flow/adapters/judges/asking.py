@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from contextlib import contextmanager
 
-from flow.adapters.judges.reply import words
+from flow.adapters.judges.reply_json import words
 from flow.adapters.judges.retry import Retryable, RetryPolicy, retry
 from flow.adapters.process.environment import clean_environment
 from flow.adapters.process.redaction import redacted_text, redacted_value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.adapters.judges.asking import BackendJudge
 from flow.adapters.judges.budget import Budget
-from flow.adapters.judges.reply import words
+from flow.adapters.judges.reply_json import words
 from flow.adapters.judges.retry import RetryPolicy, real_clock
 from flow.app.judging.port import NoAnswer, Usage
 from flow.core.setting_keys import Backend as Name

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 
 from flow.adapters.judges.asking import answered, environment, none, not_ended, secrets
-from flow.adapters.judges.reply import closed, fitting, read_document, words
+from flow.adapters.judges.reply_json import closed, fitting, read_document, words
 from flow.adapters.judges.retry import Retryable
 from flow.adapters.judges.service import dollars, judged_by_status, tokens, usage_of
 from flow.adapters.process.with_input import run_with_input

@@ -17,7 +17,7 @@ import json
 import os
 
 from flow.adapters.judges.asking import answered, environment, none, not_ended, secrets
-from flow.adapters.judges.reply import LIMIT, closed, read_document, read_reply, words
+from flow.adapters.judges.reply_json import LIMIT, closed, read_document, read_reply, words
 from flow.adapters.judges.retry import Retryable
 from flow.adapters.judges.service import usage_of
 from flow.adapters.process.with_input import run_with_input

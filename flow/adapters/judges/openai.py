@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 
 from flow.adapters.judges.asking import answered, none
-from flow.adapters.judges.reply import closed, read_reply, words
+from flow.adapters.judges.reply_json import closed, read_reply, words
 from flow.adapters.judges.retry import Retryable
 from flow.adapters.judges.service import ServiceBackend, ServiceError, usage_of
 from flow.app.judging.port import JudgeAnswer

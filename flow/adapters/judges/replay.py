@@ -14,7 +14,7 @@ import os
 
 from flow.adapters.contracts.strict_json import read_json
 from flow.adapters.fs import files
-from flow.adapters.judges.reply import fitting, words
+from flow.adapters.judges.reply_json import fitting, words
 from flow.adapters.judges.service import dollars, tokens
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 from flow.core.judging.common.question import Unusable

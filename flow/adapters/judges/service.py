@@ -7,7 +7,7 @@ import os
 import sys
 
 from flow.adapters.judges.asking import environment, none, secrets
-from flow.adapters.judges.reply import read_document, words
+from flow.adapters.judges.reply_json import read_document, words
 from flow.adapters.judges.retry import Retryable, retry_after
 from flow.adapters.process.with_input import run_with_input
 from flow.app.judging.port import Usage

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from flow.app.ports import Amendment
-    from flow.core.boundary.rules import Baseline
+    from flow.core.boundary.changes import Baseline
     from flow.core.goal.loaded import Seen
     from flow.core.goal.model import Goal
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flow.adapters.fs import files
 from flow.adapters.user_state.written_files import FLOW_BEGAN, front_digest
-from flow.core.boundary.changes import with_replaced
-from flow.core.boundary.rules import REGULAR, is_temporary, own_files
+from flow.core.boundary.changes import REGULAR, with_replaced
+from flow.core.boundary.rules import is_temporary, own_files
 from flow.core.layout import journal_base
 from flow.errors import FlowError
 from flow.startup.once import once
@@ -14,8 +14,7 @@ from flow.startup.typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from flow.adapters.git.repository import Repo
     from flow.adapters.user_state.written_files import OwnRecord, WrittenFile
-    from flow.core.boundary.changes import Changes
-    from flow.core.boundary.rules import Baseline, ContentState, PathChange
+    from flow.core.boundary.changes import Baseline, Changes, ContentState, PathChange
 
     Foreign = Literal["", "unrecorded", "altered"]
 

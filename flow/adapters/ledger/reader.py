@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from flow.adapters.chain.run_record import RunRecord
-    from flow.core.boundary.rules import Baseline
+    from flow.core.boundary.changes import Baseline
     from flow.core.evidence.model import Evidence
     from flow.core.goal.model import Goal, GoalSummary
     from flow.core.stop.turns import RecordedTurn

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from flow.adapters.fs import files
 from flow.adapters.user_state.written_files import ALGORITHMS, FLOW_BEGAN, blob_names
-from flow.core.boundary.changes import with_replaced
-from flow.core.boundary.rules import REGULAR
+from flow.core.boundary.changes import REGULAR, with_replaced
 from flow.core.layout import SET_UP_FILES, SETTINGS_LOCAL, SETTINGS_PROJECT
 from flow.errors import FlowError, in_file
 from flow.startup.typing import TYPE_CHECKING
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.git.repository import Repo
     from flow.adapters.user_state.written_files import OwnRecord
-    from flow.core.boundary.changes import Changes
-    from flow.core.boundary.rules import Baseline, ContentState, PathChange
+    from flow.core.boundary.changes import Baseline, Changes, ContentState, PathChange
 
 PRE_PUSH, BEFORE_FLOW = "hooks/pre-push", "hooks/pre-push.before-flow"
 """Names of guards: the hook that ``flow init`` installs, and the one that was there before it."""

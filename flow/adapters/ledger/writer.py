@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from flow.adapters.ledger.goal_moves import StatusChanges
     from flow.adapters.ledger.settings import LedgerSettings
     from flow.app.ports import Amendment, Approval, Artifact, Closing, Move, RawOutput, Turn
-    from flow.core.boundary.rules import Baseline
+    from flow.core.boundary.changes import Baseline
     from flow.core.goal.lifecycle import Status
     from flow.core.goal.loaded import Seen
     from flow.core.goal.model import Goal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from flow.adapters.attribution.attribute import Attributor
+from flow.adapters.attribution.attributor import Attributor
 from flow.adapters.attribution.command_checks import command_warnings
 from flow.adapters.attribution.programs import missing_programs
 from flow.adapters.fs import files

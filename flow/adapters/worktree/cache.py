@@ -18,7 +18,7 @@ from itertools import chain, islice
 
 from flow.adapters.fs.state_folder import replace_own
 from flow.adapters.worktree.clean_files import STAMPS_SIZE, CleanFiles, clean_blocks, joined
-from flow.core.boundary.rules import GITLINK, LINK, ContentState
+from flow.core.boundary.changes import GITLINK, LINK, ContentState
 from flow.core.layout import TEMP_PREFIX
 from flow.startup import json
 from flow.startup.sha import checksum

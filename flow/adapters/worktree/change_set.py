@@ -20,9 +20,17 @@ from itertools import chain, islice
 from flow.adapters.git import repository
 from flow.adapters.worktree.guards import guards
 from flow.adapters.worktree.scan import Ignored, ScanRequest, settled_scan
-from flow.core.boundary.changes import PLAIN, in_order, order_key
+from flow.core.boundary.changes import (
+    PLAIN,
+    Baseline,
+    Deciding,
+    PathChange,
+    Snapshot,
+    entry_digest,
+    in_order,
+    order_key,
+)
 from flow.core.boundary.globs import Globs, why_not
-from flow.core.boundary.rules import Baseline, Deciding, PathChange, Snapshot, entry_digest
 from flow.errors import FlowError, GitError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 

@@ -13,7 +13,7 @@ import stat
 from flow.adapters.fs.stamps import flush, is_settled, tells
 from flow.adapters.worktree.cache import pack_hashed
 from flow.adapters.worktree.clean_files import packed_stamps
-from flow.core.boundary.rules import LINK, ContentState
+from flow.core.boundary.changes import LINK, ContentState
 from flow.startup.sha import new
 from flow.startup.typing import TYPE_CHECKING
 

@@ -10,7 +10,7 @@ import os
 import stat
 
 from flow.adapters.worktree.clean_files import pack_stamps, packed_stamps
-from flow.core.boundary.rules import CLOCK_TICK_NS
+from flow.core.boundary.by_products import CLOCK_TICK_NS
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -13,14 +13,15 @@ from flow.adapters.worktree.cache import folders_above
 from flow.adapters.worktree.contents import hashed, special
 from flow.adapters.worktree.real_paths import RealPaths
 from flow.adapters.worktree.trees import text_of
-from flow.core.boundary.rules import INSTEAD, entry_digest
+from flow.core.boundary.by_products import INSTEAD
+from flow.core.boundary.changes import entry_digest
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from flow.adapters.worktree.walk import Walk
-    from flow.core.boundary.rules import PathChange
+    from flow.core.boundary.changes import PathChange
 
 MOST_BYTES = 64 << 20
 """Most bytes that are hashed; later files count by size and time of writing."""

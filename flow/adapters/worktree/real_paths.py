@@ -6,14 +6,14 @@ import os
 
 from flow.adapters.worktree.cache import folders_above
 from flow.adapters.worktree.trees import text_of
-from flow.core.boundary.rules import LINK
+from flow.core.boundary.changes import LINK
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from flow.adapters.git.repository import Repo
-    from flow.core.boundary.rules import PathChange
+    from flow.core.boundary.changes import PathChange
 
 _LOOP = b"loop"  # no real path: those are absolute
 _LONGEST = 4096

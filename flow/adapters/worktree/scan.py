@@ -12,8 +12,8 @@ from flow.adapters.worktree.guards import problems
 from flow.adapters.worktree.ignore import Rules, outer_rules
 from flow.adapters.worktree.trees import against_index, against_tree, listing, text_of
 from flow.adapters.worktree.walk import Walk
+from flow.core.boundary.changes import GITLINK, LINK, ContentState, PathChange, entry_digest
 from flow.core.boundary.globs import Globs, path_bytes, why_not
-from flow.core.boundary.rules import GITLINK, LINK, ContentState, PathChange, entry_digest
 from flow.errors import GitError
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.git.repository import Repo
     from flow.adapters.worktree.look_ahead import LookAhead
-    from flow.core.boundary.rules import Deciding
+    from flow.core.boundary.changes import Deciding
 
 _DEPTH = 8
 """Levels of submodules in submodules."""

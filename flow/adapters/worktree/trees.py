@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from flow.adapters.git import repository
 from flow.adapters.worktree.cache import Table
-from flow.core.boundary.rules import ContentState, PathChange, tree_digest
+from flow.core.boundary.by_products import tree_digest
+from flow.core.boundary.changes import ContentState, PathChange
 from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
 
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from flow.adapters.git.repository import Repo
-    from flow.core.boundary.changes import Changes
-    from flow.core.boundary.rules import Baseline
+    from flow.core.boundary.changes import Baseline, Changes
 
     Mark = Callable[[list[PathChange], Baseline], list[PathChange] | Changes]
     """Function that returns the same changes, with ``foreign`` for those that only have Flow's

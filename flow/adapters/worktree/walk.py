@@ -17,7 +17,7 @@ from flow.adapters.worktree.cache import add_parents, changed_at, hashed_entry
 from flow.adapters.worktree.contents import Contents, special
 from flow.adapters.worktree.folder_look import look_at, renamed_at
 from flow.adapters.worktree.ignore import RULES_FILE, ignores_itself, read_rules
-from flow.core.boundary.rules import FOLDER, ContentState
+from flow.core.boundary.changes import FOLDER, ContentState
 from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.values import RecordedBaseline
     from flow.app.ports import ClosingLedger, ProofDisk, Records, TakeSnapshot
-    from flow.core.boundary.rules import Baseline
+    from flow.core.boundary.changes import Baseline
     from flow.core.chain.walk import ChainFinding
     from flow.core.decision.after import EarlierGoal
     from flow.core.goal.loaded import LoadedGoal

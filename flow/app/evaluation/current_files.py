@@ -13,7 +13,8 @@ from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flow.app.evaluation.closing_context import ClosingContext
-    from flow.core.boundary.rules import Baseline, BoundaryReport, Snapshot
+    from flow.core.boundary.changes import Baseline, Snapshot
+    from flow.core.boundary.rules import BoundaryReport
     from flow.core.goal.loaded import LoadedGoal
 
 

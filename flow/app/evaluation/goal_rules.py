@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.core.boundary import rules as bounds
+from flow.core.boundary.changes import Deciding
 from flow.core.boundary.globs import literal_name
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,8 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.values import EvaluationTools
     from flow.app.ports import Check
-    from flow.core.boundary.rules import Baseline, OwnFiles, Snapshot
+    from flow.core.boundary.changes import Baseline, Snapshot
+    from flow.core.boundary.rules import OwnFiles
     from flow.core.evidence.protected_files import Difference
     from flow.core.goal.model import Goal
 
@@ -44,7 +46,7 @@ def denied_patterns(goal: Goal, tools: EvaluationTools) -> tuple[str, ...]:
     return (*goal.denied_paths, *tools.limits.denied_paths)
 
 
-def deciding(goal: Goal, baseline: Baseline) -> bounds.Deciding:
+def deciding(goal: Goal, baseline: Baseline) -> Deciding:
     """The files that a decision about ``goal`` rests on, beside changed and protected ones.
 
     They are the files that a judge is shown, and those that the commands name. Every snapshot that
@@ -53,9 +55,9 @@ def deciding(goal: Goal, baseline: Baseline) -> bounds.Deciding:
     shown = [p for criterion in goal.criteria for p in criterion.judged_paths]
     patterns = tuple(dict.fromkeys(shown))
     if not baseline.proof_named:
-        return bounds.Deciding(patterns)
+        return Deciding(patterns)
     named = filter(None, map(literal_name, baseline.proof_named))
-    return bounds.Deciding(patterns, frozenset(named))
+    return Deciding(patterns, frozenset(named))
 
 
 def confined(tools: EvaluationTools, goal: Goal) -> EvaluationTools:

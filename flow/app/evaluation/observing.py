@@ -10,6 +10,16 @@ from flow.app.evaluation.values import Drift, EvaluationTools, Facts, Measuremen
 from flow.core import layout
 from flow.core.boundary import guards
 from flow.core.boundary import rules as bounds
+from flow.core.boundary.by_products import (
+    cache_root,
+    edited_by_products,
+    find_by_products,
+    find_ignored_by_products,
+    moved_paths,
+    rewritten,
+    subject_tree,
+)
+from flow.core.boundary.changes import entry_digest
 from flow.core.boundary.globs import Globs, path_bytes
 from flow.core.evidence.model import Subject
 from flow.core.goal.model import NO_BRANCH, Goal
@@ -20,7 +30,8 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flow.core.boundary.rules import Baseline, BoundaryReport, Snapshot
+    from flow.core.boundary.changes import Baseline, Snapshot
+    from flow.core.boundary.rules import BoundaryReport
     from flow.core.goal.loaded import LoadedGoal
 
 
@@ -59,7 +70,7 @@ def observe(loaded: LoadedGoal, request: Request, tools: EvaluationTools) -> Fac
         subject,
         proposable,
         protected_changes=difference(goal, before, baseline),
-        edited_by_products=bounds.edited_by_products(before, baseline),
+        edited_by_products=edited_by_products(before, baseline),
     )
 
 
@@ -86,9 +97,9 @@ def _with_leftovers(
     if untracked is None:
         return baseline
     leftovers = {
-        change.path: bounds.entry_digest(change.worktree)
+        change.path: entry_digest(change.worktree)
         for change in before.changes
-        if change.untracked and change.path not in untracked and bounds.cache_root(change.path)
+        if change.untracked and change.path not in untracked and cache_root(change.path)
     }
     if not leftovers:
         return baseline
@@ -121,7 +132,7 @@ def subject_of(
     tree = None
     if not snapshot.problems:
         own = own_files(loaded.goal, baseline)
-        tree = bounds.subject_tree(snapshot, baseline, own, as_recorded=as_recorded)
+        tree = subject_tree(snapshot, baseline, own, as_recorded=as_recorded)
     return Subject(snapshot.head, tree, loaded.contract, version)
 
 
@@ -142,13 +153,11 @@ def observe_again(
         return Drift(moved=after.problems)
     baseline = facts.baseline
     rules = bounds.path_rules((), forbidden)
-    by_products = bounds.find_by_products(
-        facts.before, after, baseline, rules.denies, _reports(goal)
-    )
+    by_products = find_by_products(facts.before, after, baseline, rules.denies, _reports(goal))
     own = own_files(facts.loaded.goal, baseline)  # a debate was held meanwhile
     left = tuple(sorted(path for path in by_products if not own.named(path)))
     if after.locked or after.behind:
-        by_products.update(bounds.find_ignored_by_products(facts.before, after, baseline))
+        by_products.update(find_ignored_by_products(facts.before, after, baseline))
     edited = tuple(path for path in facts.edited_by_products if path not in by_products)
     if by_products or edited:
         known = {**baseline.by_products, **by_products}
@@ -162,9 +171,9 @@ def observe_again(
     same_guards = after._replace(guards=facts.before.guards)  # those are compared with approvals
     subject = subject_of(facts.loaded, same_guards, baseline, tools.version)
     if subject.tree == facts.subject.tree and subject.head == facts.subject.head:
-        written = bounds.rewritten(facts.before, after, baseline, own)
+        written = rewritten(facts.before, after, baseline, own)
         return Drift(left, (), written, after, baseline, (after.guards,))
-    moved = bounds.moved_paths(facts.before, after, baseline, own)
+    moved = moved_paths(facts.before, after, baseline, own)
     remade = tuple(sorted(path for path in by_products if path in facts.before.behind))
     return Drift(left, moved or remade or ("HEAD",), (), after, baseline, (after.guards,))
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.ports import ProofDisk
-    from flow.core.boundary.rules import Baseline, Snapshot
+    from flow.core.boundary.changes import Baseline, Snapshot
     from flow.core.evidence.proof import ProofChange, ProofFile
 
 UNRECORDED = (

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.evaluation.values import Facts
     from flow.app.ports import Records
-    from flow.core.boundary.rules import Baseline, BoundaryReport, Snapshot
+    from flow.core.boundary.changes import Baseline, Snapshot
+    from flow.core.boundary.rules import BoundaryReport
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
         TurnLedger,
         Watch,
     )
-    from flow.core.boundary.rules import Baseline, BoundaryReport, Snapshot
+    from flow.core.boundary.changes import Baseline, Snapshot
+    from flow.core.boundary.rules import BoundaryReport
     from flow.core.decision.after import EarlierGoal, Hold
     from flow.core.decision.decide import Candidate, Decision, Measured, NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict

@@ -9,6 +9,7 @@ from flow.app.evaluation.values import Facts, JudgeCase, Measurement, Measuremen
 from flow.app.judging import bundle as judging_bundle
 from flow.core import layout
 from flow.core.boundary import rules as bounds
+from flow.core.boundary.by_products import edited_by_products
 from flow.core.decision import decide, explain
 from flow.core.evidence.freshness import differences
 from flow.core.instant import ahead
@@ -50,7 +51,7 @@ def review_case(
         subject,
         proposable=False,
         protected_changes=difference(goal, before, baseline),
-        edited_by_products=bounds.edited_by_products(before, baseline),
+        edited_by_products=edited_by_products(before, baseline),
     )
     rows = tuple(_reviewed_row(criterion, facts, context, now) for criterion in goal.criteria)
     measurement = Measurements(rows, ran=False, goal_touched=False)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.transitions.persons_word import PersonsWord
-    from flow.core.boundary.rules import Baseline
+    from flow.core.boundary.changes import Baseline
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
 

@@ -15,6 +15,7 @@ from flow.app.evaluation.values import Evaluated, ProofObservation
 from flow.app.ports import Closing, CriterionUpdate, LastEvaluation, Move, Turn, goal_evaluation
 from flow.app.transitions.persons_word import PersonsWord
 from flow.core.boundary import rules as bounds
+from flow.core.boundary.by_products import subject_tree
 from flow.core.boundary.guards import differences
 from flow.core.decision.after import holds, sentences
 from flow.core.decision.confirming import LEAST_PREFIX, names_proposal
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.ports import Records, TurnLedger
-    from flow.core.boundary.rules import Baseline, Snapshot
+    from flow.core.boundary.changes import Baseline, Snapshot
     from flow.core.evidence.model import Evidence
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
@@ -318,7 +319,7 @@ def what_moved(
             names = display.names(guards)
             moved.append(f"git's hooks or settings were changed since it was made: {names}")
         now = now._replace(guards=proposal["guards"])
-        tree = bounds.subject_tree(now, baseline, own_files(goal, baseline), as_recorded=True)
+        tree = subject_tree(now, baseline, own_files(goal, baseline), as_recorded=True)
         if tree != proposal["tree"]:
             committed = " or committed" if now.head != proposal.get("head") else ""
             moved.append(f"the files were changed{committed} since it was made")

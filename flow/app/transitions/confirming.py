@@ -9,6 +9,7 @@ from flow.app.evaluation.values import ProofObservation
 from flow.app.transitions import closing as transitions_closing
 from flow.app.transitions.beside import OpenGoalsPort, others_open
 from flow.core.boundary import rules as bounds
+from flow.core.boundary.changes import as_at_activation
 from flow.core.decision.confirming import (
     ConfirmQuestion,
     ContractStep,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.evaluation.values import Evaluated
-    from flow.core.boundary.rules import Baseline, Snapshot
+    from flow.core.boundary.changes import Baseline, Snapshot
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal
@@ -373,7 +374,7 @@ def _changed(
     aside, proof_paths, number, beside = set(left), {file.path for file in proof}, 0, 0
     for change in snapshot.changes:
         path = change.path
-        if path in aside or own(path) or bounds.as_at_activation(change, baseline):
+        if path in aside or own(path) or as_at_activation(change, baseline):
             continue
         number += 1
         beside += path not in proof_paths

@@ -7,7 +7,7 @@ from flow.app.ports import Artifact, Check, CheckResult, Move
 from flow.app.transitions.closing import refuse_closed
 from flow.core import layout
 from flow.core.attribution.harmless import harmless
-from flow.core.boundary.rules import Baseline, check_patterns, path_rules
+from flow.core.boundary.rules import check_patterns, path_rules
 from flow.core.drafting import draft
 from flow.core.drafting.completing import with_schema_line
 from flow.core.drafting.defaults import not_trusted
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.evaluation.closing_context import ClosingContext
+    from flow.core.boundary.changes import Baseline
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.transitions.persons_word import PersonsWord
-    from flow.core.boundary.rules import Baseline, Snapshot
+    from flow.core.boundary.changes import Baseline, Snapshot
     from flow.core.drafting.defaults import GoalDefaults
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal

@@ -6,7 +6,7 @@ import os
 import sys
 from contextlib import suppress
 
-from flow.adapters.attribution.attribute import Attributor
+from flow.adapters.attribution.attributor import Attributor
 from flow.adapters.attribution.command_checks import command_warnings, syntax_faults
 from flow.adapters.attribution.failures import RecordedOutputs
 from flow.adapters.contracts import formats

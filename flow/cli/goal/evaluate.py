@@ -189,7 +189,7 @@ def _evaluate_goal(context: Context, args: argparse.Namespace, out: Output, goal
             return _close_proposed(context, verdict, proposed, "flow goal evaluate --confirm", out)
         if args.no_input or not out.can_ask:
             return EXIT_CODES[verdict.verdict]
-        from flow.cli.goal.confirming import AGAIN, CONFIRM, ask_person
+        from flow.cli.goal.confirm_dialog import AGAIN, CONFIRM, ask_person
 
         answer, question = ask_person(context, verdict.goal_id, out, told=True)
         proposed = proposed._replace(proposal_id=question.proposal_id)
@@ -316,7 +316,7 @@ def _close_proposed(
     context: Context, verdict: Verdict, proposed: ProposedTransition, how: str, out: Output
 ) -> int:
     from flow.app.judging import labelling
-    from flow.cli.goal.confirming import closing_word, show_closed
+    from flow.cli.goal.confirm_dialog import closing_word, show_closed
 
     note = "" if how.endswith("--confirm") else None  # who types it is not asked anything more
     word = closing_word(context, None, note, out)

@@ -8,7 +8,7 @@ from flow.app.judging import labelling
 from flow.app.transitions import create, moves
 from flow.app.transitions.moves import GUARDS
 from flow.app.transitions.persons_word import persons_word
-from flow.cli.goal.confirming import (
+from flow.cli.goal.confirm_dialog import (
     AGAIN,
     CONFIRM,
     ask_person,

@@ -7,7 +7,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from flow.adapters.attribution.attribute import Attributor
+from flow.adapters.attribution.attributor import Attributor
 from flow.adapters.attribution.failures import RecordedOutputs
 from flow.app import goal_record, goal_views
 from flow.app.report.gather import goal_report

@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from itertools import chain
 
-from flow.adapters.attribution.attribute import Attributor
+from flow.adapters.attribution.attributor import Attributor
 from flow.adapters.attribution.failures import RecordedOutputs
 from flow.adapters.fs import files
 from flow.adapters.fs.state_folder import ensure_state_dir, state_dir

@@ -11,7 +11,7 @@ from flow.core.boundary.changes import (
 )
 from flow.core.boundary.globs import path_bytes
 from flow.core.boundary.guards import guards_changed
-from flow.core.boundary.leftovers import (
+from flow.core.boundary.harmless_names import (
     CACHE_FILES,
     CACHE_FOLDERS,
     CACHE_NAMES,

@@ -1,41 +1,20 @@
 """The rules for changes inside and outside a goal's paths (SPEC 4). Values and pure decisions only.
 
-The compared values are in ``changes``, by-products and digests in ``by_products``; other modules
-import both from here.
+The compared values are in ``changes``, what commands left behind in ``by_products``.
 """
 
 from __future__ import annotations
 
-from flow.core.boundary.by_products import (
-    CLOCK_TICK_NS,
-    INSTEAD,
-    cache_root,
-    cache_roots,
-    edited_by_products,
-    find_by_products,
-    find_ignored_by_products,
-    is_by_product,
-    moved_paths,
-    rewritten,
-    subject_tree,
-    tree_digest,
-    with_guards,
-    with_submodules,
-)
+from flow.core.boundary.by_products import cache_root, cache_roots, is_by_product
 from flow.core.boundary.changes import (
     ABSENT,
-    FOLDER,
-    GITLINK,
     LINK,
     REGULAR,
     SPECIAL_MODES,
     Baseline,
-    ContentState,
-    Deciding,
     PathChange,
     Snapshot,
     as_at_activation,
-    dirty_digest,
     entry_digest,
 )
 from flow.core.boundary.globs import Globs, literal_pattern, path_bytes, why_not
@@ -47,46 +26,6 @@ from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-
-__all__ = [
-    "ABSENT",
-    "CLOCK_TICK_NS",
-    "FOLDER",
-    "GITLINK",
-    "INSTEAD",
-    "LINK",
-    "REGULAR",
-    "Baseline",
-    "BoundaryReport",
-    "ContentState",
-    "Deciding",
-    "OwnFiles",
-    "PathChange",
-    "PathRules",
-    "Snapshot",
-    "Violation",
-    "as_at_activation",
-    "boundary_report",
-    "cache_root",
-    "check_patterns",
-    "dirty_digest",
-    "edited_by_products",
-    "entry_digest",
-    "find_by_products",
-    "find_ignored_by_products",
-    "guards_changed",
-    "is_by_product",
-    "is_temporary",
-    "moved_paths",
-    "own_files",
-    "path_rules",
-    "rewritten",
-    "subject_tree",
-    "tree_digest",
-    "with_guards",
-    "with_submodules",
-]
-
 
 _WRITTEN_BY_PEOPLE = (".flow/rubrics/", ".flow/runners.yaml/")
 

@@ -12,7 +12,7 @@ from flow.adapters.baseline import pinned as baseline_pinned
 from flow.adapters.baseline.restored import restore
 from flow.adapters.git import repository
 from flow.adapters.git.run import failed
-from flow.core.boundary.rules import Baseline
+from flow.core.boundary.changes import Baseline
 from flow.errors import GitError, InputError, StateError
 from tests.support.gitbox import GitBox
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.adapters.judges.budget import Budget
-from flow.adapters.judges.reply import LIMIT
+from flow.adapters.judges.reply_json import LIMIT
 from flow.app.judging.port import JudgeAnswer, NoAnswer
 from flow.core.settings import JudgeSettings
 from tests.adapters.judges.scene import ANSWER, KEY, QUESTION, SCHEMA, SECONDS, judge

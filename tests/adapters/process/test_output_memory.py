@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.adapters.attribution.attribute import Attributor
+from flow.adapters.attribution.attributor import Attributor
 from flow.adapters.attribution.failures import RecordedOutputs
 from flow.adapters.chain import check, ledger_file
 from flow.adapters.chain.run_record import RunRecord

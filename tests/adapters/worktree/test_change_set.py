@@ -24,9 +24,7 @@ from flow.adapters.worktree import trees as worktree_trees
 from flow.adapters.worktree import walk as worktree_walk
 from flow.adapters.worktree.cache import Table
 from flow.adapters.worktree.change_set import collect
-from flow.core.boundary.packed import PackedChanges
-from flow.core.boundary.rules import (
-    OwnFiles,
+from flow.core.boundary.by_products import (
     cache_root,
     find_by_products,
     find_ignored_by_products,
@@ -34,6 +32,8 @@ from flow.core.boundary.rules import (
     rewritten,
     subject_tree,
 )
+from flow.core.boundary.packed import PackedChanges
+from flow.core.boundary.rules import OwnFiles
 from tests.support.gitbox import FILES, GitBox
 
 pytestmark = pytest.mark.slow

@@ -17,7 +17,7 @@ from flow.adapters.worktree import contents as worktree_contents
 from flow.adapters.worktree.cache import Table
 from flow.adapters.worktree.change_set import snapshot
 from flow.adapters.worktree.clean_files import packed_stamps
-from flow.core.boundary.rules import Deciding
+from flow.core.boundary.changes import Deciding
 from tests.support.gitbox import GitBox
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,9 @@ from flow.adapters.baseline.pinned import pin_baseline
 from flow.adapters.git.repository import find_repo
 from flow.adapters.worktree.change_set import snapshot
 from flow.adapters.worktree.trees import commit_tree
-from flow.core.boundary.rules import Baseline, OwnFiles, subject_tree
+from flow.core.boundary.by_products import subject_tree
+from flow.core.boundary.changes import Baseline
+from flow.core.boundary.rules import OwnFiles
 from tests.support import GitRepo
 
 pytestmark = pytest.mark.needs_tool("git")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from flow.core.boundary.rules import (
+from flow.core.boundary.by_products import (
     find_by_products,
     find_ignored_by_products,
     moved_paths,

@@ -19,7 +19,7 @@ from flow.adapters.worktree.cache import Table
 from flow.adapters.worktree.change_set import snapshot
 from flow.adapters.worktree.clean_files import CleanFiles, clean_blocks, packed_stamps
 from flow.adapters.worktree.look_ahead import LookAhead
-from flow.core.boundary.rules import Deciding, Snapshot
+from flow.core.boundary.changes import Deciding, Snapshot
 from tests.adapters.worktree.test_change_set import all_kinds_of_changes, submodule
 from tests.support.gitbox import GitBox
 

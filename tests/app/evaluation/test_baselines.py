@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from flow.app.evaluation.baselines import evaluated_baseline, recorded_base_runs, recorded_baseline
-from flow.core.boundary.rules import Baseline
+from flow.core.boundary.changes import Baseline
 from flow.core.goal.model import Goal, goal_from_document
 from flow.core.settings import merge_layers
 from flow.errors import StorageError

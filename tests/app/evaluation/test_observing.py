@@ -11,7 +11,7 @@ from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import Drift, EvaluationLimits, Facts, Request
 from flow.app.transitions.moves import approve
 from flow.app.transitions.persons_word import PersonsWord
-from flow.core.boundary.rules import Baseline, ContentState, PathChange
+from flow.core.boundary.changes import Baseline, ContentState, PathChange
 from flow.core.decision.verdict import Verdict
 from flow.core.evidence.model import Subject
 from flow.errors import StateError

@@ -9,7 +9,7 @@ import pytest
 from flow.app.ports import Artifact, Move
 from flow.app.transitions import create
 from flow.app.transitions.create import Outside, Rebase
-from flow.core.boundary.rules import Baseline
+from flow.core.boundary.changes import Baseline
 from flow.core.drafting.defaults import not_trusted
 from flow.core.goal.lifecycle import TERMINAL
 from flow.errors import ContractError, PersonNeeded, StateError

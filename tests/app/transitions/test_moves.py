@@ -11,7 +11,7 @@ from flow.app.evaluation.values import Request
 from flow.app.ports import Approval, Artifact, CriterionUpdate, Move
 from flow.app.transitions import moves
 from flow.app.transitions.persons_word import PersonsWord
-from flow.core.boundary.rules import Baseline
+from flow.core.boundary.changes import Baseline
 from flow.core.drafting.defaults import GoalDefaults
 from flow.core.drafting.draft import NO_DEFAULTS
 from flow.core.goal.lifecycle import STATUSES, TERMINAL

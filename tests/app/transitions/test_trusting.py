@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flow.app.transitions.trusting import record_trust
-from flow.core.boundary.rules import Baseline
+from flow.core.boundary.changes import Baseline
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.goal.loaded import LoadedGoal
 from flow.core.goal.model import Goal, goal_from_document

@@ -6,6 +6,8 @@ import shlex
 
 import pytest
 
+from flow.core.boundary.by_products import is_by_product
+from flow.core.boundary.changes import ContentState, PathChange, entry_digest
 from tests.support import GitRepo, Ran
 from tests.support.scene import flow, start
 
@@ -86,12 +88,10 @@ def test_what_real_runs_leave_is_named_and_does_not_count(work: GitRepo) -> None
 
 def test_what_an_older_record_took_for_a_by_product_counts_now(work: GitRepo) -> None:
     """Runs that were begun before may have one on record."""
-    from flow.core.boundary import rules as b
-
-    entry = b.ContentState("100644", "1" * 40)
+    entry = ContentState("100644", "1" * 40)
     for path in ("conftest.py", ".claude/settings.flow.json"):
-        change = b.PathChange(path, None, None, None, entry)
-        assert not b.is_by_product(change, {path: b.entry_digest(entry)})
+        change = PathChange(path, None, None, None, entry)
+        assert not is_by_product(change, {path: entry_digest(entry)})
 
 
 @pytest.mark.parametrize("kind", ["denied", "a symlink", "executable", "deleted"])

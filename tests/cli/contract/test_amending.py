@@ -12,7 +12,7 @@ from flow.app.evaluation.protected_files import current_difference
 from flow.app.transitions import moves, trusting
 from flow.app.transitions.persons_word import PersonsWord
 from flow.cli.output import Output
-from flow.core.boundary.rules import Baseline
+from flow.core.boundary.changes import Baseline
 from flow.errors import InputError, StateError, StorageError
 from flow.wiring import creating, evaluating
 from flow.wiring.amending import Amending

@@ -102,8 +102,8 @@ TABLE: dict[str, tuple[Any, tuple[str, str, int, bool]]] = {
     "a contradiction": (reply("achieved", ("AC2", "fail", [QUOTE])), NO_ANSWER),
     "an invented quote": (reply("achieved", ("AC2", "pass", ["It is superb."])), NO_ANSWER),
 }
-"""Every other text that is no reply: ``tests/adapters/judges/test_reply.py``; every other object:
-``tests/core/judging/goal/test_reply.py``."""
+"""Every other text that is no reply: ``tests/adapters/judges/test_reply_json.py``; every other
+object: ``tests/core/judging/goal/test_reply.py``."""
 
 
 @pytest.mark.parametrize("answer", TABLE)

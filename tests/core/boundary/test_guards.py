@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from flow.core.boundary.by_products import with_guards
+from flow.core.boundary.changes import Baseline
 from flow.core.boundary.guards import (
     ALL_KINDS,
     KINDS,
@@ -13,7 +15,6 @@ from flow.core.boundary.guards import (
     guards_changed,
     unapproved,
 )
-from flow.core.boundary.rules import Baseline, with_guards
 
 NOW = {KINDS: ALL_KINDS}
 NEW_KINDS = (

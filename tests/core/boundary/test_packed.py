@@ -8,35 +8,45 @@ import pytest
 
 from flow.core.boundary import packed
 from flow.core.boundary import rules as b
-from flow.core.boundary.changes import by_path, in_order, where, with_replaced
+from flow.core.boundary.by_products import find_by_products, moved_paths, rewritten, subject_tree
+from flow.core.boundary.changes import (
+    Baseline,
+    ContentState,
+    PathChange,
+    Snapshot,
+    by_path,
+    in_order,
+    where,
+    with_replaced,
+)
 from flow.core.boundary.packed import PackedChanges, PackedTimes
 
 NAMES = ("a", "b.log", "é", "\udcff", "\U0001f600", "\ue000", "x y", "__pycache__", "build")
 MODES = ("100644", "100755", "120000", "160000")
 WIDTH = 20
-EMPTY = b.Baseline("f" * 40, {}, {}, {}, {}, {})
+EMPTY = Baseline("f" * 40, {}, {}, {}, {}, {})
 
 
-class Special(b.PathChange):
+class Special(PathChange):
     """As an ignored file that a denied pattern names is one of its own kind."""
 
     __slots__ = ()
 
 
-def state(random: Random) -> b.ContentState | None:
+def state(random: Random) -> ContentState | None:
     kind = random.random()
     if kind < 0.4:
         return None
     if kind < 0.45:
-        return b.ContentState("fifo", "")
+        return ContentState("fifo", "")
     if kind < 0.5:
-        return b.ContentState("040000", "")
+        return ContentState("040000", "")
     if kind < 0.55:
-        return b.ContentState("100644", random.choice(("short", "A" * 40, "a" * 64)))
-    return b.ContentState(random.choice(MODES), random.choice("0123456789abcdef") * 40)
+        return ContentState("100644", random.choice(("short", "A" * 40, "a" * 64)))
+    return ContentState(random.choice(MODES), random.choice("0123456789abcdef") * 40)
 
 
-def some_changes(seed: int, most: int = 3 * packed._ROWS) -> tuple[b.PathChange, ...]:
+def some_changes(seed: int, most: int = 3 * packed._ROWS) -> tuple[PathChange, ...]:
     random = Random(seed)
     changes = {}
     for _ in range(random.randrange(1, most)):
@@ -44,7 +54,7 @@ def some_changes(seed: int, most: int = 3 * packed._ROWS) -> tuple[b.PathChange,
             "/".join(random.choices(NAMES, k=random.randrange(1, 5))) + f"{random.randrange(999)}"
         )
         plain = random.random() < 0.8
-        changes[path] = (Special if random.random() < 0.05 else b.PathChange)(
+        changes[path] = (Special if random.random() < 0.05 else PathChange)(
             path,
             *(state(random) for _ in range(4)),
             None if plain else random.choice(("", "src/a", None)),
@@ -53,7 +63,7 @@ def some_changes(seed: int, most: int = 3 * packed._ROWS) -> tuple[b.PathChange,
         )
     if random.random() < 0.3:  # as most change sets are: nothing in git
         changes = {
-            path: b.PathChange(path, None, None, None, c.worktree) for path, c in changes.items()
+            path: PathChange(path, None, None, None, c.worktree) for path, c in changes.items()
         }
     return tuple(in_order(list(changes.values())))
 
@@ -77,7 +87,7 @@ def test_all_is_as_it_was_packed(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_some_are_left_out_and_others_replaced(seed: int) -> None:
     plain, random = some_changes(seed), Random(seed)
-    many: packed.PackedChanges | tuple[b.PathChange, ...] = PackedChanges.of(plain, WIDTH)
+    many: packed.PackedChanges | tuple[PathChange, ...] = PackedChanges.of(plain, WIDTH)
     for _ in range(3):
         gone = {change.path for change in plain if random.random() < 0.2}
         plain = where(plain, lambda change, gone=gone: change.path not in gone)
@@ -96,7 +106,7 @@ def test_some_are_left_out_and_others_replaced(seed: int) -> None:
 
 def snapshots(
     seed: int,
-) -> tuple[tuple[b.Snapshot, b.Snapshot], tuple[b.Snapshot, b.Snapshot]]:
+) -> tuple[tuple[Snapshot, Snapshot], tuple[Snapshot, Snapshot]]:
     """Before and after, as they are and packed."""
     random, before = Random(seed), some_changes(seed)
     kept = [change for change in before if random.random() < 0.9]
@@ -106,7 +116,7 @@ def snapshots(
     for changes in (before, after):
         times = {c.path.encode("utf-8", "surrogateescape"): random.randrange(99) for c in changes}
         times[b"./"] = -5
-        plain = b.Snapshot("e" * 40, "work", changes, {}, (), written=times, began=50)
+        plain = Snapshot("e" * 40, "work", changes, {}, (), written=times, began=50)
         many = plain._replace(
             changes=PackedChanges.of(changes, WIDTH), written=PackedTimes(times.items())
         )
@@ -119,16 +129,16 @@ def snapshots(
 def test_every_rule_says_the_same_of_both(seed: int) -> None:
     plain, many = snapshots(seed)
     own = b.OwnFiles(".decisions")
-    left = {path: digest for path, digest in b.find_by_products(*plain, EMPTY).items() if seed % 2}
+    left = {path: digest for path, digest in find_by_products(*plain, EMPTY).items() if seed % 2}
     baseline = EMPTY._replace(by_products=left)
     for one, other in (plain, many), (many, plain):
-        assert b.find_by_products(*one, baseline) == b.find_by_products(*other, baseline)
-        assert b.moved_paths(*one, baseline, own) == b.moved_paths(*other, baseline, own)
-        assert b.rewritten(*one, baseline, own) == b.rewritten(*other, baseline, own)
+        assert find_by_products(*one, baseline) == find_by_products(*other, baseline)
+        assert moved_paths(*one, baseline, own) == moved_paths(*other, baseline, own)
+        assert rewritten(*one, baseline, own) == rewritten(*other, baseline, own)
     for one_look, other_look in zip(plain, many, strict=True):
         for as_recorded in (False, True):
             trees = [
-                b.subject_tree(look, baseline, own, as_recorded=as_recorded)
+                subject_tree(look, baseline, own, as_recorded=as_recorded)
                 for look in (one_look, other_look)
             ]
             assert trees[0] == trees[1]

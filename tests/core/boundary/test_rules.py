@@ -12,32 +12,41 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from flow.core.boundary import rules as b
+from flow.core.boundary.by_products import find_by_products, moved_paths, subject_tree, tree_digest
+from flow.core.boundary.changes import (
+    Baseline,
+    ContentState,
+    PathChange,
+    Snapshot,
+    as_at_activation,
+    dirty_digest,
+)
 from flow.core.boundary.globs import Globs, compile_glob, why_not
 from tests.support.pace import exceeds
 
-A = b.ContentState("100644", "a" * 40)
-B = b.ContentState("100644", "b" * 40)
-C = b.ContentState("100644", "c" * 40)
-EMPTY = b.Baseline("f" * 40, {}, {}, {}, {}, {})
+A = ContentState("100644", "a" * 40)
+B = ContentState("100644", "b" * 40)
+C = ContentState("100644", "c" * 40)
+EMPTY = Baseline("f" * 40, {}, {}, {}, {}, {})
 
 
-def snap(*changes: b.PathChange, problems: tuple[str, ...] = ()) -> b.Snapshot:
-    return b.Snapshot("e" * 40, "work", changes, {}, problems)
+def snap(*changes: PathChange, problems: tuple[str, ...] = ()) -> Snapshot:
+    return Snapshot("e" * 40, "work", changes, {}, problems)
 
 
-def untracked(path: str, entry: b.ContentState = A) -> b.PathChange:
-    return b.PathChange(path, None, None, None, entry)
+def untracked(path: str, entry: ContentState = A) -> PathChange:
+    return PathChange(path, None, None, None, entry)
 
 
-def edited(path: str) -> b.PathChange:
-    return b.PathChange(path, A, A, A, B)
+def edited(path: str) -> PathChange:
+    return PathChange(path, A, A, A, B)
 
 
 def judge(
-    *changes: b.PathChange,
+    *changes: PathChange,
     allowed: tuple[str, ...] = (),
     denied: tuple[str, ...] = (),
-    baseline: b.Baseline = EMPTY,
+    baseline: Baseline = EMPTY,
 ) -> b.BoundaryReport:
     return b.boundary_report(
         snap(*changes),
@@ -275,15 +284,15 @@ def test_denied_beats_allowed() -> None:
     [
         (untracked("x"), "untracked"),
         (edited("x"), "changed on disk"),
-        (b.PathChange("x", A, B, B, B), "committed, staged, changed on disk"),
-        (b.PathChange("x", A, A, B, A), "staged"),
-        (b.PathChange("x", A, B, A, A), "committed"),
-        (b.PathChange("x", A, A, A, None), "deleted"),
-        (b.PathChange("x", A, None, None, None), "committed, staged, deleted"),
-        (b.PathChange("x", None, None, None, b.ContentState("fifo", "")), "untracked, a fifo"),
+        (PathChange("x", A, B, B, B), "committed, staged, changed on disk"),
+        (PathChange("x", A, A, B, A), "staged"),
+        (PathChange("x", A, B, A, A), "committed"),
+        (PathChange("x", A, A, A, None), "deleted"),
+        (PathChange("x", A, None, None, None), "committed, staged, deleted"),
+        (PathChange("x", None, None, None, ContentState("fifo", "")), "untracked, a fifo"),
     ],
 )
-def test_violations_say_where(change: b.PathChange, where: str) -> None:
+def test_violations_say_where(change: PathChange, where: str) -> None:
     (violation,) = judge(change, allowed=("src/**",)).violations
     assert violation.why.startswith(where)
     assert violation.why.endswith("; not in allowed_paths")
@@ -313,8 +322,8 @@ def test_problems_make_it_inconclusive_whatever_else() -> None:
     ],
 )
 def test_links_are_judged_where_they_lead(real: str, mode: str | None, why: str | None) -> None:
-    worktree = b.ContentState(mode, "d" * 40) if mode else None
-    change = b.PathChange("src/l", A, A, A, worktree, real)
+    worktree = ContentState(mode, "d" * 40) if mode else None
+    change = PathChange("src/l", A, A, A, worktree, real)
     violations = judge(change, allowed=("src/**",), denied=("secrets/**",)).violations
     assert [why in v.why for v in violations] == ([True] if why else []), violations
 
@@ -332,52 +341,52 @@ DIRTY = EMPTY._replace(
 @pytest.mark.parametrize(
     ("change", "counts"),
     [
-        (b.PathChange("edited", A, A, A, B), False),
-        (b.PathChange("edited", A, A, A, C), True),
-        (b.PathChange("edited", A, A, A, None), True),
-        (b.PathChange("edited", A, A, B, B), False),
-        (b.PathChange("edited", A, B, B, B), False),
-        (b.PathChange("new", None, None, None, A), False),
-        (b.PathChange("new", None, None, None, B), True),
-        (b.PathChange("new", None, None, A, A), False),
-        (b.PathChange("gone", A, A, A, None), False),
-        (b.PathChange("gone", A, A, None, None), False),
-        (b.PathChange("staged", A, A, C, B), False),
-        (b.PathChange("staged", A, A, A, B), False),
-        (b.PathChange("staged", A, A, C, A), False),
-        (b.PathChange("staged", A, A, B, B), False),
-        (b.PathChange("staged", A, C, C, B), False),
-        (b.PathChange("staged", A, B, B, B), False),
-        (b.PathChange("edited", A, B, A, A), False),
-        (b.PathChange("edited", A, B, B, C), True),
-        (b.PathChange("edited", A, B, C, B), True),
-        (b.PathChange("edited", A, C, B, B), True),
-        (b.PathChange("edited", A, C, C, C), True),
-        (b.PathChange("edited", A, B, B, None), True),
-        (b.PathChange("new", None, A, A, A), False),
-        (b.PathChange("new", None, A, A, B), True),
-        (b.PathChange("new", None, A, A, None), False),
-        (b.PathChange("new", None, B, B, A), True),
-        (b.PathChange("gone", A, None, None, None), False),
-        (b.PathChange("gone", A, None, None, B), True),
-        (b.PathChange("gone", A, None, B, None), True),
-        (b.PathChange("staged", A, C, C, C), True),
-        (b.PathChange("other", A, B, B, B), True),
+        (PathChange("edited", A, A, A, B), False),
+        (PathChange("edited", A, A, A, C), True),
+        (PathChange("edited", A, A, A, None), True),
+        (PathChange("edited", A, A, B, B), False),
+        (PathChange("edited", A, B, B, B), False),
+        (PathChange("new", None, None, None, A), False),
+        (PathChange("new", None, None, None, B), True),
+        (PathChange("new", None, None, A, A), False),
+        (PathChange("gone", A, A, A, None), False),
+        (PathChange("gone", A, A, None, None), False),
+        (PathChange("staged", A, A, C, B), False),
+        (PathChange("staged", A, A, A, B), False),
+        (PathChange("staged", A, A, C, A), False),
+        (PathChange("staged", A, A, B, B), False),
+        (PathChange("staged", A, C, C, B), False),
+        (PathChange("staged", A, B, B, B), False),
+        (PathChange("edited", A, B, A, A), False),
+        (PathChange("edited", A, B, B, C), True),
+        (PathChange("edited", A, B, C, B), True),
+        (PathChange("edited", A, C, B, B), True),
+        (PathChange("edited", A, C, C, C), True),
+        (PathChange("edited", A, B, B, None), True),
+        (PathChange("new", None, A, A, A), False),
+        (PathChange("new", None, A, A, B), True),
+        (PathChange("new", None, A, A, None), False),
+        (PathChange("new", None, B, B, A), True),
+        (PathChange("gone", A, None, None, None), False),
+        (PathChange("gone", A, None, None, B), True),
+        (PathChange("gone", A, None, B, None), True),
+        (PathChange("staged", A, C, C, C), True),
+        (PathChange("other", A, B, B, B), True),
     ],
 )
-def test_what_was_dirty_at_activation(change: b.PathChange, counts: bool) -> None:
+def test_what_was_dirty_at_activation(change: PathChange, counts: bool) -> None:
     report = judge(change, allowed=("src/**",), baseline=DIRTY)
     assert (report.status == "outside") is counts
 
 
 def test_dirty_digest_round_trip() -> None:
     for change in (
-        b.PathChange("p", A, A, A, B),
-        b.PathChange("p", A, A, C, B),
-        b.PathChange("p", A, A, A, None),
+        PathChange("p", A, A, A, B),
+        PathChange("p", A, A, C, B),
+        PathChange("p", A, A, A, None),
     ):
-        baseline = EMPTY._replace(dirty={"p": b.dirty_digest(change)})
-        assert b.as_at_activation(change, baseline)
+        baseline = EMPTY._replace(dirty={"p": dirty_digest(change)})
+        assert as_at_activation(change, baseline)
 
 
 def test_ignored_files_that_are_denied() -> None:
@@ -385,7 +394,7 @@ def test_ignored_files_that_are_denied() -> None:
     denied = ("*.env",)
     assert judge(untracked("x.env", A), denied=denied, baseline=baseline).status == "inside"
     assert judge(untracked("x.env", B), denied=denied, baseline=baseline).status == "outside"
-    gone = b.PathChange("x.env", None, None, None, None)
+    gone = PathChange("x.env", None, None, None, None)
     assert judge(gone, denied=denied, baseline=baseline).status == "outside"
 
 
@@ -405,10 +414,10 @@ def test_by_products_are_found_and_warned_about() -> None:
         untracked("mine"),
         untracked("out.xml"),
         untracked("p/__pycache__/a.pyc"),
-        b.PathChange("staged", None, None, A, A),
+        PathChange("staged", None, None, A, A),
         edited("tracked"),
     )
-    found = b.find_by_products(before, after, EMPTY)
+    found = find_by_products(before, after, EMPTY)
     assert found == {"out.xml": f"100644:{A.digest}", "p/__pycache__/a.pyc": f"100644:{A.digest}"}
     baseline = EMPTY._replace(by_products=found)
     report = judge(untracked("out.xml"), baseline=baseline, allowed=("src/**",))
@@ -422,33 +431,33 @@ def test_by_products_are_found_and_warned_about() -> None:
     [
         (untracked("out.xml", A), False),
         (untracked("out.xml", B), True),  # somebody else changed it
-        (b.PathChange("out.xml", None, None, A, A), True),  # staged
-        (b.PathChange("out.xml", None, A, A, A), True),  # committed
+        (PathChange("out.xml", None, None, A, A), True),  # staged
+        (PathChange("out.xml", None, A, A, A), True),  # committed
         (untracked("p/__pycache__/a.pyc", B), False),  # caches change as they like
         (untracked("p/__pycache__/b.pyc", B), False),
-        (b.PathChange("p/__pycache__/a.pyc", None, None, A, A), True),
+        (PathChange("p/__pycache__/a.pyc", None, None, A, A), True),
         (untracked("q/__pycache__/b.pyc", B), True),  # not one that a command made
         (untracked("p/evil.py", A), True),
     ],
 )
-def test_what_by_products_may_do(change: b.PathChange, counts: bool) -> None:
+def test_what_by_products_may_do(change: PathChange, counts: bool) -> None:
     made = {"out.xml": f"100644:{A.digest}", "p/__pycache__/a.pyc": f"100644:{A.digest}"}
     baseline = EMPTY._replace(by_products=made)
     assert (judge(change, baseline=baseline, allowed=("src/**",)).status == "outside") is counts
 
 
 def test_a_file_from_before_is_no_by_product() -> None:
-    found = b.find_by_products(snap(untracked("mine", A)), snap(untracked("mine", B)), EMPTY)
+    found = find_by_products(snap(untracked("mine", A)), snap(untracked("mine", B)), EMPTY)
     assert found == {}
 
 
 def test_a_by_product_that_changes_stays_one() -> None:
     baseline = EMPTY._replace(by_products={"out.xml": f"100644:{A.digest}"})
     before, after = snap(untracked("out.xml", A)), snap(untracked("out.xml", B))
-    assert b.find_by_products(before, after, baseline) == {"out.xml": f"100644:{B.digest}"}
+    assert find_by_products(before, after, baseline) == {"out.xml": f"100644:{B.digest}"}
     own = b.OwnFiles(".decisions")
-    assert b.subject_tree(before, baseline, own) == b.subject_tree(after, baseline, own)
-    assert b.moved_paths(before, after, baseline, own) == ()
+    assert subject_tree(before, baseline, own) == subject_tree(after, baseline, own)
+    assert moved_paths(before, after, baseline, own) == ()
 
 
 # --- digests --------------------------------------------------------------------------------------
@@ -456,25 +465,25 @@ def test_a_by_product_that_changes_stays_one() -> None:
 
 def test_the_tree_changes_with_every_entry_and_only_then() -> None:
     variants = [
-        (b.PathChange("p", A, A, A, B),),
-        (b.PathChange("p", A, A, B, B),),
-        (b.PathChange("p", A, B, B, B),),
-        (b.PathChange("p", A, A, A, C),),
-        (b.PathChange("p", A, A, A, None),),
-        (b.PathChange("q", A, A, A, B),),
-        (b.PathChange("p", A, A, A, b.ContentState("100755", B.digest)),),
+        (PathChange("p", A, A, A, B),),
+        (PathChange("p", A, A, B, B),),
+        (PathChange("p", A, B, B, B),),
+        (PathChange("p", A, A, A, C),),
+        (PathChange("p", A, A, A, None),),
+        (PathChange("q", A, A, A, B),),
+        (PathChange("p", A, A, A, ContentState("100755", B.digest)),),
         (),
     ]
-    assert len({b.tree_digest("base", changes) for changes in variants}) == len(variants)
-    assert b.tree_digest("base", ()) != b.tree_digest("other", ())
+    assert len({tree_digest("base", changes) for changes in variants}) == len(variants)
+    assert tree_digest("base", ()) != tree_digest("other", ())
     two = (edited("a"), edited("b"))
-    assert b.tree_digest("base", two) == b.tree_digest("base", two[::-1])
+    assert tree_digest("base", two) == tree_digest("base", two[::-1])
 
 
 def test_flows_own_files_are_no_part_of_the_tree() -> None:
     own = b.OwnFiles(".decisions", ".decisions/notes.md")
-    journal = b.PathChange(".decisions/issue-4.md", None, B, B, B)
-    assert b.tree_digest("f", (journal,), own_files=own) == b.tree_digest("f", ())
+    journal = PathChange(".decisions/issue-4.md", None, B, B, B)
+    assert tree_digest("f", (journal,), own_files=own) == tree_digest("f", ())
 
 
 @pytest.mark.parametrize(
@@ -513,10 +522,8 @@ def test_own_files(path: str, own: bool) -> None:
 def test_moved_names_what_moved() -> None:
     own = b.OwnFiles(".decisions")
     before = snap(edited("a"), untracked("b"), untracked(".decisions/issue-1.md"))
-    after = snap(
-        b.PathChange("a", A, A, A, C), untracked("c"), untracked(".decisions/issue-1.md", B)
-    )
-    assert b.moved_paths(before, after, EMPTY, own) == ("a", "b", "c")
+    after = snap(PathChange("a", A, A, A, C), untracked("c"), untracked(".decisions/issue-1.md", B))
+    assert moved_paths(before, after, EMPTY, own) == ("a", "b", "c")
 
 
 def test_compiled_patterns_keep_their_text() -> None:
@@ -526,41 +533,39 @@ def test_compiled_patterns_keep_their_text() -> None:
 JOURNAL = ".decisions/issue-7.md"
 CARD = "skills/judge/scores/login-20261121-101112.json"
 REPORT = ".specs/reports/users-api-2026-11-21.1.md"
-PROGRAM, LINKED = b.ContentState("100755", A.digest), b.ContentState("120000", A.digest)
+PROGRAM, LINKED = ContentState("100755", A.digest), ContentState("120000", A.digest)
 
 
 @pytest.mark.parametrize("path", [JOURNAL, ".decisions/session-2026-11-21.md", CARD, REPORT])
 @pytest.mark.parametrize(
     ("change", "counts"),
     [
-        (b.PathChange("", None, None, None, A), False),
-        (b.PathChange("", A, A, A, B), False),
-        (b.PathChange("", A, B, B, C), False),
-        (b.PathChange("", None, A, A, None), False),  # one of this goal that was put aside
-        (b.PathChange("", A, A, A, None), True),
-        (b.PathChange("", A, None, None, None), True),
-        (b.PathChange("", None, None, None, PROGRAM), True),
-        (b.PathChange("", A, A, A, PROGRAM), True),
-        (b.PathChange("", A, PROGRAM, A, A), True),
-        (b.PathChange("", A, A, PROGRAM, A), True),
-        (b.PathChange("", None, None, None, LINKED), True),
-        (b.PathChange("", None, None, None, LINKED, ""), True),
-        (b.PathChange("", LINKED, LINKED, LINKED, A), True),
-        (b.PathChange("", None, None, None, b.ContentState("fifo", "")), True),
-        (b.PathChange("", None, None, None, b.ContentState("040000", "")), True),
-        (b.PathChange("", None, None, None, A, "elsewhere/x"), True),
+        (PathChange("", None, None, None, A), False),
+        (PathChange("", A, A, A, B), False),
+        (PathChange("", A, B, B, C), False),
+        (PathChange("", None, A, A, None), False),  # one of this goal that was put aside
+        (PathChange("", A, A, A, None), True),
+        (PathChange("", A, None, None, None), True),
+        (PathChange("", None, None, None, PROGRAM), True),
+        (PathChange("", A, A, A, PROGRAM), True),
+        (PathChange("", A, PROGRAM, A, A), True),
+        (PathChange("", A, A, PROGRAM, A), True),
+        (PathChange("", None, None, None, LINKED), True),
+        (PathChange("", None, None, None, LINKED, ""), True),
+        (PathChange("", LINKED, LINKED, LINKED, A), True),
+        (PathChange("", None, None, None, ContentState("fifo", "")), True),
+        (PathChange("", None, None, None, ContentState("040000", "")), True),
+        (PathChange("", None, None, None, A, "elsewhere/x"), True),
     ],
 )
-def test_flow_s_own_are_plain_files_that_stay(
-    path: str, change: b.PathChange, counts: bool
-) -> None:
+def test_flow_s_own_are_plain_files_that_stay(path: str, change: PathChange, counts: bool) -> None:
     change = change._replace(path=path)
     own = b.own_files(EMPTY)
     report = b.boundary_report(snap(change), EMPTY, allowed=("src/**",), denied=(), own_files=own)
     assert (report.status == "outside") is counts
-    tree = b.subject_tree(snap(change), EMPTY, own)
-    assert (tree != b.subject_tree(snap(), EMPTY, own)) is counts
-    assert (b.moved_paths(snap(), snap(change), EMPTY, own) == (path,)) is counts
+    tree = subject_tree(snap(change), EMPTY, own)
+    assert (tree != subject_tree(snap(), EMPTY, own)) is counts
+    assert (moved_paths(snap(), snap(change), EMPTY, own) == (path,)) is counts
 
 
 @pytest.mark.parametrize("denied", ["*.md", ".decisions/**", "**/issue-7.md", ".decisions/ "])
@@ -571,4 +576,4 @@ def test_a_denied_journal_is_a_change(denied: str, since: str) -> None:
     own = b.own_files(baseline, JOURNAL, (denied,) if since == "now" else ())
     report = b.boundary_report(snap(change), baseline, allowed=(), denied=(denied,), own_files=own)
     assert report.status == "outside"
-    assert b.subject_tree(snap(change), baseline, own) != b.subject_tree(snap(), baseline, own)
+    assert subject_tree(snap(change), baseline, own) != subject_tree(snap(), baseline, own)

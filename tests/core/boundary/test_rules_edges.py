@@ -9,29 +9,45 @@ import pytest
 
 from flow.core.boundary import by_products as made
 from flow.core.boundary import rules as b
+from flow.core.boundary.by_products import (
+    find_by_products,
+    is_by_product,
+    moved_paths,
+    subject_tree,
+    tree_digest,
+)
+from flow.core.boundary.changes import (
+    Baseline,
+    ContentState,
+    PathChange,
+    Snapshot,
+    as_at_activation,
+    dirty_digest,
+    entry_digest,
+)
 from flow.core.evidence.protected_files import difference
 from flow.core.layout import TEMP_PREFIX
 
-A = b.ContentState("100644", "a" * 40)
-B = b.ContentState("100644", "b" * 40)
-MODULE = b.ContentState("160000", "d" * 40)
-NESTED = b.ContentState("040000", "")
-EMPTY = b.Baseline("f" * 40, {}, {}, {}, {}, {})
+A = ContentState("100644", "a" * 40)
+B = ContentState("100644", "b" * 40)
+MODULE = ContentState("160000", "d" * 40)
+NESTED = ContentState("040000", "")
+EMPTY = Baseline("f" * 40, {}, {}, {}, {}, {})
 
 
-def snap(*changes: b.PathChange, guards: dict[str, str] | None = None) -> b.Snapshot:
-    return b.Snapshot("e" * 40, "work", changes, guards or {}, ())
+def snap(*changes: PathChange, guards: dict[str, str] | None = None) -> Snapshot:
+    return Snapshot("e" * 40, "work", changes, guards or {}, ())
 
 
-def untracked(path: str, entry: b.ContentState = A) -> b.PathChange:
-    return b.PathChange(path, None, None, None, entry)
+def untracked(path: str, entry: ContentState = A) -> PathChange:
+    return PathChange(path, None, None, None, entry)
 
 
-def edited(path: str) -> b.PathChange:
-    return b.PathChange(path, A, A, A, B)
+def edited(path: str) -> PathChange:
+    return PathChange(path, A, A, A, B)
 
 
-def judge(*changes: b.PathChange, **more: Any) -> b.BoundaryReport:
+def judge(*changes: PathChange, **more: Any) -> b.BoundaryReport:
     baseline = more.pop("baseline", EMPTY)
     values: dict[str, Any] = {
         "allowed": ("src/**",),
@@ -42,7 +58,7 @@ def judge(*changes: b.PathChange, **more: Any) -> b.BoundaryReport:
     return b.boundary_report(snap(*changes), baseline, **values)
 
 
-def outside(*changes: b.PathChange, **more: Any) -> list[str]:
+def outside(*changes: PathChange, **more: Any) -> list[str]:
     return [violation.path for violation in judge(*changes, **more).violations]
 
 
@@ -121,7 +137,7 @@ def test_a_journal_of_ones_own_counts_in_the_folder(
 
 def test_what_does_not_count_hides_nothing_behind_it() -> None:
     baseline = EMPTY._replace(
-        by_products={"out.log": b.entry_digest(A)}, dirty={"dirty": b.entry_digest(B)}
+        by_products={"out.log": entry_digest(A)}, dirty={"dirty": entry_digest(B)}
     )
     changes = (
         untracked(".decisions/issue-1.md"),
@@ -148,16 +164,16 @@ def test_allowed_paths_start_at_the_top_and_denied_ones_anywhere() -> None:
 @pytest.mark.parametrize(
     ("change", "folder"),
     [
-        (b.PathChange("src/m", None, None, None, NESTED), True),
-        (b.PathChange("src/m", MODULE, MODULE, MODULE, None), True),
-        (b.PathChange("src/m", None, None, MODULE, None), True),
-        (b.PathChange("src/m", None, MODULE, None, None), True),
-        (b.PathChange("src/m", None, None, None, MODULE), True),
-        (b.PathChange("src/m", A, A, A, B), False),
-        (b.PathChange("src/m", None, None, None, b.ContentState("120000", "x")), False),
+        (PathChange("src/m", None, None, None, NESTED), True),
+        (PathChange("src/m", MODULE, MODULE, MODULE, None), True),
+        (PathChange("src/m", None, None, MODULE, None), True),
+        (PathChange("src/m", None, MODULE, None, None), True),
+        (PathChange("src/m", None, None, None, MODULE), True),
+        (PathChange("src/m", A, A, A, B), False),
+        (PathChange("src/m", None, None, None, ContentState("120000", "x")), False),
     ],
 )
-def test_a_submodule_is_a_folder(change: b.PathChange, folder: bool) -> None:
+def test_a_submodule_is_a_folder(change: PathChange, folder: bool) -> None:
     assert change.folder is folder
     assert (outside(change, allowed=("src/m/",)) == []) is folder
     assert (outside(change, denied=("m/",)) == ["src/m"]) is folder
@@ -182,19 +198,19 @@ def test_problems_hide_what_they_make_uncertain(problems: tuple[str, ...]) -> No
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (b.PathChange("docs/l", A, A, A, B, "src/x"), "not in allowed_paths"),
-        (b.PathChange("src/l/x", A, A, A, B, "docs/x"), "which is not in allowed_paths"),
-        (b.PathChange("src/l/x", A, A, A, None, "docs/x"), "which is not in allowed_paths"),
-        (b.PathChange("src/l", A, A, A, b.ContentState("120000", "x"), "docs/x"), None),
+        (PathChange("docs/l", A, A, A, B, "src/x"), "not in allowed_paths"),
+        (PathChange("src/l/x", A, A, A, B, "docs/x"), "which is not in allowed_paths"),
+        (PathChange("src/l/x", A, A, A, None, "docs/x"), "which is not in allowed_paths"),
+        (PathChange("src/l", A, A, A, ContentState("120000", "x"), "docs/x"), None),
         (
-            b.PathChange("src/l", A, A, A, b.ContentState("120000", "x"), "secrets"),
+            PathChange("src/l", A, A, A, ContentState("120000", "x"), "secrets"),
             "denied by 'secrets/'",
         ),
-        (b.PathChange("src/l/x", A, A, A, B, ""), "a symlink leads out of the repository"),
-        (b.PathChange("src/l/x", A, A, A, B, "src/y"), None),
+        (PathChange("src/l/x", A, A, A, B, ""), "a symlink leads out of the repository"),
+        (PathChange("src/l/x", A, A, A, B, "src/y"), None),
     ],
 )
-def test_what_is_reached_through_a_link(change: b.PathChange, why: str | None) -> None:
+def test_what_is_reached_through_a_link(change: PathChange, why: str | None) -> None:
     violations = judge(change, denied=("secrets/",)).violations
     assert len(violations) == (why is not None)
     assert all(violation.why.endswith(why or "") for violation in violations)
@@ -203,25 +219,25 @@ def test_what_is_reached_through_a_link(change: b.PathChange, why: str | None) -
 @pytest.mark.parametrize(
     ("change", "where"),
     [
-        (b.PathChange("x", A, None, None, B), "committed, staged, changed on disk"),
-        (b.PathChange("x", A, None, None, A), "committed, staged, put back on disk"),
-        (b.PathChange("x", None, None, A, B), "staged, changed on disk"),
-        (b.PathChange("x", None, A, A, B), "committed, staged, changed on disk"),
-        (b.PathChange("x", A, A, B, A), "staged, put back on disk"),
-        (b.PathChange("x", A, A, A, B), "changed on disk"),
-        (b.PathChange("x", None, None, None, A), "untracked"),
-        (b.PathChange("x", A, A, A, b.ContentState("socket", "")), "changed on disk, a socket"),
-        (b.PathChange("x", A, A, A, b.ContentState("device", "")), "changed on disk, a device"),
+        (PathChange("x", A, None, None, B), "committed, staged, changed on disk"),
+        (PathChange("x", A, None, None, A), "committed, staged, put back on disk"),
+        (PathChange("x", None, None, A, B), "staged, changed on disk"),
+        (PathChange("x", None, A, A, B), "committed, staged, changed on disk"),
+        (PathChange("x", A, A, B, A), "staged, put back on disk"),
+        (PathChange("x", A, A, A, B), "changed on disk"),
+        (PathChange("x", None, None, None, A), "untracked"),
+        (PathChange("x", A, A, A, ContentState("socket", "")), "changed on disk, a socket"),
+        (PathChange("x", A, A, A, ContentState("device", "")), "changed on disk, a device"),
     ],
 )
-def test_where_a_change_is_seen(change: b.PathChange, where: str) -> None:
+def test_where_a_change_is_seen(change: PathChange, where: str) -> None:
     assert [v.why for v in judge(change).violations] == [f"{where}; not in allowed_paths"]
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, 6, 9])
 def test_at_most_five_by_products_are_named(count: int) -> None:
     names = [f"{n}.log" for n in range(count)]
-    baseline = EMPTY._replace(by_products={name: b.entry_digest(A) for name in names})
+    baseline = EMPTY._replace(by_products={name: entry_digest(A) for name in names})
     warnings = judge(*map(untracked, names), baseline=baseline).warnings
     more = f" and {count - 5} more" if count > 5 else ""
     said = f"left by Flow's own commands and not counted: {', '.join(names[:5])}{more}"
@@ -253,7 +269,7 @@ def test_refused_patterns_are_told_with_their_place(file: str | None) -> None:
 
 # --- at activation --------------------------------------------------------------------------------
 
-IGNORED = EMPTY._replace(denied_ignored={"x.env": b.entry_digest(A)}, denied=("*.env",))
+IGNORED = EMPTY._replace(denied_ignored={"x.env": entry_digest(A)}, denied=("*.env",))
 
 
 @pytest.mark.parametrize(
@@ -262,13 +278,13 @@ IGNORED = EMPTY._replace(denied_ignored={"x.env": b.entry_digest(A)}, denied=("*
         (untracked("x.env", A), True),
         (untracked("x.env", B), False),
         (untracked("y.env", A), False),
-        (b.PathChange("x.env", None, None, A, A), False),
-        (b.PathChange("x.env", None, A, A, A), False),
-        (b.PathChange("x.env", None, A, None, A), False),
+        (PathChange("x.env", None, None, A, A), False),
+        (PathChange("x.env", None, A, A, A), False),
+        (PathChange("x.env", None, A, None, A), False),
     ],
 )
-def test_a_denied_file_as_it_was(change: b.PathChange, same: bool) -> None:
-    assert b.as_at_activation(change, IGNORED) is same
+def test_a_denied_file_as_it_was(change: PathChange, same: bool) -> None:
+    assert as_at_activation(change, IGNORED) is same
 
 
 @pytest.mark.parametrize(
@@ -276,7 +292,7 @@ def test_a_denied_file_as_it_was(change: b.PathChange, same: bool) -> None:
     [(None, None, True), (A, None, False), (None, A, False), (A, A, False)],
 )
 def test_what_is_untracked(head: Any, index: Any, expected: bool) -> None:
-    assert b.PathChange("x", None, head, index, A).untracked is expected
+    assert PathChange("x", None, head, index, A).untracked is expected
 
 
 # --- by-products ----------------------------------------------------------------------------------
@@ -343,7 +359,7 @@ def test_the_caches_among_by_products() -> None:
     assert found == {"a/__pycache__", "d/.coverage"}
 
 
-RECORDED = {"out.log": b.entry_digest(A), "a/__pycache__/b.pyc": b.entry_digest(A)}
+RECORDED = {"out.log": entry_digest(A), "a/__pycache__/b.pyc": entry_digest(A)}
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -354,21 +370,21 @@ RECORDED = {"out.log": b.entry_digest(A), "a/__pycache__/b.pyc": b.entry_digest(
         (untracked("out.log", B), False),
         (untracked("a/__pycache__/c.pyc", B), True),
         (untracked("b/__pycache__/c.pyc", B), False),
-        (b.PathChange("out.log", A, None, None, A), False),
-        (b.PathChange("out.log", None, None, A, A), False),
-        (b.PathChange("a/__pycache__/c.pyc", A, None, None, B), False),
-        (b.PathChange("a/__pycache__/b.pyc", None, None, None, None), False),
+        (PathChange("out.log", A, None, None, A), False),
+        (PathChange("out.log", None, None, A, A), False),
+        (PathChange("a/__pycache__/c.pyc", A, None, None, B), False),
+        (PathChange("a/__pycache__/b.pyc", None, None, None, None), False),
         (untracked("other", A), False),
     ],
 )
-def test_what_is_a_by_product(change: b.PathChange, expected: bool, known: bool) -> None:
+def test_what_is_a_by_product(change: PathChange, expected: bool, known: bool) -> None:
     roots = made.cache_roots(RECORDED) if known else None
-    assert b.is_by_product(change, RECORDED, roots) is expected
+    assert is_by_product(change, RECORDED, roots) is expected
 
 
 def test_roots_that_are_given_are_believed() -> None:
-    assert b.is_by_product(untracked("z/__pycache__/a", B), {}, {"z/__pycache__"}) is True
-    assert b.is_by_product(untracked("a/__pycache__/b.pyc", B), RECORDED, ()) is False
+    assert is_by_product(untracked("z/__pycache__/a", B), {}, {"z/__pycache__"}) is True
+    assert is_by_product(untracked("a/__pycache__/b.pyc", B), RECORDED, ()) is False
 
 
 @pytest.mark.parametrize(
@@ -384,47 +400,47 @@ def test_roots_that_are_given_are_believed() -> None:
         ([untracked("out.log", B)], [untracked("out.log", A)], ["out.log"]),
         ([untracked("out.log", B)], [untracked("out.log", B)], []),
         ([untracked("a/__pycache__/c")], [untracked("a/__pycache__/c", B)], ["a/__pycache__/c"]),
-        ([], [b.PathChange("gone", None, None, None, None)], []),
-        ([], [b.PathChange("was", A, None, None, B)], []),
-        ([], [b.PathChange("staged", None, None, A, A)], []),
+        ([], [PathChange("gone", None, None, None, None)], []),
+        ([], [PathChange("was", A, None, None, B)], []),
+        ([], [PathChange("staged", None, None, A, A)], []),
         ([], [untracked("x.env")], []),
         ([], [edited("src/a"), untracked("new.log")], ["new.log"]),
     ],
 )
 def test_what_commands_left_behind(before: Any, after: Any, found: list[str]) -> None:
     baseline = EMPTY._replace(by_products=RECORDED, denied_ignored={"x.env": "100644:x"})
-    left = b.find_by_products(snap(*before), snap(*after), baseline)
-    digests = {change.path: b.entry_digest(change.worktree) for change in after}
+    left = find_by_products(snap(*before), snap(*after), baseline)
+    digests = {change.path: entry_digest(change.worktree) for change in after}
     assert left == {path: digests[path] for path in found}
 
 
 LEFT = [
     (untracked("out.log", B), False),
     (untracked("a/__pycache__/z", B), False),
-    (b.PathChange("out.log", None, None, None, None), False),
+    (PathChange("out.log", None, None, None, None), False),
     (untracked("other"), True),
-    (b.PathChange("out.log", A, None, None, B), True),
-    (b.PathChange("out.log", None, None, A, A), True),
-    (b.PathChange("a/__pycache__/z", None, A, A, B), True),
-    (b.PathChange("a/__pycache__/z", A, None, None, B), True),
+    (PathChange("out.log", A, None, None, B), True),
+    (PathChange("out.log", None, None, A, A), True),
+    (PathChange("a/__pycache__/z", None, A, A, B), True),
+    (PathChange("a/__pycache__/z", A, None, None, B), True),
 ]
 
 
 @pytest.mark.parametrize(("change", "counts"), LEFT)
-def test_what_belongs_to_the_subject(change: b.PathChange, counts: bool) -> None:
+def test_what_belongs_to_the_subject(change: PathChange, counts: bool) -> None:
     baseline = EMPTY._replace(by_products=RECORDED)
     own = b.OwnFiles(".decisions")
-    empty = b.subject_tree(snap(), baseline, own)
-    assert (b.subject_tree(snap(change), baseline, own) != empty) is counts
-    assert b.moved_paths(snap(), snap(change), baseline, own) == ((change.path,) if counts else ())
-    assert b.moved_paths(snap(change), snap(), baseline, own) == ((change.path,) if counts else ())
+    empty = subject_tree(snap(), baseline, own)
+    assert (subject_tree(snap(change), baseline, own) != empty) is counts
+    assert moved_paths(snap(), snap(change), baseline, own) == ((change.path,) if counts else ())
+    assert moved_paths(snap(change), snap(), baseline, own) == ((change.path,) if counts else ())
 
 
 def test_what_stayed_did_not_move() -> None:
     own = b.OwnFiles(".decisions")
     before = snap(edited("a"), untracked("b"))
     after = snap(edited("a"), untracked("b", B), untracked(".decisions/issue-1.md"))
-    assert b.moved_paths(before, after, EMPTY, own) == ("b",)
+    assert moved_paths(before, after, EMPTY, own) == ("b",)
 
 
 # --- digests --------------------------------------------------------------------------------------
@@ -433,14 +449,14 @@ def test_what_stayed_did_not_move() -> None:
 def test_the_tree_digest_is_written_down() -> None:
     """Evidence of older versions is compared with it, so its form must not drift."""
     changes = (
-        b.PathChange("b", A, A, B, None),
+        PathChange("b", A, A, B, None),
         untracked("a"),
         untracked("own"),
         untracked("caf\udce9"),
-        b.PathChange("z", None, None, A, A),
+        PathChange("z", None, None, A, A),
     )
-    found = b.tree_digest("base", changes, own_files=lambda change: change.path == "own")
-    a, other = b.entry_digest(A), b.entry_digest(B)
+    found = tree_digest("base", changes, own_files=lambda change: change.path == "own")
+    a, other = entry_digest(A), entry_digest(B)
     text = (
         b"flow-tree-1 base"
         + f"\0a\0absent absent {a}".encode()
@@ -455,14 +471,14 @@ def test_the_tree_digest_is_written_down() -> None:
 def test_another_base_is_another_subject() -> None:
     own = b.OwnFiles(".decisions")
     change = edited("a")
-    assert b.subject_tree(snap(change), EMPTY, own) == b.tree_digest("f" * 40, [change])
+    assert subject_tree(snap(change), EMPTY, own) == tree_digest("f" * 40, [change])
     none = EMPTY._replace(base_commit=None)
-    assert b.subject_tree(snap(change), none, own) == b.tree_digest(None, [change])
-    assert b.subject_tree(snap(change), EMPTY, own) != b.subject_tree(snap(change), none, own)
+    assert subject_tree(snap(change), none, own) == tree_digest(None, [change])
+    assert subject_tree(snap(change), EMPTY, own) != subject_tree(snap(change), none, own)
 
 
 def test_the_defaults_of_a_baseline() -> None:
     assert (EMPTY.journal_dir, EMPTY.denied) == (".decisions", ())
-    assert b.PathChange("x", None, None, None, None).real is None
-    assert b.dirty_digest(b.PathChange("x", A, A, A, None)) == "absent"
-    assert b.dirty_digest(b.PathChange("x", A, A, B, None)) == f"absent {b.entry_digest(B)}"
+    assert PathChange("x", None, None, None, None).real is None
+    assert dirty_digest(PathChange("x", A, A, A, None)) == "absent"
+    assert dirty_digest(PathChange("x", A, A, B, None)) == f"absent {entry_digest(B)}"

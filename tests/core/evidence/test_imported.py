@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from flow.core.boundary.rules import Baseline, ContentState, PathChange, Snapshot, subject_tree
+from flow.core.boundary.by_products import subject_tree
+from flow.core.boundary.changes import Baseline, ContentState, PathChange, Snapshot
 from flow.core.evidence.freshness import Freshness, freshness
 from flow.core.evidence.imported import CheckReport, body_of, without_reports
 from flow.core.evidence.model import EVALUATOR, Subject, evidence_document, evidence_from_document

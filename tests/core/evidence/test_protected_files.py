@@ -7,24 +7,32 @@ from typing import Any
 import pytest
 
 from flow.core.boundary import rules as b
-from flow.core.boundary.changes import ABSENT
+from flow.core.boundary.by_products import find_ignored_by_products, moved_paths, subject_tree
+from flow.core.boundary.changes import (
+    ABSENT,
+    Baseline,
+    ContentState,
+    PathChange,
+    Snapshot,
+    entry_digest,
+)
 from flow.core.evidence import protected_files
 
-A = b.ContentState("100644", "a" * 40)
-B = b.ContentState("100644", "b" * 40)
-C = b.ContentState("100644", "c" * 40)
-D = b.ContentState("100644", "d" * 40)
-a, bb, c, d = (b.entry_digest(entry) for entry in (A, B, C, D))
-EMPTY = b.Baseline("f" * 40, {}, {}, {}, {}, {}, protected_patterns=("tests/**",))
+A = ContentState("100644", "a" * 40)
+B = ContentState("100644", "b" * 40)
+C = ContentState("100644", "c" * 40)
+D = ContentState("100644", "d" * 40)
+a, bb, c, d = (entry_digest(entry) for entry in (A, B, C, D))
+EMPTY = Baseline("f" * 40, {}, {}, {}, {}, {}, protected_patterns=("tests/**",))
 OWN = b.OwnFiles(".decisions")
 
 
-def snap(*changes: b.PathChange, locked: dict[str, str] | None = None) -> b.Snapshot:
-    return b.Snapshot("e" * 40, "work", changes, {}, (), locked or {})
+def snap(*changes: PathChange, locked: dict[str, str] | None = None) -> Snapshot:
+    return Snapshot("e" * 40, "work", changes, {}, (), locked or {})
 
 
 def found(
-    *changes: b.PathChange, locked: dict[str, str] | None = None, **baseline: Any
+    *changes: PathChange, locked: dict[str, str] | None = None, **baseline: Any
 ) -> dict[str, tuple[str, str, str]]:
     difference = protected_files.difference(
         snap(*changes, locked=locked), EMPTY._replace(**baseline), ["tests/**"], OWN
@@ -33,8 +41,8 @@ def found(
     return {file.path: (file.kind, file.before, file.after) for file in files}
 
 
-def change(head: Any = A, index: Any = A, worktree: Any = A, base: Any = A) -> b.PathChange:
-    return b.PathChange("tests/x", base, head, index, worktree)
+def change(head: Any = A, index: Any = A, worktree: Any = A, base: Any = A) -> PathChange:
+    return PathChange("tests/x", base, head, index, worktree)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +59,7 @@ def change(head: Any = A, index: Any = A, worktree: Any = A, base: Any = A) -> b
         (change(B, B, None, None), ("added", ABSENT, bb)),
     ],
 )
-def test_against_the_base(now: b.PathChange, expected: Any) -> None:
+def test_against_the_base(now: PathChange, expected: Any) -> None:
     assert found(now).get("tests/x") == expected
 
 
@@ -67,10 +75,10 @@ RECORDED = f"{bb} {c} {d} {a}"
         (change(A, A, B), None),  # the commit taken back, the file as it was
         (change(D, C, A), ("modified", bb, a)),
         (change(D, C, None), ("removed", bb, ABSENT)),
-        (change(b.ContentState("100755", "b" * 40), C, B), ("modified", bb, "100755:" + "b" * 40)),
+        (change(ContentState("100755", "b" * 40), C, B), ("modified", bb, "100755:" + "b" * 40)),
     ],
 )
-def test_against_what_was_recorded(now: b.PathChange, expected: Any) -> None:
+def test_against_what_was_recorded(now: PathChange, expected: Any) -> None:
     assert found(now, protected={"tests/x": RECORDED}).get("tests/x") == expected
 
 
@@ -104,11 +112,11 @@ def test_ignored_files(locked: dict[str, str], more: dict[str, Any], expected: A
 
 
 def test_what_never_counts() -> None:
-    cache = b.PathChange("tests/__pycache__/x.pyc", None, None, None, A)
+    cache = PathChange("tests/__pycache__/x.pyc", None, None, None, A)
     assert found(cache, locked={"tests/.coverage": a}) == {}
     staged = cache._replace(index=A)
     assert set(found(staged)) == {staged.path}
-    journal = b.PathChange(".decisions/issue-1.md", None, None, None, A)
+    journal = PathChange(".decisions/issue-1.md", None, None, None, A)
     patterns = [".decisions/**"]
     assert protected_files.difference(snap(journal), EMPTY, patterns, OWN) is None
     assert protected_files.difference(snap(change(worktree=B)), EMPTY, [], OWN) is None
@@ -117,7 +125,7 @@ def test_what_never_counts() -> None:
 
 
 def test_a_by_product_that_is_not_ignored_counts() -> None:
-    new = b.PathChange("tests/conftest.py", None, None, None, A)
+    new = PathChange("tests/conftest.py", None, None, None, A)
     assert found(new, by_products={"tests/conftest.py": a}) == {
         "tests/conftest.py": ("added", ABSENT, a)
     }
@@ -139,7 +147,7 @@ def test_a_by_product_that_is_not_ignored_counts() -> None:
     ],
 )
 def test_a_pattern_nothing_was_recorded_for(
-    dirty: dict[str, str], now: b.PathChange | None, expected: Any
+    dirty: dict[str, str], now: PathChange | None, expected: Any
 ) -> None:
     made = found(*([now] if now else []), dirty=dirty, protected_patterns=())
     assert made.get("tests/x") == expected
@@ -149,7 +157,7 @@ def test_a_pattern_nothing_was_recorded_for(
 
 
 def test_the_digest_is_of_the_whole_difference() -> None:
-    changes = [b.PathChange(f"tests/{n:03}", A, A, A, B) for n in range(150)]
+    changes = [PathChange(f"tests/{n:03}", A, A, A, B) for n in range(150)]
     one = protected_files.difference(snap(*changes), EMPTY, ["tests/**"], OWN)
     two = protected_files.difference(
         snap(*changes[:-1], changes[-1]._replace(worktree=C)), EMPTY, ["tests/**"], OWN
@@ -166,7 +174,7 @@ def test_the_digest_is_of_the_whole_difference() -> None:
 
 
 def test_what_a_baseline_records() -> None:
-    changes = [change(D, C, B), b.PathChange("src/x", A, A, A, B)]
+    changes = [change(D, C, B), PathChange("src/x", A, A, A, B)]
     ignored = {"tests/i": a, "tests/.coverage": a}
     assert protected_files.deviations(changes, ignored, ["tests/**"]) == {
         "tests/x": RECORDED,
@@ -190,10 +198,10 @@ def test_patterns_that_come_and_go() -> None:
 
 def test_ignored_differences_are_part_of_the_subject() -> None:
     kept = EMPTY._replace(protected={"tests/i": f"{a} absent absent absent"})
-    none = b.subject_tree(snap(locked={"tests/i": a}), kept, OWN)
-    assert none == b.subject_tree(snap(), EMPTY, OWN)
+    none = subject_tree(snap(locked={"tests/i": a}), kept, OWN)
+    assert none == subject_tree(snap(), EMPTY, OWN)
     others = {
-        b.subject_tree(snap(locked=locked), kept, OWN)
+        subject_tree(snap(locked=locked), kept, OWN)
         for locked in ({}, {"tests/i": bb}, {"tests/i": a, "tests/j": a}, {"tests/i\udcff": a})
     }
     assert len({none, *others}) == 5
@@ -205,22 +213,22 @@ def test_ignored_files_that_commands_leave_or_change() -> None:
         snap(locked={"tests/i.log": bb, "tests/j.log": c}),
     )
     recorded = EMPTY._replace(protected={"tests/i.log": f"{a} absent absent absent"})
-    made = b.find_ignored_by_products(before, after, recorded)
+    made = find_ignored_by_products(before, after, recorded)
     assert made == {"tests/j.log": c}
     left = recorded._replace(by_products=made)
-    assert b.moved_paths(before, after, left, OWN) == ("tests/i.log",)
-    assert b.moved_paths(before, snap(locked={"tests/i.log": a, "tests/j.log": c}), left, OWN) == ()
+    assert moved_paths(before, after, left, OWN) == ("tests/i.log",)
+    assert moved_paths(before, snap(locked={"tests/i.log": a, "tests/j.log": c}), left, OWN) == ()
     # What was a difference before the commands ran is none of theirs.
     seen = snap(locked={"tests/n.log": a})
-    assert b.find_ignored_by_products(seen, snap(locked={"tests/n.log": bb}), EMPTY) == {}
+    assert find_ignored_by_products(seen, snap(locked={"tests/n.log": bb}), EMPTY) == {}
     cached = snap(locked={"tests/.coverage": a})
-    assert b.find_ignored_by_products(snap(), cached, EMPTY) == {}
+    assert find_ignored_by_products(snap(), cached, EMPTY) == {}
     settings = snap(locked={"tests/pytest.ini": a})
-    assert b.find_ignored_by_products(snap(), settings, EMPTY) == {}
-    assert b.moved_paths(snap(), settings, EMPTY._replace(by_products={"tests/pytest.ini": a}), OWN)
+    assert find_ignored_by_products(snap(), settings, EMPTY) == {}
+    assert moved_paths(snap(), settings, EMPTY._replace(by_products={"tests/pytest.ini": a}), OWN)
 
 
 def test_a_file_that_was_untracked_and_is_there_is_not_gone() -> None:
     kept = EMPTY._replace(protected={"tests/x": f"{a} absent absent absent"})
-    there = snap(b.PathChange("tests/x", None, None, None, A))
-    assert b.subject_tree(there, kept, OWN) == b.subject_tree(there, EMPTY, OWN)
+    there = snap(PathChange("tests/x", None, None, None, A))
+    assert subject_tree(there, kept, OWN) == subject_tree(there, EMPTY, OWN)

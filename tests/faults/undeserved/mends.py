@@ -52,7 +52,7 @@ MENDS: Mapping[str, Sequence[Edit]] = {
     ),
     "I100 what was cut is not read": (
         Edit(
-            "flow.adapters.attribution.attribute:Attributor._output_end",
+            "flow.adapters.attribution.attributor:Attributor._output_end",
             "result.output_end or",
             "None or",
         ),
@@ -147,7 +147,7 @@ MENDS: Mapping[str, Sequence[Edit]] = {
         Edit("flow.app.stop.handle:_choose_goals", "    if mine:", "    if len(mine) == 1:"),
     ),
     "I111 all that commands leave behind is harmless": (
-        Edit("flow.core.boundary.leftovers:is_harmless", "path = path.lower()", "return True"),
+        Edit("flow.core.boundary.harmless_names:is_harmless", "path = path.lower()", "return True"),
     ),
     "I112 a command writes its own report": (
         Edit(

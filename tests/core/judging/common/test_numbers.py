@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flow.adapters.judges.reply import read_document
+from flow.adapters.judges.reply_json import read_document
 from flow.core.judging.common.numbers import (
     MOST_CHARACTERS,
     WrittenNumber,

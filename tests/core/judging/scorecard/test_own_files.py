@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flow.adapters.ledger.reader import baseline_document, baseline_from_document
-from flow.core.boundary.rules import Baseline, OwnFiles, own_files
+from flow.core.boundary.changes import Baseline
+from flow.core.boundary.rules import OwnFiles, own_files
 from flow.core.judging.scorecard.history import read_name
 from flow.core.layout import PLUGIN_SCORES, TEMP_PREFIX
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flow.adapters.judges.reply import LIMIT, closed, read_reply, words
+from flow.adapters.judges.reply_json import LIMIT, closed, read_reply, words
 from flow.core.judging.common.question import Unusable
 from tests.adapters.judges.scene import ANSWER, SCHEMA
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flow.core.boundary.leftovers import is_harmless
+from flow.core.boundary.harmless_names import is_harmless
 
 HARMLESS = """
 __pycache__/a.cpython-311.pyc

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.adapters.attribution import attribute, shell_syntax
-from flow.adapters.attribution.attribute import Attributor, attributed
+from flow.adapters.attribution import attributor, shell_syntax
+from flow.adapters.attribution.attributor import Attributor, attributed
 from flow.adapters.attribution.report_files import LIMIT, read_report
 from flow.adapters.verification.runner import CommandRunner
 from flow.app.ports import Check, CheckEvents, CheckResult
@@ -581,7 +581,7 @@ def test_a_command_is_parsed_once_and_remembered_for_other_processes(
     for _ in range(3):
         assert Attributor(str(tmp_path), str(cache)).reading("a || true").masked_exit
     assert asked == ["a || true"]
-    monkeypatch.setattr(attribute, "REVISION", attribute.REVISION + 1)
+    monkeypatch.setattr(attributor, "REVISION", attributor.REVISION + 1)
     assert Attributor(str(tmp_path), str(cache)).reading("a || true").masked_exit
     assert len(asked) == 2
 
