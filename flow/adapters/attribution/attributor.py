@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from flow.core.attribution.reading import Summary
     from flow.core.attribution.rules import Rule
 
-REVISION = 18
+REVISION = 19
 """To be raised when a command's classing changes without a change of Flow's version."""
 RULES_LIMIT = 1 << 18
 BUILDERS = ("make", "gmake", "npm", "pnpm", "yarn", "bun", "sh", "bash", "dash", "zsh", "ksh")

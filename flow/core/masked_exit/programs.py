@@ -56,6 +56,16 @@ _EXIT_ONLY_WITH = {
     "semgrep": ("--error", "ci", "test", "--test", "--validate"),
 }  # fmt: skip
 """Checkers that end with 0 after any finding, unless one of these words is given."""
+_COMPOSE = ("docker", "podman", "docker-compose", "podman-compose")
+_COMPOSE_HEARS = frozenset(
+    (
+        "--exit-code-from", "--abort-on-container-exit", "--abort-on-container-failure", "--wait",
+        "--no-start",
+    )
+)  # fmt: skip
+"""Options of ``docker compose up`` with which a container's failure is its own; without one it
+ends with 0 whatever its containers end with (Compose's documentation, November 2026).
+"""
 MAKES = ("make", "gmake")
 _MAKE_LONG = (
     "ignore-errors", "just-print", "dry-run", "recon", "touch", "question", "version", "help",
@@ -86,6 +96,8 @@ def silenced(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
         return words if any(word in _MAVEN for word in words) else None
     if name == "script":
         return _of_script(words)
+    if name in _COMPOSE:
+        return words if _is_deaf_compose(name, words) else None
     code = _code(name, words)
     if code is not None:
         return _of_code(code)
@@ -100,6 +112,14 @@ def _ends_with_0(name: str, words: tuple[str | None, ...]) -> bool:
     needed = _EXIT_ONLY_WITH.get(name)
     given = {(word or "").partition("=")[0] for word in words[1:]}
     return needed is not None and len(words) > 1 and not given.intersection(needed)
+
+
+def _is_deaf_compose(name: str, words: tuple[str | None, ...]) -> bool:
+    """Whether it is ``docker compose up`` without an option that hands a container's end on."""
+    own = itertools.takewhile(lambda word: word not in ("exec", "run"), words)
+    given = {(word or "").partition("=")[0] for word in own}
+    starts = "up" in given and (name.endswith("-compose") or "compose" in given)
+    return starts and not given.intersection(_COMPOSE_HEARS)
 
 
 def _of_find(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:

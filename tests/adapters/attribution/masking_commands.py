@@ -58,6 +58,10 @@ swift test
 docker build -t app .
 docker run --rm app pytest -q
 docker compose run --rm web pytest
+docker compose -f test.yml up --build --exit-code-from web
+docker-compose up --abort-on-container-exit
+docker compose up --wait && pytest
+docker compose exec web up
 docker compose up -d db && pytest tests/integration; status=$?; docker compose down; exit $status
 docker compose up -d && trap 'docker compose down' EXIT && npm run e2e
 terraform fmt -check && terraform validate
@@ -315,6 +319,9 @@ gofmt -l .
 goimports -l cmd; echo done
 golint ./...
 cppcheck --enable=all src
+docker compose -f test.yml up --build
+docker-compose up web
+docker compose up && echo fine
 semgrep scan --config auto
 script -qc 'pytest' /dev/null
 ! pytest; true
