@@ -9,12 +9,7 @@ import os
 from flow.adapters.attribution.report_files import LIMIT
 from flow.adapters.fs import files
 from flow.core.attribution.attribute import lines_of
-from flow.core.attribution.echoed import (
-    is_shell_text,
-    script_lines,
-    script_name,
-    shell_script,
-)
+from flow.core.attribution.echoed import is_shell_text, script_lines, shell_script
 from flow.core.attribution.idle_builds import is_no_product, only_makes, silent_makes
 from flow.core.attribution.idle_checkers import checkers, is_checked, nothing_left
 from flow.core.attribution.makefiles import (
@@ -25,6 +20,7 @@ from flow.core.attribution.makefiles import (
 )
 from flow.core.attribution.node_files import files_as_tests, holds_no_test
 from flow.core.attribution.reading import Attribution
+from flow.core.masked_exit.runner_words import package_script
 from flow.core.text.display import visible
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
@@ -141,9 +137,11 @@ def started_lines(top: str, check: Check, commands: Sequence[Sequence[str]]) -> 
         script = shell_script(words)
         text = _source(top, folder, script, unread="") if script else ""
         lines += [text] if text and len(text) < LONGEST_SCRIPT and is_shell_text(text) else []
-        name = script_name(words)
-        if name:
-            lines += script_lines(name, _scripts(_source(top, folder, "package.json", unread="")))
+        called = package_script(tuple(words))
+        if called is not None:
+            place = os.path.join(folder, called.folder)
+            package = _source(top, place, "package.json", unread="")
+            lines += script_lines(called.name, _scripts(package))
     return lines
 
 

@@ -12,6 +12,7 @@ import itertools
 import re
 
 from flow.core.masked_exit.runner_tables import ALONE
+from flow.core.masked_exit.runner_words import NPM_RUNS, SHORT_SCRIPTS
 from flow.core.masked_exit.shell import base_name
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -24,10 +25,6 @@ MOST_LINES = 2000
 """Lines of an output that are looked at."""
 LONGEST_SCRIPT = 4000
 """Characters of a script of ``package.json`` that are read."""
-SHORT_SCRIPTS = {"t": "test", "tst": "test"}
-"""Short names of npm for scripts."""
-_NPM_RUNS = ("test", "start", "stop", "restart", *SHORT_SCRIPTS)
-"""Scripts that npm runs without ``run``; another word is a command of its own (``npm ci``)."""
 MOST_READ = 20
 """Lines that are read as commands."""
 
@@ -82,12 +79,6 @@ def is_shell_text(text: str) -> bool:
     return not first.startswith("#!") or re.search(r"\b(?:ba|da|z|k)?sh\b", first) is not None
 
 
-def script_name(words: Sequence[str]) -> str:
-    """The script of ``package.json`` that ``npm test`` or ``pnpm run unit`` runs; empty: none."""
-    match = _CALLED.match(" ".join((base_name(words[0]), *words[1:])))
-    return _called_script(match) if match is not None else ""
-
-
 _CALLED = re.compile(
     r"\b(npm|pnpm|yarn|bun)((?: -\S+)* run(?:-script)?)?(?: -\S+)* ([^\s;&|()<>'\"]+)"
 )
@@ -95,7 +86,7 @@ _CALLED = re.compile(
 
 def _called_script(match: re.Match[str]) -> str:
     program, runs, name = match.groups()
-    if program == "npm" and runs is None and name not in _NPM_RUNS:
+    if program == "npm" and runs is None and name not in NPM_RUNS:
         return ""
     return SHORT_SCRIPTS.get(name, name)
 

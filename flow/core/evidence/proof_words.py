@@ -22,6 +22,7 @@ from flow.core.evidence.proof_tables import (
     TOOL_FOLDERS,
 )
 from flow.core.masked_exit.runner_names import runner_of, starts_runners
+from flow.core.masked_exit.runner_words import package_script
 from flow.core.masked_exit.shell import base_name, plain_words
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
@@ -194,17 +195,14 @@ class _ProofFinder:
                     self._command(text, folder, depth + 1)
         if name == "eval":
             self._command(" ".join(given), folder, depth + 1)
-        if name in ("npm", "pnpm", "yarn", "bun"):
-            plain = [word for word in given if not word.startswith("-")]
-            called = plain[1:2] if plain[:1] in (["run"], ["run-script"]) else plain[:1]
-            alias = {"t": "test", "tst": "test"}
-            for script in called:
-                body = self._disk.script(folder, alias.get(script, script))
-                if body is not None:
-                    outer = self._searched_for_programs
-                    self._searched_for_programs = [*outer, *_OWN_PROGRAMS]
-                    self.command(body, folder, depth + 1)
-                    self._searched_for_programs = outer
+        called = package_script(words)
+        place = self._folder(folder, (called.folder,)) if called and called.folder else folder
+        body = self._disk.script(place, called.name) if called is not None else None
+        if body is not None:
+            outer = self._searched_for_programs
+            self._searched_for_programs = [*outer, *_OWN_PROGRAMS]
+            self.command(body, place, depth + 1)
+            self._searched_for_programs = outer
 
     def _simple(self, words: tuple[str | None, ...], name: str, folder: str) -> None:
         tools = self._ecosystems(words, name)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from flow.core.masked_exit.runner_tables import PREPARES, TEST_WORDS, VALUED
-from flow.startup.typing import TYPE_CHECKING
+from flow.core.masked_exit.shell import base_name
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +43,46 @@ def operands(rest: Words) -> Iterator[tuple[str, str]]:
         if word is not None and (option not in VALUED or option == "-w"):
             yield word, option
         option = ""
+
+
+SHORT_SCRIPTS = {"t": "test", "tst": "test"}
+"""Short names of scripts, each with what npm runs for it."""
+NPM_RUNS = ("test", "start", "stop", "restart", *SHORT_SCRIPTS)
+"""Scripts that npm runs without the word ``run``."""
+_SCRIPT_PROGRAMS = ("npm", "pnpm", "yarn", "bun")
+_FOLDER_OPTIONS = ("--prefix", "-C", "--cwd", "--dir")
+
+
+class PackageScript(NamedTuple):
+    """A script of a ``package.json``."""
+
+    folder: str
+    """The folder that an option names, relative to where the command runs; empty without one."""
+    name: str
+
+
+def package_script(words: Words) -> PackageScript | None:
+    """The script that ``npm test`` or ``pnpm -C web run unit`` runs; None if it runs none."""
+    program = base_name(words[0] or "") if words else ""
+    if program not in _SCRIPT_PROGRAMS:
+        return None
+    workspace = "-w" if program == "npm" else None  # pnpm's has no value
+    called = [word for word, option in operands(words[1:]) if option != workspace]
+    runs = called[:1] in (["run"], ["run-script"])
+    name = next(iter(called[runs:]), "")
+    if not name or (program == "npm" and not runs and name not in NPM_RUNS):
+        return None
+    return PackageScript(_named_folder(words), SHORT_SCRIPTS.get(name, name))
+
+
+def _named_folder(words: Words) -> str:
+    """The folder in which a package manager is told to run; empty without one."""
+    own = itertools.takewhile(lambda word: word != "--", words)
+    for option, after in itertools.pairwise((*own, "")):
+        name, equals, value = (option or "").partition("=")
+        if name in _FOLDER_OPTIONS:
+            return value if equals else after or ""
+    return ""
 
 
 def python_option(rest: Words) -> tuple[int, str, str | None]:

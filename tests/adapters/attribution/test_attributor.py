@@ -250,7 +250,8 @@ def test_code_that_ends_the_runner_of_a_makefile_with_0(tmp_path: Path) -> None:
     (tmp_path / "bin/other").chmod(0o755)
     scripts = ("bin/check", "sh -e bin/check", "bash -o errexit bin/check > log")
     assert said(run(tmp_path, "bin/other")[0]) == ("passed", "")
-    for result in run(tmp_path, *silent, "cd more && ../bin/npm test", *scripts):
+    there = ("cd more && ../bin/npm test", "bin/npm --prefix more test", "bin/npm t --prefix=more")
+    for result in run(tmp_path, *silent, *there, *scripts):
         assert "no report of pytest shows a test that ran" in result.reason, result
     (tmp_path / "app.py").write_text("a = 1\n")
     (tmp_path / "plain.mk").write_text("test:\n\t@test -f app.py\n")

@@ -6,7 +6,8 @@ import pytest
 
 from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.core.attribution.attribute import lines_of, read_command, vacuous
-from flow.core.attribution.echoed import echoed_runner, script_lines, script_name
+from flow.core.attribution.echoed import echoed_runner, script_lines
+from flow.core.masked_exit.runner_words import package_script
 
 NPM = "\n> app@1.0.0 test\n> jest --ci\n\n"
 TOX = "py312: commands[0]> pytest -q tests\n"
@@ -59,17 +60,24 @@ def test_a_runner_that_was_started_and_reports_nothing(
 
 
 @pytest.mark.parametrize(
-    ("words", "name"),
+    ("words", "script"),
     [
         ("npm test", "test"), ("npm t --silent", "test"), ("npm run -s unit", "unit"),
         ("pnpm run-script a", "a"), ("yarn lint", "lint"), ("npm", ""), ("make test", ""),
         ("npm ci", ""), ("npm install", ""), ("npm run", ""), ("npm run ci", "ci"),
         ("npm run a/b", "a/b"), ("yarn ci", "ci"),
         ("npm --silent run ci", "ci"), ("/usr/bin/npm start", "start"), ("npmx test", ""),
+        ("npm --prefix web test", "web/test"), ("npm test --prefix=web", "web/test"),
+        ("npm test -- --prefix web", "test"), ("npm -w web test", "test"),
+        ("pnpm -w test", "test"), ("pnpm -C web run unit", "web/unit"),
+        ("yarn --cwd web t", "web/test"), ("npm --prefix web", ""), ("npm test --prefix", "test"),
     ],
 )  # fmt: skip
-def test_the_script_that_a_command_names(words: str, name: str) -> None:
-    assert script_name(words.split()) == name
+def test_the_script_that_a_command_names(words: str, script: str) -> None:
+    """Written as FOLDER/NAME, or NAME alone where no folder is named; empty for no script."""
+    called = package_script(tuple(words.split()))
+    named = "" if called is None else f"{called.folder}/{called.name}".removeprefix("/")
+    assert named == script
 
 
 def test_the_scripts_that_a_script_calls() -> None:

@@ -32,7 +32,8 @@ class Tree:
         return ".venv/bin/pytest" if name == "py.test" else None
 
     def script(self, folder: str, name: str) -> str | None:
-        return "jest src" if (folder, name) == ("web", "test") else None
+        scripts = {("web", "test"): "jest src", ("web", "ci"): "node gates/all.js"}
+        return scripts.get((folder, name))
 
     def module_path(self) -> str:
         return "/top/lib:/elsewhere"
@@ -79,6 +80,16 @@ def covers(command: str, path: str, cwd: str = "") -> bool:
         ("make -C web test", "web/sub/Makefile"),
         ("cd web && npm test", "web/package.json"),
         ("cd web && npm test", "web/src/a.test.ts"),
+        ("cd web && npm run ci", "web/gates/all.js"),
+        ("npm run ci --prefix web", "web/gates/all.js"),
+        ("npm --prefix web run ci", "web/gates/all.js"),
+        ("npm --prefix=web run ci", "web/gates/all.js"),
+        ("npm -C web run ci", "web/gates/all.js"),
+        ("pnpm -C web run ci", "web/gates/all.js"),
+        ("pnpm --dir web ci", "web/gates/all.js"),
+        ("yarn --cwd web ci", "web/gates/all.js"),
+        ("npm --prefix web test", "web/node_modules/.bin/jest"),
+        ("npm test -- --prefix web", "src/a.test.ts"),
         ("npx jest", "node_modules/jest/jest.js"),
         ("npx jest", "jest.config.js"),
         ("./run.sh", "run.sh"),
