@@ -63,8 +63,8 @@ _COMPOSE_HEARS = frozenset(
         "--no-start",
     )
 )  # fmt: skip
-"""Options of ``docker compose up`` with which a container's failure is its own; without one it
-ends with 0 whatever its containers end with (Compose's documentation, November 2026).
+"""Options with which ``docker compose up`` fails where a container fails; without one it ends with
+0 (Compose's documentation, November 2026).
 """
 MAKES = ("make", "gmake")
 _MAKE_LONG = (

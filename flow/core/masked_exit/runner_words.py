@@ -76,7 +76,7 @@ def package_script(words: Words) -> PackageScript | None:
 
 
 def _named_folder(words: Words) -> str:
-    """The folder in which a package manager is told to run; empty without one."""
+    """The folder that an option names to a package manager; empty without one."""
     own = itertools.takewhile(lambda word: word != "--", words)
     for option, after in itertools.pairwise((*own, "")):
         name, equals, value = (option or "").partition("=")
