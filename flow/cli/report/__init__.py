@@ -58,6 +58,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 def _run_report(args: argparse.Namespace, out: Output) -> int:
     if args.open and args.output == "-":
         raise usage_error("--open needs a file, and --output - writes none", "flow report")
+    if out.json and args.output == "-":
+        raise usage_error("--json and --output - both want standard output", "flow report")
     if args.all or args.bundle:
         return _run_all(args, out)
     _refuse_choosing(args)

@@ -135,6 +135,11 @@ def test_open_starts_the_browser_with_the_page(
     assert refused.status == 2
 
 
+def test_standard_output_takes_a_page_or_a_document(work: GitRepo) -> None:
+    both = run_flow("report", "greet", "--json", "--output", "-", cwd=work.path)
+    assert (both.status, both.json["error"]["code"]) == (2, "usage")
+
+
 def test_the_page_tells_the_whole_way_of_a_goal(work: GitRepo) -> None:
     amended = ("goal", "amend", "greet", "--criterion", "AC1: it passes :: true # <i>", "--yes")
     run_flow(*amended, "--by", "R. Owner", "--reason", "it could not pass", cwd=work.path)
