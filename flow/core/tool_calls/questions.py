@@ -38,7 +38,7 @@ def question(acts: tuple[Act, ...]) -> str:
     """The question for these acts, the most important kind first."""
     kinds = sorted({act.kind for act in acts}, key=list(QUESTIONS).index)
     lines = [QUESTIONS[kind] for kind in kinds]
-    shown = [f"flow {' '.join(act.words)}" for act in acts if act.words]
+    shown = [f"{act.program} {' '.join(act.words)}" for act in acts if act.words]
     lines += [f"  {visible(line)[:_MOST_WORDS]}" for line in dict.fromkeys(shown)]
     return "\n".join([*lines, "", AGENT_ASKS])
 

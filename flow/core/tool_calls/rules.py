@@ -35,10 +35,12 @@ Kind = Literal[
 
 
 class Act(NamedTuple):
-    """A part of a call that a person decides. ``words`` are those of the ``flow`` command."""
+    """A part of a call that a person decides. ``words`` are those after the program's name."""
 
     kind: Kind
     words: tuple[str, ...] = ()
+    program: str = "flow"
+    """``flow``, or one of its helpers."""
 
 
 ONLY_BESIDE_ACTIVE: frozenset[Kind] = frozenset({"create", "init"})
@@ -294,7 +296,7 @@ def _acts_of_helper(name: str, words: Sequence[str]) -> list[Act]:
     reads = "--help" in words or (kind == "trust" and words[:1] in (["check"], ["list"]))
     if kind is None or reads:
         return []
-    return [Act(kind, tuple(words))]
+    return [Act(kind, tuple(words), name)]
 
 
 def _runs_input(segment: str) -> bool:

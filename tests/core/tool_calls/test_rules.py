@@ -236,6 +236,14 @@ def test_the_settings_in_the_folder_of_the_call(text: str, asked: bool) -> None:
     assert bool(acts_in_folder("/r/.claude", text)) is asked
 
 
+def test_the_question_names_a_helper_as_it_was_called() -> None:
+    text = question(acts_in_shell("bin/flow-goal-trust.sh record --goal-file f"))
+    assert text.split("\n")[:2] == [
+        QUESTIONS["trust"],
+        "  flow-goal-trust.sh record --goal-file f",
+    ]
+
+
 def test_the_question_names_each_kind_and_the_words() -> None:
     text = question(
         (Act("clear", ("goal", "clear", "g\x1b[2J")), Act("confirm", ("goal", "confirm")))
