@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 _PATHS = ("file_path", "notebook_path", "path")
 """Parameters in which tools that write a file name it."""
+_READING_TOOLS = frozenset(["Glob", "Grep", "LS", "NotebookRead", "Read"])
+"""Tools of Claude Code that name a path and write nothing. The plugin starts the hook before none
+of them; a user's own entry may."""
 
 
 def question_before(event: Mapping[str, Any]) -> str | None:
@@ -23,6 +26,8 @@ def question_before(event: Mapping[str, Any]) -> str | None:
 
     Raises :class:`FlowError` if the event cannot be understood.
     """
+    if event.get("tool_name") in _READING_TOOLS:
+        return None
     given = event.get("tool_input")
     if not isinstance(given, dict):
         raise FlowError("the host's event has no tool_input")

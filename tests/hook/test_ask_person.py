@@ -381,6 +381,13 @@ def test_it_does_not_lose_itself_where_it_looks_at_a_folder(tmp_path: Path) -> N
     assert "cannot start" not in done.stdout
 
 
+@pytest.mark.parametrize("tool", ["Read", "Grep", "Glob"])
+def test_a_tool_that_only_reads_asks_nobody(tool: str, repo: GitRepo) -> None:
+    for path in (".flow/goals/g.goal.yaml", ".claude/settings.json"):
+        assert asked(call(tool, repo.path, file_path=path, path=path), repo.path) is None
+        assert asked(call("Write", repo.path, file_path=path), repo.path) is not None
+
+
 def test_the_plugin_starts_it_before_every_tool_that_can_write() -> None:
     with open(os.path.join(ROOT, "hooks", "hooks.json"), encoding="utf-8") as file:
         (entry,) = json.load(file)["hooks"]["PreToolUse"]
