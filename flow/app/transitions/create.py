@@ -155,7 +155,10 @@ def create_goal(
 
 def _refuse_faulty(tools: CreationTools, goal: Goal, name: str) -> None:
     """Raise :class:`ContractError` with every fault of a goal that is to begin."""
-    faults = [in_file(name, key).fault(why) for key, why in draft.starting_faults(goal.document)]
+    faults = [
+        in_file(name, key).fault(why, "leave it out; Flow writes it")
+        for key, why in draft.starting_faults(goal.document)
+    ]
     faults += tools.syntax_faults(goal)
     if faults:
         raise ContractError(faults)

@@ -140,6 +140,7 @@ def test_what_a_new_goal_must_not_claim_is_named_at_once() -> None:
         ("mine.yaml", "objective.acceptance_criteria[0].status"),
     ]
     assert shop.written == []
+    assert {fault.remedy for fault in caught.value.faults} == {"leave it out; Flow writes it"}
 
 
 @pytest.mark.parametrize(("branch", "fine"), [("main", True), (None, True), ("other", False)])
