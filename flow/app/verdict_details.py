@@ -37,6 +37,14 @@ class OutputEnd(NamedTuple):
     """Whether ``data`` is all that is stored."""
 
 
+class UnrecordedRun(NamedTuple):
+    """A command's run of which no evidence is kept, as in a dry run."""
+
+    body: Mapping[str, Any]
+    """As in the evidence of a run: duration, size of the output, whether it was cut."""
+    end: OutputEnd | None
+
+
 class OutputReader(Protocol):
     """Reads what commands printed, and says what that means."""
 
@@ -58,15 +66,16 @@ def verdict_details(
     seconds: float | None = None,
     at: str = "",
     shown: Collection[str] | None = None,
+    unrecorded: Mapping[str, UnrecordedRun] | None = None,
 ) -> VerdictDetails:
     """The details of the verdict that ``document`` is.
 
     ``seconds`` and ``at`` are how long the evaluation took, and when it ended. Of
     a criterion that passed no output is read if ``shown`` is given, and no evidence either unless
-    its id is among those.
+    its id is among those. ``unrecorded`` has the runs that left no evidence, by criterion.
     """
     goal = _goal(port, document.get("goal_id"))
-    gather = _Gathering(port, outputs, document, goal, shown=shown)
+    gather = _Gathering(port, outputs, document, goal, shown=shown, unrecorded=unrecorded or {})
     listed = document.get("criterion_results")
     rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
     run_id = goal.run_id if goal is not None else None
@@ -100,9 +109,10 @@ class _Gathering:
         goal: Goal | None,
         *,
         shown: Collection[str] | None,
+        unrecorded: Mapping[str, UnrecordedRun],
     ) -> None:
         self._port, self._outputs, self._document, self._goal = port, outputs, document, goal
-        self._shown = shown
+        self._shown, self._unrecorded = shown, unrecorded
         self._proved: frozenset[str] | None = None
 
     def row(self, row: Mapping[str, Any]) -> RowDetails:
@@ -119,6 +129,9 @@ class _Gathering:
             return details
         run_id, evidence = self._evidence(row.get("evidence_ref"))
         measured = row.get("outcome") in ("passed", "failed", "inconclusive")
+        run = self._unrecorded.get(criterion_id)
+        if measured and run is not None:
+            return self._command_row(details, row, run_id, run.body, run.end)
         if evidence is None:
             missing = "its output was not kept" if measured else ""
             return details._replace(output=OutputTail(missing=missing) if missing else None)
@@ -134,7 +147,11 @@ class _Gathering:
             )
         if not measured:
             return details
-        return self._command_row(details, row, run_id, evidence)
+        end = self._output_end(run_id, evidence) if self._wants_output(row) else None
+        return self._command_row(details, row, run_id, body, end)
+
+    def _wants_output(self, row: Mapping[str, Any]) -> bool:
+        return self._shown is None or row.get("outcome") != "passed"
 
     def _judged_together(self) -> bool:
         """Whether a judge was asked about several criteria, so that no time is one's own."""
@@ -143,22 +160,24 @@ class _Gathering:
         return sum(reason.startswith(JUDGED) for reason in reasons) > 1
 
     def _command_row(
-        self, details: RowDetails, row: Mapping[str, Any], run_id: str, evidence: Evidence
+        self,
+        details: RowDetails,
+        row: Mapping[str, Any],
+        run_id: str,
+        body: Mapping[str, Any],
+        end: OutputEnd | None,
     ) -> RowDetails:
-        body = evidence.document["evidence"]
-        wanted = self._shown is None or row.get("outcome") != "passed"
-        end = self._output_end(run_id, evidence) if wanted else None
-        command = str(row.get("command") or evidence.command or "")
+        command = str(row.get("command") or body.get("command") or "")
         failed, masked = row.get("outcome") == "failed", _is_masked(row)
         failure = ""
         if failed and end is not None and not body.get("truncated"):
-            failure = self._outputs.failure(command, end, evidence.exit_code)
+            failure = self._outputs.failure(command, end, body.get("exit_code"))
         return details._replace(
             seconds=self._seconds(run_id, body),
             runs=several_runs(body.get("repeat")),
             failure=failure,
             works=self._outputs.works(command) if masked else "",
-            output=output_tail(end, body) if wanted else None,
+            output=output_tail(end, body) if self._wants_output(row) else None,
         )
 
     def _evidence(self, reference: object) -> tuple[str, Evidence | None]:

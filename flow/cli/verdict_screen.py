@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from flow.app.verdict_details import UnrecordedRun
     from flow.cli.output import Output
     from flow.core.decision.details import VerdictDetails
     from flow.wiring.context import Context
@@ -59,17 +60,24 @@ def details_of(
     args: argparse.Namespace,
     out: Output,
     seconds: float | None = None,
+    unrecorded: Mapping[str, UnrecordedRun] | None = None,
 ) -> VerdictDetails:
     """The details of a verdict from the record, as :func:`verdict_lines` shows them with ``args``.
 
-    ``seconds`` are those of its evaluation.
+    ``seconds`` are those of its evaluation, ``unrecorded`` its runs that left no evidence.
     """
     all_outputs = getattr(args, "output", "failed") == "all"
     return verdict_details(
         Goals(context),
-        RecordedOutputs(context.top, Attributor(context.top, context.cache("parsed"))),
+        recorded_outputs(context),
         document,
         seconds=seconds,
         at="" if seconds is None else clock.now(),
         shown=None if all_outputs else drawing.listed_criteria(document, out.screen),
+        unrecorded=unrecorded,
     )
+
+
+def recorded_outputs(context: Context) -> RecordedOutputs:
+    """The reader of outputs below the checkout."""
+    return RecordedOutputs(context.top, Attributor(context.top, context.cache("parsed")))

@@ -29,7 +29,7 @@ def row(name: str = "AC1", outcome: str = "passed", **more: Any) -> dict[str, An
         "status": status.get(outcome, "pending"),
         "outcome": outcome,
         "exit_code": {"passed": 0, "failed": 1}.get(outcome),
-        "evidence_ref": None,
+        "evidence_ref": f"evidence/{name}.evidence.yaml" if outcome in status else None,
         "limitations": [],
         "reason": "",
         **more,

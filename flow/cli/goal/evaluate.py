@@ -9,6 +9,7 @@ from flow.adapters.ledger.verdicts import record_verdict
 from flow.adapters.setup.beside_goals import keep_runs_out
 from flow.app import goal_views
 from flow.app.evaluation.values import Request
+from flow.cli.goal.dry_run import DryRuns
 from flow.cli.goal.which import goal_to_act_on
 from flow.cli.parsing import (
     CommandSpec,
@@ -20,7 +21,7 @@ from flow.cli.parsing import (
     whole,
 )
 from flow.cli.progress import listener
-from flow.cli.verdict_screen import details_of, judged_lines, verdict_lines
+from flow.cli.verdict_screen import details_of, judged_lines, recorded_outputs, verdict_lines
 from flow.core import layout
 from flow.core.decision.explain import NAMED_JUDGE
 from flow.core.goal import ids
@@ -34,6 +35,7 @@ from flow.wiring.goals import Goals
 if TYPE_CHECKING:
     import argparse
 
+    from flow.app.evaluation.values import Listener
     from flow.cli.output import Output
     from flow.core.decision.verdict import ProposedTransition, Verdict
     from flow.core.stop.pause import Pause
@@ -165,15 +167,18 @@ def _evaluate_goal(context: Context, args: argparse.Namespace, out: Output, goal
     records = not (args.no_record or args.dry_run)
     while True:
         began = clock.monotonic()
+        progress = _progress(context, request, args, out)
         with evaluating.evaluation_lock(context, request.goal_id) if records else ExitStack():
-            verdict = _watched(context, request, args, out)
+            verdict = _watched(context, request, args, progress)
             document, warnings = verdict.to_document(), []
             if records and any(row.outcome != "not_executed" for row in verdict.criterion_results):
                 warnings = _record_verdict(context, document, verdict.run_id)
         if out.json:
             document |= {"resumed": resumed.to_document()} if resumed is not None else {}
             return _as_json(context, verdict, document, warnings, args, out)
-        details = details_of(context, document, args, out, clock.monotonic() - began)
+        seconds = clock.monotonic() - began
+        runs = progress.runs if isinstance(progress, DryRuns) else {}
+        details = details_of(context, document, args, out, seconds, runs)
         out.tell(judged_lines(document, details))
         out.result(document, verdict_lines(document, details, args, out))
         out.warn(warnings)
@@ -226,8 +231,10 @@ def _say_resumed(
     return pause
 
 
-def _watched(context: Context, request: Request, args: argparse.Namespace, out: Output) -> Verdict:
-    """Evaluate, with progress on standard error; a live table is removed at the end."""
+def _progress(
+    context: Context, request: Request, args: argparse.Namespace, out: Output
+) -> Listener:
+    """The progress of the evaluation on standard error."""
     judge = args.judge_backend or context.settings.settings.judge.backend
     progress = listener(
         out,
@@ -237,6 +244,15 @@ def _watched(context: Context, request: Request, args: argparse.Namespace, out: 
         reuses=request.reuse is not None,
         asks_judge=bool(judge) and not args.no_judge,
     )
+    if out.json or not args.dry_run:
+        return progress
+    return DryRuns(progress, context.top, recorded_outputs(context))
+
+
+def _watched(
+    context: Context, request: Request, args: argparse.Namespace, progress: Listener
+) -> Verdict:
+    """Evaluate; a live table is removed at the end."""
     try:
         return evaluating.evaluate(context, request, progress, trust_digest=args.trust_digest)
     finally:

@@ -39,25 +39,18 @@ NEVER = (b".flow/", b".git/")
 """Folders whose files no goal is about, but for its own."""
 
 
-class Outputs(Listener):
+class Outputs(progress.Forwarding):
     """Keeps the last output of each command in the cache folder, and hands all on."""
 
     def __init__(self, inner: Listener, top: str, folder: str | None) -> None:
-        self.inner, self._top, self.folder = inner, top, folder
+        super().__init__(inner)
+        self._top, self.folder = top, folder
         self.rows: list[dict[str, Any]] = []
 
     def planned(self, checks: Any, where: str = "") -> None:
         """Begin anew."""
         self.rows.clear()
-        self.inner.planned(checks, where)
-
-    def started(self, check: Check) -> None:
-        """Hand it on."""
-        self.inner.started(check)
-
-    def ticked(self) -> None:
-        """Hand it on."""
-        self.inner.ticked()
+        super().planned(checks, where)
 
     def ended(self, check: Check, result: CheckResult) -> None:
         """Keep the output."""
@@ -77,7 +70,7 @@ class Outputs(Listener):
             except OSError:  # a full disk takes no result away
                 pass
         self.rows.append(row)
-        self.inner.ended(check, result)
+        super().ended(check, result)
 
 
 class RestingTable(ProgressTable):

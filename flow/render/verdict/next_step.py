@@ -95,7 +95,7 @@ def next_steps(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
         hint = f"{hint}; then: flow goal evaluate{sheet.name}"
     yield "next", hint
     explained = [row for row in sheet.worst_first if is_explained(row) and sheet.of(row).output]
-    if explained:
+    if explained and explained[0].get("evidence_ref"):
         yield "more", f"flow evidence show {visible(str(explained[0].get('criterion_id')))}"
 
 

@@ -71,6 +71,19 @@ def test_a_failure_is_a_failure_and_the_progress_shows_it(work: GitRepo) -> None
     assert ran(work) == 0
 
 
+def test_the_end_of_its_output_is_shown_as_that_of_any_run(work: GitRepo) -> None:
+    flow(work, "goal", "amend", "greet", "--criterion", "AC3: it greets :: seq 30; false")
+    words = ("goal", "evaluate", "greet", "--only", "AC3")
+    recorded, dry = (flow(work, *words, *more).stdout for more in ([], ["--dry-run"]))
+    block = recorded[recorded.index("── AC3") :].partition("\n\n")[0]
+    assert block.split("\n")[1:] == [str(number) for number in range(16, 31)]
+    assert block in dry
+    assert "✗ AC3  it greets" in dry
+    assert "0.0 s" in dry
+    assert "flow evidence show AC3" in recorded
+    assert "flow evidence" not in dry, "none was recorded"
+
+
 def test_several_times_and_what_a_pass_does_not_change(work: GitRepo) -> None:
     done = flow(work, *EVALUATE, "--dry-run", "--only", "AC2", "--repeat", "3")
     assert ran(work) == 3
