@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support import scene
+from tests.support import run_helper, scene
 from tests.support.scene import flow
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.support import GitRepo
 
 AGENT = {"CLAUDECODE": "1"}
@@ -104,6 +106,16 @@ def test_an_evaluation_of_a_paused_goal_says_that_it_resumes_it(work: GitRepo) -
     document = flow(work, "goal", "evaluate", "--json").json
     assert document["resumed"]["reason"] == "not now"
     assert "resumed" not in flow(work, "goal", "evaluate", "--json").json
+
+
+def test_a_caller_can_record_the_verdict_that_resumed_it(work: GitRepo, tmp_path: Path) -> None:
+    shown(work, "pause", "--reason", "not now")
+    done = flow(work, "goal", "evaluate", "--no-record", "--json")
+    assert "resumed" in done.json
+    (tmp_path / "verdict.json").write_text(done.stdout)
+    words = ("--run-id", done.json["run_id"], "--verdict-file", tmp_path / "verdict.json")
+    recorded = run_helper("flow-record-verdict.sh", *words, cwd=work.path)
+    assert recorded.status == 0, recorded.stderr
 
 
 def test_what_does_not_resume_it_does_not_say_so(work: GitRepo) -> None:
