@@ -6,7 +6,7 @@ from flow.app.ports import Check
 from flow.startup.typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.ports import CheckResult, GoalNotes
@@ -35,8 +35,12 @@ class WaitContext(Protocol):
 class Waiting:
     """A checkout as :class:`~flow.app.stop.waiting.WaitPort` sees it."""
 
-    def __init__(self, context: WaitContext) -> None:
+    def __init__(
+        self, context: WaitContext, mover: Callable[[], ClosingContext] | None = None
+    ) -> None:
         self._context = context
+        self._mover = mover or context.closing_context
+        """The context of who moves the goal."""
         self.load = context.load
 
     @property
@@ -48,7 +52,7 @@ class Waiting:
         """Write a non-terminal status."""
         from flow.app.transitions.moves import shift_status  # few stops move a goal
 
-        return shift_status(self._context.closing_context(), goal_id, to, reason)
+        return shift_status(self._mover(), goal_id, to, reason)
 
     def attempt(self, command: str, seconds: float) -> CheckResult:
         """Run a command once, as a goal's are run."""

@@ -179,7 +179,7 @@ def _confirm_live(
     run_id = str(proposal["run_id"])
     why = reason or str(proposal["reason"])
     if goal.status != "active":
-        loaded = _reactivate(context, loaded, run_id)
+        loaded = _reactivate(context, loaded, run_id, closer.word)
     end = _End(run_id, to, why, proposal_id, _counted(goal, proposal))
     return _close_goal(context, loaded, end, closer)
 
@@ -220,8 +220,9 @@ def give_up(
             code="moved",
             remedy="evaluate again",
         )
+    hook = PersonsWord(STOP_HOOK)
     if loaded.goal.status != "active":
-        loaded = _reactivate(context, loaded, verdict.run_id)
+        loaded = _reactivate(context, loaded, verdict.run_id, hook)
     criteria: tuple[CriterionUpdate, ...] = ()
     if evaluated.evaluation is not None:
         facts, measurement = evaluated.evaluation.facts, evaluated.evaluation.measurement
@@ -234,7 +235,7 @@ def give_up(
         last_evaluation=LastEvaluation("fail", clip(reason, REASON_LIMIT), now),
         turns_evaluated=verdict.turns_evaluated,
     )
-    return _close_goal(context, loaded, end, _Closer(PersonsWord(STOP_HOOK), how, asked=False))
+    return _close_goal(context, loaded, end, _Closer(hook, how, asked=False))
 
 
 def propose_failed(
@@ -360,10 +361,14 @@ def cancel(
     return _close_goal(context, loaded, end, _Closer(word or PersonsWord(context.who), how))
 
 
-def _reactivate(context: ClosingContext, loaded: LoadedGoal, run_id: str) -> LoadedGoal:
+def _reactivate(
+    context: ClosingContext, loaded: LoadedGoal, run_id: str, word: PersonsWord
+) -> LoadedGoal:
     """From ``blocked`` or a waiting status to a terminal one is two recorded steps."""
     goal = loaded.goal
     reason = "resumed to be closed"
+    artifact = goal_evaluation(goal, run_id, to="active", reason=reason)
+    mover = {"by": word.by}
     context.ledger.move(
         goal.id,
         run_id,
@@ -371,8 +376,14 @@ def _reactivate(context: ClosingContext, loaded: LoadedGoal, run_id: str) -> Loa
         Move(
             to="active",
             reason=reason,
-            artifact=goal_evaluation(goal, run_id, to="active", reason=reason),
-            event={"type": "transition", "from": goal.status, "to": "active", "reason": reason},
+            artifact=artifact._replace(fields={**artifact.fields, **mover}),
+            event={
+                "type": "transition",
+                "from": goal.status,
+                "to": "active",
+                "reason": reason,
+                **mover,
+            },
         ),
     )
     return context.records.goal(goal.id)

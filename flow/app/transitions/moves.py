@@ -204,7 +204,8 @@ def approve(context: ClosingContext, goal_id: str, about: str, word: PersonsWord
     path = _recorded_approval(context, goal_id, about, word)
     if context.records.goal(goal_id).goal.status == PAUSED_STATUS:
         with suppress(StateError):  # somebody moved it first; the approval stands all the same
-            shift_status(context, goal_id, "active", f"resumed: {about} was approved")
+            approver = context._replace(account=lambda: word.by)
+            shift_status(approver, goal_id, "active", f"resumed: {about} was approved")
     return path
 
 

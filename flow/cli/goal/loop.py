@@ -77,7 +77,7 @@ def _wait_for_goal(args: argparse.Namespace, out: Output) -> int:
     context = Context()
     if message := syntax_fault(args.until, context.environ, context.top):
         raise at_key("--until", args.until).invalid(message, REMEDY)
-    port = Waiting(context)
+    port = Waiting(context, context.persons_context)
     goal_id = goal_to_act_on(context, args)
     goal, over, words = waiting.wait(port, goal_id, args.until, ASK_SECONDS)
     started = monotonic()

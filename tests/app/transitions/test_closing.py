@@ -180,8 +180,10 @@ def test_a_goal_that_waits_is_resumed_on_the_record_before_it_is_closed(status: 
             "from": status,
             "to": "active",
             "reason": "resumed to be closed",
+            "by": move.event["by"],
         },
     )
+    assert move.event["by"] == world.closings[0].event["by"]
     assert move.artifact.fields == {
         "goal_id": "issue-4",
         "result": "pass",
@@ -190,6 +192,7 @@ def test_a_goal_that_waits_is_resumed_on_the_record_before_it_is_closed(status: 
         "reason": "resumed to be closed",
         "evidence_bundle": ".flow/runs/run-1",
         "failures": "none",
+        "by": move.event["by"],
     }
     assert world.closings[0].event["from"] == "active"
     assert world.document["lifecycle"]["status"] == "achieved"

@@ -50,6 +50,25 @@ def test_approval_confirmation_and_note_are_everywhere(repo: GitRepo, tmp_path: 
             assert word in shown, (command, word)
 
 
+def test_a_move_is_told_under_the_name_of_the_person_whose_word_it_follows(repo: GitRepo) -> None:
+    """Not under the account's, which ``evaluate`` has off a terminal."""
+    scene.create(scene.start(repo), "greet", "--fuzzy", scene.FUZZY)
+    scene.meet(repo)
+    assert flow(repo, "goal", "evaluate", "--no-judge").status == 4
+    words = ("goal", "approve", "AC2", "--by", "R. Viewer", "--note", READ, "--yes", "--json")
+    proposal = flow(repo, *words).json["proposal"]["proposal_id"]
+    assert flow(repo, "goal", "wait", "--until", "false").status == 0
+    confirm = ("goal", "confirm", "--proposal", proposal, "--by", "O. Wner")
+    assert flow(repo, *confirm).status == 0
+    events = flow(repo, "goal", "history", "greet", "--json").json["events"]
+    moves = [(event["to"], event.get("by")) for event in events if event["type"] == "transition"]
+    assert moves == [
+        ("active", "R. Viewer"),
+        ("waiting_for_ci", "A Tester"),
+        ("active", "O. Wner"),
+    ]
+
+
 def test_a_goal_without_a_run_has_no_words(repo: GitRepo) -> None:
     scene.create(scene.start(repo), "greet", "--draft")
     for command in ("history", "inspect"):
