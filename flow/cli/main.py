@@ -103,8 +103,13 @@ def _run(words: Sequence[str], out: Output) -> int:
 def _require_known(word: str, commands: Mapping[str, str], prog: str) -> None:
     if word in commands:
         return
-    from flow.core.text.near import meant, nearest
+    from flow.cli.parsing import usage_error
+    from flow.core.text.near import did_you_mean, meant, nearest
 
+    if word.startswith("-"):
+        known = ("--help", "--json", "--version") if prog == "flow" else ("--help", "--json")
+        message = f"is no option of {prog}{did_you_mean(word, known)}"
+        raise usage_error(message, prog, key=word[:40])
     lines = _lines_of_commands()
     same = [line for line, name in lines.items() if name == word]
     near = None if same else nearest(word, commands)

@@ -403,6 +403,9 @@ def test_a_wrong_call_is_exit_2_in_words_and_in_json(
         (["goal", "docter"], "flow doctor"),
         (["goal", "init"], "flow init"),
         (["gaol"], "flow goal"),
+        (["--josn"], "--json"),
+        (["--verison"], "--version"),
+        (["goal", "--halp"], "--help"),
     ],
 )
 def test_what_was_meant_is_named_across_groups(
