@@ -56,6 +56,15 @@ def more_than(count: int, rest: str, most: int = PATHS) -> list[str]:
     return [f"and {count - most:,} more: {rest}"] if count > most else []
 
 
+def _as_written(value: object) -> str:
+    """A value as a YAML or JSON file has it, on one line."""
+    if isinstance(value, bool | list | dict):
+        import json
+
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
+
+
 class Fault:
     """One place where a value breaks its format."""
 
@@ -87,7 +96,7 @@ class Fault:
             "message": self.message,
             "file": self.file,
             "key": self.key,
-            "value": None if self.value is None else str(self.value)[:200],
+            "value": None if self.value is None else _as_written(self.value)[:200],
             "remedy": self.remedy,
         }
 

@@ -41,6 +41,14 @@ def test_each_kind_names_file_key_value_and_remedy(
     }
 
 
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(True, "true"), (["a", {"b": None}], '["a", {"b": null}]'), (0.5, "0.5"), ("x", "x")],
+)
+def test_a_value_is_told_as_a_file_has_it(value: object, written: str) -> None:
+    assert in_file("a.yaml", "x", value).corrupt("is bad").to_dict()["value"] == written
+
+
 def test_a_key_of_the_call_has_no_file() -> None:
     error = at_key("--commit", "x").invalid("names no commit")
     assert (error.fault.file, error.fault.key, error.fault.value) == (None, "--commit", "x")
