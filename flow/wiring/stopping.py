@@ -35,7 +35,8 @@ ASK_SECONDS = 30.0
 LOOP = "Stop hook, evaluator-loop"
 """Command name in records of a goal that the loop moved without a person."""
 MARGIN = 5.0
-"""Seconds of the hook's time that are kept for writing down what was decided."""
+"""Seconds of the hook's time that are kept for writing down what was decided; of a short time half
+of it, so that something can be run at all."""
 
 
 def context_of(cwd: str | None, session: str | None = None) -> Context:
@@ -102,9 +103,10 @@ class Stopping:
         context = self._context
         context.speaker = None  # nobody speaks at a stop: `how` names the hook
         settings = context.settings.settings
+        margin = min(MARGIN, host.seconds / 2)
 
         def left() -> float:
-            return seconds_left() - MARGIN
+            return seconds_left() - margin
 
         tools = StopTools(
             mode=settings.stop_hook_enforcement,

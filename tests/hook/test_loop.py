@@ -434,6 +434,16 @@ def test_it_answers_in_its_time_and_names_what_it_did_not_get_to(
         time.sleep(0.02)
 
 
+@pytest.mark.parametrize("limit", [2, 5])
+def test_a_short_time_is_enough_for_what_is_fast(
+    limit: int, repo: GitRepo, home: Path, capfd: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.create(scene.start(repo))
+    settings(home, stopHookEnforcement="block", hookTimeoutSeconds=limit)
+    monkeypatch.setattr(hook, "monotonic", lambda: 0.0)  # no machine is too slow for it
+    assert stop(repo, capfd)["decision"] == "block"
+
+
 def _cwd(pid: str) -> str:
     """Where a process is at work; "" once it has ended."""
     try:
