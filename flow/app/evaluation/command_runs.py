@@ -117,7 +117,7 @@ class CommandRuns:
         if final:
             self.rows[row.criterion_id] = row._replace(evidence_id=evidence_id, evidence_ref=path)
             del self.waiting[check.criterion_id]
-        if row.outcome != own_row.outcome:  # the runs disagree
+        if row.outcome != result.outcome:  # it is to blame for a change, or the runs disagree
             result = result._replace(outcome=row.outcome, reason=row.reason)
         took = self._seconds_run.get(check.criterion_id, 0.0) + result.duration_seconds
         self._seconds_run[check.criterion_id] = took

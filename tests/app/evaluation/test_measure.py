@@ -335,10 +335,13 @@ def test_every_command_that_ran_meanwhile_is_blamed_once() -> None:
         started(third)
         recorded(ended(third, done()))
 
+    world.listener = recorder = Recorder()
     tools = world.tools()._replace(run_checks=run_checks)
     verdict = evaluate(Request("issue-4"), tools)
     rows = verdict.criterion_results
     assert [row.outcome for row in rows] == ["failed", "failed", "passed"]
+    told = [event[2] for event in recorder.said if event[0] == "ended"]
+    assert told == ["failed", "failed", "passed"]
     assert [row.reason for row in rows] == [
         "it changed goal issue-4, HEAD, which only Flow or a person may change",
         "it changed goal issue-4, HEAD, which only Flow or a person may change",
