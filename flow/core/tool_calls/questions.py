@@ -22,6 +22,8 @@ QUESTIONS: dict[Kind, str] = {
     "config": "Change Flow's settings?",
     "init": "Set Flow up again, while a goal is active?",
     "inbox": "Evaluate goals in other repositories, or hide some from you?",
+    "fix": "Mend Flow's set-up here?",
+    "yes": "Say yes in place of you to what Flow would ask?",
     "trust-digest": "Let the caller say which contract is trusted, in place of you?",
     "engine": "Run the commands on another machine?",
     "lifecycle": "Write a goal's state directly?",

@@ -29,8 +29,8 @@ _GLUED = re.compile(r"(?:^|[\s;&|(])\w+=\S*flow[\s\S]*\b(?:goal|trust|lifecycle|
 
 Kind = Literal[
     "confirm", "approve", "amend", "rebase", "trust", "clear", "activate", "create", "claim",
-    "forget", "config", "init", "inbox", "trust-digest", "engine", "lifecycle", "verdict", "files",
-    "settings", "unclear",
+    "forget", "config", "init", "inbox", "fix", "yes", "trust-digest", "engine", "lifecycle",
+    "verdict", "files", "settings", "unclear",
 ]  # fmt: skip
 
 
@@ -93,6 +93,7 @@ _OPTIONS: dict[str, Kind] = {
     "--allowed-signers": "trust-digest",
     "--engine": "engine",
     "--confirm": "confirm",
+    "--fix": "fix",
 }
 
 _READERS = frozenset({
@@ -288,6 +289,8 @@ def _acts_of_flow(words: Sequence[str]) -> list[Act]:
         kind = _VERBS.get((names[0], names[1] if len(names) > 1 else ""), "unclear")
         if len(names) == 1:  # the group's help
             kind = None if any(names[0] == group for group, _ in _VERBS) else "unclear"
+    if kind is None and "--yes" in given:  # gc, evidence verify --forget: Flow asks a person
+        kind = "yes"
     return [*acts, Act(kind, given)] if kind is not None else acts
 
 
