@@ -86,12 +86,15 @@ def status(
     present = CurrentFiles(context, loaded)
     held, settling = _held(context, goal) if goal.after else ((), "")
     protected = proposal = None
+    guards = False
     if goal.status not in TERMINAL:
         proposal = shown_proposal(context, loaded)
         if goal.protected_paths:
             from flow.app.evaluation import protected_files
 
             protected = protected_files.protected_status(context, loaded)
+        if goal.status == "waiting_for_user":
+            guards = guards_changed(context, goal)
     return {
         "goal_id": goal.id,
         "status": goal.status,
@@ -113,7 +116,7 @@ def status(
         "budget": _budget(context, goal),
         "unfinished_write": pending,
         "warnings": list(loaded.warnings),
-        "next": next_step(goal, trusted[0], proposal, protected, settling),
+        "next": next_step(goal, trusted[0], proposal, protected, settling, guards=guards),
     }
 
 
@@ -260,8 +263,13 @@ def next_step(
     proposal: Mapping[str, Any] | None,
     protected: Mapping[str, Any] | None = None,
     settling: str = "",
+    *,
+    guards: bool = False,
 ) -> str:
-    """The one command that moves this goal on; ``settling`` is that of goals that come first."""
+    """The one command that moves this goal on; ``settling`` is that of goals that come first.
+
+    ``guards``: it waits, and git's hooks or settings are not as they were, nor as approved.
+    """
     if goal.status in TERMINAL:
         return f"closed; new work is a new goal: flow goal create NEW --from {goal.id}"
     if goal.status == "draft":
@@ -276,6 +284,11 @@ def next_step(
             "look at the protected files that changed, then: "
             f"flow goal approve {goal.id} protected --by NAME --note TEXT"
         )
+    if guards:
+        return (
+            "look at git's hooks and settings that changed, then: "
+            f"flow goal approve {goal.id} guards --by NAME --note TEXT"
+        )
     waiting = left_to_a_person(goal)
     if waiting:
         return (
@@ -285,6 +298,25 @@ def next_step(
     if goal.status == "waiting_for_user" and settling:
         return settling
     return f"flow goal evaluate {goal.id}"
+
+
+def guards_changed(context: ClosingContext, goal: Goal) -> bool:
+    """Whether git's hooks or settings are neither as at activation nor as approved."""
+    from flow.core.boundary import guards
+
+    run_id = goal.run_id or ""
+    try:
+        recorded = context.baseline(goal, run_id)
+        denied = (*goal.denied_paths, *context.denied_paths)
+        now = context.snapshot(recorded.baseline, denied, None).guards
+        approved = None
+        if not recorded.recorded or guards.any_changed((now,), recorded.baseline.guards):
+            approved = proposals.approved_guards(goal, run_id, context.records)
+    except FlowError:  # an evaluation names the fault
+        return False
+    if guards.unapproved((now,), recorded.baseline.guards, approved):
+        return True
+    return not recorded.recorded and not guards.as_approved(now, recorded.baseline.guards, approved)
 
 
 def left_to_a_person(goal: Goal) -> list[str]:

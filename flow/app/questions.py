@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from flow.app import overview
-from flow.app.evaluation import proposals, protected_files
-from flow.core.boundary import guards
+from flow.app.evaluation import protected_files
 from flow.core.decision.after import holds, sentences
 from flow.core.standing.table import GoalFacts, standing_of
-from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flow.app.evaluation.closing_context import ClosingContext
     from flow.core.goal.loaded import LoadedGoal
-    from flow.core.goal.model import Goal
 
 
 def held_back(context: ClosingContext, loaded: LoadedGoal) -> str:
@@ -36,23 +33,7 @@ def with_questions(context: ClosingContext, loaded: LoadedGoal, facts: GoalFacts
     return facts._replace(
         elsewhere=bool(run_id) and context.elsewhere(run_id),
         protected=protected is not None and not protected["approved"],
-        guards=_guards_changed(context, goal, run_id),
+        guards=overview.guards_changed(context, goal),
         unproved=tuple(overview.left_to_a_person(goal)),
         held="; ".join(sentences(held)),
     )
-
-
-def _guards_changed(context: ClosingContext, goal: Goal, run_id: str) -> bool:
-    """Whether git's hooks or settings are neither as at activation nor as approved."""
-    try:
-        recorded = context.baseline(goal, run_id)
-        denied = (*goal.denied_paths, *context.denied_paths)
-        now = context.snapshot(recorded.baseline, denied, None).guards
-        approved = None
-        if not recorded.recorded or guards.any_changed((now,), recorded.baseline.guards):
-            approved = proposals.approved_guards(goal, run_id, context.records)
-    except FlowError:  # an evaluation names the fault
-        return False
-    if guards.unapproved((now,), recorded.baseline.guards, approved):
-        return True
-    return not recorded.recorded and not guards.as_approved(now, recorded.baseline.guards, approved)

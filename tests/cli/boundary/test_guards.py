@@ -203,3 +203,14 @@ def test_everyday_git_between_evaluate_and_confirm_is_no_alarm(work: GitRepo) ->
     do(work, "git reset -q")
     done = confirm(work, proposal)
     assert done.status == 0, done
+
+
+def test_status_names_the_approval_that_a_goal_waits_for(proposed: tuple[GitRepo, str]) -> None:
+    repo, _ = proposed
+    do(repo, INSTALL["hooks/pre-commit"])
+    assert flow(repo, "goal", "evaluate", "greet").status == 4
+    step = "flow goal approve greet guards --by NAME --note TEXT"
+    assert step in flow(repo, "goal", "status", "greet").stdout
+    assert flow(repo, "goal", "status", "greet", "--json").json["next"].endswith(step)
+    approve(repo)
+    assert "guards" not in flow(repo, "goal", "status", "greet", "--json").json["next"]
