@@ -109,8 +109,8 @@ def _idle_make(
     something, or may have. If nothing was printed (``silent``), the file alone is the sign; beside
     other output the target must have no rule, or no prerequisite that is newer than the file.
     """
-    for make, folder, makefile in _makes(top, check, commands):
-        if make.always:
+    for make, folder, makefile in _makes(top, check.cwd, commands):
+        if make.always or not make.is_task:
             continue
         for goal in make.goals or filter(is_no_product, (first_target(makefile),)):
             path = os.path.join(top, folder, goal)
@@ -127,7 +127,9 @@ def _idle_make(
 def started_lines(top: str, check: Check, commands: Sequence[Sequence[str]]) -> list[str]:
     """The commands in makefiles, ``package.json`` and scripts that ``commands`` ask for."""
     lines: list[str] = []
-    for make, _, makefile in _makes(top, check, commands):
+    for make, _, makefile in _makes(top, check.cwd, commands):
+        if not make.is_task:
+            continue
         for goal in make.goals or filter(None, (first_target(makefile),)):
             lines += recipe_lines(goal, makefile)
     folder = check.cwd
@@ -145,12 +147,23 @@ def started_lines(top: str, check: Check, commands: Sequence[Sequence[str]]) -> 
     return lines
 
 
+def recipes(top: str, cwd: str, words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each command of the recipes that ``words``, a make started in ``cwd``, run, and its folder.
+
+    They are in their makefile's own words; a make inside them is called ``make``.
+    """
+    for make, folder, makefile in _makes(top, cwd, [words]):
+        for goal in make.words or filter(None, (first_target(makefile),)):
+            for line in recipe_lines(goal, makefile):
+                yield folder, line.replace("$(MAKE)", "make").replace("${MAKE}", "make")
+
+
 def _makes(
-    top: str, check: Check, commands: Sequence[Sequence[str]]
+    top: str, cwd: str, commands: Sequence[Sequence[str]]
 ) -> Iterator[tuple[SilentMake, str, str]]:
     """Each make of the command, with its folder below ``top`` and the text of its makefile."""
     for make in silent_makes(commands):
-        folder = os.path.join(check.cwd, make.folder)
+        folder = os.path.join(cwd, make.folder)
         texts = (_source(top, folder, name, unread="") for name in make.makefiles)
         yield make, folder, next(filter(None, texts), "")
 

@@ -9,6 +9,7 @@ import re
 import stat
 import sys
 
+from flow.adapters.attribution.idle_runs import recipes
 from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.adapters.fs import files
 from flow.adapters.git import repository
@@ -164,6 +165,10 @@ class _Checkout:
             self._scripts[folder] = self._read_scripts(folder)
         text = self._scripts[folder].get(name)
         return text if isinstance(text, str) else None
+
+    def recipes(self, folder: str, words: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """The commands that a make runs, each with its folder."""
+        return recipes(self._top, folder, words)
 
     def module_path(self) -> str:
         """The user's own ``PYTHONPATH``."""

@@ -94,9 +94,16 @@ class SilentMake(NamedTuple):
     makefiles: tuple[str, ...]
     """Candidates; the first that exists counts."""
     goals: tuple[str, ...]
-    """Requested targets; empty: the makefile's first target."""
+    """Requested targets that are tasks; if no target is requested, it is the makefile's first."""
     always: bool
     """Whether it runs targets even if files have their names (``-B``)."""
+    words: tuple[str, ...]
+    """The words that may be targets; the values of options are among them."""
+
+    @property
+    def is_task(self) -> bool:
+        """Whether it is asked for a task, or for no target by name."""
+        return bool(self.goals) or not self.words
 
 
 def is_no_product(goal: str) -> bool:
@@ -105,9 +112,9 @@ def is_no_product(goal: str) -> bool:
 
 
 def silent_makes(commands: Sequence[Sequence[str]]) -> list[SilentMake]:
-    """The makes that may have run nothing without printing so (``-s``, also in a makefile).
+    """The makes among ``commands``; ``cd`` sets the folder of the commands after it.
 
-    ``cd`` sets the folder of the commands after it.
+    Each may have run nothing without printing so (``-s``, also in a makefile).
     """
     folder, makes = "", []
     for words in commands:
@@ -119,10 +126,10 @@ def silent_makes(commands: Sequence[Sequence[str]]) -> list[SilentMake]:
         given = words[place + 1 :]
         inside = posixpath.join(folder, *option_values(given, "-C", "--directory"))
         named = (*option_values(given, "-f", "--file"), *option_values(given, "", "--makefile"))
-        goals = tuple(word for word in given if is_no_product(word))
-        if goals or all(word.startswith("-") or "=" in word for word in given):
-            always = any(map(_ALWAYS.fullmatch, given))
-            makes.append(SilentMake(inside, named[:1] or _MAKEFILES, goals, always))
+        targets = tuple(word for word in given if not word.startswith("-") and "=" not in word)
+        goals = tuple(filter(is_no_product, targets))
+        always = any(map(_ALWAYS.fullmatch, given))
+        makes.append(SilentMake(inside, named[:1] or _MAKEFILES, goals, always, targets))
     return makes
 
 

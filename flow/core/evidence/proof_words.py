@@ -27,7 +27,7 @@ from flow.core.masked_exit.shell import base_name, plain_words
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 MOST_PATTERNS = 3000
 """Patterns of one goal, at most; the rest is left out, with a warning."""
@@ -39,6 +39,7 @@ _SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "source", ".")
 _NODE_TOOLS = ("npm", "npx", "pnpm", "pnpx", "yarn", "bun", "bunx")
 """Programs that start another one from ``node_modules/.bin``."""
 _OWN_PROGRAMS = ("node_modules/.bin",)
+_MAKES = ("make", "gmake")
 _PYTHON = re.compile(r"python[0-9.]*$|pypy[0-9.]*$")
 _DEEPEST = 3
 _LONGEST_VARIED = 8192
@@ -76,6 +77,9 @@ class Disk(Protocol):
 
     def script(self, folder: str, name: str) -> str | None:
         """The text of a script in the folder's ``package.json``; None if there is none."""
+
+    def recipes(self, folder: str, words: Sequence[str]) -> Iterable[tuple[str, str]]:
+        """The commands that a make with these words runs, each with its folder."""
 
     def module_path(self) -> str:
         """The user's own ``PYTHONPATH``."""
@@ -127,6 +131,7 @@ class _ProofFinder:
         self._start = "."
         self._searched_for_programs: list[str] = []
         self._variants_left = _MOST_VARIANTS
+        self._recipes: set[tuple[str, str, int]] = set()
         self.patterns: list[str] = []
         self.settings: list[str] = []
         self.searched: dict[str, None] = {}
@@ -187,7 +192,7 @@ class _ProofFinder:
         return self._place(folder, given[0]) or _OUTSIDE
 
     def _inner(self, name: str, words: tuple[str | None, ...], folder: str, depth: int) -> None:
-        """Follow a command inside another one: ``bash -c TEXT``, a script of ``package.json``."""
+        """Follow commands inside another one: ``bash -c TEXT``, those of its project's files."""
         given = [word for word in words[1:] if word is not None]
         if name in _SHELLS:
             for option, text in zip(given, given[1:], strict=False):  # noqa: RUF007
@@ -195,6 +200,12 @@ class _ProofFinder:
                     self._command(text, folder, depth + 1)
         if name == "eval":
             self._command(" ".join(given), folder, depth + 1)
+        if name in _MAKES:
+            for place, recipe in self._disk.recipes(folder, (name, *given)):
+                followed = (posixpath.normpath(place), recipe, depth)
+                if followed not in self._recipes:
+                    self._recipes.add(followed)
+                    self.command(recipe, followed[0], depth + 1)
         called = package_script(words)
         place = self._folder(folder, (called.folder,)) if called and called.folder else folder
         body = self._disk.script(place, called.name) if called is not None else None
@@ -238,7 +249,7 @@ class _ProofFinder:
     def _ecosystems(self, words: tuple[str | None, ...], name: str) -> tuple[str, ...]:
         names = {name, *(base_name(word) for word in words[:4] if word)}
         names = {"python" if _PYTHON.match(each) else each for each in names}
-        if {"make", "gmake"} & names:
+        if names.intersection(_MAKES):
             return tuple(ECOSYSTEMS)
         return tuple(key for key, tools in ECOSYSTEMS.items() if names & set(tools.programs))
 

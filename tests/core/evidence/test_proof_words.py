@@ -35,6 +35,9 @@ class Tree:
         scripts = {("web", "test"): "jest src", ("web", "ci"): "node gates/all.js"}
         return scripts.get((folder, name))
 
+    def recipes(self, folder: str, words: tuple[str, ...]) -> list[tuple[str, str]]:
+        return []
+
     def module_path(self) -> str:
         return "/top/lib:/elsewhere"
 
@@ -359,3 +362,16 @@ def test_no_text_breaks_the_search_or_the_reading() -> None:
         )
         watched([(text, "")], _simple_commands, Tree())  # type: ignore[arg-type]
         read_command(text, parse_shell)
+
+
+def test_makes_in_recipes_are_followed_once() -> None:
+    asked = []
+
+    class Circle(Tree):
+        def recipes(self, folder: str, words: tuple[str, ...]) -> list[tuple[str, str]]:
+            asked.append(words)
+            return [(folder, f"make x{n}; sh run.sh") for n in range(9)]
+
+    found = watched([("make", "")], _simple_commands, Circle())  # type: ignore[arg-type]
+    assert Patterns(found.patterns).first(b"run.sh") is not None
+    assert len(asked) == 1 + 9 + 9
