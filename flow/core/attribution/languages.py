@@ -48,7 +48,6 @@ FORMS = tuple(
         ("swift test", "Executed ", r"\s*Executed <all> tests?, with (?:<skipped> tests? skipped and )?<failed> failures? \(.*", "XCTest: PrintObserver"),
         ("swift test", "Test run with ", r"\S+ Test run with <all> tests?(?: in \d+ suites?)? passed after .*", "swift-testing: console recorder"),
         ("swift test", "Test run with ", r"\S+ Test run with \d+ tests?(?: in \d+ suites?)? failed after .* with <failed> issues?.*", "swift-testing: console recorder"),
-        ("ctest", "% tests passed", r"\d+% tests passed(?:, <failed> tests? failed)? out of <all>", "recorded, ctest 3.25"),
         ("ctest", "No tests were found", r"No tests were found!*", "recorded, ctest 3.25"),
         ("deno test", " passed", r"(?:ok|FAILED) \| <passed> passed(?: \(\d+ steps?\))? \| <failed> failed(?: \(\d+ steps?\))?(?: \| <skipped> ignored)?(?: \(\d+ steps?\))?(?: \| \d+ measured)?(?: \| <skipped2> filtered out)? \(.*\)", "deno: cli/tools/test reporters"),
         ("bats", " tests, ", r"<all> tests?, <failed> failures?(?:, <skipped> skipped)?(?: in .*)?", "bats-core: pretty formatter"),
@@ -64,7 +63,7 @@ FORMS = tuple(
         ("maven", "ests are skipped.", r"\[INFO\] Tests are skipped\.", "maven-surefire: AbstractSurefireMojo"),
         ("maven", "No tests to run.", r"\[INFO\] No tests to run\.", "maven-surefire: AbstractSurefireMojo"),
         ("nextest", " run: ", r" *Summary \[.*\] <all>(?:/\d+)? tests? run: \d+ passed(?: \([^)]*\))?(?:, <failed> failed)?(?:, <errors> (?:exec failed|timed out))?, <skipped> skipped", "nextest: reporter displayer"),
-        ("sbt", "Passed: Total ", r"(?:\[info\] )?Passed: Total <all>, Failed <failed>, Errors <errors>, Passed \d+(?:, (?:Ignored|Skipped|Canceled|Pending) \d+)*", "sbt: TestResultLogger"),
+        ("sbt", "Passed: Total ", r"(?:\[info\] )?Passed: Total \d+, Failed <failed>, Errors <errors>, Passed <passed>(?:, (?:Ignored|Skipped|Canceled|Pending) \d+)*", "sbt: TestResultLogger"),
         ("sbt", "Failed: Total ", r"(?:\[error\] )?Failed: Total <all>, Failed <failed>, Errors <errors>, Passed \d+.*", "sbt: TestResultLogger"),
         ("sbt", "No tests to run for ", r"(?:\[info\] )?No tests to run for .*", "sbt: TestResultLogger.Defaults.printNoTests"),
         ("ginkgo", " Specs in ", r"Ran <all> of \d+ Specs in .*", "ginkgo: default reporter"),
@@ -81,7 +80,7 @@ FORMS = tuple(
         ("dart test", "No tests ran.", r"No tests ran\.", "dart test: expanded reporter"),
         ("zig test", " tests passed.", r"All <passed> tests passed\.", "zig: test_runner"),
         ("behave", " passed, ", r"<passed> scenarios? passed, <failed> failed(?:, <errors> error)?, <skipped> skipped.*", "behave: summary reporter"),
-        ("cucumber", " scenario", r"<all> scenarios? \((?:<failed> failed)?(?:, )?(?:\d+ (?:undefined|ambiguous|pending|skipped), )*(?:\d+ passed)?\)", "cucumber: summary formatter"),
+        ("cucumber", " scenario", r"\d+ scenarios? \((?:<failed> failed)?(?:(?:, )?\d+ (?:undefined|ambiguous|pending|skipped))*(?:(?:, )?<passed> passed)?\)", "cucumber: summary formatter"),
         ("robot", " passed, ", r"<all> tests?, <passed> passed, <failed> failed(?:, <skipped> skipped)?", "robot framework: console output"),
         ("busted", " / ", r"<passed> success(?:es)? / <failed> failures? / <errors> errors? / <skipped> pending : .*", "busted: output handlers"),
         ("lein test", " failures, ", r"<failed> failures, <errors> errors\.", "clojure.test: report :summary"),
@@ -105,6 +104,20 @@ FORMS = tuple(
         ("avocado", "RESULTS", r"RESULTS +: PASS <passed> \| ERROR <errors> \| FAIL <failed> \| SKIP <skipped> \|.*", "avocado: human result"),
         ("kaocha", " assertions, ", r"<all> tests?, \d+ assertions, (?:<errors> errors?, )?(?:<skipped> pending, )?<failed> failures\.", "kaocha: report"),
         ("testthat", "[ FAIL ", r"\[ FAIL <failed> \| WARN \d+ \| SKIP <skipped> \| PASS <passed> \]", "testthat: progress reporter"),
+        ("doctest", "[doctest] test cases:", r"\[doctest\] test cases: +\d+ \| +<passed> passed \| +<failed> failed \| +<skipped> skipped", "doctest (C++): console reporter"),
+        ("doctest", " tests in ", r"<all> tests in \d+ items?\.", "python: doctest, summarize"),
+        ("eunit", "There were no tests to run", r"\s*There were no tests to run\.", "eunit: eunit_tty"),
+        ("alcotest", " run.", r"Test Successful in [\d.]+s\. <all> tests? run\.", "alcotest: pp"),
+        ("ounit", "Ran: ", r"Ran: <all> tests in: [\d.]+ seconds\.", "ounit: OUnitRunner report"),
+        ("zig test", " skipped; ", r"<passed> passed; <skipped> skipped; <failed> failed\.", "zig: test_runner"),
+        ("terraform test", " passed, ", r"(?:Success|Failure)! <passed> passed, <failed> failed(?:, <skipped> skipped)?\.", "terraform: command/views/test"),
+        ("conftest", " exceptions", r"<all> tests?, \d+ passed, \d+ warnings?, <failed> failures?, <errors> exceptions?(?:, <skipped> skipped)?", "conftest: output, standard"),
+        ("forge test", " total tests)", r"Ran \d+ test suites? in .*: <passed> tests passed, <failed> failed, <skipped> skipped \(\d+ total tests\)", "foundry: forge test summary"),
+        ("dbt", "Done. PASS=", r".*Done\. PASS=<passed> WARN=\d+ ERROR=<errors> SKIP=<skipped> .*TOTAL=\d+", "dbt: EndRunResult"),
+        ("pester", "Tests Passed: ", r"Tests Passed: <passed>, Failed: <failed>, Skipped: <skipped>,? .*", "pester 5: Write-PesterReport"),
+        ("nunit", "Test Count: ", r" *Test Count: \d+, Passed: <passed>, Failed: <failed>, Warnings: \d+, Inconclusive: <skipped>, Skipped: <skipped2>", "nunit3-console: ResultReporter"),
+        ("wdio", "Spec Files:", r"Spec Files:\s+(?:<passed> passed, )?(?:\d+ retries, )?(?:<failed> failed, )?(?:<skipped> skipped, )?\d+ total .*", "webdriverio: cli interface"),
+        ("cocotb", "** TESTS=", r".*\*\* TESTS=\d+ PASS=<passed> FAIL=<failed> SKIP=<skipped> .*", "cocotb: regression"),
         ("nx", "No tasks were run", r"\s*(?:> )?NX +No tasks were run.*", "nx: run-command"),
         ("turbo", "No tasks were executed", r"\s*(?:WARNING +)?No tasks were executed as part of this run\.", "turborepo: run summary"),
         ("lerna", "No packages found with", r"lerna \w+ (?:run )?No packages found with .*", "lerna: commands/run"),
@@ -133,6 +146,11 @@ BLOCKS = (
     MultilineReport("ava", r"  (?P<n>\d{1,9}) (?P<word>tests? passed|tests? failed|tests? skipped|tests? todo|known failures?|uncaught exceptions?)", {"tests passed": "passed", "test passed": "passed", "tests failed": "failed", "test failed": "failed", "uncaught exception": "errors", "uncaught exceptions": "errors", "tests skipped": "skipped", "test skipped": "skipped", "tests todo": "skipped", "test todo": "skipped", "known failure": "skipped", "known failures": "skipped"}, "ava: default reporter"),
     MultilineReport("meson", r"(?P<word>Ok|Expected Fail|Fail|Unexpected Pass|Skipped|Ignored|Timeout): {2,}(?P<n>\d{1,9})\s*", {"Ok": "passed", "Expected Fail": "skipped", "Fail": "failed", "Unexpected Pass": "failed", "Skipped": "skipped", "Ignored": "skipped", "Timeout": "errors"}, "meson: mtest", frozenset(("Ok", "Fail"))),
     MultilineReport("stestr", r" - (?P<word>Passed|Skipped|Expected Fail|Unexpected Success|Failed): (?P<n>\d{1,9})", {"Passed": "passed", "Skipped": "skipped", "Expected Fail": "skipped", "Unexpected Success": "failed", "Failed": "failed"}, "stestr: subunit_trace"),
+    MultilineReport("automake", r"# (?P<word>TOTAL|PASS|SKIP|XFAIL|FAIL|XPASS|ERROR): +(?P<n>\d{1,9})", {"PASS": "passed", "SKIP": "skipped", "XFAIL": "skipped", "FAIL": "failed", "XPASS": "failed", "ERROR": "errors"}, "automake: am/check.am", frozenset(("TOTAL", "PASS"))),
+    MultilineReport("dejagnu", r"# of (?P<word>expected passes|unexpected failures|unexpected successes|expected failures|known failures|unresolved testcases|untested testcases|unsupported tests)\t+(?P<n>\d{1,9})", {"expected passes": "passed", "unexpected failures": "failed", "unexpected successes": "failed", "expected failures": "skipped", "known failures": "skipped", "unresolved testcases": "errors", "untested testcases": "skipped", "unsupported tests": "skipped"}, "dejagnu: framework.exp, log_summary"),
+    MultilineReport("lit", r"  (?P<word>Excluded|Skipped|Unsupported|Passed|Passed With Retry|Expectedly Failed|Unresolved|Timed Out|Failed|Unexpectedly Passed) *: +(?P<n>\d{1,9}) \([\d.]+%\)", {"Excluded": "skipped", "Skipped": "skipped", "Unsupported": "skipped", "Passed": "passed", "Passed With Retry": "passed", "Expectedly Failed": "skipped", "Unresolved": "errors", "Timed Out": "errors", "Failed": "failed", "Unexpectedly Passed": "failed"}, "llvm lit: display, print_results"),
+    MultilineReport("uvu", r"  (?P<word>Total|Passed|Skipped): +(?P<n>\d{1,9})", {"Passed": "passed", "Skipped": "skipped"}, "uvu: run", frozenset(("Total", "Passed", "Skipped"))),
+    MultilineReport("chainsaw", r"- (?P<word>Passed|Failed|Skipped) +tests (?P<n>\d{1,9})", {"Passed": "passed", "Failed": "failed", "Skipped": "skipped"}, "chainsaw: commands/test"),
     MultilineReport("dotnet test", r" {4,6}(?P<word>Passed|Failed|Skipped): (?P<n>\d{1,9})", {"Passed": "passed", "Failed": "failed", "Skipped": "skipped"}, "vstest: console logger, minimal"),
 )  # fmt: skip
 _compiled: dict[str, re.Pattern[str]] = {}
@@ -193,17 +211,39 @@ def _counted(form: MultilineReport, counts: Mapping[str, int]) -> Iterator[Summa
     yield Summary(form.runner, sums["passed"] + failed, sums["skipped"], quote[:120], failed)
 
 
+_CTEST = r"\d+% tests passed(?:, (?P<failed>\d{1,9}) tests? failed)? out of (?P<all>\d{1,9})"
+_CTEST_SKIPPED = r"\t *\d+ - .+ \(Skipped\).*"
+
+
+def ctest(lines: Sequence[str]) -> Iterator[Summary]:
+    """``100% tests passed, 0 tests failed out of 2``; skipped tests are among those that passed.
+
+    They are named below it (recorded, ctest 3.25).
+    """
+    skipped = 0
+    for line in reversed(lines):
+        if "(Skipped)" in line:
+            skipped += _pattern(_CTEST_SKIPPED).fullmatch(line) is not None
+        match = _pattern(_CTEST).fullmatch(line) if "% tests passed" in line else None
+        if match is not None:
+            failed = int(match["failed"] or 0)
+            ran = max(int(match["all"]) - skipped, failed)
+            yield Summary("ctest", ran, skipped, line, failed)
+            skipped = 0
+
+
 def tap(lines: Sequence[str]) -> Iterator[Summary]:
     """Reports of the Test Anything Protocol: a plan ``1..3``, then lines ``ok 1``, ``not ok 2``.
 
-    A runner's own counts (node) may be read as well; they give the same figures.
+    A runner's own counts (node) may be read as well; they give the same figures. A suite of node
+    is no test: it is ``ok`` with no test in it, too.
     """
     plans = [number_of(line[3:]) for line in lines if line[:3] == "1.."]
     planned = [plan for plan in plans if plan is not None]
     if not planned:
         return
-    passed = failed = skipped = 0
-    for line in lines:
+    passed = failed = skipped = suites = 0
+    for index, line in enumerate(lines):
         good = line.startswith("ok ")
         if not good and not line.startswith("not ok "):
             continue
@@ -213,9 +253,11 @@ def tap(lines: Sequence[str]) -> Iterator[Summary]:
         directive = text.rpartition("# ")[2][:4].lower() if "# " in text else ""
         if directive in ("skip", "todo"):
             skipped += 1
+        elif good and "  type: 'suite'" in lines[index + 1 : index + 4]:
+            suites += 1
         else:
             passed, failed = passed + good, failed + (not good)
-    if passed + failed + skipped == sum(planned):
+    if passed + failed + skipped + suites == sum(planned):
         quote = f"{passed} ok, {failed} not ok, {skipped} skipped"
         yield Summary("TAP", passed + failed, skipped, quote, failed)
 

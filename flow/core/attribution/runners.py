@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 
-from flow.core.attribution.languages import blocks, number_of, one_line, tap
+from flow.core.attribution.languages import blocks, ctest, number_of, one_line, tap
 from flow.core.attribution.reading import Summary
 from flow.startup.typing import TYPE_CHECKING
 
@@ -313,7 +313,8 @@ def go_json(lines: Sequence[str]) -> Iterator[Summary]:
 
 
 READERS: tuple[Callable[[Sequence[str]], Iterator[Summary]], ...] = (
-    pytest, unittest, jest, vitest, mocha, cargo, go, go_json, one_line, blocks, tap,
+    pytest, unittest, jest, vitest, mocha, cargo, go, go_json, one_line, blocks, ctest,
+    tap,
 )  # fmt: skip
 
 ONE_REPORT = frozenset(("pytest", "py.test", "jest", "vitest", "mocha"))
