@@ -510,6 +510,14 @@ HIJACKS = {
     "MAVEN_OPTS": "-Xmx1g -DskipTests",
     "RUBYOPT": "-r./hijack",
     "NPM_CONFIG_SCRIPT_SHELL": "/bin/true",
+    "npm_config_usage": "true",
+    "NPM_CONFIG_WORKSPACES": "true",
+    "SKIP": "mypy,pytest",
+    "SHELLCHECK_OPTS": "-e SC2086",
+    "SCONSFLAGS": "-n",
+    "TF_CLI_ARGS_test": "-filter=none",
+    "LUA_INIT_5_4": "os.exit(0)",
+    "SBT_OPTS": "-Xmx1g -Dtest.skip=true",
     "VSTestTestCaseFilter": "x",
     "GTEST_FILTER": "-*",
     "GIT_DIR": "/nowhere",
@@ -535,6 +543,7 @@ def test_a_hijacked_environment_changes_nothing(scene: Scene, name: str) -> None
 STAYS = {
     "GOFLAGS": "-mod=mod -tags=unit", "NODE_OPTIONS": "--max-old-space-size=4096",
     "RUSTC_WRAPPER": "/opt/bin/sccache", "MAVEN_OPTS": "-Xmx1g", "TOXENV": "py312",
+    "JAVA_OPTS": "-Xmx1g -Djava.awt.headless=true",
     "RUBYOPT": "-rbundler/setup",
 }  # fmt: skip
 
