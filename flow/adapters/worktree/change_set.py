@@ -78,6 +78,7 @@ def snapshot(
             written=_written(scan),
             submodules=tuple(sorted(name for walk in scan.walks for name in walk.checked_out())),
             emptied=tuple(scan.emptied),
+            set_aside=tuple(sorted(name for walk in scan.walks for name in walk.set_aside_names())),
         )
         if any(change.real is not None for change in now.changes):
             from flow.adapters.worktree.links import behind_links

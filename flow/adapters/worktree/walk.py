@@ -81,6 +81,8 @@ class Walk:
         self.submodules: dict[bytes, repository.Repo] = {}
         self.untouched: set[bytes] = set()
         """Submodules that are not checked out."""
+        self.set_aside: list[bytes] = []
+        """Untracked folders that ignore themselves, and that no rule of the checkout ignores."""
         self.problems: list[str] = []
         self.unsettled = False
         """Whether something changed meanwhile: another walk may help."""
@@ -163,6 +165,10 @@ class Walk:
     def checked_out(self) -> list[str]:
         """The submodules that are checked out, as paths below the top level."""
         return [self.name(path) for path in self.submodules]
+
+    def set_aside_names(self) -> list[str]:
+        """The folders that ignore themselves, as paths below the top level."""
+        return [self.name(path) for path in self.set_aside]
 
     def holds(self, path: bytes) -> bool:
         """Whether ``path``, or something below it, is compared: tracked, or not ignored."""
@@ -338,8 +344,10 @@ class Walk:
             for path in folders:
                 if path in self.untouched:
                     self._list(path, following, deeper)
-                elif ignored[path + b"/"] or ignores_itself(self._top + path):
+                elif ignored[path + b"/"]:
                     self._within_ignored(path)
+                elif ignores_itself(self._top + path):
+                    self._set_aside(path)
                 elif level < _DEEP:
                     self._list(path, following, deeper)
                 else:
@@ -368,7 +376,7 @@ class Walk:
         while folders:
             current = folders.pop()
             if current != folder and ignores_itself(self._top + current):
-                self._within_ignored(current)
+                self._set_aside(current)
             else:
                 self._list(current, files, folders)
 
@@ -394,6 +402,10 @@ class Walk:
             self._examine(path, status, self.ignored_files, self.ignored_others)
         else:
             self._examine(path, status, self.files, self.others)
+
+    def _set_aside(self, folder: bytes) -> None:
+        self.set_aside.append(folder)
+        self._within_ignored(folder)
 
     def _within_ignored(self, folder: bytes) -> None:
         """Walk an ignored folder only if a denied pattern's literal part enters it."""

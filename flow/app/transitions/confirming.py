@@ -21,6 +21,7 @@ from flow.core.decision.details import judged_figures
 from flow.core.evidence.model import GENERAL_LIMITATIONS, Evidence
 from flow.core.evidence.proof import ProofChange, ProofFile
 from flow.core.goal import ids
+from flow.core.text.display import names
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -162,6 +163,9 @@ def question(
         snapshot, baseline, allowed=goal.allowed_paths, denied=denied, own_files=own, inside=False
     )
     unknown = [f"the files cannot be looked at: {problem}" for problem in snapshot.problems]
+    unseen = bounds.unseen_folders(snapshot)
+    if unseen:
+        unknown.append(f"folders that ignore themselves are not looked at: {names(unseen, 5)}")
     history = _trusted_contracts(port, goal.id)
     steps, gaps = contract_steps(loaded, history, port.amendments(run_id))
     proof = _proof_change(context, goal, baseline, snapshot)

@@ -200,6 +200,8 @@ class Snapshot(NamedTuple):
     """The submodules that are not checked out, as changes for the check of protected files."""
     behind: Mapping[str, str] = {}
     """path → digest of ignored files that new symlinks lead to and no other field holds."""
+    set_aside: tuple[str, ...] = ()
+    """The untracked folders that ignore themselves, and that no rule of the checkout ignores."""
 
 
 def entry_digest(entry: ContentState | None) -> str:

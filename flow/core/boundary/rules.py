@@ -19,6 +19,7 @@ from flow.core.boundary.changes import (
 )
 from flow.core.boundary.globs import Globs, literal_pattern, path_bytes, why_not
 from flow.core.boundary.guards import guards_changed
+from flow.core.boundary.leftovers import is_harmless
 from flow.core.layout import PLUGIN_SCORES, REPORTS_DIR, TEMP_DIGITS, TEMP_PREFIX, journal_base
 from flow.core.text.display import names
 from flow.errors import Fault, in_file
@@ -285,7 +286,7 @@ def boundary_report(
         status="inconclusive" if problems else "outside" if violations else "inside",
         violations=() if problems else tuple(violations),
         by_products=tuple(by_products),
-        warnings=_warnings(by_products, denied, baseline),
+        warnings=_warnings(by_products, unseen_folders(snapshot), denied, baseline),
         problems=problems,
         guards_changed=() if problems else guards_changed(baseline.guards, snapshot.guards),
         inside=() if problems else tuple(allowed_ones),
@@ -383,13 +384,27 @@ def _where_seen(change: PathChange) -> str:
     return ", ".join(places)
 
 
+def unseen_folders(snapshot: Snapshot) -> tuple[str, ...]:
+    """The folders that ignore themselves and may hold what a run rests on.
+
+    Caches, build folders and ``.venv``, which tools make so, are left out.
+    """
+    return tuple(
+        folder
+        for folder in snapshot.set_aside
+        if not is_harmless(f"{folder}/x.py", "100644") and folder.rpartition("/")[2] != ".venv"
+    )
+
+
 def _warnings(
-    by_products: Sequence[str], denied: Sequence[str], baseline: Baseline
+    by_products: Sequence[str], unseen: Sequence[str], denied: Sequence[str], baseline: Baseline
 ) -> tuple[str, ...]:
     warnings = []
     if by_products:
         shown = names(by_products, 5)
         warnings.append(f"left by Flow's own commands and not counted: {shown}")
+    if unseen:
+        warnings.append(f"not looked at, as they ignore themselves: {names(unseen, 5)}")
     late = [pattern for pattern in denied if pattern not in baseline.denied]
     if late and baseline.base_commit is not None:
         warnings.append(

@@ -199,3 +199,16 @@ def test_a_declared_report_that_is_staged_or_edited_counts(reported: GitRepo) ->
     reported.git("add", "r.xml")
     done = flow(reported, "goal", "evaluate", "greet", "--json")
     assert done.status == 3, done.json
+
+
+def test_folders_that_ignore_themselves_are_named(work: GitRepo) -> None:
+    """Nothing in them counts, so code that a test rests on can lie there without a change."""
+    assert flow(work, *GOAL, "--criterion", "AC1: x :: test -f src/lib/x.py").status == 0
+    for folder in ("src/lib", "plug", "a/b/c/d/e/f/g/h/i", ".venv", ".ruff_cache", "build"):
+        work.write(f"{folder}/.gitignore", "*\n")
+        work.write(f"{folder}/x.py", "x = 1\n")
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    named = "a/b/c/d/e/f/g/h/i, plug, src/lib"
+    assert f"not looked at, as they ignore themselves: {named}" in done.json["warnings"]
+    unknown = done.json["proposed_transition"]["confirm"]["unknown"]
+    assert f"folders that ignore themselves are not looked at: {named}" in unknown
