@@ -292,6 +292,13 @@ def _declaration(node: Any, depth: int) -> ShellNode:
     return ShellNode("declare", tuple(assignments) or (rest,))
 
 
+def _unset(node: Any, depth: int) -> ShellNode:
+    """``unset NAME``: the variable is empty from then on."""
+    gone = [_node_text(child) for child in _named_children(node) if child.type == "variable_name"]
+    empty = [ShellNode("assign", (), (name, ""), source=(name, "")) for name in gone]
+    return ShellNode("declare", tuple(empty)) if empty else _declaration(node, depth)
+
+
 def _redirected(node: Any, depth: int) -> ShellNode:
     statement: ShellNode | None = None
     writes: list[str] = []
@@ -462,7 +469,7 @@ _READERS: dict[str, Callable[[Any, int], ShellNode]] = {
     "variable_assignment": _assignment,
     "variable_assignments": _assignment,
     "declaration_command": _declaration,
-    "unset_command": _declaration,
+    "unset_command": _unset,
     "redirected_statement": _redirected,
     "if_statement": _if_node,
     "while_statement": _while_node,

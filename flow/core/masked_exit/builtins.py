@@ -42,6 +42,8 @@ class Builtins:
         self.returns: list[set[State]] = []
         self.loops: list[tuple[set[State], set[State]]] = []  # left by break, and by continue
         self.retry = False
+        self.before: int | None = None
+        """In a trap on EXIT the status before it, which a plain ``exit`` keeps."""
 
     def node(self, node: ShellNode, states: States) -> States:
         """The states after a construct."""
@@ -70,7 +72,7 @@ class Builtins:
     def _given(self, command: ShellNode, state: State) -> set[State]:
         """The states with the status that is the argument of ``exit`` or ``return``."""
         if len(command.words) < 2:
-            return {state}
+            return {state if self.before is None else state._replace(status=self.before)}
         ends: set[State] = set()
         for value in word_values(command.words[1], command.source[1], state.lookup()):
             if value == ANY or value.startswith(JOB):

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     States = frozenset[State]
 
 _REPORTS = (".xml", ".json")
+_UNHEARD = frozenset(("-0", "-CONT", "-SIGCONT", "-CHLD", "-WINCH", "-URG"))
+"""Signals that end no shell."""
 _SETS = re.compile(r"([A-Za-z_]\w*)\s*(\+\+|--|(?:<<|>>|[-+*/%|&^:])?=(?!=))")
 _ASKS = frozenset(("--version", "-V", "--help", "-h"))
 _LISTS = _ASKS | {
@@ -120,7 +122,7 @@ class Commands(Builtins):
         functions = dict(state.functions)
         if name in functions and name == words[0]:
             return self._call(functions[name], command, state)
-        if name == "kill" and "$$" in command.source:
+        if name == "kill" and "$$" in command.source and _UNHEARD.isdisjoint(words):
             caught = any(event not in ("EXIT", "ERR") for event, _ in state.traps)
             self.exits |= with_status(state, (0, 1) if caught else (1,))
             return ()

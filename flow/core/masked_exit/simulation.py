@@ -51,6 +51,7 @@ def process(
             found |= {end, *with_status(end, (1,))}
         else:
             trap = Shell(run, depth, tested)
+            trap.before = end.status
             through = trap.node(run.bodies[number], frozenset((end._replace(traps=()),)))
             found |= trap.exits | {after._replace(status=end.status) for after in through}
     return found
@@ -253,7 +254,8 @@ class Shell(Commands):
         name, word, source = node.words[0] or "", node.words[1], node.source[1]
         for state in states:
             for after in self._substituted(node, state):
-                values = word_values(word, source, state.lookup())
+                array = source.startswith("(")
+                values = [UNKNOWN] if array else word_values(word, source, state.lookup())
                 if node.parts and after.runner_end == FAILED != state.runner_end and LAST in source:
                     values = [TOLD]
                 for value in values:

@@ -27,6 +27,7 @@ _MOST = 256
 """Combinations of values that are examined, at most."""
 _REFERENCE = re.compile(r"\$(\?|!|\w+|\{\w+\}|\{PIPESTATUS\[\d\]\})")
 _ARITHMETIC = re.compile(r"\$\(\((.{1,200}?)\)\)")
+_DEFAULT = re.compile(r"\$\{(\w+):-([\w.]*)\}")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ def _texts(text: str, known: Lookup) -> list[str]:
     whole = _REFERENCE.fullmatch(text)
     if whole is not None:
         return [known.get(whole[1].strip("{}"), UNKNOWN)]
+    default = _DEFAULT.fullmatch(text)
+    if default is not None:
+        return [known.get(default[1], UNKNOWN) or default[2]]
     arithmetic = _ARITHMETIC.fullmatch(text)
     if arithmetic is not None:
         return numbers(arithmetic[1], known)

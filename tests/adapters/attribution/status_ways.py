@@ -316,6 +316,12 @@ pytest; read x < /dev/null; true
 pytest; type ls
 pytest; hash -r
 pytest; unset x
+pytest; rc=$?; unset rc; exit $rc
+pytest; rc=$?; exit ${nope:-0}
+pytest; a=(0 $?); exit $a
+pytest || kill -0 $$
+pytest || kill -CONT $$
+trap 'rm -f x; exit 0' EXIT; pytest
 pytest; export x=1
 pytest; declare x
 pytest; set -- a
@@ -349,6 +355,10 @@ pytest; coproc true
 """.strip().split("\n")
 
 KEPT = r"""
+pytest || rc=1; exit ${rc:-0}
+pytest || rc=$?; exit "${rc:-0}"
+trap 'rm -f x; exit' EXIT; pytest
+trap 'rm -f x; exit' EXIT; pytest; exit
 case $(pytest > /dev/null; echo $?) in 0) ;; *) exit 1;; esac
 case "$(pytest >&2; echo $?)" in 0) echo ok;; *) exit 1;; esac
 for x in $(echo a b); do pytest || exit 1; done
