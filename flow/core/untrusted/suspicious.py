@@ -85,8 +85,6 @@ _ESCAPED = re.compile(
 )
 _CODES = re.compile(r"(?:\b\d{2,3}\b[ ,;]{1,2}){15,}\d{2,3}\b")
 _SPACED = re.compile(r"(?:\b\w[ ._*-]{1,3}){8,}\w\b")
-_LEAST_ESCAPES = 6
-"""Least number of escaped characters in a line that is decoded."""
 
 
 def _decoded(line: str) -> Iterator[str]:
@@ -102,7 +100,7 @@ def _decoded(line: str) -> Iterator[str]:
     for match in _HEX.finditer(line):
         digits = re.sub(r"\\x|0x|[^0-9A-Fa-f]", "", match.group())
         yield from _decoded_texts(bytes.fromhex, digits)
-    if len(_ESCAPED.findall(line)) >= _LEAST_ESCAPES:
+    if _ESCAPED.search(line):
         yield _ESCAPED.sub(_character, line)
     for match in _CODES.finditer(line):
         yield "".join(chr(int(code)) for code in re.findall(r"\d+", match.group()))
