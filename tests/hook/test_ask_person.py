@@ -101,6 +101,7 @@ LOUD = [
     ("Bash", {"command": "echo {} > .claude/settings.json"}),
     ("Write", {"file_path": "@/.flow/goals/g.goal.yaml", "content": "x"}),
     ("Write", {"content": "x", "file_path": "@/.claude/settings.local.json"}),
+    ("Write", {"content": "x", "file_path": "@/.claude/flow-state/goal-trust.jsonl"}),
     ("Edit", {"file_path": "@/src/../.flow/x", "old_string": "a", "new_string": "b"}),
     ("Write", {"file_path": "@/link/goals/g.goal.yaml", "content": "x"}),
     ("Write", {"file_path": "@/file-link", "content": "x"}),

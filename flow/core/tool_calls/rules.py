@@ -10,6 +10,7 @@ calls get no opinion, so that an agent can work for hours without a question.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from posixpath import join, normpath
 
 from flow.core.masked_exit.shell import plain_words
@@ -148,7 +149,7 @@ def acts_in_shell(text: str) -> tuple[Act, ...]:
 def acts_on_path(path: str) -> tuple[Act, ...]:
     """The acts of a tool that writes to ``path`` (absolute, links resolved)."""
     parts = path.split("/")
-    if ".flow" in parts:
+    if ".flow" in parts or (".claude", "flow-state") in pairwise(parts):
         return (Act("files"),)
     folder, name = parts[-2:] if len(parts) > 1 else ("", path)
     settings = folder == ".claude" and name.startswith("settings")
@@ -180,7 +181,7 @@ def acts_in_folder(folder: str, text: str) -> tuple[Act, ...]:
 def _acts_of_writing(folder: str, segment: str) -> list[Act]:
     """The acts of a command that may write into the folder that it runs in."""
     parts = folder.split("/")
-    if ".flow" in parts:
+    if ".flow" in parts or (".claude", "flow-state") in pairwise(parts):
         return [Act("files")]
     settings = parts[-1] == ".claude" and re.search(r"settings|[*?]", segment)
     return [Act("settings")] if settings else []

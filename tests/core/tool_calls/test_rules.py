@@ -179,6 +179,8 @@ def test_any_text_has_an_answer(text: str) -> None:
     [
         ("/r/.flow/goals/g.goal.yaml", "files"),
         ("/r/.flow/x", "files"),
+        ("/srv/u/.claude/flow-state/goal-trust.jsonl", "files"),
+        ("/srv/u/flow-state/x", None),
         ("/r/.claude/settings.json", "settings"),
         ("/r/.claude/settings.flow.local.json", "settings"),
         ("/srv/u/.claude/settings.local.json", "settings"),
