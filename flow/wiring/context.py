@@ -9,6 +9,7 @@ from flow.adapters.fs import files
 from flow.adapters.fs.state_folder import ensure_below, state_dir
 from flow.adapters.git.find import find_repo
 from flow.core import layout
+from flow.core.goal import ids
 from flow.errors import FlowError, InputError
 from flow.startup.contexts import suppress
 from flow.startup.once import once
@@ -40,6 +41,10 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Goal
     from flow.core.settings import LoadedSettings
     from flow.core.tool_calls.speaker import Speaker
+
+
+CLOSING_WAIT = 2.0
+"""Seconds that a confirmation waits for an evaluation of the goal to end."""
 
 
 class Context:
@@ -259,7 +264,16 @@ class Context:
             broken=lambda run_id: self.verification.broken(run_id),  # noqa: PLW0108  # few ask
             elsewhere=self.elsewhere,
             troubles=lambda: tuple(self.run_record.troubles),
+            await_evaluation=self.await_evaluation,
         )
+
+    def await_evaluation(self, goal_id: str) -> None:
+        """Wait until no evaluation of a goal runs; raises :class:`LockTimeout` if one goes on."""
+        from flow.adapters.fs import locks
+
+        lock = layout.evaluation_lock(ids.goal_id(goal_id))
+        with locks.exclusive(self.top, lock, timeout=CLOSING_WAIT, quick=True):
+            pass
 
     def persons_context(self) -> ClosingContext:
         """The context of a person's move: its record names the person as an approval's does."""

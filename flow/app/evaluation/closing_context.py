@@ -46,6 +46,8 @@ class ClosingContext(NamedTuple):
     """Whether a run was recorded in another checkout, and not in this one."""
     troubles: Callable[[], Sequence[str]] = lambda: ()
     """Why something recorded before does not count."""
+    await_evaluation: Callable[[str], None] = lambda _id: None
+    """Waits until no evaluation of a goal runs: its own commands are not a person's word."""
 
     @property
     def ledger(self) -> ClosingLedger:

@@ -95,8 +95,9 @@ def confirm(
 
     ``how`` names the command (``flow goal confirm``); without a ``word`` it is the user's, and
     has no note. Raises :class:`StaleProposal`, which says what moved, and why earlier records do
-    not count if they do not.
+    not count if they do not, and :class:`LockTimeout` while an evaluation of the goal runs.
     """
+    context.await_evaluation(goal_id)
     context.ledger.finish(goal_id)
     refuse_broken(context, goal_id)
     try:

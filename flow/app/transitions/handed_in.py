@@ -73,6 +73,7 @@ def update_lifecycle(
         from flow.app.transitions import closing  # most blocks close nothing
 
         context = port.closing_context()
+        context.await_evaluation(goal_id)
         context.ledger.finish(goal_id)
         closing.refuse_stale(context, goal_id)
         closing.refuse_broken(context, goal_id)

@@ -199,8 +199,9 @@ def approve(context: ClosingContext, goal_id: str, about: str, word: PersonsWord
 
     ``about`` is the criterion's id, ``guards`` or ``protected``. Returns the sidecar's path. A
     criterion with a command is never approved: its exit code speaks (SPEC 3, step 6). A goal that
-    waited for a person goes on.
+    waited for a person goes on. Raises :class:`LockTimeout` while an evaluation of the goal runs.
     """
+    context.await_evaluation(goal_id)
     path = _recorded_approval(context, goal_id, about, word)
     if context.records.goal(goal_id).goal.status == PAUSED_STATUS:
         with suppress(StateError):  # somebody moved it first; the approval stands all the same

@@ -144,7 +144,8 @@ def _in_other_languages() -> Iterator[str]:
         yield rf"{ignore}.{{0,60}}?{rules}|{rules}.{{0,60}}?{ignore}|{answer}.{{0,40}}?{good}"
     for language in UNSPACED:
         ignore, rules, answer, good = (f"(?:{_stem_pattern(words)})" for words in language)
-        yield rf"{ignore}.{{0,20}}{rules}|{rules}.{{0,20}}{ignore}|{answer}.{{0,10}}{good}|{good}.{{0,10}}{answer}"
+        yield rf"{ignore}.{{0,20}}{rules}|{rules}.{{0,20}}{ignore}"
+        yield rf"{answer}.{{0,10}}{good}|{good}.{{0,10}}{answer}"
 
 
 def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:

@@ -449,3 +449,38 @@ def test_an_answer_that_is_no_text_is_kept_visible(work: GitRepo) -> None:
     shown = flow(work, "goal", "status", "strict").stdout
     assert "\x1b" not in shown
     assert "read " in shown
+
+
+def test_a_command_that_is_evaluated_confirms_nothing(repo: GitRepo) -> None:
+    """Its script may be the agent's own, and nobody is asked before what a script starts."""
+    scene.start(repo)
+    word = repo.path.parent / "proposal"
+    word.write_text("")
+    helper = f"{ROOT}/bin/flow-goal-record.sh"
+    block = repo.path.parent / "achieved.yaml"
+    block.write_text("status: achieved\nturns_evaluated: 1\n")
+    repo.write(
+        "src/check.sh",
+        f'[ -s {word} ] || exit 0\n{ROOT}/bin/flow goal confirm greet --proposal "$(cat {word})"\n'
+        f"{helper} --update-lifecycle --goal-id greet --lifecycle-file {block}\nexit 0\n",
+    )
+    scene.create(repo, criterion="AC1: x :: sh src/check.sh")
+    first = flow(repo, "goal", "evaluate", "greet", "--json")
+    proposal = first.json["proposed_transition"]["proposal_id"]
+    word.write_text(proposal)
+    second = scene.flow_started(repo, "goal", "evaluate", "greet", "--json")
+    assert scene.status(repo) == "active"
+    assert second.json["verdict"] == "achieved"
+    done = flow(repo, "goal", "confirm", "greet", "--proposal", proposal)
+    assert (done.status, scene.status(repo)) == (0, "achieved")
+
+
+def test_a_command_that_is_evaluated_approves_nothing(repo: GitRepo) -> None:
+    scene.start(repo)
+    approve = "goal approve greet AC2 --by Boss --note fine --yes"
+    repo.write("src/check.sh", f"{ROOT}/bin/flow {approve}\nexit 0\n")
+    more = ("--fuzzy", "AC2: nice", "--evidence", "AC2: src/greet.txt")
+    scene.create(repo, "greet", *more, criterion="AC1: x :: sh src/check.sh")
+    scene.flow_started(repo, "goal", "evaluate", "greet", "--json")
+    assert "Boss" not in flow(repo, "goal", "status", "greet").stdout
+    assert flow(repo, *approve.split()).status == 0
