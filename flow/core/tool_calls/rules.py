@@ -276,6 +276,10 @@ def _acts_of_flow(words: Sequence[str]) -> list[Act]:
         for option, kind in _OPTIONS.items()
         if word.partition("=")[0] == option
     ]
+    for option, value in pairwise((*given, "")):
+        name, _, inside = option.partition("=")
+        if name == "--until":  # a command that `flow goal wait` runs
+            acts += acts_in_shell(inside or value)
     names = [word for word in given if not word.startswith("-")]
     if not names or "--help" in given or "-h" in given:
         return acts

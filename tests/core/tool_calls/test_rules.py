@@ -37,6 +37,8 @@ ASKED = {
     "flow goal evaluate g --allowed-signers f": "trust-digest",
     "flow goal evaluate g --engine dask://h:1": "engine",
     "flow goal evaluate g --confirm": "confirm",
+    "flow goal wait g --until 'flow goal clear g'": "clear",
+    "flow goal wait g --until='sleep 9; flow goal clear g' --follow": "clear",
     "bin/flow-goal-record.sh --update-lifecycle --goal-id g": "lifecycle",
     "flow-record-verdict.sh --run-id r --verdict-file v": "verdict",
     "flow verdict record --run-id r": "verdict",
