@@ -19,7 +19,7 @@ from flow.core.boundary.changes import (
 )
 from flow.core.boundary.globs import Globs, literal_pattern, path_bytes, why_not
 from flow.core.boundary.guards import guards_changed
-from flow.core.boundary.leftovers import is_harmless
+from flow.core.boundary.harmless_names import is_harmless
 from flow.core.layout import PLUGIN_SCORES, REPORTS_DIR, TEMP_DIGITS, TEMP_PREFIX, journal_base
 from flow.core.text.display import names
 from flow.errors import Fault, in_file
@@ -28,6 +28,8 @@ from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+_ENVIRONMENTS = (".venv", "venv", ".env", "env")
+"""Usual names of virtual environments; ``venv`` of Python 3.13 lets them ignore themselves."""
 _WRITTEN_BY_PEOPLE = (".flow/rubrics/", ".flow/runners.yaml/")
 
 
@@ -387,12 +389,13 @@ def _where_seen(change: PathChange) -> str:
 def unseen_folders(snapshot: Snapshot) -> tuple[str, ...]:
     """The folders that ignore themselves and may hold what a run rests on.
 
-    Caches, build folders and ``.venv``, which tools make so, are left out.
+    Caches, build folders and virtual environments, which tools make so, are left out.
     """
     return tuple(
         folder
         for folder in snapshot.set_aside
-        if not is_harmless(f"{folder}/x.py", "100644") and folder.rpartition("/")[2] != ".venv"
+        if not is_harmless(f"{folder}/x.py", "100644")
+        and folder.rpartition("/")[2] not in _ENVIRONMENTS
     )
 
 

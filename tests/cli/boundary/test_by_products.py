@@ -204,7 +204,7 @@ def test_a_declared_report_that_is_staged_or_edited_counts(reported: GitRepo) ->
 def test_folders_that_ignore_themselves_are_named(work: GitRepo) -> None:
     """Nothing in them counts, so code that a test rests on can lie there without a change."""
     assert flow(work, *GOAL, "--criterion", "AC1: x :: test -f src/lib/x.py").status == 0
-    for folder in ("src/lib", "plug", "a/b/c/d/e/f/g/h/i", ".venv", ".ruff_cache", "build"):
+    for folder in ("src/lib", "plug", "a/b/c/d/e/f/g/h/i", ".venv", "venv", ".ruff_cache", "build"):
         work.write(f"{folder}/.gitignore", "*\n")
         work.write(f"{folder}/x.py", "x = 1\n")
     done = flow(work, "goal", "evaluate", "greet", "--json")
