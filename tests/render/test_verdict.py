@@ -346,7 +346,7 @@ def failing(count: int, lines: int = 15) -> tuple[dict[str, Any], VerdictDetails
 def test_sixty_lines_of_output_are_shown_in_all() -> None:
     lines = verdict(*failing(6)[:1], AT_80, failing(6)[1])
     assert sum(line.startswith("line ") for line in lines) == 60
-    assert "AC5, AC6: flow evidence show AC5" in lines
+    assert "AC5, AC6: flow evidence show AC5 --goal g" in lines
 
 
 @pytest.mark.parametrize(("output", "count"), [("failed", 2), ("all", 5), ("none", 0)])

@@ -128,7 +128,8 @@ def _named_evidence(goals: Goals, run_id: str, goal_id: str | None, name: str) -
     if evidence is None:
         capital = name.upper()
         if ids.CRITERION_ID.fits(capital):
-            every = f"a criterion's letters are capital ones: flow evidence show {capital}"
+            typed = f"flow evidence show {capital} --run-id {run_id}"
+            every = f"a criterion's letters are capital ones: {typed}"
         recorded = (sidecar.id for sidecar in goals.records.evidence(run_id)[0])
         raise at_key("EVIDENCE", evidence_id).not_found(
             f"run {run_id} has no usable evidence {evidence_id}"

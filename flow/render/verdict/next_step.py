@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.core.decision.explain import JUDGED, beside_rows, in_words
 from flow.core.decision.verdict import CriterionResult
 from flow.core.layout import HOOK_FILES
-from flow.core.text.display import names, visible
+from flow.core.text.display import names
 from flow.errors import PATHS, cut_list, more_than
 from flow.render.screen import Column, Styled, mark_of
 from flow.render.text import show
@@ -96,7 +96,7 @@ def next_steps(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
     yield "next", hint
     explained = [row for row in sheet.worst_first if is_explained(row) and sheet.of(row).output]
     if explained and explained[0].get("evidence_ref"):
-        yield "more", f"flow evidence show {visible(str(explained[0].get('criterion_id')))}"
+        yield "more", sheet.evidence_of(explained[0].get("criterion_id"))
 
 
 def _short(sheet: VerdictSheet, line: str) -> str:

@@ -38,6 +38,11 @@ class VerdictSheet(NamedTuple):
         """The id for the end of a command, after a blank; empty if it is left out."""
         return f" {visible(self.goal_id)}" if self.named and self.goal_id else ""
 
+    def evidence_of(self, criterion_id: object) -> str:
+        """The command that shows the newest evidence of a criterion."""
+        goal = f" --goal{self.name}" if self.name else ""
+        return f"flow evidence show {visible(str(criterion_id))}{goal}"
+
     @property
     def every(self) -> str:
         """The command that shows the full verdict."""

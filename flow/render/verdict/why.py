@@ -43,7 +43,7 @@ def explanations(sheet: VerdictSheet, output: Shown) -> list[str]:
         lines += _block(sheet, row, tail)
     left_out += [str(row.get("criterion_id")) for row in rows[PATHS:]]
     if left_out:
-        command = sheet.person(f"flow evidence show {visible(left_out[0])}")
+        command = sheet.person(sheet.evidence_of(left_out[0]))
         lines.append(f"{names(left_out, 10)}: {command}")
     return lines
 

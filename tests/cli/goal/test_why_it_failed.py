@@ -46,7 +46,7 @@ def test_the_last_lines_of_each_required_criterion_that_did_not_pass(work: GitRe
     assert next(line for line in lines if "── AC1" in line).endswith(" last 15 of 40")
     assert block(lines, "AC3") == ["it printed nothing"]
     assert "fine" not in lines
-    assert lines[-1] == "more   flow evidence show AC1"
+    assert lines[-1] == "more   flow evidence show AC1 --goal greet"
 
 
 def test_output_is_plain_and_hostile_text_is_visible(work: GitRepo) -> None:
@@ -131,6 +131,19 @@ def test_files_outside_come_with_lines_that_do_it(work: GitRepo) -> None:
 
 
 # --- evidence show ------------------------------------------------------------------------------
+
+
+def test_the_line_for_more_works_beside_another_goal(work: GitRepo) -> None:
+    goal(work, "AC1: a :: exit 1")
+    goal(work, "AC1: b :: exit 1", name="other")
+    label, *more = shlex.split(evaluate(work, "other")[-1])
+    assert label == "more"
+    shown = flow(work, *more[1:])
+    assert (shown.status, shown.stdout.splitlines()[0][:21]) == (0, "✗ AC1  failed, exit 1")
+    small = flow(work, "evidence", "show", "ac1", "--goal", "other").stderr
+    line = re.search(r"capital ones: flow (.*)\)", small)
+    assert line is not None
+    assert flow(work, *shlex.split(line[1])).status == 0
 
 
 def test_a_criterion_names_its_newest_evidence(work: GitRepo) -> None:
