@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from itertools import count
 
 from flow.adapters.fs import inputs
@@ -14,6 +13,7 @@ from flow.core.amendment.requested import RequestedChanges
 from flow.core.drafting.completing import with_schema_line
 from flow.core.layout import GOAL_LIMIT
 from flow.core.text import display
+from flow.core.text.shell_quote import shell_option
 from flow.errors import ALL, InputError, cut_list
 from flow.render.contract_change import contract_change
 from flow.startup.typing import TYPE_CHECKING
@@ -147,13 +147,12 @@ def _edited(
 
 def _typed_line(goal_id: str, args: argparse.Namespace) -> str:
     """The command line of the same call, for a caller that has asked a person."""
-    words = ["flow", "goal", "amend", goal_id]
+    words = [f"flow goal amend {goal_id}"]
     for option, _, _ in _REPEATABLE:
-        for value in getattr(args, option[2:]) or ():
-            words += [option, value]
+        words += [shell_option(option, value) for value in getattr(args, option[2:]) or ()]
     words += ["--edit"] if args.edit else []
-    words += ["--file", "F" if args.file == "-" else args.file] if args.file else []
-    return f"{shlex.join(words)} --yes"
+    words += [shell_option("--file", "F" if args.file == "-" else args.file)] if args.file else []
+    return " ".join([*words, "--yes"])
 
 
 def _show_amended(plan: AmendmentPlan, document: dict[str, object], out: Output) -> None:

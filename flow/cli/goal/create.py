@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 
 from flow.adapters.baseline import pinned
 from flow.adapters.contracts import formats
@@ -18,6 +17,7 @@ from flow.core.drafting.proposals import suggested_name
 from flow.core.drafting.specifications import read_specification
 from flow.core.goal import ids
 from flow.core.text.display import visible
+from flow.core.text.shell_quote import shell_argument, shell_option
 from flow.errors import FlowError, at_key
 from flow.render import creating
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -241,14 +241,14 @@ def _unclear_criteria(drafted: Mapping[str, Any], texts: Sequence[str]) -> tuple
 
 def _typed_line(args: argparse.Namespace) -> str:
     """The call, as a person types it at a terminal."""
-    words = ["flow", "goal", "create", *([args.ID] if args.ID else [])]
+    words = ["flow goal create", *([shell_argument(args.ID)] if args.ID else [])]
     for name in ("file", *_WORDS, "base"):
         value = getattr(args, name)
         option = "--from" if name == "old" else f"--{name.replace('_', '-')}"
         for given in value if isinstance(value, list) else [value]:
             shown = "F" if (name, given) == ("file", "-") else str(given)
-            words += [option, shown] if given else []
-    return shlex.join(words)
+            words += [shell_option(option, shown)] if given else []
+    return " ".join(words)
 
 
 def _goal_words(args: argparse.Namespace) -> Words:

@@ -10,7 +10,7 @@ from flow.core.boundary.changes import LINK, REGULAR
 from flow.core.boundary.globs import literal_pattern
 from flow.core.layout import HOOK_FILES
 from flow.core.text.display import visible
-from flow.core.text.shell_quote import shell_argument
+from flow.core.text.shell_quote import shell_argument, shell_option
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -88,17 +88,13 @@ def outside_advice(
     files = tuple(outside_file(violation, base_commit) for violation in violations)
     openable = [violation.path for violation in violations if violation.openable]
     patterns, folders = _patterns(openable)
-    words = " ".join(map(_allowing, patterns))
+    words = " ".join(shell_option("--allow", pattern) for pattern in patterns)
     return OutsideAdvice(
         files,
         f"flow goal amend {goal_id} {words}" if patterns else "",
         folders,
         tuple(violation.path for violation in violations if not violation.openable),
     )
-
-
-def _allowing(pattern: str) -> str:
-    return f"--allow{'=' if pattern.startswith('-') else ' '}{shell_argument(pattern)}"
 
 
 def outside_file(violation: Violation, base_commit: str | None) -> OutsideFile:

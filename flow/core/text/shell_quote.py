@@ -24,6 +24,11 @@ def shell_argument(text: str) -> str:
     return text if text and _PLAIN.issuperset(text) else shell_word(text)
 
 
+def shell_option(name: str, value: str) -> str:
+    """An option and its value as they are typed; with ``=`` if the value looks like an option."""
+    return f"{name}{'=' if value.startswith('-') else ' '}{shell_argument(value)}"
+
+
 def _escaped(char: str) -> str:
     if char in "\\'":
         return f"\\{char}"

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flow.core.text.display import visible
-from flow.core.text.shell_quote import as_flow_runs, shell_word
+from flow.core.text.shell_quote import as_flow_runs, shell_option, shell_word
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,3 +77,11 @@ def test_the_line_goes_where_the_command_runs(tmp_path: Path) -> None:
     line = as_flow_runs('basename "$PWD"', "a b")
     assert run("bash", line, tmp_path) == (0, b"a b\n")
     assert as_flow_runs("true", ".") == "bash -o pipefail -c 'true' </dev/null"
+
+
+@pytest.mark.parametrize(
+    ("value", "typed"),
+    [("src/a.py", "--allow src/a.py"), ("-a b", "--allow='-a b'"), ("a\nb", "--allow $'a\\nb'")],
+)
+def test_an_option_keeps_its_value(value: str, typed: str) -> None:
+    assert shell_option("--allow", value) == typed
