@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -96,7 +97,9 @@ def test_a_blocked_goal_can_be_set_aside(repo: GitRepo, home: Path, capfd: Captu
 def test_without_a_reason_that_is_said(reason: tuple[str, ...], repo: GitRepo) -> None:
     paused(scene.create(scene.start(repo)), *reason, **AGENT)
     text = scene.flow(repo, "goal", "status", "greet").stdout
-    assert "paused by the agent, who gave no reason" in text
+    assert re.search(r"\npaused     the agent, [^“]*, gave no reason\n\n", text)
+    listed = scene.flow(repo, "goal", "list").stdout
+    assert "paused by the agent, who gave no reason" in listed
 
 
 # --- the agent's last message ------------------------------------------------------------------

@@ -9,6 +9,7 @@ import pytest
 
 from flow.app.evaluation import recording
 from flow.core import instant
+from flow.core.stop.pause import ARRIVED, WAITS, Pause
 from flow.errors import PATHS
 from flow.render.goal import history
 from flow.render.goal.history import history_lines
@@ -165,6 +166,47 @@ def test_no_foreign_text_moves_the_terminal() -> None:
     for columns in (None, 80):
         for line in shown(*events, columns=columns):
             assert not [mark for mark in "\x1b\x07\u202e\n\t\x9b" if mark in line], line
+
+
+@pytest.mark.parametrize(
+    ("moved", "lines"),
+    [
+        ({"to": "active", "reason": "resumed: AC2 was approved"}, []),
+        ({"to": "active", "reason": "resumed to be paused: hard"}, []),
+        ({"to": "active", "reason": "resumed by a person"}, ["   sam resumed it"]),
+        (
+            {"to": "active", "reason": "resumed, as said"},
+            ["   sam resumed it", "“resumed, as said”"],
+        ),
+        ({"to": "cancelled", "reason": "cleared by a person"}, ["○  sam cancelled it"]),
+        (
+            {"to": "waiting_for_user", "reason": "paused by a person, who gave no reason"},
+            ["   sam paused it"],
+        ),
+        (
+            {"to": "waiting_for_ci", "reason": f"{WAITS}make ci"},
+            ["   it waits until this exits 0: make ci"],
+        ),
+        (
+            {"to": "active", "reason": f"{ARRIVED}make ci"},
+            ["   what it waited for is there: make ci"],
+        ),
+    ],
+)
+def test_what_flow_wrote_is_not_quoted_as_a_persons_words(
+    moved: dict[str, Any], lines: list[str]
+) -> None:
+    told = event("transition", by="sam", **{"from": "waiting_for_user"}, **moved)
+    begun = event("created", to="draft")
+    rows = [line.removeprefix("09:06  ").strip() for line in shown(begun, told)[3:-2]]
+    assert rows == [line.strip() for line in lines]
+
+
+def test_a_pause_without_a_reason_quotes_nobody() -> None:
+    for by in ("a person", "the agent"):
+        pause = Pause(f"paused by {by}, who gave no reason", "sam", None, DAY)
+        assert (pause.words, pause.sentence()) == ("", "paused by sam, who gave no reason")
+    assert Pause("hard", "sam", "agent", DAY).sentence() == 'paused by the agent: "hard"'
 
 
 def test_what_it_leaves_out_is_what_an_evaluation_writes() -> None:

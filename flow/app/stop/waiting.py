@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flow.core.stop.pause import ARRIVED, WAITS
 from flow.core.text import display
 from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Protocol
@@ -48,7 +49,7 @@ def wait(port: WaitPort, goal_id: str, until: str, seconds: float) -> tuple[Goal
             _go_on(port, goal.id, words)
         return port.load(goal_id).goal, True, words
     port.waits.write(goal.id, {"until": until})
-    port.shift(goal.id, "waiting_for_ci", f"waits until this exits 0: {until}"[:500])
+    port.shift(goal.id, "waiting_for_ci", f"{WAITS}{until}"[:500])
     return port.load(goal_id).goal, False, words
 
 
@@ -76,5 +77,5 @@ def _ask(port: WaitPort, until: str, seconds: float) -> tuple[bool, str]:
     result = port.attempt(until, seconds)
     shown = display.visible(until)[:200]
     if result.outcome == "passed":
-        return True, f"what it waited for is there: {shown}"
+        return True, f"{ARRIVED}{shown}"
     return False, f"not there yet ({result.result}): {shown}"

@@ -14,7 +14,7 @@ from flow.core import layout
 from flow.core.drafting.defaults import not_trusted
 from flow.core.evidence.model import APPROVER, ONLY_WORD, evidence_document
 from flow.core.goal.lifecycle import NonTerminal, check_move
-from flow.core.stop.pause import PAUSED_STATUS, Pause
+from flow.core.stop.pause import PAUSED_STATUS, Pause, recorded_reason
 from flow.core.text import display
 from flow.core.text.near import did_you_mean
 from flow.core.tool_calls.speaker import is_agent
@@ -140,7 +140,7 @@ def pause_goal(
     waits for a person already keeps its status, and the pause is recorded all the same, once.
     ``reason`` may be empty.
     """
-    reason = reason.strip() or f"paused by {_mover(context)}, who gave no reason"
+    reason = recorded_reason(reason, _mover(context))
     context.ledger.finish(goal_id)
     loaded = context.records.goal(goal_id)
     goal = loaded.goal

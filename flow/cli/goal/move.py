@@ -67,7 +67,7 @@ def _activate(args: argparse.Namespace, out: Output) -> int:
 
 _PAUSED_FROM = {
     "waiting_for_user": " It waited for a person already.",
-    "waiting_for_ci": " It waited for CI, and no longer does.",
+    "waiting_for_ci": " It waited for a command, and no longer does.",
     "blocked": " It was blocked: what is outside its paths still is.",
 }
 """Other effects of a pause, by the goal's status before it."""

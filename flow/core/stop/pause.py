@@ -1,4 +1,4 @@
-"""A paused goal: who paused it, when, and why. Values only."""
+"""A paused goal: who paused it, when, and why; and the reasons of one that waits. Values only."""
 
 from __future__ import annotations
 
@@ -12,6 +12,18 @@ REASON_LIMIT = 500
 """Characters of a reason that are shown."""
 PAUSED_STATUS: Literal["waiting_for_user"] = "waiting_for_user"
 """The status of a paused goal, and of others that wait for a person."""
+
+_REASON_LESS = ("paused by ", ", who gave no reason")
+"""Start and end of the reason that the record has where nobody gave one."""
+WAITS = "waits until this exits 0: "
+"""Start of the reason of a goal that waits for a command."""
+ARRIVED = "what it waited for is there: "
+"""Start of the reason of a goal that has waited and goes on."""
+
+
+def recorded_reason(reason: str, who: str) -> str:
+    """The reason for the record: ``reason``, or that ``who`` gave none."""
+    return reason.strip() or who.join(_REASON_LESS)
 
 
 class Pause(NamedTuple):
@@ -27,9 +39,18 @@ class Pause(NamedTuple):
         """The user, or the agent if the command came from an agent's shell."""
         return "the agent" if self.said_from == "agent" else visible(self.by) or "a person"
 
+    @property
+    def words(self) -> str:
+        """The reason in the words of the one who paused it; empty if none was given."""
+        start, end = _REASON_LESS
+        given = not (self.reason.startswith(start) and self.reason.endswith(end))
+        return self.reason if given else ""
+
     def sentence(self) -> str:
-        """``paused by the agent: "the reason"``."""
-        return f'paused by {self.who}: "{clip(visible(self.reason), REASON_LIMIT)}"'
+        """``paused by the agent: "the reason"``, or that no reason was given."""
+        if not self.words:
+            return self.who.join(_REASON_LESS)
+        return f'paused by {self.who}: "{clip(visible(self.words), REASON_LIMIT)}"'
 
     def to_document(self) -> dict[str, Any]:
         """The value in ``status --json``."""

@@ -6,7 +6,7 @@ import time
 
 from flow.core import instant
 from flow.core.stop.past import asked_by
-from flow.core.stop.pause import pause_of
+from flow.core.stop.pause import ARRIVED, WAITS, pause_of
 from flow.core.stop.turns import has_turn
 from flow.core.text.display import clip, visible
 from flow.errors import PATHS, more_than
@@ -28,6 +28,11 @@ _LEFT_OUT = ("evidence", "evidence-discounted", "evidence-archived")
 """Types of events that are only about evidence."""
 RESUMED = "resumed for evaluation"
 """Reason of a status change that the following turn implies."""
+_IMPLIED = (RESUMED, "resumed: ", "resumed to be ")
+"""Starts of the reasons that Flow gives for a change of status that the entry beside it implies."""
+_OWN_REASONS = ("resumed by a person", "resumed by the agent", "cleared by a person")
+"""Reasons that Flow writes where nobody gave one. They are nobody's words, so no quote shows them.
+"""
 
 
 class Entry(NamedTuple):
@@ -101,7 +106,7 @@ def entries_of(events: Sequence[Event], notes: Mapping[str, str | None]) -> list
     place: dict[object, int] = {}
     for event in events:
         kind = str(event.get("type"))
-        if kind in _LEFT_OUT or event.get("reason") == RESUMED:
+        if kind in _LEFT_OUT or _is_implied(event):
             continue
         turn = event.get("turn") if has_turn(event) else None
         if kind == "stop" and turn in place:
@@ -116,6 +121,11 @@ def entries_of(events: Sequence[Event], notes: Mapping[str, str | None]) -> list
         entry = _TELL.get(kind, _other)(event)
         entries.append(entry._replace(note=entry.note or str(note or "")))
     return entries
+
+
+def _is_implied(event: Event) -> bool:
+    """Whether an evaluation, an approval, a pause or a closing made the goal active by the way."""
+    return event.get("type") == "transition" and str(event.get("reason")).startswith(_IMPLIED)
 
 
 def _turn(event: Event) -> Entry:
@@ -170,9 +180,12 @@ def _moved(event: Event) -> Entry:
     to, reason = str(event.get("to")), event.get("reason")
     pause = pause_of(event)
     if pause is not None:
-        return _entry(event, "", f"{pause.who} paused it", pause.reason)
+        return _entry(event, "", f"{pause.who} paused it", pause.words)
     if event.get("proposal_id"):  # by a limit of the loop; ``to`` is the interim status
         return _entry(event, "", f"failed is proposed: {show(reason)}")
+    if str(reason).startswith((WAITS, ARRIVED)):
+        return _entry(event, "", f"it {reason}" if to == "waiting_for_ci" else str(reason))
+    reason = "" if reason in _OWN_REASONS else reason
     if to == "active" and event.get("from") != "draft":
         return _entry(event, "", f"{_actor(event)} resumed it", reason)
     words = {"cancelled": "cancelled it", "active": "activated it", "failed": "closed it as failed"}

@@ -174,8 +174,9 @@ def _people(document: Document, screen: Screen) -> list[str]:
     lines = []
     if document.get("paused"):
         pause = Pause(**document["paused"])
-        lines.append(screen.labelled("paused", f"{pause.who}, {screen.at(pause.at)}"))
-        lines += words_of({"note": pause.reason}, screen)
+        silent = "" if pause.words else ", gave no reason"
+        lines.append(screen.labelled("paused", f"{pause.who}, {screen.at(pause.at)}{silent}"))
+        lines += words_of({"note": pause.words}, screen)
     newest = {act["about"]: act for act in document["approvals"]}
     for act in list(newest.values())[-FEW:]:
         about = names(act["paths"], FEW) or visible(act["about"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flow.core.chain.closing_record import PLACES
 from flow.core.decision.details import VerdictDetails
 from flow.core.goal.lifecycle import TERMINAL
+from flow.core.stop.pause import Pause
 from flow.core.text.display import clip, names
 from flow.core.text.shell_quote import shell_argument
 from flow.render.goal.standing import criterion_meaning
@@ -54,9 +55,9 @@ def to_do(report: GoalReport) -> Markup | None:
         text = "This page was read from a file that was exported elsewhere; this checks that file."
         return _box("work", "The record of another machine", check_line(report), text)
     if status.get("paused"):
-        pause = status["paused"]
-        quote = tag("blockquote", str(pause["reason"])) if pause.get("reason") else None
-        when = tag("p", f"Paused by {pause.get('by') or 'an agent'}, ", moment(str(pause["at"])))
+        pause = Pause(**status["paused"])
+        quote = tag("blockquote", pause.words) if pause.words else None
+        when = tag("p", f"Paused by {pause.who}, ", moment(pause.at))
         return _box("you", "Waits for you", f"flow goal resume {report.goal_id}", when, quote)
     if proposal and proposal["live"]:
         asks = join(

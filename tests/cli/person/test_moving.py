@@ -64,7 +64,7 @@ def test_every_move_says_who_what_and_what_comes_next(repo: GitRepo) -> None:
     ("before", "sentence"),
     [
         ("waiting_for_user", "It waited for a person already."),
-        ("waiting_for_ci", "It waited for CI, and no longer does."),
+        ("waiting_for_ci", "It waited for a command, and no longer does."),
         ("blocked", "It was blocked: what is outside its paths still is."),
         ("paused", "It was paused already."),
     ],

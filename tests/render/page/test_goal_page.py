@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from flow.core.report import RecordChain
+from flow.core.stop.pause import Pause
 from flow.render.page.goal import goal_page
 from flow.render.page.style import STYLE
 from tests.render.page.scenes import report, stamp
@@ -122,9 +123,9 @@ ACT = {
             "Waits for you flow goal confirm strict-dates Shows what changed",
         ),
         (
-            {"paused": {"by": "agent", "at": stamp(13), "reason": "tests/ is protected"}},
+            {"paused": Pause("tests/ is protected", "sam", "agent", stamp(13)).to_document()},
             "paused",
-            "Waits for you flow goal resume strict-dates",
+            "Waits for you flow goal resume strict-dates Paused by the agent",
         ),
         (
             {"trusted": False, "next": f"read the contract, then: flow trust record {ID}"},
