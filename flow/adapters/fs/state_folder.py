@@ -237,10 +237,12 @@ def check_owner(path: str, status: os.stat_result, mode: str) -> None:
             f"use a folder of your own: set {VARIABLE}, or give it to yourself with chown",
         )
     if stat.S_IMODE(status.st_mode) & 0o022:
+        from flow.core.text.shell_quote import shell_argument  # few folders are refused
+
         raise _refused(
             path,
             f"may be written by others (mode {stat.S_IMODE(status.st_mode):04o})",
-            f"check what is in it, then: chmod {mode} {show(path)}",
+            f"check what is in it, then: chmod {mode} {shell_argument(path)}",
         )
 
 

@@ -226,9 +226,11 @@ def _foreign(repo: Repo) -> str | None:
         except OSError as error:
             return f"{path} cannot be looked at: {error.strerror}"
         if owner not in me and not _called_safe(repo.top):
+            from flow.core.text.shell_quote import shell_argument  # few meet another user's folder
+
             return (
                 f"{path} belongs to another user (uid {owner}); git refuses it too, until you say: "
-                f"git config --global --add safe.directory {repo.top}"
+                f"git config --global --add safe.directory {shell_argument(repo.top)}"
             )
     return None
 

@@ -27,6 +27,7 @@ from flow.adapters.setup.doctor_report import DoctorReport, journal_dir
 from flow.adapters.user_state.trust import LEDGER
 from flow.core import layout
 from flow.core.text.display import names as named
+from flow.core.text.shell_quote import shell_argument
 from flow.errors import FlowError, LockTimeout
 from flow.startup.typing import TYPE_CHECKING
 from flow.version import __version__
@@ -221,7 +222,7 @@ def _private(report: DoctorReport, path: str, mode: int, *, fix: bool) -> None:
     report.found(
         f"{path} has mode {now:04o}",
         "other users of this machine can read what you trust, or change it",
-        f"chmod {mode:o} {path}",
+        f"chmod {mode:o} {shell_argument(path)}",
         fixable=status.st_uid == os.geteuid(),
     )
 

@@ -11,6 +11,7 @@ from flow.adapters.git.run import environment
 from flow.adapters.process.tool import run_tool
 from flow.adapters.worktree import guards as worktree_guards
 from flow.core.text.display import names
+from flow.core.text.shell_quote import shell_argument
 from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
 
@@ -119,7 +120,7 @@ def _settings(report: DoctorReport, repo: Repo) -> None:
                 report.found(
                     f"this repository sets {key}={value[:100]}",
                     why,
-                    f"{ok}git config --{scope} --unset-all {key}",
+                    f"{ok}git config --{scope} --unset-all {shell_argument(key)}",
                 )
 
 

@@ -16,6 +16,7 @@ from flow.adapters.user_state import settings
 from flow.core import layout
 from flow.core.setting_keys import KEYS
 from flow.core.settings import DEFAULT
+from flow.core.text.shell_quote import shell_argument
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
 
@@ -99,10 +100,11 @@ def pre_push(
     path = os.path.join(str(checkout.repo.common_dir), PRE_PUSH)
     report.fact("pre-push hook", f"starts {program}")
     if program is None or git_hook.hook_script(program) != data:
+        shown = shell_argument(path)
         report.found(
             f".git/{PRE_PUSH} is not as Flow wrote it",
             "nobody knows whether it still stops a push",
-            f"look at it; to have Flow's again: rm {path} && flow init --git-hook pre-push",
+            f"look at it; to have Flow's again: rm {shown} && flow init --git-hook pre-push",
             mark="undecided",
         )
         return True

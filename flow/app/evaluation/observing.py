@@ -24,6 +24,7 @@ from flow.core.boundary.globs import Globs, path_bytes
 from flow.core.evidence.model import Subject
 from flow.core.goal.model import NO_BRANCH, Goal
 from flow.core.text import display
+from flow.core.text.shell_quote import shell_argument
 from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING
 
@@ -114,7 +115,7 @@ def refuse_other_branch(goal: Goal, branch: str | None) -> None:
         raise at_key("scope.branch", goal.branch).wrong_state(
             f"goal {goal.id} belongs to branch {display.visible(goal.branch)}, "
             f"and {display.visible(branch)} is checked out",
-            f"git switch {display.visible(goal.branch)}; where that branch was renamed: "
+            f"git switch {shell_argument(goal.branch)}; where that branch was renamed: "
             f"flow goal amend {goal.id} --edit, with the new scope.branch",
             code="wrong_branch",
         )

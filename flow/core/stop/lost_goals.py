@@ -11,6 +11,7 @@ from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.goal.model import Goal, GoalSummary, is_of_branch
 from flow.core.text.display import visible
+from flow.core.text.shell_quote import shell_argument
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ class Loss(NamedTuple):
 class _LossMessage(NamedTuple):
     """The message for a kind of loss. ``by_hand``: an edit caused it, and an agent can undo it.
 
-    ``{file}``, ``{now}``, ``{before}`` and ``{id}`` are filled in.
+    ``{file}``, ``{now}``, ``{before}``, ``{id}`` and ``{branch}`` are filled in; the last one is
+    ``before`` as a word for a shell.
     """
 
     description: str
@@ -133,7 +135,7 @@ LOSS_MESSAGES: Mapping[LossKind, _LossMessage] = {
         "it cannot be judged: {now}", "put Flow's own files back, or say plainly what is wrong"
     ),
     "switched": _LossMessage(
-        "it belongs to branch {before}, not to {now}", "git switch {before}", False
+        "it belongs to branch {before}, not to {now}", "git switch {branch}", False
     ),
     "claimed": _LossMessage(
         "session {now} claimed it and has never stopped here; it is judged here",
@@ -168,6 +170,7 @@ def loss_remedy(loss: Loss) -> str:
 def _filled_text(text: str, loss: Loss) -> str:
     values = {"now": loss.now, "before": loss.before, "id": loss.goal_id}
     shown = {key: visible(value)[:300] for key, value in values.items()}
+    shown["branch"] = shell_argument(loss.before)
     return text.format(file=layout.goal_file(loss.goal_id), **shown)
 
 

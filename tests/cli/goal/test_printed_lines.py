@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from flow.core.stop.lost_goals import Loss, loss_remedy
+from flow.core.text.shell_quote import shell_argument
 from tests.support import GitRepo, scene
 from tests.support.scene import flow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 ODD_PATTERNS = ("-dash", "it's", "two\nlines", "$HOME `x`", "*")
 
@@ -41,3 +44,36 @@ def test_the_line_of_a_refused_amendment_asks_for_the_same(work: GitRepo) -> Non
     assert refused.status == 4
     line = refused.json["error"]["remedy"].partition("a caller who asked one: flow ")[2]
     assert amended(work, typed(line))[-len(ODD_PATTERNS) :] == [*ODD_PATTERNS]
+
+
+def run(repo: GitRepo, line: str) -> None:
+    subprocess.run(["bash", "-ec", line], cwd=repo.path, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("branch", ["it's-$HOME", "a&b;c", "(x)"])
+def test_the_line_to_the_goals_branch_is_one_that_a_shell_takes(branch: str, repo: GitRepo) -> None:
+    scene.start(repo).git("switch", "-qc", branch)
+    scene.create(repo).commit("a goal")
+    repo.git("switch", "-qc", "other")
+    refused = flow(repo, "goal", "evaluate", "greet", "--json")
+    run(repo, refused.json["error"]["remedy"].partition("; where that branch")[0])
+    assert repo.git("branch", "--show-current").strip() == branch
+    loss = Loss("greet", "switched", "other", branch)
+    assert loss_remedy(loss) == f"git switch {shell_argument(branch)}"
+
+
+def test_doctors_line_for_a_mode_is_one_that_a_shell_takes(
+    work: GitRepo, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = home / "it's $mine"
+    (home / "flow-state").rename(state)
+    monkeypatch.setenv("FLOW_STATE_DIR", str(state))
+    trust = state / "goal-trust.jsonl"
+    trust.chmod(0o640)
+    (finding,) = flow(work, "doctor", "--json").json["findings"]
+    run(work, finding["do"])
+    assert trust.stat().st_mode & 0o777 == 0o600
+    state.chmod(0o777)
+    refused = flow(work, "trust", "list", "--json")
+    run(work, refused.json["error"]["remedy"].partition("then: ")[2])
+    assert flow(work, "trust", "list").status == 0

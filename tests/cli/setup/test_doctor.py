@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.adapters.git import run as git_run
+from flow.core.text.shell_quote import shell_argument
 from tests.support import ROOT, scene
 from tests.support.scene import ended, flow, step
 
@@ -98,6 +99,7 @@ def test_a_hook_that_was_changed_is_left_alone(ready: GitRepo) -> None:
     (finding,) = findings(ready, "--fix")
     assert "not as Flow wrote it" in finding["what"]
     assert ready.read(HOOK) == text
+    assert f"rm {shell_argument(str(ready.path / HOOK))} && " in finding["do"]
 
 
 def test_the_missing_line_is_mended(ready: GitRepo) -> None:
