@@ -45,11 +45,12 @@ def _record_verdict(args: argparse.Namespace, out: Output) -> int:
 def _show_verdict(args: argparse.Namespace, out: Output) -> int:
     context = Context()
     goals = Goals(context)
-    run_id, _ = run_of_goal(goals, args.run_id, args.ID, "flow verdict show")
+    run_id, goal_id = run_of_goal(goals, args.run_id, args.ID, "flow verdict show")
     document = goals.previous_verdict(run_id)
     if document is None:
         raise at_key("run", run_id).not_found(
-            f"run {run_id} has no readable verdict", "evaluate the goal: flow goal evaluate ID"
+            f"run {run_id} has no readable verdict",
+            f"evaluate the goal: flow goal evaluate {goal_id or 'ID'}",
         )
     newest = goals.records.newest_turn(run_id, str(document.get("goal_id")))
     if is_handed_in(document, newest):

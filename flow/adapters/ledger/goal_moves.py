@@ -180,6 +180,6 @@ def refuse_terminal(goal_id: str, status: str) -> None:
     if status in TERMINAL or status not in STATUSES:
         raise at_key("lifecycle.status", status).wrong_state(
             f"an evaluation or a move may not make goal {goal_id} {status}",
-            "a final status needs a person: flow goal confirm",
+            f"a final status needs a person: flow goal confirm {goal_id}",
             code="refused_transition",
         )

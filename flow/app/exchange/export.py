@@ -152,7 +152,7 @@ def gather_record(
     if wrong:
         raise in_file(loaded.file).wrong_state(
             f"the record of goal {goal.id} does not hold together: {'; '.join(wrong)}",
-            "nothing is exported that the evidence does not say; see flow goal history",
+            f"nothing is exported that the evidence does not say; see flow goal history {goal.id}",
             code="inconsistent",
         )
     return record
@@ -228,7 +228,7 @@ def _closed_at(sources: ExportSources, loaded: LoadedGoal, run_id: str) -> str |
     if at is None:
         raise in_file(layout.goal_file(goal.id), "lifecycle.status", goal.status).wrong_state(
             f"goal {goal.id} says that it is {goal.status}, and no event of run {run_id} says so",
-            "only a status that Flow itself wrote is exported; see flow goal history",
+            f"only a status that Flow itself wrote is exported; see flow goal history {goal.id}",
             code="inconsistent",
         )
     if not sources.closed(loaded, run_id, at):

@@ -62,6 +62,6 @@ def forget(port: ClaimPort, goal_id: str, note: NoteEvent) -> None:
     if left is None or not port.checkout_notes.forget(goal_id):
         raise at_key("goal id", goal_id).not_found(
             f"no goal {goal_id} is remembered of {display.visible(port.top)}",
-            "name the checkout where it was: flow goal forget ID --checkout DIR",
+            f"name the checkout where it was: flow goal forget {goal_id} --checkout DIR",
         )
     note(left.run_id, goal_id, {"type": "forgotten"})

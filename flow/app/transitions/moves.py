@@ -90,7 +90,7 @@ def activate(
     if goal.status != "draft":
         raise at_key("lifecycle.status", goal.status).wrong_state(
             f"goal {goal.id} is {goal.status}, not a draft",
-            "it has been started before; see where it stands: flow goal status",
+            f"it has been started before; see where it stands: flow goal status {goal.id}",
         )
     run_id = goal.run_id or layout.run_id_for(goal.id, context.now())
     baseline = pin(goal)

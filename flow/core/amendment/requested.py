@@ -33,24 +33,27 @@ def requested_edits(
     is added; without an id it gets the first free ``ACn``. Raises :class:`InputError` if a request
     makes no sense.
     """
+    goal_id = document["metadata"]["id"]
     criteria = [dict(criterion) for criterion in document["objective"]["acceptance_criteria"]]
-    left = _left(criteria, changes.remove)
+    left = _left(goal_id, criteria, changes.remove)
     first: list[Edit] = [(_CRITERIA, left)] if changes.remove else []
     constraints = document.get("constraints") or {}
     if changes.allow and not constraints.get("allowed_paths"):
         raise at_key("--allow", changes.allow[0]).invalid(
             "constraints.allowed_paths is empty, so every path is allowed already",
-            "to allow only some paths, write them into the file: flow goal amend --edit",
+            f"to allow only some paths, write them into the file: flow goal amend {goal_id} --edit",
         )
     second = [
-        *_criterion_edits(left, changes.criteria, {c["id"] for c in criteria}, changes.remove),
+        *_criterion_edits(goal_id, left, criteria, changes),
         *_pattern_edits("allowed_paths", constraints.get("allowed_paths"), changes.allow),
         *_pattern_edits("denied_paths", constraints.get("denied_paths"), changes.deny),
     ]
     return first, second
 
 
-def _left(criteria: Sequence[dict[str, Any]], remove: Sequence[str]) -> list[dict[str, Any]]:
+def _left(
+    goal_id: str, criteria: Sequence[dict[str, Any]], remove: Sequence[str]
+) -> list[dict[str, Any]]:
     ids = [criterion["id"] for criterion in criteria]
     for name in remove:
         if name not in ids:
@@ -60,7 +63,8 @@ def _left(criteria: Sequence[dict[str, Any]], remove: Sequence[str]) -> list[dic
     left = [criterion for criterion in criteria if criterion["id"] not in remove]
     if not left:
         raise at_key("--remove", remove[-1]).invalid(
-            "no criterion would be left", "a goal that nobody wants any more: flow goal clear"
+            "no criterion would be left",
+            f"a goal that nobody wants any more: flow goal clear {goal_id}",
         )
     return left
 
@@ -75,15 +79,15 @@ def _pattern_edits(key: str, before: Sequence[str] | None, added: Sequence[str])
 
 
 def _criterion_edits(
-    criteria: Sequence[dict[str, Any]],
-    texts: Sequence[str],
-    taken: set[str],
-    removed: Sequence[str],
+    goal_id: str,
+    left: Sequence[dict[str, Any]],
+    before: Sequence[dict[str, Any]],
+    changes: RequestedChanges,
 ) -> Iterator[Edit]:
-    places = {criterion["id"]: place for place, criterion in enumerate(criteria)}
-    rows = [named(text, "--criterion") for text in texts]
-    free = free_ids([*taken, *(name for name, _ in rows)])
-    end, seen = len(criteria), set(removed)
+    places = {criterion["id"]: place for place, criterion in enumerate(left)}
+    rows = [named(text, "--criterion") for text in changes.criteria]
+    free = free_ids([*(criterion["id"] for criterion in before), *(name for name, _ in rows)])
+    end, seen = len(left), set(changes.remove)
     for name, rest in rows:
         if name and name in seen:
             raise at_key("--criterion", f"{name}:{rest}").invalid(
@@ -94,7 +98,7 @@ def _criterion_edits(
         if place is not None and " :: " not in rest and rest.strip():
             yield (*_CRITERIA, place, "text"), rest.strip()
             continue
-        criterion = _criterion(name or next(free), rest)
+        criterion = _criterion(goal_id, name or next(free), rest)
         if place is None:
             yield (*_CRITERIA, end), criterion
             end += 1
@@ -103,10 +107,10 @@ def _criterion_edits(
                 yield (*_CRITERIA, place, key), criterion[key]
 
 
-def _criterion(name: str, rest: str) -> dict[str, Any]:
+def _criterion(goal_id: str, name: str, rest: str) -> dict[str, Any]:
     if " :: " not in rest:
         raise at_key("--criterion", rest).invalid(
             f"{visible(rest.strip()) or name!r:.100} has no command",
-            f"{SHAPE}; for one that no command proves: flow goal amend --edit",
+            f"{SHAPE}; for one that no command proves: flow goal amend {goal_id} --edit",
         )
     return parse_criterion(f"{name}:{rest}", fuzzy=False)

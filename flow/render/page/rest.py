@@ -27,15 +27,16 @@ LIMITS = 100
 def files(report: GoalReport) -> Markup:
     """The changed files against the goal's paths."""
     constraints = report.contract.get("constraints") or {}
+    every = f"flow goal inspect {report.goal_id} --json"
     patterns = {
         name: [str(p) for p in constraints.get(f"{name}_paths") or ()]
         for name in ("allowed", "denied", "protected")
     }
     paths = facts(
         [
-            ("Allowed", _patterns(patterns["allowed"]) or "every path"),
-            ("Denied", _patterns(patterns["denied"])),
-            ("Protected", _patterns(patterns["protected"])),
+            ("Allowed", _patterns(patterns["allowed"], every) or "every path"),
+            ("Denied", _patterns(patterns["denied"], every)),
+            ("Protected", _patterns(patterns["protected"], every)),
         ],
         "paths",
     )
@@ -67,9 +68,9 @@ def files(report: GoalReport) -> Markup:
                    tag("p", more[0], class_="q s") if more else None)  # fmt: skip
 
 
-def _patterns(patterns: Sequence[str]) -> Markup:
+def _patterns(patterns: Sequence[str], every: str) -> Markup:
     pieces: list[object] = []
-    for pattern in cut_list(patterns, "flow goal inspect --json", 2 * FEW):
+    for pattern in cut_list(patterns, every, 2 * FEW):
         pieces += [" · " if pieces else None, tag("code", clip(pattern, TEXT))]
     return join(*pieces)
 
@@ -290,7 +291,7 @@ def limitations(report: GoalReport) -> Markup:
         items.append(tag("li", None if general else f"{named}: ", clip(limit, TEXT)))
     items += [
         tag("li", clip(text, 2 * TEXT))
-        for text in cut_list(report.warnings, "flow goal status", PATHS)
+        for text in cut_list(report.warnings, f"flow goal status {report.goal_id}", PATHS)
     ]
     if not items:
         items = [tag("li", "Nothing was measured.")]

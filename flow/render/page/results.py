@@ -184,11 +184,12 @@ def every_result(report: GoalReport) -> Markup:
     )
     room = _Room(TAILS)
     most = max(SINGLE, ROWS // max(criteria, 1))
-    rows = [_criterion(criterion, room, most) for criterion in report.criteria]
+    every = f"flow goal history {report.goal_id} --details"
+    rows = [_criterion(criterion, room, most, every) for criterion in report.criteria]
     return section("results", "Every result", head, *rows)
 
 
-def _criterion(criterion: ReportedCriterion, room: _Room, most: int) -> Markup:
+def _criterion(criterion: ReportedCriterion, room: _Room, most: int, every: str) -> Markup:
     meaning = criterion_meaning(criterion.now)
     summary = tag(
         "summary",
@@ -202,7 +203,7 @@ def _criterion(criterion: ReportedCriterion, room: _Room, most: int) -> Markup:
     way = tag("p", f"Proved by {criterion.way}", class_="q") if criterion.way else None
     table = tag("p", "No result yet.", class_="q")
     if criterion.results:
-        table = _table(criterion, room, most)
+        table = _table(criterion, room, most, every)
     name = anchor("c", criterion.id)
     return tag("details", summary, tag("div", run, way, table, class_="in"), class_="cr", id=name)
 
@@ -232,7 +233,7 @@ def _turn_words(turns: Sequence[int]) -> str:
     return f"{word} {', '.join(words[:-1])}{' and ' if words[1:] else ''}{words[-1]}"
 
 
-def _table(criterion: ReportedCriterion, room: _Room, most: int) -> Markup:
+def _table(criterion: ReportedCriterion, room: _Room, most: int, every: str) -> Markup:
     head = tag(
         "tr",
         *(tag("th", name, scope="col") for name in ("Turn", "Result")),
@@ -244,7 +245,7 @@ def _table(criterion: ReportedCriterion, room: _Room, most: int) -> Markup:
     newest = criterion.results[-1]
     for group in groups[:most]:
         rows += _rows(criterion, group, room, tail=newest not in group or not _is_open(criterion))
-    more = more_than(len(groups), "flow goal history --details", most)
+    more = more_than(len(groups), every, most)
     if more:
         rows.append(tag("tr", tag("td", more[0], colspan=5)))
     caption = tag("caption", f"All results of {criterion.id}, newest first", class_="vh")

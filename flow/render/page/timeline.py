@@ -80,7 +80,7 @@ def _item(entry: Entry, report: GoalReport, amended: set[int]) -> Markup:
         tag("div", lead, clip(words, 2 * TEXT)),
         tag("blockquote", clip(entry.note, WORDS)) if entry.note else None,
         _difference(event),
-        _changes(changes) if isinstance(changes, list) else None,
+        _changes(changes, report.goal_id) if isinstance(changes, list) else None,
         tag("div", _aside(entry), class_="d") if _aside(entry) else None,
     ]
     return tag(
@@ -158,10 +158,10 @@ def _difference(event: Mapping[str, Any]) -> Markup | None:
     return tag("pre", *rows, class_="diff", tabindex=0, role="group", aria_label=label)
 
 
-def _changes(changes: Sequence[object]) -> Markup:
+def _changes(changes: Sequence[object], goal_id: str) -> Markup:
     """Each change of the contract, and whether it asks for more or for less."""
-    items = []
-    for text in cut_list([str(change) for change in changes], "flow goal history --json", 2 * FEW):
+    items, every = [], f"flow goal history {goal_id} --json"
+    for text in cut_list([str(change) for change in changes], every, 2 * FEW):
         said = _AMENDED.match(text)
         kind = _CLASSES.get(said["kind"]) if said else None
         if said is None or kind is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -77,3 +78,21 @@ def test_doctors_line_for_a_mode_is_one_that_a_shell_takes(
     refused = flow(work, "trust", "list", "--json")
     run(work, refused.json["error"]["remedy"].partition("then: ")[2])
     assert flow(work, "trust", "list").status == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("goal", "amend", "greet", "--remove", "AC1"),
+        ("goal", "amend", "greet", "--criterion", "AC7: no command"),
+        ("goal", "activate", "greet"),
+        ("verdict", "show", "greet"),
+        ("goal", "forget", "greet"),
+    ],
+)
+def test_a_remedy_names_the_goal_that_the_call_named(words: tuple[str, ...], work: GitRepo) -> None:
+    scene.create(work, "other")
+    if words[1] == "forget":
+        assert flow(work, *words).status == 0
+    remedy = flow(work, *words, "--json").json["error"]["remedy"]
+    assert re.search(r"flow goal [a-z]+ greet\b", remedy), remedy
