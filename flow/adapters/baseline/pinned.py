@@ -6,6 +6,7 @@ import hashlib
 import os
 
 from flow.adapters.attribution.proof_files import recorded
+from flow.adapters.baseline.tree import require_commit
 from flow.adapters.git import names as git_names
 from flow.adapters.git import repository
 from flow.adapters.worktree.change_set import collect
@@ -265,6 +266,7 @@ def _next_base(repo: Repo, old: Baseline, base: str | None) -> str:
             "the goal has no pinned commit that could be moved",
             "start a new goal on the branch as it is now",
         )
+    require_commit(repo, old.base_commit)
     new = base_commit(repo, base)
     if new == old.base_commit:
         raise at_key("scope.base_commit", new).wrong_state(

@@ -63,7 +63,9 @@ def require_commit(repo: Repo, commit: str) -> None:
     raise at_key("scope.base_commit", commit).git(
         f"the base commit {commit[:12]} is not in this repository"
         + (", which is a shallow clone" * shallow),
-        "git fetch --unshallow" if shallow else "fetch it; or move it: flow goal rebase",
+        "git fetch --unshallow"
+        if shallow
+        else "fetch the branch that has it, or start anew: flow goal create NEW --from ID",
         code="no_base",
     )
 

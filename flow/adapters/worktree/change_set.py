@@ -146,10 +146,12 @@ def _base_gone(repo: Repo, baseline: Baseline) -> str | None:
             return None
     except GitError:
         return None
-    shallow = (
-        "; this is a shallow clone: git fetch --unshallow" if repository.is_shallow(repo) else ""
+    step = (
+        "this is a shallow clone: git fetch --unshallow"
+        if repository.is_shallow(repo)
+        else "fetch the branch that has it, or start a new goal"
     )
-    return f"the pinned base {base[:12]} is not in this repository{shallow}"
+    return f"the pinned base {base[:12]} is not in this repository; {step}"
 
 
 def _pinned(baseline: Baseline) -> str:

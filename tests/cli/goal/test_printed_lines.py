@@ -96,3 +96,23 @@ def test_a_remedy_names_the_goal_that_the_call_named(words: tuple[str, ...], wor
         assert flow(work, *words).status == 0
     remedy = flow(work, *words, "--json").json["error"]["remedy"]
     assert re.search(r"flow goal [a-z]+ greet\b", remedy), remedy
+
+
+def test_a_base_that_is_gone_is_no_circle_of_hints(work: GitRepo) -> None:
+    lost = work.git("rev-parse", "HEAD").strip()
+    work.git("checkout", "-q", "--orphan", "fresh")
+    work.commit("anew")
+    work.git("branch", "-qD", "main")
+    work.git("branch", "-m", "main")
+    work.git("reflog", "expire", "--expire=now", "--all")
+    work.git("gc", "-q", "--prune=now")
+    hints = set()
+    for words in (("baseline", "greet"), ("rebase", "greet", "--yes")):
+        refused = flow(work, "goal", *words, "--json")
+        assert refused.status == 5
+        assert refused.json["error"]["message"].startswith(f"the base commit {lost[:12]} is not")
+        hints.add(refused.json["error"]["remedy"])
+    (hint,) = hints
+    line = hint.partition("start anew: flow ")[2].replace("NEW", "anew").replace("ID", "greet")
+    assert flow(work, *line.split()).status == 0
+    assert flow(work, "goal", "baseline", "anew").status == 0
