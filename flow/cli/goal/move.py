@@ -257,9 +257,11 @@ def _rebase_goal(args: argparse.Namespace, out: Output) -> int:
         Pinning(context).rebased,
         context.branch(),
     )
+    count = len(plan.stops_counting)
+    theirs = f"{count:,} file{'s' * (count != 1)} that only the other side changed"
     out.say(
         f"the base of goal {plan.goal_id} would move from {plan.move}; "
-        f"{len(plan.stops_counting)} files that only the other side changed stop counting:",
+        + (f"{theirs} stop{'s' * (count == 1)} counting:" if count else "no file stops counting"),
         *(f"  {path}" for path in plan.stops_counting),
     )
     out.need_yes(

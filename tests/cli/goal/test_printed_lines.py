@@ -116,3 +116,26 @@ def test_a_base_that_is_gone_is_no_circle_of_hints(work: GitRepo) -> None:
     line = hint.partition("start anew: flow ")[2].replace("NEW", "anew").replace("ID", "greet")
     assert flow(work, *line.split()).status == 0
     assert flow(work, "goal", "baseline", "anew").status == 0
+
+
+@pytest.mark.parametrize(
+    ("theirs", "said"),
+    [
+        ((), "; no file stops counting\n"),
+        (("a.txt",), "; 1 file that only the other side changed stops counting:\n  a.txt\n"),
+        (("a.txt", "b.txt"), "; 2 files that only the other side changed stop counting:\n"),
+    ],
+)
+def test_a_rebase_counts_what_stops_counting(
+    theirs: tuple[str, ...], said: str, repo: GitRepo
+) -> None:
+    scene.start(repo).git("switch", "-qc", "mine")
+    scene.create(repo).commit("a goal")
+    repo.git("switch", "-q", "main")
+    for name in theirs:
+        repo.write(name, "theirs\n")
+    repo.git("add", "-A")
+    repo.git("commit", "-q", "--allow-empty", "-m", "theirs")
+    repo.git("switch", "-q", "mine")
+    repo.git("merge", "-q", "--no-edit", "main")
+    assert said in flow(repo, "goal", "rebase", "greet").stderr
