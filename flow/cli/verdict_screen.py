@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from flow.adapters.attribution.attributor import Attributor
@@ -10,6 +11,7 @@ from flow.adapters.fs import clock
 from flow.adapters.process.speaker import is_terminal
 from flow.app.verdict_details import verdict_details
 from flow.core.decision.explain import JUDGED
+from flow.core.text.shell_quote import way_to_top
 from flow.render.verdict import drawing
 from flow.render.verdict.criterion_row import judged_line
 from flow.startup.typing import TYPE_CHECKING
@@ -67,7 +69,7 @@ def details_of(
     ``seconds`` are those of its evaluation, ``unrecorded`` its runs that left no evidence.
     """
     all_outputs = getattr(args, "output", "failed") == "all"
-    return verdict_details(
+    details = verdict_details(
         Goals(context),
         recorded_outputs(context),
         document,
@@ -76,6 +78,7 @@ def details_of(
         shown=None if all_outputs else drawing.listed_criteria(document, out.screen),
         unrecorded=unrecorded,
     )
+    return details._replace(to_top=way_to_top(context.top, os.getcwd()))
 
 
 def recorded_outputs(context: Context) -> RecordedOutputs:

@@ -55,6 +55,8 @@ class VerdictDetails(NamedTuple):
     at: str = ""
     """The end of the evaluation (RFC 3339); empty if unknown."""
     allowed_paths: tuple[str, ...] = ()
+    to_top: str = ""
+    """The command that leads from the caller's folder to the top level; empty at the top."""
 
 
 NO_DETAILS = VerdictDetails()

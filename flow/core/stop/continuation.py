@@ -56,6 +56,8 @@ class StopFacts(NamedTuple):
     """The judge's opinion, if it is the reason to continue; else None."""
     marks_failed: bool = False
     """Whether a stuck loop ends the goal as ``failed``."""
+    to_top: str = ""
+    """The command that leads from the agent's folder to the top level; empty at the top."""
 
 
 def continuation(
@@ -75,6 +77,8 @@ def continuation(
     waiting = [r for r in rows if r not in shown and _is_open(goal, r) and facts.opinion is None]
     repeats, follows = _nothing_moved(step), step.loop.continuations > 1
     head = _head_lines(goal, verdict, facts, shown, waiting, bool(judged), step)
+    if facts.to_top:
+        head.append(f"Paths and commands here are for the top of the checkout: {facts.to_top}")
     part = limit // 5
     foot = [
         *as_many(_violations(goal, facts.violations), part, size),

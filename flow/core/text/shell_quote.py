@@ -46,3 +46,12 @@ def as_flow_runs(command: str, cwd: str | None = None) -> str:
     """
     line = f"bash -o pipefail -c {shell_word(command)} </dev/null"
     return f"(cd -- {shell_word(cwd)} && {line})" if cwd not in (None, "", ".") else line
+
+
+def way_to_top(top: str, folder: str) -> str:
+    """The command that leads from ``folder`` to the checkout's top level; empty if it is that."""
+    if folder == top:
+        return ""
+    inside = folder.startswith(f"{top.rstrip('/')}/")
+    steps = folder[len(top) :].strip("/").count("/") + 1
+    return f"cd {'/'.join(['..'] * steps) if inside else shell_argument(top)}"

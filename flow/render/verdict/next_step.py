@@ -152,6 +152,8 @@ def outside(sheet: VerdictSheet) -> list[str]:
     allowed = names(sheet.details.allowed_paths, 8)
     verb = "file is" if count == 1 else "files are"
     head = f"{count:,} {verb} outside its paths{f' ({allowed})' if allowed else ''}:"
+    if sheet.details.to_top:
+        head = f"{head[:-1]}. The lines are for the top of the checkout: {sheet.details.to_top}"
     rows: list[list[str | Styled]] = [
         [
             mark_of("outside"),

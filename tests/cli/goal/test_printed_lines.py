@@ -12,6 +12,7 @@ from flow.core.stop.lost_goals import Loss, loss_remedy
 from flow.core.text.shell_quote import shell_argument
 from tests.support import GitRepo, scene
 from tests.support.scene import flow
+from tests.support.stops import settings, stop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,3 +140,28 @@ def test_a_rebase_counts_what_stops_counting(
     repo.git("switch", "-q", "mine")
     repo.git("merge", "-q", "--no-edit", "main")
     assert said in flow(repo, "goal", "rebase", "greet").stderr
+
+
+@pytest.mark.parametrize("odd", ["x", "it's"])
+def test_the_lines_for_files_outside_are_right_in_a_folder_below(
+    odd: str, work: GitRepo, capfd: pytest.CaptureFixture[str], home: Path
+) -> None:
+    """``rm x`` is for the top of the checkout: below ``src`` it would take another file."""
+    for path in (odd, f"src/deep/{odd}"):
+        work.write(path, "new\n")
+    below = work.path / "src/deep"
+    shown = flow(work, "goal", "evaluate", "greet", cwd=below).stdout
+    settings(home, stopHookEnforcement="block")
+    reason = stop(work, capfd, cwd=str(below))["reason"]
+    for text, line in ((shown, r"remove: +(rm .*)"), (reason, r"remove it with (rm .*)")):
+        work.write(odd, "new\n")
+        first = re.search(r" the top of the checkout: (cd .*)", text)
+        second = re.search(line, text)
+        assert first is not None
+        assert second is not None
+        run(work, f"cd src/deep; {first[1]}; {second[1]}")
+        assert not (work.path / odd).exists()
+        assert (below / odd).exists()
+    work.write(odd, "new\n")
+    assert "top of the checkout" not in flow(work, "goal", "evaluate", "greet").stdout
+    assert "top of the checkout" not in stop(work, capfd)["reason"]

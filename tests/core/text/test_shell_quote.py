@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flow.core.text.display import visible
-from flow.core.text.shell_quote import as_flow_runs, shell_option, shell_word
+from flow.core.text.shell_quote import as_flow_runs, shell_option, shell_word, way_to_top
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,3 +85,18 @@ def test_the_line_goes_where_the_command_runs(tmp_path: Path) -> None:
 )
 def test_an_option_keeps_its_value(value: str, typed: str) -> None:
     assert shell_option("--allow", value) == typed
+
+
+@pytest.mark.parametrize(
+    ("folder", "line"),
+    [
+        ("/a/b", ""),
+        ("/a/b/c", "cd .."),
+        ("/a/b/c/d", "cd ../.."),
+        ("/a/bc", "cd /a/b"),
+        ("/else", "cd /a/b"),
+    ],
+)
+def test_the_way_to_the_top(folder: str, line: str) -> None:
+    assert way_to_top("/a/b", folder) == line
+    assert way_to_top("/", "/a") == "cd .."
