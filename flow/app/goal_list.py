@@ -6,7 +6,7 @@ from flow.app import overview
 from flow.app.evaluation import proposals
 from flow.app.goal_views import ViewPort, closed_by_hand, held_back, newest, shown_pause
 from flow.core import layout
-from flow.core.goal.lifecycle import TERMINAL
+from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
 from flow.core.goal.model import Goal, is_of_branch
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -155,15 +155,19 @@ def _row(
     pause = shown_pause(port, copy.goal)
     by_hand = copy.in_checkout and goal.id in left_open and closed_by_hand(port, port.load(goal.id))
     held = copy.in_checkout and held_back(port, context, port.load(goal.id)) if goal.after else ""
+    here = copy.in_checkout and is_of_branch(goal.branch, branch)
     return {
         **overview.list_row(goal),
-        "here": copy.in_checkout and is_of_branch(goal.branch, branch),
+        "here": here,
         "from_git": copy.branch,
         "checkout": copy.tree,
         "since": max(goal.touched, pause["at"] if pause else ""),
         "results": [
             {"id": c.id, "status": c.status, "must_pass": c.must_pass} for c in goal.criteria
         ],
+        "trusted": port.trusted(port.load(goal.id))[0]
+        if here and goal.status in UNDER_WAY
+        else None,
         "proposal": _proposal(port, context, copy, branch),
         "paused": pause,
         "closed_by_hand": by_hand,
@@ -194,7 +198,7 @@ def _proposal(
 def _urgency(row: Mapping[str, Any]) -> tuple[object, ...]:
     """The place of a row: what waits for a person first, and of those the newest."""
     status, proposal = row["status"], row["proposal"]
-    waits = row["paused"] or (proposal and proposal["live"])
+    waits = row["paused"] or row["trusted"] is False or (proposal and proposal["live"])
     if row["held_back"] and not waits:
         status = "blocked"
     order = 0 if waits else _ORDER.index(status) if status in _ORDER else len(_ORDER)

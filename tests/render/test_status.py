@@ -339,8 +339,9 @@ def test_why_is_said_where_the_criteria_do_not_tell(more: dict[str, Any], said: 
 
 @pytest.mark.parametrize(("state", "said"), [("active", True), ("draft", False), ("failed", False)])
 def test_a_goal_that_is_not_trusted_says_so(state: str, said: bool) -> None:
-    lines = at_terminal(status=state, trusted=False, trust="changed since")
+    lines = at_terminal(status=state, trusted=False, trust="changed since", proposal=None)
     assert ("trust      changed since" in lines) is said
+    assert ("  waits for you  " in lines[0]) is said
 
 
 def test_the_branch_is_named_only_when_it_is_another() -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def standing(document: Document) -> Standing:
     """The state of a goal, from its ``status`` document or a row of ``list``."""
-    proposal = document.get("proposal") or {}
+    proposal, here = document.get("proposal") or {}, document.get("here") is not False
     facts = GoalFacts(
         goal_id=str(document["goal_id"]),
         status=str(document["status"]),
@@ -23,6 +23,7 @@ def standing(document: Document) -> Standing:
         pause="paused" if document.get("paused") else "",
         proposal=str(proposal.get("to", "")),
         moved=() if proposal.get("live") else None,
+        doubt="never" if here and document.get("trusted") is False else "",
         held=document.get("held_back") or "",
     )
     return standing_of(facts)

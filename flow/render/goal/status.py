@@ -49,7 +49,7 @@ def _head(document: Document, screen: Screen) -> str:
         return screen.head(state.meaning, name, verdict, f"waits for you, {since(screen, at)}")
     if closed:
         return screen.head(state.meaning, name, state.words, screen.at(closed["at"]))
-    if document["status"] == "active" and last.get("result") == "fail":
+    if document["status"] == "active" and last.get("result") == "fail" and not state.waits:
         state = state._replace(meaning="failed", words="not achieved")
     right = f"turn {turns}, {screen.at(at)}" if turns and at else ""
     return screen.head(state.meaning, name, state.words, right)

@@ -284,3 +284,15 @@ def test_outside_git_all_branches_is_an_error_with_a_remedy(tmp_path: Any, repo:
     done = flow(repo, *ALL, cwd=plain)
     assert done.status == 5
     assert "no git repository" in done.stderr
+
+
+def test_a_goal_that_is_not_trusted_waits_for_a_person_on_every_screen(repo: GitRepo) -> None:
+    scene.create(scene.start(repo))
+    assert flow(repo, "goal", "list", "--json").json["goals"][0]["trusted"] is True
+    assert flow(repo, "trust", "revoke", "greet").status == 0
+    (row,) = flow(repo, "goal", "list", "--json").json["goals"]
+    assert row["trusted"] is False
+    assert "waits for you" in flow(repo, "goal", "list").stdout.splitlines()[1]
+    assert "waits for you" in flow(repo, "goal", "status").stdout.splitlines()[0]
+    (item,) = flow(repo, "inbox", "--json").json["items"]
+    assert (item["section"], item["command"]) == ("waits", "flow trust record greet")
