@@ -102,9 +102,9 @@ def _is_patterns(value: Any) -> bool:
 
 _BOOL = ValueKind("true or false", lambda value: isinstance(value, bool))
 _MODEL = ValueKind("a model's name", _is_text)
-_COMMAND = ValueKind("a list of arguments, the program first", _is_command)
+_COMMAND = ValueKind('a list of arguments, the program first: ["judge", "--json"]', _is_command)
 _URL = ValueKind("an address that starts with https:// or http://", _is_url)
-_PATTERNS = ValueKind("a list of path patterns", _is_patterns)
+_PATTERNS = ValueKind('a list of path patterns: ["*.key"]', _is_patterns)
 _FOLDER = ValueKind("a folder below the top level, relative, without '..' and '.git'", _is_folder)
 _BYTES = _whole_number(1, 1 << 30, "a whole number of bytes")
 _DOLLARS = _any_number("a number of US dollars from 0 to 10000", 0, 10_000)

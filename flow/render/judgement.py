@@ -86,7 +86,7 @@ def opinion(document: Document, screen: Screen) -> list[str]:
     """A judge's opinion of a goal (``flow judge run GOAL``)."""
     goal_id, verdict = visible(document["goal_id"]), visible(document["verdict"])
     right = f"confidence {document['confidence']:g}" if document["answered"] else ""
-    word = verdict.replace("_", " ") if document["answered"] else "no usable answer"
+    word = verdict.replace("_", " ") if document["answered"] else "no opinion"
     rows = document["criterion_results"]
     table = [
         (

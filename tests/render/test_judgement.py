@@ -179,7 +179,7 @@ def test_an_opinion_without_an_answer_is_undecided() -> None:
     empty = {**OPINION, "answered": False, "verdict": "needs_human_review", "confidence": 0.0}
     empty |= {"criterion_results": [], "unproved_by_commands": [], "next_step_hint": ""}
     lines = judgement.opinion(empty, Screen())
-    assert lines[0] == "◐ greet  no usable answer"
+    assert lines[0] == "◐ greet  no opinion"
     assert lines[-2:] == [
         "record     none: this is an opinion, nothing is recorded",
         "next       flow goal evaluate greet",

@@ -71,7 +71,8 @@ def share_out(
     outputs = [_shared_item(item, criteria) for item in items]
     shared = (*outputs, *files)
     none = [id for id in criteria if not any(i.counts and i.about(id) for i in shared)]
-    shown = " that a judge may be shown" if changed is not None and changed.left_out else ""
+    seen = changed is not None and (changed.left_out or changed.files)
+    shown = " that a judge may be shown" if seen else ""
     why = f"no changed file inside the goal's paths{shown}"
     why += ", and no output of another criterion's command"
     if changed is None:

@@ -85,7 +85,10 @@ def judge_goal(case: JudgeCase, tools: JudgeTools) -> Opinion | NoOpinion:
     cast = session.ballots()
     warnings = _warnings(cast, judged)
     if not cast and not any(row.judges for row in judged):
-        reasons = "; ".join(f"{row.id}: {row.reason}" for row in judged)
+        alike: dict[str, list[str]] = {}
+        for row in judged:
+            alike.setdefault(row.reason, []).append(row.id)
+        reasons = "; ".join(f"{', '.join(ids)}: {reason}" for reason, ids in alike.items())
         alone = bool(judged) and all(row.way == "person" for row in judged)
         reason = reasons or "no criterion is left to ask about"
         return NoOpinion(reason, warnings, "person" if alone else "ask")

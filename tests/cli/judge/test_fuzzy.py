@@ -414,15 +414,23 @@ def test_a_loop_fails_for_what_a_judge_rejected_only(
         assert found["next_step_hint"] == f"AC2: {APPROVE}"
 
 
+def test_one_reason_for_several_criteria_is_said_once(repo: GitRepo, judge: GoalJudge) -> None:
+    create(repo, "--fuzzy", "AC2: it reads well", "--fuzzy", "AC3: it is polite", command="true")
+    repo.git("checkout", "-q", "src/greet.txt")
+    reason = evaluate(repo)["reason"]
+    assert "judge: AC2, AC3: no judge is asked, since" in reason
+    assert reason.count("nothing to show one") == 1
+    assert judge.prompts == []
+
+
 def test_files_that_changed_and_cannot_be_shown_are_not_called_unchanged(
     repo: GitRepo, judge: GoalJudge
 ) -> None:
     create(repo, command="test -e src/greet.txt")
     repo.git("checkout", "-q", "src/greet.txt")
     assert "no changed file inside the goal's paths, and" in evaluate(repo)["reason"]
-    (repo.path / "src/picture").write_bytes(b"\0\1\2" * 100)
-    found = evaluate(repo)
-    assert (
-        "no changed file inside the goal's paths that a judge may be shown, and" in found["reason"]
-    )
+    for data in (b"\0\1\2" * 100, b""):
+        (repo.path / "src/picture").write_bytes(data)
+        words = "no changed file inside the goal's paths that a judge may be shown, and"
+        assert words in evaluate(repo)["reason"]
     assert judge.prompts == []
