@@ -120,12 +120,12 @@ def status(port: ViewPort, goal_id: str, most_turns: int = MOST_TURNS) -> dict[s
     context, trusted = port.closing_context(), port.trusted(loaded)
     events = told_events(port, loaded.goal, most_turns)
     turns = past.past_turns(events)
-    document = overview.status(
-        context, loaded, trusted, pending, goal_now, turns[-1] if turns else None
-    )
+    here = is_of_branch(loaded.goal.branch, port.branch())
+    last_turn = turns[-1] if turns else None
+    document = overview.status(context, loaded, trusted, pending, goal_now, last_turn, here=here)
     document["turns"] = [turn.to_document() for turn in turns[-most_turns:]]
     document |= persons_acts(port.records, loaded.goal, events)
-    document["here"] = is_of_branch(loaded.goal.branch, port.branch())
+    document["here"] = here
     _name_moved_files(port, document)
     by_hand = document["closed_by_hand"] = closed_by_hand(port, loaded)
     told = [told_by_hand(loaded.goal)] if by_hand else []

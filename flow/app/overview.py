@@ -74,11 +74,13 @@ def status(
     pending: bool,
     newest: Goal | None = None,
     last_turn: PastTurn | None = None,
+    *,
+    here: bool = True,
 ) -> dict[str, Any]:
     """The standing of a goal, the reason why it stopped, and the next step.
 
     ``newest`` is the goal as of its newest turn, if its file does not have that yet; ``last_turn``
-    is that turn's event.
+    is that turn's event. ``here``: its branch is checked out, so the files are its own.
     """
     goal = loaded.goal
     newest = newest or goal
@@ -116,8 +118,26 @@ def status(
         "budget": _budget(context, goal),
         "unfinished_write": pending,
         "warnings": list(loaded.warnings),
-        "next": next_step(goal, trusted[0], proposal, protected, settling, guards=guards),
+        "next": next_step(
+            goal,
+            trusted[0],
+            proposal,
+            protected,
+            settling,
+            guards=guards,
+            mending=_mending(present, goal) if here else "",
+        ),
     }
+
+
+def _mending(present: CurrentFiles, goal: Goal) -> str:
+    """How the files outside its paths that block a goal are mended or allowed; empty if none do."""
+    report = present.report if goal.blocked_by_paths else None
+    if report is None or not report.violations:
+        return ""
+    from flow.core.decision.explain import outside_hint  # most goals stay inside
+
+    return outside_hint(goal.id, report)
 
 
 def _budget(context: ClosingContext, goal: Goal) -> dict[str, float | None] | None:
@@ -265,10 +285,12 @@ def next_step(
     settling: str = "",
     *,
     guards: bool = False,
+    mending: str = "",
 ) -> str:
-    """The one command that moves this goal on; ``settling`` is that of goals that come first.
+    """The one step that moves this goal on; ``settling`` is that of goals that come first.
 
     ``guards``: it waits, and git's hooks or settings are not as they were, nor as approved.
+    ``mending``: the steps about files outside its paths that block it.
     """
     if goal.status in TERMINAL:
         return f"closed; new work is a new goal: flow goal create NEW --from {goal.id}"
@@ -279,6 +301,8 @@ def next_step(
     if proposal is not None and proposal["live"]:
         # Without --proposal the question is asked, which tells what a person must know.
         return f"a person confirms {proposal['to']}: flow goal confirm {goal.id}"
+    if mending:
+        return mending
     if protected is not None and not protected["approved"] and goal.waits_for_approval:
         return (
             "look at the protected files that changed, then: "

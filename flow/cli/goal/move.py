@@ -170,8 +170,9 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
         out.say(approved, *files)
     if approved and not word.note.strip():
         word = _word_with_note(context, args, out)
-    if approved:
+    if approved and word.note.strip():
         out.say(f"  {word.by} says: {word.note}")
+    if approved:
         out.need_yes(
             f"Approve {args.AC} of goal {goal.id}?",
             yes=args.yes,

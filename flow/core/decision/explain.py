@@ -187,7 +187,7 @@ def hint(
     elif decision.proposed:
         text = f"let everything be evaluated: flow goal evaluate {goal_id}"
     elif decision.blocker_type == "scope_violation":
-        text = _outside_hint(goal_id, boundary)
+        text = outside_hint(goal_id, boundary)
     elif boundary.status == "inconclusive":
         text = f"make git answer ({names(boundary.problems, 1)}), then flow goal evaluate {goal_id}"
     elif first:
@@ -208,7 +208,7 @@ def hint(
     return clip(text, HINT_LIMIT)
 
 
-def _outside_hint(goal_id: str, boundary: BoundaryReport) -> str:
+def outside_hint(goal_id: str, boundary: BoundaryReport) -> str:
     """The files to remove and to put back, then the command that allows all, or a shorter one."""
     from flow.core.decision.outside import outside_advice  # most goals stay inside
 

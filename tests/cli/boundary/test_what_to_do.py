@@ -154,3 +154,14 @@ def test_no_line_takes_out_what_turned_the_hook_on(repo: GitRepo) -> None:
 
 def test_without_a_violation_the_verdict_has_no_such_part(work: GitRepo) -> None:
     assert "outside" not in flow(work, "goal", "evaluate", "--json").json
+
+
+def test_status_says_what_frees_a_blocked_goal(repo: GitRepo) -> None:
+    scene.create(scene.start(repo))
+    repo.write("out", "x\n")
+    assert flow(repo, "goal", "evaluate", "greet").status == 3
+    step = "remove out; or a person allows them: flow goal amend greet --allow out"
+    assert flow(repo, "goal", "status", "greet", "--json").json["next"] == step
+    assert f"next   {step}" in flow(repo, "goal", "status").stdout
+    (repo.path / "out").unlink()
+    assert flow(repo, "goal", "status", "--json").json["next"] == "flow goal evaluate greet"
