@@ -5,6 +5,7 @@ from __future__ import annotations
 from flow.app.stop.sight import CheckoutMemory, GoalSessions, SessionPort
 from flow.app.transitions.closing import refuse_closed
 from flow.core.goal import ids
+from flow.core.stop.lost_goals import NEXT_SESSION
 from flow.core.text import display
 from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
@@ -48,10 +49,7 @@ def claim(port: ClaimPort, goal_id: str, session: str | None, note: NoteEvent) -
     """
     goal = port.load(goal_id).goal
     refuse_closed(goal, "claiming it")
-    if session is None:
-        port.notes("sessions").remove(goal.id)
-    else:
-        GoalSessions(port).own(goal.id, session)
+    GoalSessions(port).own(goal.id, NEXT_SESSION if session is None else session)
     note(goal.run_id, goal.id, {"type": "claimed", "session": session})
     return goal
 

@@ -11,7 +11,7 @@ from flow.app.stop.turn import JudgedGoal, judge_stop
 from flow.core.stop import lost_goals
 from flow.core.stop import messages as stop_messages
 from flow.core.stop.hosts import SHOWING_HOSTS, StopAnswer, StopEvent
-from flow.core.stop.lost_goals import Loss, SessionNotes
+from flow.core.stop.lost_goals import NEXT_SESSION, Loss, SessionNotes
 from flow.core.text import display
 from flow.errors import FlowError, cut_list
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -110,6 +110,10 @@ def _owner_session(
 ) -> str | None:
     """The session that a goal belongs to. ``losses`` gets what is worth a word."""
     owner = tools.sessions.owner(goal.id)
+    if owner == NEXT_SESSION:
+        if event.session is not None:
+            tools.sessions.own(goal.id, event.session)
+        return event.session
     if owner == event.session:
         return owner
     unheard = owner is not None and not tools.sessions.has_stopped(owner)

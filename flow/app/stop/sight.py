@@ -7,7 +7,7 @@ from flow.app.stop.tools import Sight
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.goal.model import Goal, GoalSummary, is_of_branch
 from flow.core.stop import lost_goals
-from flow.core.stop.lost_goals import Loss, OpenGoal, OpenGoals, SessionNotes
+from flow.core.stop.lost_goals import NEXT_SESSION, Loss, OpenGoal, OpenGoals, SessionNotes
 from flow.errors import FlowError
 from flow.startup.contexts import suppress
 from flow.startup.typing import TYPE_CHECKING, Literal, Protocol
@@ -245,12 +245,16 @@ class GoalSessions:
         self._port = port
 
     def owner(self, goal_id: str) -> str | None:
-        """The session a goal belongs to; None if it belongs to none, or that one is idle."""
+        """The session a goal belongs to; None if it belongs to none, or that one is idle.
+
+        :data:`~flow.core.stop.lost_goals.NEXT_SESSION` if it was claimed for the next to stop.
+        """
         note = self._port.notes("sessions").read(goal_id) or {}
         session, at = note.get("session"), note.get("at")
         if not isinstance(session, str) or not isinstance(at, int | float):
             return None
-        return session if self._port.time() - at <= IDLE_SECONDS else None
+        heard = session == NEXT_SESSION or self._port.time() - at <= IDLE_SECONDS
+        return session if heard else None
 
     def own(self, goal_id: str, session: str) -> None:
         """Remember that a session works on a goal."""

@@ -41,6 +41,9 @@ ASKING_MODES = ("block", "evaluator-loop")
 MOST_WAITS = 2
 """Stops in a row that background work or a wait may keep a goal from being judged."""
 
+NEXT_SESSION = ""
+"""The owner of a goal that a person claimed for the session that stops next."""
+
 
 class OpenGoal(NamedTuple):
     """A goal as Flow left it open in a checkout."""

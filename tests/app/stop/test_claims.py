@@ -10,7 +10,7 @@ import pytest
 from flow.app.stop.claims import claim, forget
 from flow.app.stop.sight import IDLE_SECONDS, GoalSessions
 from flow.core.goal.loaded import LoadedGoal
-from flow.core.stop.lost_goals import OpenGoal, OpenGoals, SessionNotes
+from flow.core.stop.lost_goals import NEXT_SESSION, OpenGoal, OpenGoals, SessionNotes
 from flow.errors import InputError, StateError, StorageError
 from tests.app.fakes import World, goal_document
 
@@ -94,7 +94,9 @@ def test_a_goal_claimed_for_nobody_is_the_next_sessions() -> None:
     port = Port()
     claim(port, "issue-4", "s1", port.note)
     claim(port, "issue-4", None, port.note)
-    assert port.notes_of == {}
+    assert GoalSessions(port).owner("issue-4") == NEXT_SESSION
+    port.notes_of["issue-4"]["at"] = NOW - IDLE_SECONDS - 1
+    assert GoalSessions(port).owner("issue-4") == NEXT_SESSION
 
 
 def test_a_closed_goal_is_claimed_by_nobody() -> None:

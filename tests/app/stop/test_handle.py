@@ -12,7 +12,7 @@ from flow.app.evaluation.values import Request
 from flow.app.stop.handle import handle_stop
 from flow.app.stop.tools import Host, Sight, StopTools
 from flow.core.stop.hosts import StopEvent
-from flow.core.stop.lost_goals import Loss, OpenGoal, SessionNotes
+from flow.core.stop.lost_goals import NEXT_SESSION, Loss, OpenGoal, SessionNotes
 from flow.core.stop.policy import LoopCounters
 from flow.errors import InputError, LockTimeout, StorageError
 from tests.app.fakes import World, changed, criterion, goal_document
@@ -717,6 +717,15 @@ def test_one_that_fails_continues_beside_one_that_is_proved() -> None:
     answer = here.say()
     assert answer.action == "continue"
     assert "goal a" not in answer.reason
+
+
+def test_a_goal_that_a_person_claimed_is_the_next_sessions_among_several() -> None:
+    here = Scene(world("a"), world("b"), mode="block")
+    assert "flow goal claim a" in here.say().message
+    here.owners = {"b": NEXT_SESSION}
+    assert here.say().action == "continue"
+    assert [request.goal_id for request in here.requests] == ["b"]
+    assert here.owners == {"b": "s"}
 
 
 def test_a_goal_that_is_not_the_sessions_is_named_once() -> None:

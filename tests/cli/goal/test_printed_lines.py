@@ -165,3 +165,19 @@ def test_the_lines_for_files_outside_are_right_in_a_folder_below(
     work.write(odd, "new\n")
     assert "top of the checkout" not in flow(work, "goal", "evaluate", "greet").stdout
     assert "top of the checkout" not in stop(work, capfd)["reason"]
+
+
+def test_the_stop_hooks_line_says_which_of_several_goals_a_session_works_on(
+    work: GitRepo, capfd: pytest.CaptureFixture[str], home: Path
+) -> None:
+    scene.create(work, "other")
+    settings(home, stopHookEnforcement="block")
+    told = stop(work, capfd)["systemMessage"]
+    line = re.search(r"say which one this session works on: flow (goal claim \S+)", told)
+    assert line is not None
+    assert "belongs to the session that stops next" in flow(work, *line[1].split()).stdout
+    answer = stop(work, capfd)
+    assert (answer["decision"], f"Goal {line[1].split()[-1]} is" in answer["reason"]) == (
+        "block",
+        True,
+    )
