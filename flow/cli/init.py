@@ -98,13 +98,13 @@ def _lines(done: Done, request: InitRequest, out: Output) -> list[str]:
             notes,
             done.next,
             out.screen,
-            private=request.private,
+            private=render.private_words(done.tracked) if request.private else "",
             git_line=done.git_line,
         )
     width = max(len(step.file) for step in done.steps)
     lines = [f"{step.file:<{width}}  {step.did}" for step in done.steps]
     if request.private:
-        lines.append(f"private: {render.PRIVATE}")
+        lines.append(f"private: {render.private_words(done.tracked)}")
     return [*lines, f"next: {done.next}"]
 
 

@@ -28,7 +28,6 @@ ENFORCEMENT_QUESTION = (
     ),
 )
 PUSH_QUESTION = "Check the goal before each push?  y yes   Enter no"
-PRIVATE = "no file of Flow's is part of this repository; all of it stays with you"
 _FILE = 32
 """Columns of the files' names."""
 _INDENT = 4
@@ -52,18 +51,27 @@ class ToldStep(Protocol):
         """The action in a few words per line; empty if nothing was written."""
 
 
+def private_words(tracked: int) -> str:
+    """The effect of ``--private`` where git tracks so many of Flow's files already."""
+    if not tracked:
+        return "no file of Flow's is part of this repository; all of it stays with you"
+    them = "1 file of Flow's is" if tracked == 1 else f"{tracked:,} files of Flow's are"
+    return f"{them} part of this repository already, as git tracks them; new ones stay with you"
+
+
 def set_up(
     steps: Sequence[ToldStep],
     notes: Sequence[str],
     following: str,
     screen: Screen,
     *,
-    private: bool,
+    private: str,
     git_line: str = "",
 ) -> list[str]:
     """The written files, notes about them, and the next command.
 
-    A person must add ``git_line`` to the file that a step names: it is shown in full.
+    A person must add ``git_line`` to the file that a step names: it is shown in full. ``private``
+    are the words about ``--private``; empty without it.
     """
     lines = [""]
     written = [step for step in steps if step.short]
@@ -81,7 +89,7 @@ def set_up(
     elif not count:
         lines += ["", "Everything is as it should be."]
     if private:
-        lines.append(f"Private: {PRIVATE}.")
+        lines.append(f"Private: {private}.")
     lines += [line for note in notes for line in screen.wrapped("note", visible(note), width=6)]
     return [*lines, screen.labelled("next", following, "person", width=6)]
 

@@ -6,6 +6,7 @@ import os
 
 from flow.adapters.contracts import formats, schemas
 from flow.adapters.fs import clock, files
+from flow.adapters.git import repository
 from flow.adapters.git.repository import current_branch
 from flow.adapters.git.run import git
 from flow.adapters.ledger.set_up_marks import PRE_PUSH
@@ -97,6 +98,8 @@ class Done(NamedTuple):
     hook: Hook | None = None
     git_line: str = ""
     """The line that a person adds to a hook of their own."""
+    tracked: int = 0
+    """With ``--private``: number of Flow's files that git tracks already."""
 
 
 def init(place: SetUpPlace, request: InitRequest) -> Done:
@@ -130,6 +133,7 @@ def init(place: SetUpPlace, request: InitRequest) -> Done:
         "flow goal list" if ids else next_step if request.example else "flow goal create",
         hook,
         git_plan.line if git_plan is not None else "",
+        _tracked(place) if request.private else 0,
     )
 
 
@@ -184,18 +188,26 @@ def _ignores_runs(place: SetUpPlace) -> bool:
     return place.repo is None or place.no_git is not None or ignores_runs(place.repo)
 
 
+def _own_paths(place: SetUpPlace) -> list[str]:
+    """The files and folders that are Flow's alone."""
+    journals = f"{place.settings.settings.journal_dir}/"
+    return [_FOLDER, journals, layout.SETTINGS_LOCAL, layout.CLAUDE_LOCAL]
+
+
+def _tracked(place: SetUpPlace) -> int:
+    """Number of them that git tracks; 0 without git."""
+    if place.repo is None or place.no_git is not None:
+        return 0
+    return repository.git(place.repo, "ls-files", "-z", "--", *_own_paths(place)).count(b"\0")
+
+
 def _excluded(place: SetUpPlace, request: InitRequest) -> list[InitStep | FileEdit]:
     """Keep all of Flow's files out of the repository, for its own copy of git alone."""
     if place.common_dir is None:
         raise at_key("--private").invalid(
             f"{place.no_git}, so there is no .git/{EXCLUDE} to write to", "make git work here"
         )
-    wanted = [
-        _FOLDER,
-        f"{place.settings.settings.journal_dir}/",
-        layout.SETTINGS_LOCAL,
-        layout.CLAUDE_LOCAL,
-    ]
+    wanted = _own_paths(place)
     if request.host not in (None, "claude"):
         wanted.append(layout.HOST_FILES[request.host])
     lines = tuple(f"/{path}" for path in wanted)

@@ -200,6 +200,21 @@ def test_private_leaves_no_trace_in_the_repository(repo: GitRepo, home: Path) ->
     assert flow(repo, "doctor", "--json").json["findings"] == []
 
 
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ((), "no file of Flow's is part of this repository"),
+        (("a",), "1 file of Flow's is part of this repository already"),
+        (("a", "b"), "2 files of Flow's are part of this repository already"),
+    ],
+)
+def test_private_says_what_git_tracks_already(
+    repo: GitRepo, files: tuple[str, ...], said: str
+) -> None:
+    repo.commit("start", **{f".flow/goals/{name}.txt": "x\n" for name in files}, other="x\n")
+    assert f"\nprivate: {said}" in flow(repo, "init", "--private").stdout
+
+
 def test_private_after_a_goal_began_is_no_changed_guard(repo: GitRepo) -> None:
     repo.commit("start", **{"src/greet.txt": "give me that\n"})
     scene.create(repo)
