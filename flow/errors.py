@@ -86,7 +86,8 @@ class Fault:
         self.remedy = remedy
 
     def __str__(self) -> str:
-        place = ": ".join(part for part in (self.file, self.key) if part)
+        key = self.key if self.key and not self.message.startswith(self.key) else None
+        place = ": ".join(part for part in (self.file, key) if part)
         text = f"{place}: {self.message}" if place else self.message
         return f"{text} ({self.remedy})" if self.remedy else text
 

@@ -181,3 +181,12 @@ def test_the_stop_hooks_line_says_which_of_several_goals_a_session_works_on(
         "block",
         True,
     )
+
+
+def test_an_error_names_its_option_once(work: GitRepo) -> None:
+    refused = flow(work, "goal", "evaluate", "greet", "--confirm")
+    assert refused.stderr.startswith("flow: --confirm is for a person at a terminal; ")
+    document = flow(work, "goal", "evaluate", "greet", "--confirm", "--json").json["error"]
+    assert document["key"] == "--confirm"
+    other = flow(work, "goal", "approve", "greet", "AC1", "--note", "n", "--yes")
+    assert other.stderr.startswith("flow: AC1 has a verification_command; ")

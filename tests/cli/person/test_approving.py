@@ -226,7 +226,7 @@ def test_a_broken_name_is_refused_before_anything_is_shown(work: GitRepo) -> Non
         done = flow(work, *words, name)
         assert (done.status, done.stdout) == (2, "")
         assert done.stderr.count("\n") == 1
-        assert done.stderr.startswith("flow: --by: ")
+        assert done.stderr.startswith("flow: --by is ")
 
 
 @pytest.mark.parametrize("note", [(), ("--note", " ")])
