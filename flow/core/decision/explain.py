@@ -204,7 +204,8 @@ def hint(
         shown = some_names([r.criterion_id for r in failed or tried], 5)
         text = f"{f'work on {shown}, then: ' if shown else ''}flow goal evaluate {goal_id}"
         if open_ones and all(map(_is_stale, open_ones)):
-            text = f"leave the files alone while the commands run: flow goal evaluate {goal_id}"
+            text = "let neither the commands nor anything else change files while they run: "
+            text += f"flow goal evaluate {goal_id}"
     return clip(text, HINT_LIMIT)
 
 

@@ -190,3 +190,10 @@ def test_an_error_names_its_option_once(work: GitRepo) -> None:
     assert document["key"] == "--confirm"
     other = flow(work, "goal", "approve", "greet", "AC1", "--note", "n", "--yes")
     assert other.stderr.startswith("flow: AC1 has a verification_command; ")
+
+
+def test_a_command_that_changes_files_itself_is_no_circle_of_hints(repo: GitRepo) -> None:
+    scene.create(scene.start(repo), criterion="AC1: x :: date +%N >> src/greet.txt; exit 1")
+    for _ in range(2):  # to leave the files alone oneself was the hint, and changed nothing
+        hint = flow(repo, "goal", "evaluate", "greet", "--json").json["next_step_hint"]
+        assert hint.startswith("let neither the commands nor anything else change files")
