@@ -131,7 +131,7 @@ def status(
 
 
 def _mending(present: CurrentFiles, goal: Goal) -> str:
-    """How the files outside its paths that block a goal are mended or allowed; empty if none do."""
+    """The steps that mend or allow the files that block a goal by its paths; empty if none do."""
     report = present.report if goal.blocked_by_paths else None
     if report is None or not report.violations:
         return ""

@@ -14,7 +14,7 @@ PAUSED_STATUS: Literal["waiting_for_user"] = "waiting_for_user"
 """The status of a paused goal, and of others that wait for a person."""
 
 _REASON_LESS = ("paused by ", ", who gave no reason")
-"""Start and end of the reason that the record has where nobody gave one."""
+"""Start and end of the recorded reason of a pause without a reason of its own."""
 WAITS = "waits until this exits 0: "
 """Start of the reason of a goal that waits for a command."""
 ARRIVED = "what it waited for is there: "

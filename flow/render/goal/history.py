@@ -31,8 +31,7 @@ RESUMED = "resumed for evaluation"
 _IMPLIED = (RESUMED, "resumed: ", "resumed to be ")
 """Starts of the reasons that Flow gives for a change of status that the entry beside it implies."""
 _OWN_REASONS = ("resumed by a person", "resumed by the agent", "cleared by a person")
-"""Reasons that Flow writes where nobody gave one. They are nobody's words, so no quote shows them.
-"""
+"""Reasons that Flow writes for a move without a reason; no person said them, so none is quoted."""
 
 
 class Entry(NamedTuple):
