@@ -94,6 +94,9 @@ def _record_trust(args: argparse.Namespace, out: Output) -> int:
         )
         return 0
     head = "what differs in its contract from what you trusted last (all, if nothing was)"
+    if not (difference or changes):  # trust was revoked
+        read = f"flow goal inspect {goal_id}" if goal_id else display.visible(name)
+        head = f"nothing differs in its contract from what you trusted last; all of it: {read}"
     out.tell(contract_change(name, head, difference, document["changes"], out.screen))
     out.need_yes(
         f"Let Flow run the commands of {name} as you?",

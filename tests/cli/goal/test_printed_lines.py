@@ -197,3 +197,11 @@ def test_a_command_that_changes_files_itself_is_no_circle_of_hints(repo: GitRepo
     for _ in range(2):  # to leave the files alone oneself was the hint, and changed nothing
         hint = flow(repo, "goal", "evaluate", "greet", "--json").json["next_step_hint"]
         assert hint.startswith("let neither the commands nor anything else change files")
+
+
+def test_trust_that_was_revoked_is_asked_for_with_the_contract_to_read(work: GitRepo) -> None:
+    assert flow(work, "trust", "revoke", "greet").status == 0
+    asked = flow(work, "trust", "record", "greet")
+    line = re.search(r"nothing differs in its contract .*; all of it: flow (.*)", asked.stderr)
+    assert line is not None
+    assert "verification_command" in flow(work, *line[1].split()).stdout
