@@ -58,13 +58,13 @@ def _run_gc(args: argparse.Namespace, out: Output) -> int:
     else:
         plan, screen = closed_runs.plan_removals(runs, oldest, args.keep), chain.collected
     document = plan.to_document(dry_run=args.dry_run)
+    again = f"{command} --older-than {args.older_than} --keep {args.keep}"
     if args.dry_run or not plan.runs:
-        again = f"{command} --older-than {args.older_than} --keep {args.keep}"
         out.result(document, screen(document, out.screen, again))
         out.warn(plan.warnings)
         return 0
     out.warn(plan.warnings)
-    out.need_yes(_question(plan, document), yes=args.yes, how=f"{command} --yes")
+    out.need_yes(_question(plan, document), yes=args.yes, how=f"{again} --yes")
     if isinstance(plan, ArchivePlan):
         plan = closed_runs.archive(runs, plan)
     else:

@@ -152,6 +152,8 @@ def _typed_line(goal_id: str, args: argparse.Namespace) -> str:
         words += [shell_option(option, value) for value in getattr(args, option[2:]) or ()]
     words += ["--edit"] if args.edit else []
     words += [shell_option("--file", "F" if args.file == "-" else args.file)] if args.file else []
+    words += [shell_option("--by", args.by)] if args.by else []
+    words += [shell_option("--reason", args.reason)] if args.reason else []
     return " ".join([*words, "--yes"])
 
 

@@ -21,6 +21,7 @@ from flow.cli.goal.which import DRAFTS, STOPPED, goal_to_act_on
 from flow.cli.parser import Parser
 from flow.cli.parsing import CommandSpec, goal_argument, yes_argument
 from flow.core.goal.lifecycle import TERMINAL, check_move
+from flow.core.text.shell_quote import shell_option
 from flow.errors import FlowError, PersonNeeded
 from flow.render.confirm_screen import approved_lines
 from flow.render.moves import moved_lines
@@ -149,10 +150,11 @@ def _cancel_goal(args: argparse.Namespace, out: Output) -> int:
     context.ledger.finish(goal_id)  # what a killed call had decided comes first
     goal = context.load(goal_id).goal
     check_move(goal.status, "cancelled", goal=goal.id)  # nobody is asked what cannot be done
+    why = f" {shell_option('--reason', args.reason)}" if args.reason else ""
     out.need_yes(
         f"Cancel goal {goal.id} ({goal.status}) for good?",
         yes=args.yes,
-        how=f"flow goal clear {goal.id} --yes",
+        how=f"flow goal clear {goal.id}{why} --yes",
     )
     reason = args.reason or "cleared by a person"
     word = context.own_word()

@@ -205,3 +205,23 @@ def test_trust_that_was_revoked_is_asked_for_with_the_contract_to_read(work: Git
     line = re.search(r"nothing differs in its contract .*; all of it: flow (.*)", asked.stderr)
     assert line is not None
     assert "verification_command" in flow(work, *line[1].split()).stdout
+
+
+def test_a_refused_closing_keeps_its_reason(work: GitRepo) -> None:
+    words = ("goal", "clear", "greet", "--reason", "it's not wanted")
+    remedy = flow(work, *words, "--json").json["error"]["remedy"]
+    line = remedy.partition("a caller who asked one: flow ")[2]
+    assert typed(line) == [*words, "--yes"]
+    words = ("goal", "amend", "greet", "--allow", "docs/", "--by", "A B", "--reason", "a path")
+    remedy = flow(work, *words, "--json").json["error"]["remedy"]
+    assert typed(remedy.partition("a caller who asked one: flow ")[2]) == [*words, "--yes"]
+
+
+def test_a_refused_gc_drops_no_more_than_was_asked(work: GitRepo) -> None:
+    """Its line without ``--keep`` would drop the runs that were to be kept."""
+    assert flow(work, "goal", "evaluate", "greet").status == 1
+    assert flow(work, "goal", "clear", "greet", "--yes").status == 0
+    for archive in ((), ("--archive",)):
+        words = ("gc", *archive, "--older-than", "0", "--keep", "0")
+        remedy = flow(work, *words, "--json").json["error"]["remedy"]
+        assert typed(remedy.partition("a caller who asked one: flow ")[2]) == [*words, "--yes"]
