@@ -7,6 +7,7 @@ from flow.adapters.ledger.closed_runs import ClosedRuns
 from flow.app import closed_runs
 from flow.app.closed_runs import ArchivePlan
 from flow.cli.parsing import CommandSpec, whole, yes_argument
+from flow.core.text.display import counted
 from flow.render import chain
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.context import Context
@@ -76,11 +77,11 @@ def _run_gc(args: argparse.Namespace, out: Output) -> int:
 
 
 def _question(plan: RemovalPlan | ArchivePlan, document: Mapping[str, Any]) -> str:
-    size, runs = chain.size(document["bytes"]), chain.counted(len(plan.runs), "run")
+    size, runs = chain.size(document["bytes"]), counted(len(plan.runs), "run")
     if isinstance(plan, ArchivePlan):
-        files = chain.counted(document["files"], "file")
+        files = counted(document["files"], "file")
         return f"put {files} ({size}) of {runs} into one archive each?"
-    return f"drop {chain.counted(document['outputs'], 'output')} ({size}) of {runs} for good?"
+    return f"drop {counted(document['outputs'], 'output')} ({size}) of {runs} for good?"
 
 
 COMMAND = CommandSpec(

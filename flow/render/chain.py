@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.text.display import visible
+from flow.core.text.display import counted, visible
 from flow.render.screen import Column, Screen, Styled, lines_of, mark_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -77,11 +77,6 @@ def _collected(
             *([screen.labelled("next", next_step, "person")] if would else []),
         ],
     )
-
-
-def counted(count: int, noun: str) -> str:
-    """A number of things for people."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def size(count: int) -> str:

@@ -8,7 +8,7 @@ from flow.adapters.attribution.proof_files import content_now
 from flow.adapters.git.blobs import LINES_LIMIT, git_blobs
 from flow.core.boundary.changes import ABSENT, entry_digest
 from flow.core.evidence.proof import ProofFile
-from flow.core.text.display import visible
+from flow.core.text.display import counted, visible
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def proof_file_diffs(
             lines = [*lines[:MOST_LINES], "(cut here)"]
             break
     if len(paths) > MOST_FILES:
-        lines.append(f"({len(paths) - MOST_FILES} more files are not shown)")
+        lines.append(f"({counted(len(paths) - MOST_FILES, 'more file', ('is', 'are'))} not shown)")
     return "\n".join(lines) + "\n"
 
 

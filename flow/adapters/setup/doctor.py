@@ -26,6 +26,7 @@ from flow.adapters.setup import (
 from flow.adapters.setup.doctor_report import DoctorReport, journal_dir
 from flow.adapters.user_state.trust import LEDGER
 from flow.core import layout
+from flow.core.text.display import counted
 from flow.core.text.display import names as named
 from flow.core.text.shell_quote import shell_argument
 from flow.errors import FlowError, LockTimeout
@@ -316,7 +317,8 @@ def _leftovers(report: DoctorReport, checkout: ExaminedCheckout, *, fix: bool) -
             report.failed(error, "temporary files of an ended process take space")
         return
     report.found(
-        f"{len(leftovers)} temporary files are left over ({', '.join(leftovers[:3])})",
+        f"{counted(len(leftovers), 'temporary file', ('is', 'are'))} left over "
+        f"({', '.join(leftovers[:3])})",
         "a process was ended while it wrote; they are ignored, but take space",
         "flow doctor --fix removes them",
         fixable=True,

@@ -10,7 +10,7 @@ from flow.adapters.git import repository as git_repository
 from flow.adapters.git.run import environment
 from flow.adapters.process.tool import run_tool
 from flow.adapters.worktree import guards as worktree_guards
-from flow.core.text.display import names
+from flow.core.text.display import counted, names
 from flow.core.text.shell_quote import shell_argument
 from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
@@ -150,7 +150,7 @@ def _index(report: DoctorReport, repo: Repo) -> None:
         paths = [row[2:] for row in rows if row and test(row)]
         if paths:
             report.found(
-                f"{len(paths)} files are marked {flag}: {names(paths, 3)}",
+                f"{counted(len(paths), 'file', ('is', 'are'))} marked {flag}: {names(paths, 3)}",
                 "git status and git diff do not show changes to them; Flow does",
                 f"git update-index --no-{flag} PATH",
             )

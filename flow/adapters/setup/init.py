@@ -27,7 +27,7 @@ from flow.core import layout
 from flow.core.goal.model import NO_BRANCH
 from flow.core.setting_keys import KEYS, STOP_HOOK
 from flow.core.settings import DEFAULT
-from flow.core.text.display import is_utf8, visible
+from flow.core.text.display import counted, is_utf8, visible
 from flow.errors import FlowError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -375,13 +375,14 @@ def _ask_rules(target: JsonFile) -> tuple[str, list[str]]:
         target.add(("permissions",), "ask", missing)
     else:
         target.append(("permissions", "ask"), missing)
+    rules = counted(len(missing), "rule")
     asked = "before it confirms, approves, amends, cancels or trusts"
     short = [
-        f"+ {len(missing)} rules: Claude Code will ask you before",
+        f"+ {rules}: Claude Code will ask you before",
         "  it confirms, approves, amends, cancels or",
         "  trusts",
     ]
-    return f"added {len(missing)} rules: Claude Code will ask you {asked}", short
+    return f"added {rules}: Claude Code will ask you {asked}", short
 
 
 def missing_ask_rules(top: str) -> list[str]:

@@ -20,7 +20,7 @@ from flow.core.evidence.attestation import (
 )
 from flow.core.goal import ids
 from flow.core.layout import EVIDENCE_SUFFIX
-from flow.core.text.display import visible
+from flow.core.text.display import counted, visible
 from flow.errors import FlowError
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -281,7 +281,7 @@ def _record_notes(record: Record) -> list[str]:
         notes.append(f"here by digest only: {what} (--with-outputs)")
     others = [item for item in record.items if item.criterion is None]
     if others:
-        notes.append(f"of others, and deciding nothing: {len(others)} sidecars")
+        notes.append(f"of others, and deciding nothing: {counted(len(others), 'sidecar')}")
     notes += [f"left out: {count} {visible(what)}" for what, count in record.left_out.items()]
     if any(item.criterion is not None and item.commit is None for item in record.items):
         notes.append("the files that were measured are no commit: only their digest names them")

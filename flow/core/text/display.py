@@ -102,6 +102,13 @@ def names(items: Sequence[str], most: int = 8, rest: str = "") -> str:
     return f"{shown} and {len(items) - most:,} more" + (f": {rest}" if rest else "")
 
 
+def counted(count: int, noun: str, verbs: tuple[str, str] | None = None) -> str:
+    """``1 file``, ``2 files``; with ``verbs`` also the one of them that fits."""
+    one = count == 1
+    verb = f" {verbs[0] if one else verbs[1]}" if verbs else ""
+    return f"{count:,} {noun}{'' if one else 's'}{verb}"
+
+
 def some_names(items: Sequence[str], most: int = 10) -> str:
     """``a, b and c``, for a sentence; only the first ones of many."""
     if len(items) > most:

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from flow.core import instant
 from flow.core.standing.items import InboxItem, short_names
-from flow.core.text.display import clip
+from flow.core.text.display import clip, counted
 from flow.render.goal.standing import criterion_meaning
 from flow.render.inbox import HEADS, place
 from flow.render.page.frame import (
@@ -127,7 +127,8 @@ def index_page(
         id="main",
         class_="w",
     )
-    told = f"{len(rows)} goals: what waits for a person, what is blocked, working, closed"
+    number = counted(len(rows), "goal")
+    told = f"{number}: what waits for a person, what is blocked, working, closed"
     return page(title, told, top, main, rules=_rules(names))
 
 

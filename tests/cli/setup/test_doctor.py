@@ -192,3 +192,11 @@ def test_at_a_terminal_it_fits_and_falls_back_to_ascii(ready: GitRepo) -> None:
         assert code == 1
         assert all(len(line) < 80 for line in shown.splitlines())
         assert shown.isascii() == (term == "dumb")
+
+
+def test_one_marked_file_is_one_file(ready: GitRepo) -> None:
+    ready.commit("set up")
+    ready.git("update-index", "--assume-unchanged", ".gitignore")
+    assert findings(ready)[0]["what"] == "1 file is marked assume-unchanged: .gitignore"
+    ready.git("update-index", "--assume-unchanged", ".gitattributes")
+    assert findings(ready)[0]["what"].startswith("2 files are marked assume-unchanged: ")
