@@ -225,7 +225,6 @@ def _with_warnings(answer: StopAnswer, warnings: Sequence[str]) -> StopAnswer:
 
 def _decide_stop(host: str, event: StopEvent, started: float) -> StopAnswer:
     from flow.app.stop.tools import Host
-    from flow.core.text.shell_quote import way_to_top
     from flow.wiring.stopping import Stopping, context_of
 
     try:
@@ -260,7 +259,8 @@ def _decide_stop(host: str, event: StopEvent, started: float) -> StopAnswer:
         lambda text: reason_size(host, text),
         block_cap(host, os.environ.get(CAP)),
         settings.hook_timeout_seconds,
-        way_to_top(context.top, event.cwd or os.getcwd()),
+        context.top,
+        event.cwd or os.getcwd(),
     )
     try:
         answer = stopping.stop(event, limits, seconds_left)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flow.app.evaluation import proposals
 from flow.app.evaluation.current_files import CurrentFiles
+from flow.core.boundary.guards import any_changed, as_approved, unapproved
 from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
 from flow.core.text import display
 from flow.errors import FlowError, StateError, at_key
@@ -326,21 +327,19 @@ def next_step(
 
 def guards_changed(context: ClosingContext, goal: Goal) -> bool:
     """Whether git's hooks or settings are neither as at activation nor as approved."""
-    from flow.core.boundary import guards
-
     run_id = goal.run_id or ""
     try:
         recorded = context.baseline(goal, run_id)
         denied = (*goal.denied_paths, *context.denied_paths)
         now = context.snapshot(recorded.baseline, denied, None).guards
         approved = None
-        if not recorded.recorded or guards.any_changed((now,), recorded.baseline.guards):
+        if not recorded.recorded or any_changed((now,), recorded.baseline.guards):
             approved = proposals.approved_guards(goal, run_id, context.records)
     except FlowError:  # an evaluation names the fault
         return False
-    if guards.unapproved((now,), recorded.baseline.guards, approved):
+    if unapproved((now,), recorded.baseline.guards, approved):
         return True
-    return not recorded.recorded and not guards.as_approved(now, recorded.baseline.guards, approved)
+    return not recorded.recorded and not as_approved(now, recorded.baseline.guards, approved)
 
 
 def left_to_a_person(goal: Goal) -> list[str]:

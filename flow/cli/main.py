@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from flow.cli.output import Output, prepare_streams
-from flow.cli.parsing import CommandSpec, command_of, meanings
+from flow.cli.parsing import CommandSpec, command_of, meanings, usage_error
 from flow.errors import FlowError, InputError, Interrupted
 from flow.startup import ctrl_c
 from flow.startup.finder import import_module
@@ -103,7 +103,6 @@ def _run(words: Sequence[str], out: Output) -> int:
 def _require_known(word: str, commands: Mapping[str, str], prog: str) -> None:
     if word in commands:
         return
-    from flow.cli.parsing import usage_error
     from flow.core.text.near import did_you_mean, meant, nearest
 
     if word.startswith("-"):

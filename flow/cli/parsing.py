@@ -172,17 +172,19 @@ def nothing(parser: argparse.ArgumentParser) -> None:
     """The arguments of a command that has none."""
 
 
+def _refused(word: str, why: str) -> argparse.ArgumentTypeError:
+    import argparse
+
+    return argparse.ArgumentTypeError(f"{word[:40]!r} {why}")
+
+
 def whole(least: int, most: int, what: str) -> Callable[[str], int]:
     """A type for argparse: a whole number in a range."""
 
     def read(text: str) -> int:
         if text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most:
             return int(text)
-        import argparse
-
-        raise argparse.ArgumentTypeError(
-            f"{text[:40]!r} is not {what}: a whole number from {least} to {most}"
-        )
+        raise _refused(text, f"is not {what}: a whole number from {least} to {most}")
 
     return read
 
@@ -195,20 +197,14 @@ def seconds(text: str) -> float:
         value = 0.0
     if 0.001 <= value <= WEEK:  # NaN is in no range
         return value
-    import argparse
-
-    raise argparse.ArgumentTypeError(
-        f"{text[:40]!r} is not a time limit: seconds, more than 0, at most {WEEK}"
-    )
+    raise _refused(text, f"is not a time limit: seconds, more than 0, at most {WEEK}")
 
 
 def judge_name(text: str) -> str:
     """A type for argparse: ``BACKEND[:MODEL]``; an empty variable of a script names no judge."""
     if text.strip():
         return text
-    import argparse
-
-    raise argparse.ArgumentTypeError(f"{text[:40]!r} names no judge")
+    raise _refused(text, "names no judge")
 
 
 def listed(

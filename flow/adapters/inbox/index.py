@@ -11,15 +11,13 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import stat
 
 from flow.adapters.fs.state_folder import ensure_state_dir
 from flow.errors import FlowError
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import Any
 from flow.version import __version__
-
-if TYPE_CHECKING:
-    import sqlite3
 
 FILE = "inbox.sqlite"
 REVISION = 4
@@ -57,7 +55,6 @@ class InboxIndex:
         gone = [key for key in self._texts if seen is not None and key not in seen]
         if not self._new and not gone:
             return
-        import sqlite3
 
         for _ in range(2):  # a file that is no database is made again, once
             try:
@@ -75,7 +72,6 @@ class InboxIndex:
     def _read(self) -> dict[str, str]:
         if not self._is_own(self._path):
             return {}
-        import sqlite3
 
         try:
             connection = self._connect()
@@ -117,7 +113,6 @@ class InboxIndex:
             connection.close()
 
     def _connect(self) -> sqlite3.Connection:
-        import sqlite3
 
         connection = sqlite3.connect(self._path, timeout=_PATIENCE)
         connection.execute("PRAGMA trusted_schema = OFF")

@@ -28,8 +28,10 @@ class Host(NamedTuple):
     cap: int | None
     seconds: float = 300.0
     """The hook's time for one stop."""
-    to_top: str = ""
-    """The command that leads from the agent's folder to the top level; empty at the top."""
+    top: str = ""
+    """The checkout's top level."""
+    folder: str = ""
+    """The agent's own folder."""
 
 
 class Sight(NamedTuple):

@@ -309,7 +309,8 @@ def _continuation(turn: _JudgedTurn, host: Host, tools: StopTools) -> str:
         evaluation.report.violations,
         opinion if isinstance(opinion, Opinion) else None,
         not tools.propose_only and not turn.commands_passed,
-        host.to_top,
+        host.top,
+        host.folder,
     )
     return continuation(turn.goal, verdict, facts, turn.step, limit=host.limit, size=host.size)
 

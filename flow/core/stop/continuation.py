@@ -15,7 +15,7 @@ from flow.core.text import display
 from flow.core.text.display import clip, some_names, visible
 from flow.core.text.fit import TAIL_CHARACTERS, CuttableBlock, as_many, cut_to, fitting, last_lines
 from flow.core.text.plain_output import plain_lines
-from flow.core.text.shell_quote import as_flow_runs
+from flow.core.text.shell_quote import as_flow_runs, way_to_top
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -56,8 +56,10 @@ class StopFacts(NamedTuple):
     """The judge's opinion, if it is the reason to continue; else None."""
     marks_failed: bool = False
     """Whether a stuck loop ends the goal as ``failed``."""
-    to_top: str = ""
-    """The command that leads from the agent's folder to the top level; empty at the top."""
+    top: str = ""
+    """The checkout's top level."""
+    folder: str = ""
+    """The agent's own folder."""
 
 
 def continuation(
@@ -77,8 +79,8 @@ def continuation(
     waiting = [r for r in rows if r not in shown and _is_open(goal, r) and facts.opinion is None]
     repeats, follows = _nothing_moved(step), step.loop.continuations > 1
     head = _head_lines(goal, verdict, facts, shown, waiting, bool(judged), step)
-    if facts.to_top:
-        head.append(f"Paths and commands here are for the top of the checkout: {facts.to_top}")
+    if to_top := way_to_top(facts.top, facts.folder):
+        head.append(f"Paths and commands here are for the top of the checkout: {to_top}")
     part = limit // 5
     foot = [
         *as_many(_violations(goal, facts.violations), part, size),
