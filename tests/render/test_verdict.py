@@ -212,7 +212,7 @@ def test_the_step_names_what_there_is_to_do(violations: tuple[Violation, ...], f
 def test_what_the_base_branch_brought_is_rebased() -> None:
     shown = blocked(VIOLATIONS[1]._replace(committed=True))
     assert "or     what only the base branch brought: flow goal rebase" in shown
-    assert "'py project.toml', then commit that" in "".join(shown)
+    assert "put back, and commit that: git restore -s" in "".join(shown)
 
 
 def test_a_line_that_opens_folders_says_so() -> None:

@@ -195,8 +195,9 @@ def remedy_words(file: Mapping[str, Any]) -> str:
         return "decides about Flow's hook: take back what was changed in it"
     if not command:
         return "put it back as it was when the goal began" if do == "put_back" else "remove it"
-    end = ", then commit that" if file.get("committed") else ""
-    return f"{'remove:' if do == 'remove' else 'put back:':<9} {show(command)}{end}"
+    what = "remove" if do == "remove" else "put back"
+    what = f"{what}, and commit that:" if file.get("committed") else f"{what}:"
+    return f"{what:<9} {show(command)}"  # at the end of its line, so that it can be copied
 
 
 def _outside_steps(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
