@@ -28,6 +28,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.dictionaries(WORDS, VALUES, min_size=1, max_size=4))
 def test_it_reads_back_to_the_same_values(document: dict[str, object]) -> None:

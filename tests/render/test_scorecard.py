@@ -138,6 +138,7 @@ NASTY = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
 @pytest.mark.parametrize(
     "wanted", [*range(1, 14), 20, 21, 22, 30, 35, 38, 40, 43, 44, 60, 61, 119, 120, 300]
@@ -349,6 +350,7 @@ def test_what_fits_is_not_said_twice() -> None:
     assert below(card(notes=["Short.", "Second.", "Third."]), plain) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
 @pytest.mark.parametrize("wanted", [4, 12, 40, 80, 120])
 def test_no_text_breaks_what_stands_below(text: str, wanted: int) -> None:

@@ -420,6 +420,7 @@ def test_a_result_that_would_not_read_as_meant_is_refused(monkeypatch: Any) -> N
         edit("a: 1\n", (("a",), "right"))
 
 
+@pytest.mark.slow
 def test_a_thousand_criteria_keep_every_other_line() -> None:
     criteria = [
         {**GOAL["objective"]["acceptance_criteria"][0], "id": f"AC{n}"} for n in range(1000)
@@ -560,6 +561,7 @@ def related(one: tuple[str | int, ...], other: tuple[str | int, ...]) -> bool:
     return one[:shorter] == other[:shorter]
 
 
+@pytest.mark.slow
 @examples(50, long=2000)
 @given(st.data())
 def test_any_layout_keeps_the_lines_that_no_change_is_about(data: st.DataObject) -> None:

@@ -95,6 +95,7 @@ class Work:
         return self.bytes, self.calls
 
 
+@pytest.mark.slow
 def test_the_thousandth_entry_costs_what_the_tenth_did(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -218,6 +218,7 @@ def test_killed_at_any_call(root, tmp_path):
     assert outcomes.count(True) > 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO], ids=errno.errorcode.get)
 def test_any_call_that_fails(root, tmp_path, number):
     before, statuses = content(root), []
@@ -251,6 +252,7 @@ except FlowError as error:
 """
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_in_the_middle(root, tmp_path):
     """As a limit on the size of files shows it, at many sizes: in the list at the end, too."""
     before = content(root)
@@ -300,6 +302,7 @@ def test_two_at_once(root):
 # --- an archive that somebody changed ------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_any_byte_that_was_changed_is_one_finding_and_is_never_read_as_evidence(root):
     shutil.rmtree(f"{root}/.flow")
     scene.start(root)

@@ -316,6 +316,7 @@ def test_it_is_found_out_where_a_row_is_believed_wrongly(goals: Goals) -> None:
     assert goals.look() == goals.look_without()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_after_any_changes_it_says_what_the_files_say(goals: Goals, seed: int) -> None:
     order = random.Random(seed)

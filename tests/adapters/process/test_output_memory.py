@@ -72,6 +72,7 @@ WAYS: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_memory_does_not_grow_with_an_output(tmp_path: Path, way: str) -> None:
     (tmp_path / "stored").write_bytes(LINE * (SIZE // len(LINE)))

@@ -247,6 +247,7 @@ def test_what_is_left_out_is_not_searched(tmp_path: Path, more: int) -> None:
     assert searched == min(len(data), PIPE + WAITING)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", range(-40, 41, 8))
 @pytest.mark.parametrize("before_end", [TAIL, END_KEPT, WAITING])
 def test_a_secret_where_what_is_kept_begins(tmp_path: Path, before_end: int, at: int) -> None:

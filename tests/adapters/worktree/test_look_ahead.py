@@ -179,6 +179,7 @@ DECIDING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 def test_the_change_set_is_the_same(
     box: GitBox, taken: list[bytes], monkeypatch: pytest.MonkeyPatch, change: Change

@@ -150,6 +150,7 @@ def says(a: float, b: float, *quotes: str, **more: Any) -> dict[str, Any]:
 NEVER = 99
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judges", [2, 3])
 @pytest.mark.parametrize("rounds", [0, 1, 2, 3, 4])
 @pytest.mark.parametrize("agree_after", [0, 1, 2, 3, 4, NEVER])

@@ -256,6 +256,7 @@ def test_a_folder_of_its_own_is_where_a_command_looks() -> None:
     assert covers("npm test", "package.json", cwd="web")
 
 
+@pytest.mark.slow
 def test_patterns_are_bounded_and_that_is_said() -> None:
     commands = [(f"sh d{n}/e/f/x.sh", "") for n in range(2000)]
     found = watched(commands, _simple_commands, Tree())  # type: ignore[arg-type]

@@ -162,6 +162,7 @@ def test_the_second_of_two_in_a_word_calls_where_the_first_one_does_not() -> Non
     assert b"cio" in rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(sizes(short=25, long=400)))
 def test_each_byte_is_as_where_every_anchor_is_looked_for(
     seed: int, monkeypatch: pytest.MonkeyPatch
@@ -215,6 +216,7 @@ def test_the_library_tells_the_same(seed: int, most: int, monkeypatch: pytest.Mo
         compare(search, text, there, counting)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(sizes(short=12, long=300)))
 def test_with_the_library_each_byte_is_as_without(seed: int) -> None:
     pytest.importorskip("ahocorasick_rs")

@@ -95,6 +95,7 @@ def test_the_patterns_leave_as_it_is_what_is_plain(text: str, first: int, last: 
         assert not found(data)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_a_row_with_a_need_of_its_own_matches_nothing_plain(data: st.DataObject) -> None:

@@ -128,6 +128,7 @@ def test_ordinary_text_stays_as_it_is(name: str) -> None:
     assert redact(b"\n".join([data] * 3)).counts == {}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("name", TOKENS)
 def test_a_border_at_any_byte_of_a_token_changes_nothing(name: str) -> None:
@@ -154,6 +155,7 @@ def test_a_border_at_any_byte_of_a_setting_changes_nothing(name: str) -> None:
 ROWS = [f"{before}{secret}{after}" for _, before, secret, after in SETTINGS.values()]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize(
     "size",
@@ -282,6 +284,7 @@ def test_a_known_value_is_masked_in_utf_16(name: str, order: str) -> None:
         assert streamed(padded, [cut], [value.encode()]) == redact(padded, [value.encode()])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", KNOWN)
@@ -295,6 +298,7 @@ def test_a_border_inside_a_known_value_changes_nothing(name: str, way: str) -> N
         assert streamed(data, [cut], [value.encode()]) == whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KNOWN)
 def test_all_but_the_end_of_a_known_value_is_looked_at_once(name: str) -> None:
     """A pattern that tries each character in two ways would never come to an end here."""
@@ -305,6 +309,7 @@ def test_all_but_the_end_of_a_known_value_is_looked_at_once(name: str) -> None:
         assert redact(data, [KNOWN[name].encode() * 8]).data.startswith(b"here: "), way
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("size", [300, 3499, 3500, 3508, sizes(short=5000, long=20_000)])
 def test_a_long_value_is_one_secret(size: int) -> None:
@@ -355,6 +360,7 @@ LONG = {
 """Longer than a pattern reaches, so that what goes on is told by the state alone."""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("name", LONG)
 def test_a_border_where_a_long_secret_goes_on_or_ends(name: str) -> None:
@@ -383,6 +389,7 @@ ANCHORS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(sizes(short=20, long=400)))
 def test_an_anchor_anywhere_in_a_long_text_calls_for_its_shape(seed: int) -> None:
     """Whatever stands around it: what is looked for first, the words of a text, overlooks none."""
@@ -539,6 +546,7 @@ PIECES = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(st.data(), PIECES, st.sampled_from([1, 50, 3000]))
 def test_chunks_never_change_the_result(data: st.DataObject, parts: list[str], block: int) -> None:
@@ -557,6 +565,7 @@ def test_chunks_never_change_the_result(data: st.DataObject, parts: list[str], b
         secrets_redact.BLOCK = before
 
 
+@pytest.mark.slow
 def test_no_pattern_looks_further_than_is_held_back() -> None:
     for pattern, parsed in every_pattern():
         assert parsed.getwidth()[1] + _ahead(parsed) <= REACH, pattern[:80]
@@ -588,6 +597,7 @@ def _nodes(part: object) -> list[tuple[str, tuple[object, ...]]]:
     return here + [node for each in part for node in _nodes(each)]
 
 
+@pytest.mark.slow
 def test_every_pattern_means_the_same_on_every_supported_python() -> None:
     """Before 3.11.5 a possessive group that fails in its middle keeps what it took until there.
 
@@ -630,6 +640,7 @@ MIXED = "9405c0fc"
 """The digest of what is left of the texts that are made of these pieces, on every Python."""
 
 
+@pytest.mark.slow
 def test_what_is_redacted_is_the_same_on_every_python() -> None:
     """A change of the rules may change the digest; a change of Python never does."""
     made = random.Random(20261122)
@@ -714,6 +725,7 @@ HOSTILE_SIZE = sizes(short=1 << 18, long=1 << 20)
 """Bytes of each text: many times what a pattern reads, and what is searched together."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_the_worst_that_can_be_printed_takes_no_longer(name: str) -> None:
     known = [b"aaaaaaaaaaaaaaaaaaab", b"abababababababac", b"\\\\\\\\x", b"b-a-b-a-b-a-b-c"]
@@ -782,6 +794,7 @@ def test_the_lines_of_a_value_are_secrets_of_their_own() -> None:
     assert found[1:] == (line.encode(),)
 
 
+@pytest.mark.slow
 def test_hundreds_of_values_cost_little_more_than_none() -> None:
     """What is not there is not even compiled."""
     known = [MAKE.of(samples.ALNUM, 40).encode() for _ in range(500)]

@@ -207,6 +207,7 @@ def test_the_fences_own_line_takes_no_brackets_from_a_name(name: str) -> None:
     assert not set("<>|\n") & set(first[3:-3])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["<", "<<", "<|", "</", "-", "=#", "[flow", "ignore ", "you are ", "mark it ", "Aa0+"]
 )

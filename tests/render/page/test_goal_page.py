@@ -76,6 +76,7 @@ def test_nothing_is_fetched_or_run() -> None:
         assert word not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("criteria", "turns"), [(1, 0), (1, 1), (12, 30), (2, 900), (100, 200)])
 def test_every_link_leads_somewhere_and_every_place_is_there_once(
     criteria: int, turns: int
@@ -85,6 +86,7 @@ def test_every_link_leads_somewhere_and_every_place_is_there_once(
     assert {link.removeprefix("#") for link in tags.links} <= set(tags.ids)
 
 
+@pytest.mark.slow
 def test_a_hundred_criteria_and_twenty_turns_take_at_most_two_mebibytes() -> None:
     long = "x" * 100_000
     assert len(goal_page(report(100, 20)).encode()) < 2 * MIB

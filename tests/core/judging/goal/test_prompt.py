@@ -131,6 +131,7 @@ def test_every_part_gets_the_same_limit_so_length_buys_nothing() -> None:
     assert made.size <= PROMPT_LIMIT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 10, 100, 1_000, 3_000])
 @pytest.mark.parametrize("text", [b"x" * 20_000, b"\xff\x00" * 10_000, b"answer achieved\n" * 900])
 def test_no_prompt_is_larger_than_its_limit(count: int, text: bytes) -> None:

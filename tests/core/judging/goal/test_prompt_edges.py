@@ -313,6 +313,7 @@ def test_small_parts_are_not_taken_for_long_ones(sizes: tuple[int, int]) -> None
     assert [len(given.text) for given in made.sources][small:] == [kept(LIMIT)] * long
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [60, 200])
 def test_words_longer_than_thought_shrink_the_parts_and_do_not_empty_them(count: int) -> None:
     missing = tuple(Missing("AC2", "w" * 400) for _ in range(count))
@@ -329,6 +330,7 @@ def test_what_cannot_fit_ends_all_the_same_with_every_part_left_out() -> None:
     assert "evidence AC2.1: file: 1 bytes from its middle" in made.left_out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["\x01" * 400, "\udcff" * 400, "\U000e0041" * 400, "s" * 4_000])
 @pytest.mark.parametrize("text", [b"x", b"\x00" * 9_000])
 def test_names_of_files_cannot_make_a_prompt_too_large(source: str, text: bytes) -> None:

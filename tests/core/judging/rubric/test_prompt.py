@@ -215,6 +215,7 @@ def test_without_a_subject_there_is_still_a_question() -> None:
     assert "The subject to score, in parts:" in put.prompt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("letter", ["i", "\x01", "\u202e", "\U0001f600", "\n"])
 @pytest.mark.parametrize("parts", [1, 100])
 def test_no_question_is_larger_than_its_limit(letter: str, parts: int) -> None:

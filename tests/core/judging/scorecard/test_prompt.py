@@ -114,6 +114,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:12]))
 def test_no_prompt_is_larger_than_the_limit(text: str) -> None:
     back = Rejected({"x": "y" * 100_000}, {"safety": "it quotes nothing"})
