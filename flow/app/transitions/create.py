@@ -14,7 +14,7 @@ from flow.core.drafting.defaults import not_trusted
 from flow.core.judging.goal import delegated
 from flow.core.judging.goal.delegated import DelegatedDebate
 from flow.core.text import display
-from flow.errors import ContractError, Fault, at_key, in_file
+from flow.errors import ContractError, Fault, PersonNeeded, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -265,7 +265,11 @@ def plan_rebase(
     rebased: Callable[[Goal, Baseline], tuple[Baseline, Sequence[str]]],
     branch: str | None,
 ) -> Rebase:
-    """The changes that moving the pin of ``goal_id`` would make; nothing is written."""
+    """The changes that moving the pin of ``goal_id`` would make; nothing is written.
+
+    Moving it trusts the contract that names the new base, so the contract must be trusted before:
+    raises :class:`PersonNeeded` for any other.
+    """
     context.ledger.finish(goal_id)
     loaded = context.records.goal(goal_id)
     goal = loaded.goal
@@ -277,6 +281,13 @@ def plan_rebase(
         )
     old = context.baseline(goal, goal.run_id).baseline
     new, only_theirs = rebased(goal, old)
+    trusted, why = context.trusted(loaded)
+    if not trusted:
+        raise PersonNeeded(
+            f"the goal's contract is not trusted here: {why}",
+            code="not_trusted",
+            remedy=f"read the contract, then: flow trust record {goal.id}",
+        )
     return Rebase(goal.id, old.base_commit, new.base_commit, tuple(only_theirs), new, loaded)
 
 
@@ -316,4 +327,4 @@ def do_rebase(context: ClosingContext, plan: Rebase, trust: Callable[[Goal, str]
             scope={"base_commit": plan.new_base},
         ),
     )
-    trust(context.records.goal(goal.id).goal, "flow goal rebase")
+    trust(goal.pinned_at(plan.new_base), "flow goal rebase")  # not what the file says meanwhile

@@ -62,9 +62,9 @@ def begin(
     refuse_beside_active(port, goal_id, f"flow goal activate {goal_id}")
     unknown = () if port.knows_defaults(defaults.digest) else defaults.digests
 
-    def trust(loaded: LoadedGoal, how: str) -> None:
-        if not any(criterion.digest in unknown for criterion in loaded.goal.criteria):
-            port.record_trust(loaded.goal, how)
+    def trust(goal: Goal, how: str) -> None:
+        if not any(criterion.digest in unknown for criterion in goal.criteria):
+            port.record_trust(goal, how)
 
     return activate(port.persons_context(), goal_id, pin, trust)
 
@@ -81,9 +81,12 @@ def activate(
     context: ClosingContext,
     goal_id: str,
     pin: Callable[[Goal], Baseline],
-    trust: Callable[[LoadedGoal, str], None],
+    trust: Callable[[Goal, str], None],
 ) -> LoadedGoal:
-    """``draft → active``: pin the base, record trust, move (SPEC 2)."""
+    """``draft → active``: pin the base, move, record trust in the contract that was read (SPEC 2).
+
+    A file that changes meanwhile is not trusted with it.
+    """
     context.ledger.finish(goal_id)
     loaded = context.records.goal(goal_id)
     goal = loaded.goal
@@ -103,9 +106,8 @@ def activate(
         loaded.seen,
         _move_of(goal, run_id, "active", reason, {"by": context.who}, scope=scope),
     )
-    after = context.records.goal(goal.id)
-    trust(after, "flow goal activate")
-    return after
+    trust(goal.pinned_at(baseline.base_commit), "flow goal activate")
+    return context.records.goal(goal.id)
 
 
 def shift_status(

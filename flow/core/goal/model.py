@@ -187,6 +187,12 @@ class Goal(NamedTuple):
         """The contract part of its document; see :func:`contract`."""
         return contract(self.document)
 
+    def pinned_at(self, base_commit: str | None) -> Goal:
+        """The goal with this pinned base, as Flow writes it."""
+        scope = {**self.document["scope"], "base_commit": base_commit}
+        document = {**self.document, "scope": scope}
+        return self._replace(base_commit=base_commit, document=document)
+
     def digest(self, rubric_digests: Mapping[str, str] | None = None) -> str:
         """The contract's digest, which trust, proposals and evidence refer to.
 

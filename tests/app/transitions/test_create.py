@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -345,3 +346,30 @@ def test_a_goal_that_moved_since_the_plan_is_not_rebased() -> None:
     world.document["objective"]["outcome"] = "another"
     with pytest.raises(StateError):
         create.do_rebase(world.desk(), made, lambda *_: pytest.fail("trusted"))
+
+
+def test_an_untrusted_contract_keeps_its_base() -> None:
+    world = World(goal_document())
+    desk = world.desk()._replace(trusted=lambda _loaded: (False, "it has changed"))
+    moved = Baseline(OTHER, {}, {}, {}, {}, {})
+    with pytest.raises(PersonNeeded, match="it has changed") as caught:
+        create.plan_rebase(desk, "issue-4", lambda *_: (moved, ()), "main")
+    assert caught.value.code == "not_trusted"
+    assert world.kept == []
+
+
+def test_what_changes_while_the_base_is_moved_is_not_trusted() -> None:
+    world = World(goal_document())
+    made = plan(world)
+    written = world.move
+
+    def move(*what: Any) -> None:
+        written(*what)
+        world.document = deepcopy(world.document)
+        world.document["objective"]["outcome"] = "another"
+
+    world.move = move  # type: ignore[method-assign]
+    trusted: list[str] = []
+    create.do_rebase(world.desk(), made, lambda goal, _how: trusted.append(goal.digest()))
+    assert trusted == [made.loaded.goal.pinned_at(OTHER).digest()]
+    assert trusted != [world.goal("issue-4").contract]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -33,9 +34,9 @@ def activate(world: World) -> LoadedGoal:
         world.log.append(f"pin {goal.id}")
         return world.pinned  # type: ignore[attr-defined,no-any-return]
 
-    def trust(loaded: LoadedGoal, how: str) -> None:
+    def trust(goal: Goal, how: str) -> None:
         world.log.append("trust")
-        world.trusted_as.append((loaded.contract, how))
+        world.trusted_as.append((goal.digest(), how))
 
     return moves.activate(world.desk(), "issue-4", pin, trust)
 
@@ -76,6 +77,21 @@ def test_activating_pins_moves_and_trusts_what_was_written() -> None:
             "by": "sam",
         },
     )
+
+
+def test_what_changes_while_a_draft_is_started_is_not_trusted() -> None:
+    world = World(goal_document(status="draft"))
+    written = world.move
+
+    def move(*what: Any) -> None:
+        written(*what)
+        world.document = deepcopy(world.document)
+        world.document["objective"]["outcome"] = "another"
+
+    world.move = move  # type: ignore[method-assign]
+    loaded = activate(world)
+    assert loaded.goal.outcome == "another"
+    assert world.trusted_as != [(loaded.contract, "flow goal activate")]
 
 
 def test_a_draft_without_a_run_gets_one() -> None:

@@ -150,3 +150,22 @@ def test_a_goal_without_git_is_made_and_never_achieved(tmp_path: Path) -> None:
     done = evaluate(folder)
     assert (done.status, done.json["verdict"]) == (1, "not_achieved")
     assert "boundary" in done.json["reason"]
+
+
+def test_moving_the_base_trusts_no_contract_that_a_person_has_not_seen(work: GitRepo) -> None:
+    work.git("switch", "-qc", "topic")
+    assert create(work).status == 0
+    work.git("switch", "-q", "main")
+    work.commit("theirs", **{"other.txt": "x\n"})
+    work.git("switch", "-q", "topic")
+    work.git("merge", "-q", "main")
+    file = work.path / ".flow/goals/greet.goal.yaml"
+    text = file.read_text()
+    file.write_text(text.replace("grep -q please", "grep -q p"))
+    done = flow(work, "goal", "rebase", "greet", "--yes", "--json")
+    assert (done.status, done.json["error"]["code"]) == (4, "not_trusted"), done
+    assert "flow trust record greet" in done.json["error"]["remedy"]
+    assert flow(work, "trust", "check", "greet").status == 4
+    file.write_text(text)
+    assert flow(work, "goal", "rebase", "greet", "--yes").status == 0
+    assert flow(work, "trust", "check", "greet").status == 0
