@@ -151,11 +151,51 @@ def test_a_goal_that_was_moved_away_is_not_replaced(work: GitRepo, goal: str) ->
     done = flow(work, *words, "--json", env=AGENT)
     error = done.json["error"]
     assert (done.status, error["code"]) == (4, "beside_active")
-    assert "goal greet is open in this checkout, and its file is gone" in error["message"]
+    assert "goal greet is open in this checkout, and its file " in error["message"]
     assert "flow goal forget greet" in error["message"]
     assert not (work.path / ".flow/goals").exists()
     assert flow(work, "goal", "forget", "greet").status == 0
     assert flow(work, *words, env=AGENT).status == 0
+
+
+BY_HAND = {
+    "cancelled": ("status: active", "status: cancelled"),
+    "achieved": ("status: active", "status: achieved"),
+    "a draft": ("status: active", "status: draft"),
+    "another branch": ("branch: main", "branch: other"),
+}
+
+
+@pytest.mark.parametrize("change", BY_HAND.values(), ids=BY_HAND.keys())
+def test_a_goal_that_a_hand_hid_is_still_open(work: GitRepo, change: tuple[str, str]) -> None:
+    whole = scene.goal_file(work)
+    assert change[0] in whole
+    work.write(".flow/goals/greet.goal.yaml", whole.replace(*change, 1))
+    done = flow(work, *SECOND, "--json", env=AGENT)
+    assert (done.status, done.json["error"]["code"]) == (4, "beside_active")
+    assert "goal greet is open in this checkout" in done.json["error"]["message"]
+    assert flow(work, *SECOND).status == 0, "a person may"
+    scene.meet(work)
+    verdict = flow(work, "goal", "evaluate", "second", "--json").json
+    (other,) = verdict["proposed_transition"]["confirm"]["other_goals"]
+    assert "greet" in other
+
+
+def test_a_goal_that_was_made_a_draft_by_hand_is_not_begun_again(work: GitRepo) -> None:
+    weaker = scene.goal_file(work).replace("grep -q please", "test -e")
+    work.write(".flow/goals/greet.goal.yaml", weaker.replace("status: active", "status: draft"))
+    done = flow(work, "goal", "activate", "greet", "--json", env=AGENT)
+    assert (done.status, done.json["error"]["code"]) == (4, "beside_active")
+    done = flow(work, "goal", "activate", "greet", "--json")
+    assert (done.status, scene.status(work)) == (0, "active")
+    assert "has changed since it was trusted" in str(done.json["warnings"])
+    assert flow(work, "trust", "check", "greet").status == 4
+    assert flow(work, "goal", "evaluate", "greet").status == 4
+    assert flow(work, "trust", "record", "greet", "--yes").status == 0
+    scene.meet(work)
+    verdict = flow(work, "goal", "evaluate", "greet", "--json").json
+    (step,) = verdict["proposed_transition"]["confirm"]["contract"]
+    assert "grep -q please" in str(step)
 
 
 @pytest.mark.parametrize("helper", [False, True])

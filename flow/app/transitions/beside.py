@@ -6,18 +6,20 @@ without a person's yes must not be a way to a goal that asks for less.
 
 from __future__ import annotations
 
-from flow.core.goal.lifecycle import UNDER_WAY
+from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
 from flow.core.goal.model import is_of_branch
+from flow.core.stop import lost_goals
 from flow.core.tool_calls.speaker import Speaker, is_agent
 from flow.errors import FlowError, PersonNeeded
 from flow.startup.typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from flow.app.open_goals import GoalFiles
+    from flow.app.open_goals import Closings, GoalFiles
     from flow.app.transitions.remembered import RememberedGoals
     from flow.core.goal.model import GoalSummary
+    from flow.core.stop.lost_goals import OpenGoal
 
 
 class OpenGoalsPort(Protocol):
@@ -38,15 +40,21 @@ class OpenGoalsPort(Protocol):
     def remembered(self) -> RememberedGoals:
         """The goals as the user's state folder remembers them."""
 
+    @property
+    def run_record(self) -> Closings:
+        """The user's state folder, as far as it knows closed goals."""
+
 
 def refuse_beside_active(port: OpenGoalsPort, goal_id: str, line: str) -> None:
     """Raise :class:`PersonNeeded` in an agent's shell where another goal is open here.
 
-    ``line`` is what a person types instead. A goal that cannot be read may be an active one.
+    ``line`` is the line for a person. A goal that cannot be read may be an active one. A goal that
+    Flow left open counts as open if its file is gone, or was edited by hand to say that it is
+    closed, a draft or of another branch; this includes the goal ``goal_id`` itself.
     """
     if not is_agent(port.speaker):
         return
-    why = next(iter(_other_open(port, goal_id)), "") or next(iter(_gone_goals(port)), "")
+    why = next(iter(_other_open(port, goal_id)), "") or next(iter(_lost_goals(port)), "")
     if why:
         raise PersonNeeded(
             f"{why}, and this is an agent's shell: a person decides whether goal {goal_id} begins "
@@ -77,27 +85,55 @@ def _other_open(port: OpenGoalsPort, goal_id: str) -> Iterable[str]:
             yield f"goal {other} is {goal.status} on this branch"
 
 
-def _gone_goals(port: OpenGoalsPort) -> Iterable[str]:
-    """Each goal of this branch that Flow works on and whose file is gone."""
+def _lost_goals(port: OpenGoalsPort) -> Iterable[str]:
+    """Each goal of this branch that Flow left open, and that its file does not show as open."""
     known = port.remembered.left_open()
+    if not known:
+        return
     try:
-        here, branch = set(port.records.goal_ids()), port.branch()
+        summaries, broken = port.records.summaries()
+        branch = port.branch()
     except FlowError:
         return
-    for goal in known.values():
-        if goal.goal_id not in here and is_of_branch(goal.branch, branch):
+    losses = lost_goals.lost_goals(
+        [*known.values()],
+        summaries,
+        unreadable=dict.fromkeys(broken, ""),
+        closed=frozenset(id for id, goal in known.items() if _is_closed(port, goal, summaries)),
+        branch=branch,
+        judged=(),
+    )
+    for loss in losses:
+        goal = summaries.get(loss.goal_id)
+        if loss.kind != "unreadable" and (goal is None or not _is_open_here(goal, branch)):
             yield (
-                f"goal {goal.goal_id} is open in this checkout, and its file is gone "
-                f"(put it back, or: flow goal forget {goal.goal_id})"
+                f"goal {loss.goal_id} is open in this checkout, and "
+                f"{lost_goals.describe_loss(loss)} ({lost_goals.persons_remedy(loss)})"
             )
 
 
+def _is_open_here(goal: GoalSummary, branch: str | None) -> bool:
+    return goal.status in UNDER_WAY and is_of_branch(goal.branch, branch)
+
+
+def _is_closed(port: OpenGoalsPort, known: OpenGoal, summaries: Mapping[str, GoalSummary]) -> bool:
+    """Whether the goal's file shows it closed, and its closing is on record."""
+    goal = summaries.get(known.goal_id)
+    if goal is None or goal.status not in TERMINAL:
+        return False
+    try:
+        loaded = port.records.goal(known.goal_id)
+    except FlowError:  # it was changed just now
+        return False
+    return port.run_record.has_closing(known.run_id, loaded.goal, loaded.contract)
+
+
 def others_open(port: OpenGoalsPort, goal_id: str) -> list[str]:
-    """The other goals of this branch that have begun and are not closed, or are gone."""
+    """The other goals of this branch that have begun and are not closed, as far as Flow knows."""
     found = []
     for other, goal in _other_goals(port, goal_id):
         if goal is None:
             found.append(f"{other}: cannot be read")
         elif goal.status in UNDER_WAY:
             found.append(f"{other}: {goal.status}, {port.records.goal(other).goal.outcome}")
-    return [*found, *_gone_goals(port)]
+    return [*found, *_lost_goals(port)]

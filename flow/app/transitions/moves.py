@@ -11,6 +11,7 @@ from flow.app.transitions.beside import OpenGoalsPort, refuse_beside_active
 from flow.app.transitions.closing import refuse_closed
 from flow.app.transitions.create import lint_goal
 from flow.core import layout
+from flow.core.amendment.changes import changes as contract_changes
 from flow.core.drafting.defaults import not_trusted
 from flow.core.evidence.model import APPROVER, ONLY_WORD, evidence_document
 from flow.core.goal.lifecycle import NonTerminal, check_move
@@ -36,6 +37,13 @@ GUARDS = "guards"
 """Stands in for a criterion's id where hooks and git settings are approved."""
 
 
+class RecordedContracts(Protocol):
+    """The contracts that a user trusted."""
+
+    def recorded_contract(self, goal_id: str) -> Mapping[str, Any] | None:
+        """The contract that was trusted last, even if that was revoked since."""
+
+
 class BeginPort(OpenGoalsPort, Protocol):
     """Interface of starting a draft to the checkout."""
 
@@ -44,6 +52,10 @@ class BeginPort(OpenGoalsPort, Protocol):
 
     def knows_defaults(self, digest: str) -> bool:
         """Whether the user trusts the repository's file of defaults as it is."""
+
+    @property
+    def trust_ledger(self) -> RecordedContracts:
+        """The contracts that this user trusted; :class:`FlowError` if it cannot be used."""
 
     def record_trust(self, goal: Goal, how: str) -> None:
         """Trust the goal's contract as it is."""
@@ -57,23 +69,34 @@ def begin(
 ) -> LoadedGoal:
     """Start a draft on a person's word (:func:`activate`).
 
-    Trust is not recorded where a criterion comes from ``defaults`` that the user does not trust.
+    Trust is not recorded where a criterion comes from ``defaults`` that the user does not trust. It
+    is not recorded either if the user trusted another contract of this goal last: a person is
+    shown the difference first.
     """
     refuse_beside_active(port, goal_id, f"flow goal activate {goal_id}")
     unknown = () if port.knows_defaults(defaults.digest) else defaults.digests
 
     def trust(goal: Goal, how: str) -> None:
-        if not any(criterion.digest in unknown for criterion in goal.criteria):
+        known = port.trust_ledger.recorded_contract(goal.id)
+        same = known is None or not contract_changes(known, _as_begun(goal, known))
+        if same and not any(criterion.digest in unknown for criterion in goal.criteria):
             port.record_trust(goal, how)
 
     return activate(port.persons_context(), goal_id, pin, trust)
 
 
+def _as_begun(goal: Goal, known: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The goal's contract with the pinned base of the ``known`` one, for comparing the two."""
+    return goal.pinned_at((known.get("scope") or {}).get("base_commit")).contract_document
+
+
 def with_warnings(port: BeginPort, loaded: LoadedGoal, about_commands: Sequence[str]) -> LoadedGoal:
     """A goal that was just started, with what is to be said of it."""
     warnings = (*loaded.warnings, *lint_goal(loaded.goal, about_commands))
-    if not port.trusted(loaded)[0]:
-        warnings = (*warnings, not_trusted(loaded.goal.id))
+    trusted, why = port.trusted(loaded)
+    if not trusted:
+        known = port.trust_ledger.recorded_contract(loaded.goal.id) is not None
+        warnings = (*warnings, why if known else not_trusted(loaded.goal.id))
     return loaded._replace(warnings=warnings)
 
 

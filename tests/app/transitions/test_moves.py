@@ -122,6 +122,11 @@ class Starting:
         self.world = world
         self.persons_context = world.desk
         self.trusts_defaults, self.trusts_goal = trusts_defaults, trusts_goal
+        self.trust_ledger = self
+        self.known: Any = None
+
+    def recorded_contract(self, _goal_id: str) -> Any:
+        return self.known
 
     def knows_defaults(self, digest: str) -> bool:
         return self.trusts_defaults
@@ -157,6 +162,17 @@ def test_starting_trusts_no_defaults_that_the_user_does_not_know(
     base = Baseline(NEW_BASE, {}, {}, {}, {}, {})
     assert moves.begin(port, "issue-4", lambda _goal: base, defaults).goal.status == "active"
     assert world.trusted_as == ([("issue-4", "flow goal activate")] if is_recorded else [])
+
+
+@pytest.mark.parametrize("outcome", [None, "another"])
+def test_starting_trusts_no_change_of_a_contract_that_was_trusted(outcome: str | None) -> None:
+    world = World(goal_document(status="draft"))
+    port: Any = Starting(world, trusts_defaults=True)
+    port.known = deepcopy(world.goal("issue-4").goal.contract_document)  # with another base
+    port.known["objective"]["outcome"] = outcome or port.known["objective"]["outcome"]
+    base = Baseline(NEW_BASE, {}, {}, {}, {}, {})
+    moves.begin(port, "issue-4", lambda _goal: base, NO_DEFAULTS)
+    assert world.trusted_as == ([] if outcome else [("issue-4", "flow goal activate")])
 
 
 def test_a_started_goal_that_may_not_run_says_so() -> None:
