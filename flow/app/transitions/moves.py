@@ -21,7 +21,7 @@ from flow.core.text.near import did_you_mean
 from flow.core.tool_calls.speaker import is_agent
 from flow.errors import GitError, StateError, at_key
 from flow.startup.contexts import suppress
-from flow.startup.typing import TYPE_CHECKING, Any, Protocol
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -219,15 +219,39 @@ def _move_of(
     )
 
 
-def approve(context: ClosingContext, goal_id: str, about: str, word: PersonsWord) -> str:
+class _Approvable(NamedTuple):
+    """The present state of everything that an approval is tied to."""
+
+    run_id: str
+    baseline: Baseline
+    is_recorded: bool
+    """Whether the baseline is as Flow left it."""
+    facts: Mapping[str, Any]
+    """The guards, the difference of the protected files, the subject."""
+
+    def covered(self, about: str) -> Mapping[str, Any]:
+        """The part of ``facts`` that an approval of ``about`` covers."""
+        key = {GUARDS: GUARDS, PROTECTED: "protected_changes"}.get(about, "subject")
+        return dict(self.facts[key])
+
+
+def approve(
+    context: ClosingContext,
+    goal_id: str,
+    about: str,
+    word: PersonsWord,
+    shown: Mapping[str, Any] | None = None,
+) -> str:
     """Record a person's word for a fuzzy criterion, changed guards or changed protected files.
 
-    ``about`` is the criterion's id, ``guards`` or ``protected``. Returns the sidecar's path. A
-    criterion with a command is never approved: its exit code speaks (SPEC 3, step 6). A goal that
-    waited for a person goes on. Raises :class:`LockTimeout` while an evaluation of the goal runs.
+    ``about`` is the criterion's id, ``guards`` or ``protected``; ``shown`` is the result of
+    :func:`to_approve` from before the question (None: there was no question). Returns the sidecar's
+    path. A criterion with a command is never approved: its exit code speaks (SPEC 3, step 6). A
+    goal that waited for a person goes on. Raises :class:`LockTimeout` while an evaluation of the
+    goal runs, :class:`StateError` (``moved``) if ``shown`` is out of date.
     """
     context.await_evaluation(goal_id)
-    path = _recorded_approval(context, goal_id, about, word)
+    path = _recorded_approval(context, goal_id, about, word, shown)
     if context.records.goal(goal_id).goal.status == PAUSED_STATUS:
         with suppress(StateError):  # somebody moved it first; the approval stands all the same
             approver = context._replace(account=lambda: word.by)
@@ -235,32 +259,65 @@ def approve(context: ClosingContext, goal_id: str, about: str, word: PersonsWord
     return path
 
 
-def _recorded_approval(context: ClosingContext, goal_id: str, about: str, word: PersonsWord) -> str:
+def to_approve(context: ClosingContext, goal_id: str, about: str) -> Mapping[str, Any]:
+    """The state that an approval of ``about`` would cover now; nothing is written."""
+    loaded, _ = _goal_to_approve(context, goal_id, about)
+    return _approvable(context, loaded, about, context.now()).covered(about)
+
+
+def _goal_to_approve(
+    context: ClosingContext, goal_id: str, about: str
+) -> tuple[LoadedGoal, Criterion | None]:
+    """The goal and the fuzzy criterion; raises for a goal in which ``about`` cannot be approved."""
     context.ledger.finish(goal_id)
     loaded = context.records.goal(goal_id)
+    refuse_closed(loaded.goal, "approving")
+    _refuse_draft(loaded.goal)
+    _refuse_elsewhere(context, loaded.goal)
+    return loaded, _criterion_to_approve(loaded.goal, about)
+
+
+def _approvable(context: ClosingContext, loaded: LoadedGoal, about: str, now: str) -> _Approvable:
     goal = loaded.goal
-    refuse_closed(goal, "approving")
-    _refuse_draft(goal)
-    _refuse_elsewhere(context, goal)
-    criterion = _criterion_to_approve(goal, about)
-    for key, value in (("--by", word.by), ("--note", word.note)):
-        if not value.strip():
-            raise at_key(key).invalid(f"{key} is empty", "say who approves and why")
-    now = context.now()
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
-    baseline, recorded = context.baseline(goal, run_id)
+    baseline, is_recorded = context.baseline(goal, run_id)
     snapshot = _snapshot_to_approve(context, goal, baseline)
     files = None
     if about == PROTECTED:
         files = protected_files.to_approve(goal, snapshot, baseline)
-    if about == GUARDS and not recorded:
-        context.write_baseline(goal.id, run_id, baseline)  # from here on it can be compared again
     facts = {
-        **(context.speaker.fields() if context.speaker else {}),
         "guards": dict(snapshot.guards) if about == GUARDS else None,
         "protected_changes": files.to_document() if files else None,
         "subject": subject_of(loaded, snapshot, baseline, context.version).to_document(),
     }
+    return _Approvable(run_id, baseline, is_recorded, facts)
+
+
+def _recorded_approval(
+    context: ClosingContext,
+    goal_id: str,
+    about: str,
+    word: PersonsWord,
+    shown: Mapping[str, Any] | None,
+) -> str:
+    loaded, criterion = _goal_to_approve(context, goal_id, about)
+    goal = loaded.goal
+    for key, value in (("--by", word.by), ("--note", word.note)):
+        if not value.strip():
+            raise at_key(key).invalid(f"{key} is empty", "say who approves and why")
+    now = context.now()
+    approvable = _approvable(context, loaded, about, now)
+    run_id, baseline, is_recorded, facts = approvable
+    if shown is not None and shown != approvable.covered(about):
+        raise at_key("AC", about).wrong_state(
+            f"the files or the contract that an approval of {about} covers have changed since the "
+            "question was asked",
+            f"look again: flow goal approve {goal.id} {about}",
+            code="moved",
+        )
+    if about == GUARDS and not is_recorded:
+        context.write_baseline(goal.id, run_id, baseline)  # from here on it can be compared again
+    facts = {**(context.speaker.fields() if context.speaker else {}), **facts}
     document = _approval_document(goal, run_id, criterion or about, word, now, facts)
     evidence_id, path = context.ledger.record_evidence(document, suffix=True)
     approval = _approval(goal, criterion or about, word, now, (evidence_id, path))

@@ -32,6 +32,7 @@ from flow.wiring.context import Context
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
     from flow.app.transitions.persons_word import PersonsWord
     from flow.cli.output import Output
@@ -167,6 +168,7 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
     word = persons_word(context, args.by, args.note or "")
     goal = context.load(goal_to_act_on(context, args)).goal
     paused = context.remembered.paused(goal)
+    shown = _shown(context, goal, args.AC) if out.can_ask and not args.yes else None
     approved, files = _what_is_approved(context, goal, args.AC)
     if approved:
         out.say(approved, *files)
@@ -180,7 +182,7 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
             yes=args.yes,
             how=f"flow goal approve {goal.id} {args.AC} --by NAME --note TEXT --yes",
         )
-    path = moves.approve(context.closing_context(), goal.id, args.AC, word)
+    path = moves.approve(context.closing_context(), goal.id, args.AC, word, shown)
     if paused is not None:
         out.say(f"{goal.id} was {paused.sentence()}; this approval resumes it")
     proposed, warnings = _proposed_after_approval(context, goal.id, out.can_ask)
@@ -197,6 +199,14 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
     out.result(document, approved_lines(document, out.screen))
     out.warn(warnings)
     return 0
+
+
+def _shown(context: Context, goal: Goal, about: str) -> Mapping[str, Any] | None:
+    """The state that the question is about, before it is asked; None if it will be refused."""
+    try:
+        return moves.to_approve(context.closing_context(), goal.id, about)
+    except FlowError:
+        return None
 
 
 def _what_is_approved(context: Context, goal: Goal, about: str) -> tuple[str, list[str]]:

@@ -82,6 +82,53 @@ def test_at_a_terminal_the_note_is_asked_for_and_the_next_line_asks(work: GitRep
     assert plain.endswith("next   flow goal confirm greet\n")
 
 
+def hook_changes(repo: GitRepo, text: str) -> None:
+    repo.write(".git/hooks/pre-commit", f"#!/bin/sh\n{text}\n")
+
+
+def protected_changes(repo: GitRepo, text: str) -> None:
+    repo.write("tests/all.sh", f"exit 0 # {text}\n")
+
+
+def work_changes(repo: GitRepo, text: str) -> None:
+    repo.write("src/greet.txt", f"please {text}\n")
+
+
+def text_changes(repo: GitRepo, text: str) -> None:
+    file = ".flow/goals/greet.goal.yaml"
+    repo.write(file, re.sub(r"it reads \w+", f"it reads {text}", repo.read(file)))
+
+
+@pytest.mark.parametrize(
+    ("about", "change"),
+    [
+        ("guards", hook_changes),
+        ("protected", protected_changes),
+        ("AC2", work_changes),
+        ("AC2", text_changes),
+    ],
+)
+def test_what_changes_while_a_person_is_asked_is_not_approved(
+    repo: GitRepo, about: str, change: Callable[[GitRepo, str], None]
+) -> None:
+    scene.start(repo)
+    repo.commit("tests", **{"tests/all.sh": "exit 0\n"})
+    scene.create(
+        repo, "greet", "--fuzzy", scene.FUZZY, "--allow", "tests/**", "--protect", "tests/**"
+    )
+    change(repo, "one")
+    child = scene.at_terminal(repo, ["goal", "approve", "greet", about, "--note", "n"], columns=100)
+    child.expect(r"\[y/N\]")
+    change(repo, "two")
+    child.sendline("y")
+    code, said = ended(child)
+    assert (code, "since the question was asked" in said) == (2, True), said
+    events = (scene.run_dir(repo) / "events.jsonl").read_text()
+    assert "approved" not in events
+    if change is not text_changes:
+        assert approve(repo, about).status == 0, "as it is now"
+
+
 def test_nobody_is_asked_about_what_will_be_refused(work: GitRepo) -> None:
     code, said = ended(scene.at_terminal(work, ["goal", "approve", "AC1"], columns=100))
     assert code == 2
