@@ -79,10 +79,10 @@ class Amending:
         closing, how = self._context.closing_context(), "flow goal amend"
         amend.carry_out(closing, self._tools, plan, word=word, how=how, asked=asked, reason=reason)
 
-    def amend_by_hand(self, goal_id: str, how: str) -> None:
+    def amend_by_hand(self, loaded: LoadedGoal, how: str) -> None:
         """See :func:`flow.app.transitions.amend.amend_by_hand`."""
         closing, word = self._context.closing_context(), self._context.own_word()
-        amend.amend_by_hand(closing, self._tools, goal_id, how, word)
+        amend.amend_by_hand(closing, self._tools, loaded, how, word)
 
     def amend_untrusted(
         self, goal_id: str, how: str, before: Mapping[str, Any], digest: str

@@ -49,10 +49,10 @@ class Trusting:
     def restored(self, goal: Goal) -> Baseline:
         return self._context.tree.restored(goal)
 
-    def amend_by_hand(self, goal_id: str, how: str) -> None:
+    def amend_by_hand(self, loaded: LoadedGoal, how: str) -> None:
         from flow.wiring.amending import Amending
 
-        Amending(self._context).amend_by_hand(goal_id, how)
+        Amending(self._context).amend_by_hand(loaded, how)
 
     def trust(self, loaded: LoadedGoal, how: str) -> None:
         self._context.record_trust(loaded.goal, how, loaded.contract)

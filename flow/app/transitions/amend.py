@@ -258,10 +258,20 @@ def carry_out(
 
 
 def amend_by_hand(
-    context: ClosingContext, tools: AmendmentTools, goal_id: str, how: str, word: PersonsWord
+    context: ClosingContext, tools: AmendmentTools, read: LoadedGoal, how: str, word: PersonsWord
 ) -> None:
-    """Record a change that was made in a goal file by hand, and that a person has now trusted."""
-    made = plan_amendment(context, tools, goal_id, *tools.text_and_file(goal_id))
+    """Record a change that was made in a goal file by hand, and that a person has now trusted.
+
+    ``read`` is the goal as the person was shown it. Raises :class:`StateError` (``moved``) if its
+    file has another contract by now.
+    """
+    made = plan_amendment(context, tools, read.goal.id, *tools.text_and_file(read.goal.id))
+    if made.contract != read.contract:
+        raise in_file(read.file).wrong_state(
+            f"the contract of goal {read.goal.id} has changed since it was shown",
+            f"look again: flow trust record {read.goal.id}",
+            code="moved",
+        )
     reason = "the goal file was changed by hand"
     carry_out(context, tools, made, word=word, how=how, asked=how, reason=reason)
 

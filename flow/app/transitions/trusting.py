@@ -37,8 +37,8 @@ class TrustPort(Protocol):
     def write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
         """Write the baseline of a run."""
 
-    def amend_by_hand(self, goal_id: str, how: str) -> None:
-        """Record a change that was made in a goal file by hand, and trust it."""
+    def amend_by_hand(self, loaded: LoadedGoal, how: str) -> None:
+        """Record a change that was made in a goal file by hand, and trust it as it was read."""
 
     def trust(self, loaded: LoadedGoal, how: str) -> None:
         """Trust the contract of a goal as it was read."""
@@ -66,7 +66,7 @@ def record_trust(port: TrustPort, loaded: LoadedGoal, how: str) -> None:
     if goal.status in UNDER_WAY:
         trusted = port.trusted_digest(goal.id) if port.is_in_place(loaded) else None
         if trusted is not None and trusted != loaded.contract:
-            port.amend_by_hand(goal.id, how)
+            port.amend_by_hand(loaded, how)
             return
         began = goal.base_commit is not None and goal.run_id is not None
         if began and port.pinned(goal.run_id or "") is None:

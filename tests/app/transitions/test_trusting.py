@@ -37,8 +37,8 @@ class Port:
         assert (goal_id, run_id, baseline) == ("issue-4", "run-1", RESTORED)
         self.calls.append("baseline")
 
-    def amend_by_hand(self, goal_id: str, how: str) -> None:
-        assert (goal_id, how) == ("issue-4", "how")
+    def amend_by_hand(self, loaded: LoadedGoal, how: str) -> None:
+        assert (loaded.goal.id, loaded.contract, how) == ("issue-4", "new", "how")
         self.calls.append("amend")
 
     def trust(self, loaded: LoadedGoal, how: str) -> None:

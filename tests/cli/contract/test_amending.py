@@ -108,6 +108,17 @@ def test_a_comment_or_an_approval_meanwhile_is_kept(work) -> None:
     assert trusted(work)
 
 
+def test_a_contract_that_changes_after_it_was_shown_is_not_trusted(work) -> None:
+    edit(work)
+    port = Trusting(here(work))
+    shown = port.named("greet")
+    edit(work, "says anything", "says nothing")
+    with pytest.raises(StateError) as refused:
+        port.amend_by_hand(shown, "a test")
+    assert refused.value.code == "moved"
+    assert not trusted(work)
+
+
 def test_trust_is_taken_back_where_the_goal_cannot_be_written(work, monkeypatch) -> None:
     made = plan(work, WEAKER)
 
