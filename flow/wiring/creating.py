@@ -56,11 +56,12 @@ def create_goal(
     base: str | None,
     source: str,
     line: str = "flow goal create --file F",
+    from_goal: str | None = None,
 ) -> Created:
     """Create a goal from a file's text (``name`` is what messages call it).
 
     Unless ``as_draft`` says so, it is a draft where the file says so. ``line`` is what a person
-    types where an agent's shell may not.
+    types where an agent's shell may not; ``from_goal`` is the goal whose contract was copied.
     """
     pinning, tree, repo = Pinning(context), context.tree, context.repo
     defaults = read_defaults(context.top)
@@ -81,6 +82,7 @@ def create_goal(
         run_checks=lambda checks: run_alone(context.top, context.environ, checks),
         refuse_beside=lambda goal_id: refuse_beside_active(context, goal_id, line),
         defaults_known=defaults is None or context.knows_defaults(defaults.digest),
+        unread=from_goal if from_goal and not context.trusted(context.load(from_goal))[0] else "",
         trusted=lambda goal_id: context.trusted(context.load(goal_id))[0],
         write_beside=lambda: write_beside(context.top, repo.common_dir, context.own_record.file),
     )

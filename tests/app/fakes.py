@@ -436,6 +436,7 @@ class Shop:
         self.refused: tuple[str, ...] = ()
         """The goals that may not begin beside what is open."""
         self.defaults_known = True
+        self.unread = ""
         self.beside: tuple[str, ...] = ()
         """What could not be written beside the goal."""
 
@@ -501,6 +502,7 @@ class Shop:
             run_checks=self.run_checks,
             refuse_beside=self.refuse_beside,
             defaults_known=self.defaults_known,
+            unread=self.unread,
             trusted=lambda goal_id: goal_id in {goal.id for goal, _ in self.trusted},
             write_beside=lambda: self.beside,
         )

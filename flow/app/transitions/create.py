@@ -76,6 +76,8 @@ class CreationTools(NamedTuple):
     """Raises :class:`PersonNeeded` if (goal id) may not begin beside what is open here."""
     defaults_known: bool
     """Whether the user trusts the repository's defaults as they are; else nothing runs."""
+    unread: str
+    """The untrusted goal whose contract is copied, by id; nothing runs then. Else empty."""
     trusted: Callable[[str], bool]
     """Whether the commands of (goal id) may run here."""
     write_beside: Callable[[], Sequence[str]]
@@ -110,7 +112,8 @@ def create_goal(
     """Write a goal as ``active`` (or ``draft``), record trust, journal.
 
     ``as_draft`` None: as its text says. ``name`` is the file the text came from, for messages.
-    Trust is recorded, and commands run, only where the user trusts the repository's defaults.
+    Trust is recorded, and commands run, only where the user trusts the repository's defaults and
+    the goal that it is copied from.
     Raises :class:`ContractError` with every fault, :class:`StateError` if commits since the base
     already lie outside the goal's paths.
     """
@@ -136,21 +139,32 @@ def create_goal(
     final = with_schema_line(tools.edit(parsed.text, changes))
     ready = tools.parse(final, name).goal
 
+    known = tools.defaults_known and not tools.unread
+
     def trust() -> None:
-        if not as_draft and tools.defaults_known:
+        if not as_draft and known:
             tools.trust(ready, "flow goal create")
 
     artifact = Artifact("goal-created", {"goal_id": goal.id, "source": goal.source or source})
     event = {"type": "created", "to": ready.status, "source": source}
     tools.write(final, run_id, baseline, artifact, event, trust)
     warnings = [*parsed.warnings, *lint_goal(ready, tools.about_commands(ready))]
-    if tools.defaults_known:
+    if known:
         warnings += () if as_draft else already_green(ready, tools.run_checks)
     elif not as_draft and not tools.trusted(goal.id):
-        warnings.append(not_trusted(goal.id))
+        unread = tools.unread and unread_contract(goal.id, tools.unread)
+        warnings.append(unread or not_trusted(goal.id))
     warnings += tools.write_beside()
     file = layout.goal_file(goal.id)
     return Created(goal.id, ready.status, file, ready.run_id, ready.base_commit, (*warnings,))
+
+
+def unread_contract(goal_id: str, old: str) -> str:
+    """The warning about a goal whose contract is copied from one that the user does not trust."""
+    return (
+        f"goal {goal_id} is not trusted, and nothing of it was run: this user does not trust goal "
+        f"{old}, whose contract it has (read it, then: flow trust record {goal_id})"
+    )
 
 
 def _refuse_faulty(tools: CreationTools, goal: Goal, name: str) -> None:

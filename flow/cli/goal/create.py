@@ -121,6 +121,7 @@ def _written(
                 base=base,
                 source=f"flow goal create: {given.source}",
                 line=_typed_line(args),
+                from_goal=args.old,
             )
         except FlowError as error:
             if not given.talked or error.exit_code != WRONG_INPUT:

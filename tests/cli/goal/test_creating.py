@@ -220,3 +220,18 @@ def test_a_branch_whose_name_is_not_utf8_is_named_and_init_goes_on(work: GitRepo
     ready = flow(work, "init")
     assert ready.status == 0, ready.stderr
     assert document(work, "example")["scope"]["branch"] == "none"
+
+
+def test_a_contract_copied_from_a_goal_that_was_never_read_is_not_trusted(work: GitRepo) -> None:
+    create(work, criterion="AC1: says please :: test -e src/greet.txt")
+    for words in (("trust", "revoke", "greet"), ("goal", "clear", "greet", "--yes")):
+        assert flow(work, *words).status == 0
+    done = flow(work, "goal", "create", "again", "--from", "greet", "--json")
+    assert (done.status, done.json["status"]) == (0, "active")
+    warnings = str(done.json["warnings"])
+    assert "does not trust goal greet" in warnings
+    assert "already green" not in warnings
+    assert flow(work, "trust", "check", "again").status == 4
+    assert flow(work, "trust", "record", "greet", "--yes").status == 0
+    assert flow(work, "goal", "create", "third", "--from", "greet").status == 0
+    assert flow(work, "trust", "check", "third").status == 0
