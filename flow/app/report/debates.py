@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.judging.common.numbers import at_most
+from flow.core.judging.common.numbers import apart, at_most
 from flow.core.judging.debate import model
 from flow.core.judging.debate.points import KINDS
 from flow.core.judging.debate.state import DebateJudge, DebateState, positions_of_round, revisions
@@ -104,9 +104,9 @@ def debate_state(about: DebateSubject, judges: Sequence[DebateJudge]) -> DebateS
 def _disagreements(end: Agreement) -> Iterator[str]:
     """Reasons that the judges have no consensus."""
     if end.overall > model.OVERALL_LIMIT:
-        yield f"their overall scores are {at_most(end.overall):.3g} apart"
+        yield f"their overall scores are {apart(end.overall, model.OVERALL_LIMIT)} apart"
     for name in end.apart:
-        yield f"{name}: {at_most(end.criteria[name]):.3g} apart"
+        yield f"{name}: {apart(end.criteria[name], model.CRITERION_LIMIT)} apart"
     if end.refusing:
         yield f"not accepted by {', '.join(f'Judge {n}' for n in end.refusing)}"
     if not end.supported:

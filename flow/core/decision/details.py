@@ -91,7 +91,7 @@ def judged_figures(criterion_id: str, judgement: Mapping[str, Any]) -> str:
         ("confidence", CONFIDENCE_BAR),
     ):
         if figures.get(name) is not None:
-            return _with_need(_short_number(figures[name]), need)
+            return _with_need(_short_number(figures[name], need), need)
     return ""
 
 
@@ -99,5 +99,12 @@ def _with_need(figure: str, need: object) -> str:
     return figure if need is None else f"{figure}, needs {_short_number(need)}"
 
 
-def _short_number(value: object) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+def _short_number(value: object, limit: object = None) -> str:
+    """``value`` for people; next to ``limit`` it never seems to reach what it misses."""
+    if not isinstance(value, float):
+        return str(value)
+    if isinstance(limit, (int, float)):
+        from flow.core.judging.common.numbers import beside  # fractions: only for judges' figures
+
+        return beside(value, limit)
+    return f"{value:.3g}"

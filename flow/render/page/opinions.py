@@ -5,6 +5,7 @@ Pure.
 
 from __future__ import annotations
 
+from flow.core.judging.common.numbers import as_written, beside
 from flow.core.text.display import clip
 from flow.render.page.frame import MARK_WORDS, TEXT, facts, link, mark, section
 from flow.render.page.html import Markup, anchor, join, tag
@@ -108,7 +109,9 @@ def _dimension(row: OpinionDimension, opinion: ReportedOpinion) -> Markup:
         aria_hidden="true",
     )  # fmt: skip
     weight = tag("span", f" {100 * row.weight:g} %", class_="q") if row.weight else None
-    score = f"{row.score:.3g}" + (f", needs {row.needed:g}" if row.needed is not None else "")
+    score = f"{row.score:.3g}"
+    if row.needed is not None:
+        score = f"{beside(row.score, row.needed)}, needs {as_written(row.needed)}"
     if row.mean is not None:
         score = f"{row.score:.1f}"
         apart = tag("span", f" {_signed(row.score - row.mean)}", class_="q")

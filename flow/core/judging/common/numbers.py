@@ -93,6 +93,12 @@ def told_apart(number: float, limit: float, digits: int = 3) -> str:
     return str(number)
 
 
+def beside(number: float, limit: float) -> str:
+    """``number`` for people, next to ``limit``, without trailing zeros: ``0.8``, ``0.59999``."""
+    text = told_apart(number, limit)
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+
+
 def as_written(number: float) -> str:
     """A limit for people, with all its digits: ``0.7``, ``1``."""
     short = f"{number:g}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
 
-from flow.core.judging.common.numbers import as_written, at_most, exact, told_apart
+from flow.core.judging.common.numbers import as_written, at_most, beside, exact
 from flow.core.judging.common.quotes import LEAST_QUOTE
 from flow.core.judging.rubric.rules import problems
 from flow.core.text.display import names
@@ -209,7 +209,7 @@ def why_not(result: JudgeResult) -> str:
     """
     score, bar = result.score, result.passing_threshold
     below = " is below" if exact(score) < exact(bar) else ", passing at"
-    what = f"{result.rubric}: {_short(score, bar)}{below} {as_written(bar)}"
+    what = f"{result.rubric}: {beside(score, bar)}{below} {as_written(bar)}"
     missed = missed_thresholds([criterion.to_document() for criterion in result.criteria])
     whose = "its own threshold" if len(missed) == 1 else "their own thresholds"
     return f"{what}; below {whose}: {names(missed)}" if missed else what
@@ -249,17 +249,11 @@ def _criterion(
 def missed_thresholds(criteria: Sequence[Mapping[str, Any]]) -> list[str]:
     """``security 0.8 (needs 0.9)`` for each criterion (a document) below its own threshold."""
     return [
-        f"{row['name']} {_short(row['score'], row['threshold'])} "
+        f"{row['name']} {beside(row['score'], row['threshold'])} "
         f"(needs {as_written(row['threshold'])})"
         for row in criteria
         if row.get("threshold") is not None and not row["passed"]
     ]
-
-
-def _short(score: float, limit: float) -> str:
-    """``score`` next to ``limit``, without trailing zeros."""
-    text = told_apart(score, limit)
-    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
 def _discounted(rubric: Rubric, ballots: Sequence[RubricBallot]) -> list[str]:
