@@ -93,6 +93,11 @@ class Opinion(NamedTuple):
     warnings: tuple[str, ...] = ()
     """Parts that were neutralised, discounted or left out."""
 
+    @property
+    def unsure(self) -> bool:
+        """Whether it says achieved with too little confidence: a person decides."""
+        return self.verdict == "achieved" and not self.confidence >= CONFIDENCE_BAR  # NaN is not
+
 
 class NoOpinion(NamedTuple):
     """No usable answer of a judge that was needed: none configured, refused, failed, ..."""
@@ -168,10 +173,10 @@ def decide(
 
 
 def _with_opinion(judge: Opinion, *, review: bool, held: HeldBy) -> Decision:
-    if judge.verdict == "achieved":
-        if judge.confidence >= CONFIDENCE_BAR:
-            return _achieved(judge.confidence, review=review, held=held)
+    if judge.unsure:
         return _person_decides(judge.confidence)
+    if judge.verdict == "achieved":
+        return _achieved(judge.confidence, review=review, held=held)
     if judge.verdict == "not_achieved":
         return Decision("not_achieved", "active", None, "incomplete", judge.confidence, "none")
     if judge.verdict == "blocked" and judge.blocker_type != "none":

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from flow.core.decision.decide import Candidate, Decision, NoOpinion, Opinion
+from flow.core.decision.decide import (
+    CONFIDENCE_BAR,
+    Candidate,
+    Decision,
+    NoOpinion,
+    Opinion,
+)
 from flow.core.decision.verdict import HINT_LIMIT, REASON_LIMIT, CriterionResult
 from flow.core.text.display import clip, names, some_names, visible
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -30,11 +36,22 @@ def reason(grounds: VerdictGrounds, candidate: Candidate, remarks: Sequence[str]
         *remarks,
         *_boundary_parts(decision, boundary),
         *_criterion_parts(needed),
-        *([f"judge: {visible(judge.reason)}"] if judge is not None and judge.reason else []),
+        *([f"{JUDGED}{said}"] if judge is not None and (said := _judge_words(judge)) else []),
     ]
     if decision.verdict == "achieved":
         parts += _achieved_parts(needed)
     return clip("; ".join(parts) or _left_out(needed) or f"candidate {candidate}", REASON_LIMIT)
+
+
+def _judge_words(judge: Opinion | NoOpinion) -> str:
+    """A judge's reason; first, if it is not sure enough, that this is why a person decides."""
+    unsure = ""
+    if isinstance(judge, Opinion) and judge.unsure:
+        from flow.core.judging.common.numbers import beside  # fractions: rarely needed
+
+        figure = beside(judge.confidence, CONFIDENCE_BAR)
+        unsure = f"achieved, but its confidence {figure} is below {CONFIDENCE_BAR}"
+    return "; ".join(filter(None, (unsure, visible(judge.reason))))
 
 
 def _left_out(needed: Sequence[CriterionResult]) -> str:

@@ -207,6 +207,16 @@ REASONS: list[tuple[str, dict[str, Any], str]] = [
         "judge: no network",
     ),
     (
+        "a judge that is not sure enough",
+        {"d": PERSON, "rows": [row("AC1")], "judge": Opinion("achieved", 0.59999, '"it reads"')},
+        'judge: achieved, but its confidence 0.59999 is below 0.6; "it reads"',
+    ),
+    (
+        "a judge that is just sure enough",
+        {"d": PERSON, "rows": [row("AC1")], "judge": Opinion("achieved", 0.6, '"it reads"')},
+        'judge: "it reads"',
+    ),
+    (
         "git that cannot answer",
         {"d": NOT_YET, "rows": [row("AC1")], "boundary": UNKNOWN},
         "the path boundary could not be checked: p1, p2, p3 and 1 more",

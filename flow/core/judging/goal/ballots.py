@@ -62,7 +62,8 @@ def tally(ballots: Sequence[Ballot], asked: int, sought: Sequence[Sought]) -> Ta
     # Their mean times their share of the requested ballots.
     confidence = sum(confidences, Fraction(0)) / asked
     speaker = agreeing[0]
-    words = f'{leading}: "{speaker.reason}"' if asked > 1 else f'"{speaker.reason}"'
+    named = asked > 1 or (leading == "needs_human_review" and not speaker.lowered)
+    words = f'{leading}: "{speaker.reason}"' if named else f'"{speaker.reason}"'
     parts = [objection, _summary(agreeing, asked) if asked > 1 else "", speaker.lowered, words]
     return Tally(
         verdict,

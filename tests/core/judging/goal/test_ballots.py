@@ -166,6 +166,10 @@ def test_one_ballot_speaks_for_itself() -> None:
     assert count(ballot("b")).blocker_type == "missing_dep"
 
 
+def test_one_ballot_that_asks_for_a_person_says_so() -> None:
+    assert count(ballot("p")).reason == 'needs_human_review: "reason p"'
+
+
 def test_why_a_ballot_was_lowered_is_said_before_its_own_words() -> None:
     found = count(ballot("p", lowered="it says achieved, and cannot propose it"))
     assert found.reason == 'it says achieved, and cannot propose it; "reason p"'
