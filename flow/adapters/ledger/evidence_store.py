@@ -159,12 +159,13 @@ class _Undo:
             return
         if not isinstance(error, FlowError):
             self.files.append(self.begun)
-        for rel in reversed(self.files):
-            with suppress(FlowError):  # the first error is reported; readers name the rest
-                files.remove(self._run.root, rel)
-        if self.entry is not None:
-            with suppress(FlowError):  # as above: readers name a missing sidecar
+        with suppress(FlowError):  # the first error is reported
+            if self.entry is not None:
+                # First: an entry that stays keeps its files, and the next record finishes it.
                 ledger_file.take_back(self._run, self.entry)
+            for rel in reversed(self.files):
+                with suppress(FlowError):  # readers name the rest
+                    files.remove(self._run.root, rel)
 
 
 def publish(

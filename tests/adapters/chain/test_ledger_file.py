@@ -11,8 +11,8 @@ import sys
 import pytest
 
 from flow.adapters.chain import check as chain_check
+from flow.adapters.chain import event_log, ledger_file
 from flow.adapters.chain import files as chain_files
-from flow.adapters.chain import ledger_file
 from flow.adapters.chain.pinned_heads import PinnedHeads
 from flow.adapters.fs import files, locks
 from flow.adapters.ledger import evidence_store, gc
@@ -202,6 +202,25 @@ def test_a_sidecar_left_unpublished_is_finished_by_the_next_record(root):
     events = files.read_bytes(root, layout.events_file(RUN)).decode()
     assert events.count('"evidence_id":"one"') == events.count('"evidence_id":"two"') == 1
     assert not files.leftovers(root)
+
+
+def test_an_entry_that_cannot_be_taken_back_keeps_its_sidecar(root, monkeypatch):
+    """As where no file can be opened any more: the event fails, and so does the way back."""
+
+    def refuse(*_, **__):
+        raise StateError("too many open files")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(event_log, "append", refuse)
+        patch.setattr(ledger_file, "take_back", refuse)
+        with pytest.raises(StateError):
+            record(root, "one", b"first\n")
+    os.unlink(path(root, "raw.out"))  # the command's own file is the runner's to clear away
+    scene.session.cache_clear()
+    assert findings(root) == []
+    assert record(root, "one", b"second\n").id == "one-2"
+    assert files.read_bytes(root, layout.output_file(RUN, "one")) == b"first\n"
+    assert findings(root) == []
 
 
 def test_the_id_of_what_is_finished_is_taken(root):
