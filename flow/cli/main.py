@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+from flow.adapters.fs.crash import report
 from flow.cli.output import Output, prepare_streams
 from flow.cli.parsing import CommandSpec, command_of, meanings, usage_error
 from flow.errors import FlowError, InputError, Interrupted
@@ -66,8 +67,6 @@ def _guarded(words: Sequence[str], out: Output) -> int:
         ctrl_c.ignore()  # it may have come instead of the one above
         return out.error(Interrupted("interrupted"))
     except Exception as error:  # noqa: BLE001 - no traceback reaches a user; the log has it
-        from flow.adapters.fs.crash import report
-
         return out.error(report(error, os.environ))
 
 

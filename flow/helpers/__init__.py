@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
+from flow.adapters.fs.crash import report
 from flow.errors import FlowError
 from flow.helpers.table import HELPERS
 from flow.helpers.words import answer, read_options, report_error, say
@@ -47,7 +48,5 @@ def main(name: str, argv: Sequence[str]) -> int:
         say(f"{name}.sh: interrupted")
         return 130
     except Exception as error:  # noqa: BLE001 - no traceback reaches a user; the log has it
-        from flow.adapters.fs.crash import report
-
         report_error(name, report(error, os.environ))
         return 2

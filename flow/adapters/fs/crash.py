@@ -17,21 +17,20 @@ LOG_LIMIT = 1 << 20
 
 
 def report(error: BaseException, environ: Mapping[str, str]) -> OutsideError:
-    """Write ``error`` with its traceback to the log; return the one line about it."""
+    """Write ``error`` with its traceback to the log; return the one line about it.
+
+    Raises nothing: where no file can be opened, no module can be imported either.
+    """
     if isinstance(error, FileNotFoundError) and _is_here_gone():
         return OutsideError(
             "the folder that this was started in is gone",
             code="no_folder",
             remedy="go to one that is there, and try again",
         )
-    import traceback
-
-    from flow.adapters.fs import clock
-    from flow.version import __version__
-
-    text = "".join(traceback.format_exception(error))
-    data = f"{clock.now()} flow {__version__}\n{text}\n".encode("utf-8", "backslashreplace")
-    where = _write_log(data, environ)
+    try:
+        where = _write_log(_entry(error), environ)
+    except Exception:  # noqa: BLE001 - the error itself is told all the same
+        where = None
     name = type(error).__name__
     return OutsideError(
         f"internal error ({name}); the details are in this log"
@@ -39,8 +38,18 @@ def report(error: BaseException, environ: Mapping[str, str]) -> OutsideError:
         else f"internal error ({name}: {str(error)[:200]}); no log could be written",
         code="internal",
         file=where,
-        remedy="please report it, with the log",
+        remedy="please report it, with the log" if where else "please report it",
     )
+
+
+def _entry(error: BaseException) -> bytes:
+    import traceback
+
+    from flow.adapters.fs import clock
+    from flow.version import __version__
+
+    text = "".join(traceback.format_exception(error))
+    return f"{clock.now()} flow {__version__}\n{text}\n".encode("utf-8", "backslashreplace")
 
 
 def _is_here_gone() -> bool:
