@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flow.core.judging.common.numbers import apart
 from flow.core.judging.debate.model import OVERALL_LIMIT, Agreement
 from flow.core.text.display import clip, names, visible
+from flow.core.text.numbers import apart
 from flow.render.progress import write
 from flow.render.screen import Screen, took
 from flow.startup.typing import TYPE_CHECKING, TextIO

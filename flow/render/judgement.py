@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flow.core.judging.common.numbers import as_written, exact, told_apart
 from flow.core.judging.rubric.model import missed_thresholds
 from flow.core.text.display import clip, names, visible
+from flow.core.text.numbers import as_written, exact, told_apart
 from flow.errors import more_than
 from flow.render.screen import MEANING, Column, Screen, Styled, lines_of, mark_of
 from flow.startup.typing import TYPE_CHECKING, Any

@@ -112,7 +112,7 @@ class _Parser:
             return number
         if number - number != 0:
             return self._wrong(digits, "is too large for a number")
-        from flow.core.judging.common import numbers
+        from flow.core.text import numbers
 
         written = numbers.read(digits)
         if written is None:

@@ -13,7 +13,6 @@ from functools import partial
 
 from flow.app.judging.asking import Asking, total
 from flow.app.judging.port import AskJudge, JudgeAnswer, NoAnswer, Usage, name_of
-from flow.core.judging.common.numbers import shown
 from flow.core.judging.debate import model as debate_model
 from flow.core.judging.debate import points as debate_points
 from flow.core.judging.debate import prompt as debate_prompt
@@ -23,6 +22,7 @@ from flow.core.judging.debate.reply import Reply, read_reply
 from flow.core.judging.debate.section import Altered, DebateSubject, Disagreement, Section
 from flow.core.judging.debate.state import DebateJudge, DebateState, Mode, SilentJudge
 from flow.core.judging.debate.words import remarks
+from flow.core.text.numbers import shown
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from flow.app.judging.debate_calls import DebatePlace, hold_plan
 from flow.app.judging.debate_plan import DebatePlan
 from flow.app.judging.port import AskJudge, NoAnswer, name_of
 from flow.core.decision.explain import NO_ANSWER
-from flow.core.judging.common.numbers import as_written, told_apart
 from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate import result as debate_result
 from flow.core.judging.debate.model import LEAST_SUPPORT
 from flow.core.judging.goal.delegated import DelegatedDebate, DelegatedOpinion, undecided
+from flow.core.text.numbers import as_written, told_apart
 from flow.core.untrusted.fences import FencedPart
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 

@@ -10,12 +10,12 @@ from functools import partial
 
 from flow.app.judging.port import NoAnswer
 from flow.core.decision.decide import JudgedCriterion, JudgedStatus
-from flow.core.judging.common.numbers import exact
 from flow.core.judging.common.quotes import founded
 from flow.core.judging.rubric.model import JudgeResult, Rubric, result, why_not
 from flow.core.judging.rubric.prompt import rubric_question
 from flow.core.judging.rubric.reply import read_reply
 from flow.core.text.display import names
+from flow.core.text.numbers import exact
 from flow.core.untrusted.fences import LIMIT, FencedPart
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flow.core.judging.common.numbers import apart, at_most
 from flow.core.judging.debate import model
 from flow.core.judging.debate.points import KINDS
 from flow.core.judging.debate.state import DebateJudge, DebateState, positions_of_round, revisions
 from flow.core.report import DebateVoice, ReportedDebate, ReportedRevision
+from flow.core.text.numbers import apart, at_most
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

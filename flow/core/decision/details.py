@@ -104,7 +104,7 @@ def _short_number(value: object, limit: object = None) -> str:
     if not isinstance(value, float):
         return str(value)
     if isinstance(limit, (int, float)):
-        from flow.core.judging.common.numbers import beside  # fractions: only for judges' figures
+        from flow.core.text.numbers import beside  # fractions: only for judges' figures
 
         return beside(value, limit)
     return f"{value:.3g}"

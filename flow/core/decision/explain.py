@@ -47,7 +47,7 @@ def _judge_words(judge: Opinion | NoOpinion) -> str:
     """A judge's reason; first, if it is not sure enough, that this is why a person decides."""
     unsure = ""
     if isinstance(judge, Opinion) and judge.unsure:
-        from flow.core.judging.common.numbers import beside  # fractions: rarely needed
+        from flow.core.text.numbers import beside  # fractions: rarely needed
 
         figure = beside(judge.confidence, CONFIDENCE_BAR)
         unsure = f"achieved, but its confidence {figure} is below {CONFIDENCE_BAR}"

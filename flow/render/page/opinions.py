@@ -5,8 +5,8 @@ Pure.
 
 from __future__ import annotations
 
-from flow.core.judging.common.numbers import as_written, beside
 from flow.core.text.display import clip
+from flow.core.text.numbers import as_written, beside
 from flow.render.page.frame import MARK_WORDS, TEXT, facts, link, mark, section
 from flow.render.page.html import Markup, anchor, join, tag
 from flow.render.screen import MEANING

@@ -5,9 +5,9 @@ A reply is as hostile as the judged text: one without the required shape is no a
 
 from __future__ import annotations
 
-from flow.core.judging.common.numbers import within
 from flow.core.judging.common.question import Unusable
 from flow.core.text.display import clip, names, visible
+from flow.core.text.numbers import within
 from flow.core.untrusted import suspicious
 from flow.core.untrusted.fences import blunt
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple

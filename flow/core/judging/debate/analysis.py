@@ -6,10 +6,10 @@ of its scores.
 
 from __future__ import annotations
 
-from flow.core.judging.common.numbers import exact, shown
 from flow.core.judging.debate import model as debate_model
 from flow.core.judging.debate.model import CRITERION_LIMIT, OVERALL_LIMIT, Position
 from flow.core.judging.debate.report import inert, quoted
+from flow.core.text.numbers import exact, shown
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ The headings of the consensus report are the seed's.
 
 from __future__ import annotations
 
-from flow.core.judging.common.numbers import apart, exact, shown
 from flow.core.judging.debate import analysis as debate_analysis
 from flow.core.judging.debate import model as debate_model
 from flow.core.judging.debate.model import CRITERION_LIMIT, LEAST_SUPPORT, OVERALL_LIMIT, total
@@ -13,6 +12,7 @@ from flow.core.judging.debate.points import KINDS
 from flow.core.judging.debate.report import inert, quoted
 from flow.core.judging.debate.state import DebateState, initial, revisions
 from flow.core.judging.debate.words import speaks
+from flow.core.text.numbers import apart, exact, shown
 from flow.core.untrusted.fences import LABEL
 from flow.startup.typing import TYPE_CHECKING
 

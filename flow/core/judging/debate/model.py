@@ -10,9 +10,9 @@ from fractions import Fraction
 from itertools import pairwise
 from statistics import median
 
-from flow.core.judging.common.numbers import exact, shown
 from flow.core.judging.common.quotes import LEAST_QUOTE, founded
 from flow.core.judging.common.reply import Mark, Scale
+from flow.core.text.numbers import exact, shown
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:

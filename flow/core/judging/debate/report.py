@@ -11,7 +11,6 @@ import json
 import re
 from fractions import Fraction
 
-from flow.core.judging.common.numbers import shown
 from flow.core.judging.debate import section as debate_section
 from flow.core.judging.debate.criteria import DebateCriterion
 from flow.core.judging.debate.model import Position, overall, total
@@ -19,6 +18,7 @@ from flow.core.judging.debate.points import KINDS, numbered
 from flow.core.judging.debate.prompt import QUESTIONS
 from flow.core.judging.debate.section import Altered, DebateSubject, Section
 from flow.core.text.display import visible
+from flow.core.text.numbers import shown
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

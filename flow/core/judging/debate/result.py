@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from flow.core.judging.common.numbers import at_most
 from flow.core.judging.debate import analysis as debate_analysis
 from flow.core.judging.debate import model as debate_model
 from flow.core.judging.debate import points as debate_points
 from flow.core.judging.debate.final import report
 from flow.core.judging.debate.state import DebateState, initial, positions_of_round, revisions
+from flow.core.text.numbers import at_most
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from flow.core.judging.common.numbers import exact, shown
 from flow.core.judging.debate.prompt import QUESTIONS
 from flow.core.text.display import names
+from flow.core.text.numbers import exact, shown
 from flow.core.untrusted import suspicious
 from flow.startup.typing import TYPE_CHECKING
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from flow.core.decision.decide import JudgedCriterion, JudgedStatus
-from flow.core.judging.common.numbers import apart, at_most, exact
+from flow.core.text.numbers import apart, at_most, exact
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

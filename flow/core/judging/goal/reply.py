@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from flow.core.decision.decide import JudgedCriterion, JudgedStatus
 from flow.core.decision.verdict import HINT_LIMIT, BlockerType, VerdictName
-from flow.core.judging.common.numbers import within
 from flow.core.judging.common.prompt import TEXT, TEXTS, closed_object, list_of
 from flow.core.judging.common.question import Question, QuoteSource, Unusable
 from flow.core.judging.common.quotes import QuotableTexts, distinct, is_long_enough, mostly_invented
 from flow.core.judging.common.reply import are_texts, harmless_line, short, wrong_keys
+from flow.core.text.numbers import within
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:

@@ -142,7 +142,7 @@ def believed(labels: Iterable[Label], min_kappa: float | None) -> Belief:
     # Products of whole numbers: the limit is compared exactly, without a rounded quotient.
     reached = _reaches(agreement, min_kappa)
     word = "reaches" if reached else "is below"
-    from flow.core.judging.common.numbers import as_written, told_apart  # slow to import
+    from flow.core.text.numbers import as_written, told_apart  # slow to import
 
     shown = told_apart(kappa, min_kappa, 2)
     limit = as_written(min_kappa)

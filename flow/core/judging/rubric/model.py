@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
 
-from flow.core.judging.common.numbers import as_written, at_most, beside, exact
 from flow.core.judging.common.quotes import LEAST_QUOTE
 from flow.core.judging.rubric.rules import problems
 from flow.core.text.display import names
+from flow.core.text.numbers import as_written, at_most, beside, exact
 from flow.errors import ContractError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 

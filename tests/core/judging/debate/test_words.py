@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from flow.core.judging.common.numbers import apart
 from flow.core.judging.debate import model as debate_model
 from flow.core.judging.debate.words import claims, contradicted, speaks
+from flow.core.text.numbers import apart
 
 WORDS = [
     ("I give this 2/5 since it is weak.", ("2",)),

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flow.adapters.judges.reply_json import read_document
-from flow.core.judging.common.numbers import (
+from flow.core.judging.common.question import Unusable
+from flow.core.text.numbers import (
     MOST_CHARACTERS,
     WrittenNumber,
     at_most,
@@ -18,7 +19,6 @@ from flow.core.judging.common.numbers import (
     read,
     within,
 )
-from flow.core.judging.common.question import Unusable
 
 NEARLY = "0.5" + "9" * 30
 
