@@ -121,6 +121,10 @@ class CardMark(NamedTuple):
     """Whether true quotes support the score."""
 
 
+UNCOMPARED = CardMark(NEUTRAL, NO_PRIOR)
+"""Consistency of a skill that was never scored before: Flow's mark, and no judge's."""
+
+
 class CardBallot(NamedTuple):
     """One usable reply: a mark for every dimension, by name."""
 
@@ -182,10 +186,11 @@ def recommendations(offered: Sequence[str], marks: Mapping[str, CardMark]) -> tu
     """One to three of the judge's recommendations; if it has more, those for the lowest scores.
 
     A recommendation is about the first dimension that it names. If the judge recommends nothing,
-    the justification of the lowest dimension is used.
+    the justification of the lowest dimension that it scored is used.
     """
     if not offered:
-        lowest = min(NAMES, key=lambda name: marks[name].score)
+        judged = [name for name in NAMES if marks[name] != UNCOMPARED]
+        lowest = min(judged, key=lambda name: marks[name].score)
         mark = marks[lowest]
         return (f"{lowest.capitalize()} is lowest ({mark.score}/10): {mark.justification}",)
     if len(offered) <= MOST_RECOMMENDATIONS:
@@ -205,7 +210,7 @@ def supported(marks: Mapping[str, CardMark]) -> Decimal:
 
 def neutral(ballot: CardBallot) -> CardBallot:
     """``ballot`` with the neutral consistency of a skill that was never scored before."""
-    return ballot._replace(marks={**ballot.marks, CONSISTENCY: CardMark(NEUTRAL, NO_PRIOR)})
+    return ballot._replace(marks={**ballot.marks, CONSISTENCY: UNCOMPARED})
 
 
 def merged(ballots: Sequence[CardBallot]) -> CardBallot:

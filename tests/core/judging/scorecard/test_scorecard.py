@@ -184,6 +184,11 @@ def test_without_any_the_lowest_dimension_speaks() -> None:
     assert found == ("Correctness is lowest (3.0/10): correctness words",)
 
 
+def test_a_dimension_that_no_judge_scored_is_no_advice() -> None:
+    rows = cards.neutral(CardBallot(marks(safety="7.5"), ())).marks
+    assert cards.recommendations((), rows) == ("Safety is lowest (7.5/10): safety words",)
+
+
 # --- ballots --------------------------------------------------------------------------------------
 
 
