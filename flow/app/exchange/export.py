@@ -176,10 +176,13 @@ def _attested(
         for criterion, evidence in _decisive(sources, loaded, run_id, mine)
     ]
     if not items:
-        state = "were when it was closed" if goal.status in CLOSED else "are now"
+        state, remedy = "are now", f"evaluate it first: flow goal evaluate {goal.id}"
+        if goal.status in CLOSED:  # it is evaluated no more
+            state = "were when it was closed"
+            remedy = f"see whether its record is whole: flow evidence verify {goal.id}"
         raise at_key("ID", goal.id).wrong_state(
             f"goal {goal.id} has no evidence of Flow's own for the files as they {state}",
-            f"evaluate it first: flow goal evaluate {goal.id}",
+            remedy,
             code="no_evidence",
         )
     used = {item.evidence.id for item in items}

@@ -304,6 +304,8 @@ def test_a_closed_goal_stands_for_the_evidence_it_was_closed_on(
     Forger(scene.run_dir(repo)).event("confirmed", **forged)
     ran = scene.flow(repo, "evidence", "export", "greet", "--json")
     assert (ran.status, ran.json["error"]["code"]) == (2, "no_evidence")
+    remedy = "see whether its record is whole: flow evidence verify greet"
+    assert ran.json["error"]["remedy"] == remedy  # a closed goal is evaluated no more
 
 
 def test_a_closed_goal_whose_contract_was_changed_is_refused(repo: GitRepo, tmp_path: Path) -> None:
