@@ -65,9 +65,7 @@ def plain_types(value: Any, depth: int = 1) -> Any:
         }
     if isinstance(value, (list, tuple)):
         return [plain_types(item, depth + 1) for item in value]
-    raise InputError(
-        f"a {type(value).__name__} cannot be written as YAML", remedy="use plain types"
-    )
+    raise InputError(f"{type(value).__name__} cannot be written as YAML", remedy="use plain types")
 
 
 def _writable(text: str) -> str:

@@ -42,7 +42,7 @@ class JudgeChoice(NamedTuple):
             function: Callable[[str], Any] = backend  # type: ignore[assignment]
             return FunctionJudge(function, self.loop, environ=self.environ)
         raise at_key("backend").invalid(
-            f"a {type(backend).__name__} is no judge",
+            f"{type(backend).__name__} is no judge",
             "give BACKEND[:MODEL], a function from prompt to mapping, or a backend object",
         )
 

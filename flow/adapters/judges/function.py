@@ -7,6 +7,7 @@ import inspect
 import time
 from collections.abc import Mapping
 
+from flow.adapters.judges.reply_json import words
 from flow.adapters.process.redaction import redacted_text
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -52,10 +53,11 @@ class FunctionJudge:
             return NoAnswer("timeout", f"no answer within {seconds:g} s", self._usage(began))
         except Exception as error:  # noqa: BLE001 - the caller's own function may raise anything
             self.raised = error
-            reason = f"{self.name} raised {type(error).__name__}: {str(error)[:300]}"
+            raised = f"{self.name} raised {type(error).__name__}: {error}"
+            reason = words(redacted_text(raised, self._environ))
             return NoAnswer("error", reason, self._usage(began))
         if not isinstance(value, Mapping):
-            reason = f"{self.name} returned a {type(value).__name__}, not a mapping"
+            reason = f"{self.name} returned {type(value).__name__}, not a mapping"
             return NoAnswer("wrong_shape", reason, self._usage(began))
         return JudgeAnswer(value, self._usage(began))
 

@@ -70,7 +70,7 @@ def _plain(value: Any) -> Any:
             return convert()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
-    raise TypeError(f"a {type(value).__name__} has no JSON form")
+    raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
 def _refused(fault: str) -> InputError:

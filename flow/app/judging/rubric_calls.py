@@ -192,7 +192,7 @@ def load(files: RubricFiles, rubric: Any) -> LoadedRubric:
         made, told = rubric_documents.rubric(dict(rubric))
         return LoadedRubric(made.name, made, "value", "", "", told)
     raise at_key("rubric").invalid(
-        f"a {type(rubric).__name__} is no rubric",
+        f"{type(rubric).__name__} is no rubric",
         "give a Rubric, a mapping, the name of a rubric, or the path of its file",
     )
 

@@ -123,6 +123,10 @@ def raising(_: str) -> dict[str, Any]:
     raise KeyError("a key")
 
 
+def telling(_: str) -> dict[str, Any]:
+    raise RuntimeError(f"\x1b[31mno access with ghp_{'a1B2' * 9} or swordfish-7391")
+
+
 async def hanging(_: str) -> dict[str, Any]:
     import asyncio
 
@@ -130,10 +134,19 @@ async def hanging(_: str) -> dict[str, Any]:
     return {}
 
 
+def test_what_a_function_raises_is_told_without_its_secrets() -> None:
+    judge = FunctionJudge(telling, environ={"MY_TOKEN": "swordfish-7391"})
+    found = judge(QUESTION, seconds=1)
+    assert isinstance(found, NoAnswer)
+    assert found.reason.startswith("telling raised RuntimeError: \\x1b[31mno access with [masked:")
+    assert "a1B2" not in found.reason
+    assert "swordfish" not in found.reason
+
+
 FUNCTIONS = [
     (raising, "error", "raising raised KeyError: 'a key'"),
-    (lambda _: "text", "wrong_shape", "returned a str, not a mapping"),
-    (lambda _: None, "wrong_shape", "returned a NoneType, not a mapping"),
+    (lambda _: "text", "wrong_shape", "returned str, not a mapping"),
+    (lambda _: None, "wrong_shape", "returned NoneType, not a mapping"),
     (hanging, "timeout", "no answer within 0.01 s"),
 ]
 

@@ -110,7 +110,7 @@ def test_a_rubric_in_every_form(rubric: Any, origin: str) -> None:
 
 
 def test_anything_else_is_no_rubric() -> None:
-    with pytest.raises(InputError, match="a float is no rubric"):
+    with pytest.raises(InputError, match="float is no rubric"):
         rubric_calls.load(Folder(None), 0.5)
 
 
