@@ -206,5 +206,10 @@ class GoalChange:
         )
 
     def withdrawal(self, goal_id: str, run_id: str) -> Literal["keep", "drop"]:
-        """``drop`` unless the run's proposal is another goal's, or there is none."""
-        return "drop" if run_id and self._records.proposal_for(run_id) == goal_id else "keep"
+        """``drop`` unless the run's proposal is another goal's.
+
+        Also where there is none: a process that was killed may have dropped it without the heads
+        in the state folder knowing, and it would be called missing.
+        """
+        mine = run_id and self._records.proposal_for(run_id) in (goal_id, None)
+        return "drop" if mine else "keep"

@@ -133,6 +133,16 @@ def test_a_turn_without_a_proposal_withdraws_its_own(root, ledger, records):
     assert records.proposal(RUN) == other
 
 
+def test_a_proposal_that_a_killed_process_dropped_is_dropped_on_the_record_too(root):
+    """It pinned no heads any more: else the state folder calls the file missing for ever."""
+    propose(root)
+    os.unlink(f"{root}/{layout.proposal_file(RUN)}")
+    scene.session.cache_clear()
+    turn = scene.turn(2, proposal=None)
+    scene.ledger(root).write_turn(GOAL, RUN, scene.seen(root), turn)
+    assert scene.session(root).run(RUN).unpinned().files["proposal.json"] is None
+
+
 @pytest.mark.parametrize("target", STATUSES)
 @pytest.mark.parametrize("source", STATUSES)
 def test_every_cell_of_the_table(root, ledger, source, target, monkeypatch):
