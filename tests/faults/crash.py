@@ -353,7 +353,8 @@ class _Questions:
             if path.startswith(REPORTS):  # no lock is held there: only what is old is nobody's
                 os.utime(os.path.join(self.scene.folder, path), (1, 1))
         said = self.scene.flow("doctor", "--json")
-        if f"{len(found)} temporary files" not in said.stdout or said.status != 1:
+        files = "1 temporary file is" if len(found) == 1 else f"{len(found)} temporary files"
+        if files not in said.stdout or said.status != 1:
             named = said.json["findings"] if said.status in (0, 1) else said
             self.problems.append(f"doctor does not name {sorted(found)}: {named}")
         self.scene.flow("doctor", "--fix", "--json")

@@ -294,7 +294,9 @@ def test_what_cannot_be_judged_is_left_to_a_person(
     assert (done.json["verdict"], done.status) == PERSON, done
     assert done.json["proposed_transition"] is None
     said = done.json["reason"].partition("; judge: ")[2]
-    found = dict(re.findall(r"(AC\d+): (?:scorecard|debate): (.*?)(?=; AC\d+: |$)", said))
+    ids = r"AC\d+(?:, AC\d+)*"  # those of one reason stand together
+    parts = re.findall(rf"({ids}): (?:scorecard|debate): (.*?)(?=; {ids}: |$)", said)
+    found = {one: why for several, why in parts for one in several.split(", ")}
     for number, (name, (_, words)) in enumerate(NOT_JUDGED.items(), 3):
         assert words in found[f"AC{number}"], name
     assert str(tmp_path) not in done.stdout
