@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from flow.core.decision.after import EarlierGoal
     from flow.core.goal.loaded import LoadedGoal
+    from flow.core.stop.lost_goals import OpenGoal
 
     _Read = TypeVar("_Read")
 
@@ -97,6 +98,29 @@ class EarlierGoals:
         if not known and self._trusted().newest(loaded.goal.id) is None:
             return True  # somebody else's, closed elsewhere: nothing here says otherwise
         return run_id is not None and closings.has_closing(run_id, loaded.goal, loaded.contract)
+
+
+def closed_on_record(
+    known: Mapping[str, OpenGoal],
+    summaries: Mapping[str, GoalSummary],
+    load: Callable[[str], LoadedGoal],
+    is_on_record: Callable[[LoadedGoal, str], bool],
+) -> frozenset[str]:
+    """The known goals whose files say closed, and whose closing the state folder knows.
+
+    ``is_on_record`` answers that for a goal and its run.
+    """
+    closed = set()
+    for goal_id, goal in known.items():
+        if goal_id not in summaries or summaries[goal_id].status not in TERMINAL:
+            continue
+        try:
+            loaded = load(goal_id)
+        except FlowError:  # it was changed just now
+            continue
+        if is_on_record(loaded, goal.run_id):
+            closed.add(goal_id)
+    return frozenset(closed)
 
 
 def read_all(

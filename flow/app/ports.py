@@ -108,6 +108,28 @@ class Move(NamedTuple):
     """Keys of ``scope`` to write (``run_id``, ``base_commit``)."""
 
 
+def status_move(
+    goal: Goal,
+    run_id: str,
+    to: NonTerminal,
+    reason: str,
+    mover: Mapping[str, str],
+    scope: Mapping[str, Any] | None = None,
+) -> Move:
+    """The move with its journal entry and event.
+
+    ``mover`` says ``by`` whom, or ``how``; empty where an evaluation moves the goal.
+    """
+    artifact = goal_evaluation(goal, run_id, to=to, reason=reason)
+    return Move(
+        to=to,
+        reason=reason,
+        artifact=artifact._replace(fields={**artifact.fields, **mover}),
+        event={"type": "transition", "from": goal.status, "to": to, "reason": reason, **mover},
+        scope=scope or {},
+    )
+
+
 class Closing(NamedTuple):
     """A terminal status through one of the doors of SPEC 2."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from copy import deepcopy
 from typing import Any, Literal
 
 from flow.app.evaluation.closing_context import ClosingContext
@@ -230,6 +231,17 @@ class World:
         self._compare(seen)
         self.live = {"goal_id": goal_id, "run_id": run_id, **proposal}
         self.log.append("repropose")
+
+    def edit_after_move(self) -> None:
+        """From here on a hand gives the goal another outcome right after each move."""
+        written = self.move
+
+        def move(*what: Any) -> None:
+            written(*what)
+            self.document = deepcopy(self.document)
+            self.document["objective"]["outcome"] = "another"
+
+        self.move = move  # type: ignore[method-assign]
 
     def move(self, goal_id: str, run_id: str, seen: Seen, move: Move) -> None:
         self._known(goal_id, run_id)

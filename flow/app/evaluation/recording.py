@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.app.ports import CriterionUpdate, LastEvaluation, Move, Turn, goal_evaluation
+from flow.app.ports import CriterionUpdate, LastEvaluation, Turn, goal_evaluation, status_move
 from flow.core.evidence.model import EVALUATOR, evidence_document
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -20,19 +20,9 @@ if TYPE_CHECKING:
 def resume_goal(facts: Facts, ledger: TurnLedger, records: Records) -> LoadedGoal:
     """Move a waiting or blocked goal to ``active``, on the record."""
     goal = facts.loaded.goal
-    reason = "resumed for evaluation"
-    ledger.move(
-        goal.id,
-        facts.run_id,
-        facts.loaded.seen,
-        Move(
-            to="active",
-            reason=reason,
-            artifact=goal_evaluation(goal, facts.run_id, to="active", reason=reason),
-            event={"type": "transition", "from": goal.status, "to": "active", "reason": reason},
-            scope={} if goal.run_id == facts.run_id else {"run_id": facts.run_id},
-        ),
-    )
+    scope = {} if goal.run_id == facts.run_id else {"run_id": facts.run_id}
+    move = status_move(goal, facts.run_id, "active", "resumed for evaluation", {}, scope)
+    ledger.move(goal.id, facts.run_id, facts.loaded.seen, move)
     return records.goal(goal.id)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from flow.app.open_goals import CheckoutGoals
+from flow.app.open_goals import CheckoutGoals, closed_on_record
 from flow.app.stop.tools import Sight
-from flow.core.goal.lifecycle import TERMINAL
 from flow.core.goal.model import Goal, GoalSummary, is_of_branch
 from flow.core.stop import lost_goals
 from flow.core.stop.lost_goals import NEXT_SESSION, Loss, OpenGoal, OpenGoals, SessionNotes
@@ -115,7 +114,9 @@ def sight_of(
     pending, unfinished = _finish(checkout) if finish else (0, [])
     goals = _goals(checkout, remembered.goals, None if pending else read)
     branch = checkout.branch()
-    closed = _closed(checkout, remembered.goals, goals.summaries)
+    closed = closed_on_record(
+        remembered.goals, goals.summaries, checkout.load, checkout.closing_on_record
+    )
     if finish and closed:
         remembered = _note_closings(checkout, closed, goals.summaries, remembered)
     losses = lost_goals.lost_goals(
@@ -189,23 +190,6 @@ def _paused(checkout: SightPort, goals: list[Goal]) -> dict[str, Pause]:
     resting = [goal for goal in goals if goal.status != "active"]
     found = ((goal.id, checkout.remembered.paused(goal)) for goal in resting)
     return {goal_id: pause for goal_id, pause in found if pause is not None}
-
-
-def _closed(
-    checkout: SightPort, known: Mapping[str, OpenGoal], goals: Mapping[str, GoalSummary]
-) -> frozenset[str]:
-    """The known goals that are closed, and whose closing is on record in the state folder."""
-    closed = set()
-    for goal_id, goal in known.items():
-        if goal_id not in goals or goals[goal_id].status not in TERMINAL:
-            continue
-        try:
-            loaded = checkout.load(goal_id)
-        except FlowError:  # it was changed just now
-            continue
-        if checkout.closing_on_record(loaded, goal.run_id):
-            closed.add(goal_id)
-    return frozenset(closed)
 
 
 def _note_closings(

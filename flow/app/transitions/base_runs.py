@@ -5,11 +5,11 @@ from __future__ import annotations
 from flow.app.evaluation import red_first
 from flow.app.evaluation.base_values import BaseRequest, BaseRows
 from flow.app.evaluation.evaluate import chosen_criteria
-from flow.app.transitions.closing import refuse_closed
+from flow.app.transitions.closing import refuse_closed, refuse_untrusted
 from flow.core import layout
 from flow.core.evidence import red_first as base_facts
 from flow.core.goal import ids
-from flow.errors import PersonNeeded, StateError
+from flow.errors import StateError
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -81,13 +81,7 @@ def baseline(
             else "make git work here; a goal is pinned when it is created or activated",
         )
     named = chosen_criteria(goal, only)
-    trusted, why = port.trusted(loaded)
-    if not trusted:
-        raise PersonNeeded(
-            f"the goal's commands are not trusted here: {why}",
-            code="not_trusted",
-            remedy=f"read the contract, then: flow trust record {goal.id}",
-        )
+    refuse_untrusted(goal, "the goal's commands are", port.trusted(loaded))
     settings = port.settings.settings
     request = BaseRequest(
         goal,

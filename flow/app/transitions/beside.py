@@ -6,7 +6,8 @@ without a person's yes must not be a way to a goal that asks for less.
 
 from __future__ import annotations
 
-from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
+from flow.app.open_goals import closed_on_record
+from flow.core.goal.lifecycle import UNDER_WAY
 from flow.core.goal.model import is_of_branch
 from flow.core.stop import lost_goals
 from flow.core.tool_calls.speaker import Speaker, is_agent
@@ -14,12 +15,12 @@ from flow.errors import FlowError, PersonNeeded
 from flow.startup.typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from flow.app.open_goals import Closings, GoalFiles
     from flow.app.transitions.remembered import RememberedGoals
+    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import GoalSummary
-    from flow.core.stop.lost_goals import OpenGoal
 
 
 class OpenGoalsPort(Protocol):
@@ -95,11 +96,15 @@ def _lost_goals(port: OpenGoalsPort) -> Iterable[str]:
         branch = port.branch()
     except FlowError:
         return
+
+    def is_on_record(loaded: LoadedGoal, run_id: str) -> bool:
+        return port.run_record.has_closing(run_id, loaded.goal, loaded.contract)
+
     losses = lost_goals.lost_goals(
         [*known.values()],
         summaries,
         unreadable=dict.fromkeys(broken, ""),
-        closed=frozenset(id for id, goal in known.items() if _is_closed(port, goal, summaries)),
+        closed=closed_on_record(known, summaries, port.records.goal, is_on_record),
         branch=branch,
         judged=(),
     )
@@ -114,18 +119,6 @@ def _lost_goals(port: OpenGoalsPort) -> Iterable[str]:
 
 def _is_open_here(goal: GoalSummary, branch: str | None) -> bool:
     return goal.status in UNDER_WAY and is_of_branch(goal.branch, branch)
-
-
-def _is_closed(port: OpenGoalsPort, known: OpenGoal, summaries: Mapping[str, GoalSummary]) -> bool:
-    """Whether the goal's file shows it closed, and its closing is on record."""
-    goal = summaries.get(known.goal_id)
-    if goal is None or goal.status not in TERMINAL:
-        return False
-    try:
-        loaded = port.records.goal(known.goal_id)
-    except FlowError:  # it was changed just now
-        return False
-    return port.run_record.has_closing(known.run_id, loaded.goal, loaded.contract)
 
 
 def others_open(port: OpenGoalsPort, goal_id: str) -> list[str]:

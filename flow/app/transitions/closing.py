@@ -12,7 +12,14 @@ from flow.app.evaluation import proofs, proposals, recording
 from flow.app.evaluation.goal_rules import deciding, own_files
 from flow.app.evaluation.observing import refuse_other_branch
 from flow.app.evaluation.values import Evaluated, ProofObservation
-from flow.app.ports import Closing, CriterionUpdate, LastEvaluation, Move, Turn, goal_evaluation
+from flow.app.ports import (
+    Closing,
+    CriterionUpdate,
+    LastEvaluation,
+    Turn,
+    goal_evaluation,
+    status_move,
+)
 from flow.app.transitions.persons_word import PersonsWord
 from flow.core.boundary import rules as bounds
 from flow.core.boundary.by_products import subject_tree
@@ -23,7 +30,7 @@ from flow.core.decision.verdict import REASON_LIMIT, ProposedTransition, Verdict
 from flow.core.goal.lifecycle import TERMINAL, NonTerminal, Terminal, check_move
 from flow.core.text import display
 from flow.core.text.display import clip
-from flow.errors import StaleProposal, StateError, at_key, in_file
+from flow.errors import PersonNeeded, StaleProposal, StateError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -367,26 +374,8 @@ def _reactivate(
 ) -> LoadedGoal:
     """From ``blocked`` or a waiting status to a terminal one is two recorded steps."""
     goal = loaded.goal
-    reason = "resumed to be closed"
-    artifact = goal_evaluation(goal, run_id, to="active", reason=reason)
-    mover = {"by": word.by}
-    context.ledger.move(
-        goal.id,
-        run_id,
-        loaded.seen,
-        Move(
-            to="active",
-            reason=reason,
-            artifact=artifact._replace(fields={**artifact.fields, **mover}),
-            event={
-                "type": "transition",
-                "from": goal.status,
-                "to": "active",
-                "reason": reason,
-                **mover,
-            },
-        ),
-    )
+    move = status_move(goal, run_id, "active", "resumed to be closed", {"by": word.by})
+    context.ledger.move(goal.id, run_id, loaded.seen, move)
     return context.records.goal(goal.id)
 
 
@@ -429,4 +418,14 @@ def refuse_closed(goal: Goal, doing: str) -> None:
         raise at_key("lifecycle.status", goal.status).wrong_state(
             f"goal {goal.id} is {goal.status}; {doing} is not possible any more",
             f"start anew: flow goal create NEW --from {goal.id}",
+        )
+
+
+def refuse_untrusted(goal: Goal, what: str, trusted: tuple[bool, str]) -> None:
+    """Raise :class:`PersonNeeded` unless the contract is trusted; ``trusted`` also says why not."""
+    if not trusted[0]:
+        raise PersonNeeded(
+            f"{what} not trusted here: {trusted[1]}",
+            code="not_trusted",
+            remedy=f"read the contract, then: flow trust record {goal.id}",
         )

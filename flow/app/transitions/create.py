@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.app.evaluation.observing import refuse_other_branch
 from flow.app.ports import Artifact, Check, CheckResult, Move
-from flow.app.transitions.closing import refuse_closed
+from flow.app.transitions.closing import refuse_closed, refuse_untrusted
 from flow.core import layout
 from flow.core.attribution.harmless import harmless
 from flow.core.boundary.rules import check_patterns, path_rules
@@ -14,7 +14,7 @@ from flow.core.drafting.defaults import not_trusted
 from flow.core.judging.goal import delegated
 from flow.core.judging.goal.delegated import DelegatedDebate
 from flow.core.text import display
-from flow.errors import ContractError, Fault, PersonNeeded, at_key, in_file
+from flow.errors import ContractError, Fault, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -295,13 +295,7 @@ def plan_rebase(
         )
     old = context.baseline(goal, goal.run_id).baseline
     new, only_theirs = rebased(goal, old)
-    trusted, why = context.trusted(loaded)
-    if not trusted:
-        raise PersonNeeded(
-            f"the goal's contract is not trusted here: {why}",
-            code="not_trusted",
-            remedy=f"read the contract, then: flow trust record {goal.id}",
-        )
+    refuse_untrusted(goal, "the goal's contract is", context.trusted(loaded))
     return Rebase(goal.id, old.base_commit, new.base_commit, tuple(only_theirs), new, loaded)
 
 

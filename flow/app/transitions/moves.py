@@ -6,7 +6,7 @@ from flow.app.evaluation import protected_files
 from flow.app.evaluation.goal_rules import deciding
 from flow.app.evaluation.observing import refuse_other_branch, subject_of
 from flow.app.evaluation.protected_files import PROTECTED
-from flow.app.ports import Approval, Artifact, CriterionUpdate, Move, goal_evaluation
+from flow.app.ports import Approval, Artifact, CriterionUpdate, status_move
 from flow.app.transitions.beside import OpenGoalsPort, refuse_beside_active
 from flow.app.transitions.closing import refuse_closed
 from flow.app.transitions.create import lint_goal
@@ -127,7 +127,7 @@ def activate(
         goal.id,
         run_id,
         loaded.seen,
-        _move_of(goal, run_id, "active", reason, {"by": context.who}, scope=scope),
+        status_move(goal, run_id, "active", reason, {"by": context.who}, scope),
     )
     trust(goal.pinned_at(baseline.base_commit), "flow goal activate")
     return context.records.goal(goal.id)
@@ -151,7 +151,7 @@ def shift_status(
             goal.id,
             goal.run_id or "",
             loaded.seen,
-            _move_of(goal, goal.run_id or "", to, reason, mover),
+            status_move(goal, goal.run_id or "", to, reason, mover),
         )
     return context.records.goal(goal.id)
 
@@ -176,7 +176,7 @@ def pause_goal(
         if known is not None and (known.reason, known.by) == (reason, context.who):
             return loaded
         run_id = goal.run_id or ""
-        move = _move_of(goal, run_id, PAUSED_STATUS, reason, {"by": context.who})
+        move = status_move(goal, run_id, PAUSED_STATUS, reason, {"by": context.who})
         context.ledger.move(goal.id, run_id, loaded.seen, move)
         return context.records.goal(goal.id)
     return shift_status(context, loaded.goal.id, PAUSED_STATUS, reason)
@@ -197,26 +197,6 @@ def _refuse_draft(goal: Goal) -> None:
         raise at_key("lifecycle.status", goal.status).wrong_state(
             f"goal {goal.id} is a draft", f"flow goal activate {goal.id}"
         )
-
-
-def _move_of(
-    goal: Goal,
-    run_id: str,
-    to: NonTerminal,
-    reason: str,
-    mover: Mapping[str, str],
-    *,
-    scope: dict[str, Any] | None = None,
-) -> Move:
-    """The move with its journal entry and event; ``mover`` says ``by`` whom, or ``how``."""
-    artifact = goal_evaluation(goal, run_id, to=to, reason=reason)
-    return Move(
-        to=to,
-        reason=reason,
-        artifact=artifact._replace(fields={**artifact.fields, **mover}),
-        event={"type": "transition", "from": goal.status, "to": to, "reason": reason, **mover},
-        scope=scope or {},
-    )
 
 
 class _Approvable(NamedTuple):

@@ -81,14 +81,7 @@ def test_activating_pins_moves_and_trusts_what_was_written() -> None:
 
 def test_what_changes_while_a_draft_is_started_is_not_trusted() -> None:
     world = World(goal_document(status="draft"))
-    written = world.move
-
-    def move(*what: Any) -> None:
-        written(*what)
-        world.document = deepcopy(world.document)
-        world.document["objective"]["outcome"] = "another"
-
-    world.move = move  # type: ignore[method-assign]
+    world.edit_after_move()
     loaded = activate(world)
     assert loaded.goal.outcome == "another"
     assert world.trusted_as != [(loaded.contract, "flow goal activate")]
