@@ -12,7 +12,7 @@ import itertools
 import re
 
 from flow.core.masked_exit.runner_tables import ALONE
-from flow.core.masked_exit.runner_words import NPM_RUNS, SHORT_SCRIPTS
+from flow.core.masked_exit.runner_words import package_script
 from flow.core.masked_exit.shell import base_name
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -79,16 +79,15 @@ def is_shell_text(text: str) -> bool:
     return not first.startswith("#!") or re.search(r"\b(?:ba|da|z|k)?sh\b", first) is not None
 
 
-_CALLED = re.compile(
-    r"\b(npm|pnpm|yarn|bun)((?: -\S+)* run(?:-script)?)?(?: -\S+)* ([^\s;&|()<>'\"]+)"
-)
+_CALLS = re.compile(r"\b(?:npm|pnpm|yarn|bun) [^\n;&|()<>'\"]+")
 
 
-def _called_script(match: re.Match[str]) -> str:
-    program, runs, name = match.groups()
-    if program == "npm" and runs is None and name not in NPM_RUNS:
-        return ""
-    return SHORT_SCRIPTS.get(name, name)
+def _called_scripts(text: str) -> Iterator[str]:
+    """The scripts of the same ``package.json`` that a script's text calls."""
+    for call in _CALLS.findall(text):
+        called = package_script(tuple(call.split()))
+        if called is not None and not called.folder:
+            yield called.name
 
 
 def script_lines(name: str, scripts: Mapping[str, object]) -> list[str]:
@@ -100,7 +99,7 @@ def script_lines(name: str, scripts: Mapping[str, object]) -> list[str]:
         text = scripts.get(called)
         if called not in texts and isinstance(text, str):
             texts[called] = text[:LONGEST_SCRIPT]
-            waiting += map(_called_script, _CALLED.finditer(texts[called]))
+            waiting += _called_scripts(texts[called])
     return list(texts.values())
 
 

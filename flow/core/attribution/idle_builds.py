@@ -7,19 +7,18 @@ sources as of November 2026.
 
 from __future__ import annotations
 
-import itertools
 import posixpath
 import re
 
 from flow.core.attribution.reading import Attribution
-from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS
+from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS, MAKES
+from flow.core.masked_exit.runner_words import option_values
 from flow.core.masked_exit.shell import base_name
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_MAKES = {"make", "gmake"}
 _BESIDE = CANNOT_FAIL | FILTERS | {"cd", "test", "[", "[["}
 _CHECKING_GOAL = re.compile(
     r"(?:\w+[-_])?(?:tests?|checks?|specs?|lint|verify|typecheck)(?:[-_:].*)?", re.ASCII
@@ -37,7 +36,7 @@ class _IdleLine(NamedTuple):
 
 _IDLE_LINES = (
     _IdleLine(
-        ("make", "gmake"),
+        MAKES,
         "make: ",
         r"g?make: (?:['`](.*)' is up to date|Nothing to be done for ['`](.*)')\.",
         "where it is no file, declare it .PHONY",
@@ -120,7 +119,7 @@ def silent_makes(commands: Sequence[Sequence[str]]) -> list[SilentMake]:
     for words in commands:
         if words[:1] == ("cd",) and len(words) == 2:
             folder = posixpath.join(folder, words[1])
-        place = next((n for n, word in enumerate(words) if base_name(word) in _MAKES), None)
+        place = next((n for n, word in enumerate(words) if base_name(word) in MAKES), None)
         if place is None:
             continue
         given = words[place + 1 :]
@@ -138,23 +137,10 @@ _ALWAYS = re.compile(r"-[^-CEfIjlOoW]*B.*|--always-make")
 """``-B``, perhaps behind other short options, none of which takes the rest as its value."""
 
 
-def option_values(words: Sequence[str], short: str, long: str) -> tuple[str, ...]:
-    """The values of one option, in each of its spellings; ``short`` may be empty."""
-    values = []
-    for word, after in itertools.pairwise((*words, "")):
-        if word and word in (short, long):
-            values.append(after)
-        elif word.startswith(f"{long}="):
-            values.append(word.partition("=")[2])
-        elif short and word.startswith(short) and not word.startswith("--"):
-            values.append(word[len(short) :])
-    return tuple(dict.fromkeys(value for value in values if value))
-
-
 def only_makes(commands: Sequence[Sequence[str]]) -> bool:
     """Whether nothing but make decides how a command ends."""
     programs = [words for words in commands if base_name(words[0]) not in _BESIDE]
-    return bool(programs) and all(any(base_name(w) in _MAKES for w in words) for words in programs)
+    return bool(programs) and all(any(base_name(w) in MAKES for w in words) for words in programs)
 
 
 def idle_gradle(commands: Sequence[Sequence[str]], lines: Sequence[str]) -> Attribution | None:

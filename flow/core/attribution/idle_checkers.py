@@ -12,10 +12,10 @@ import posixpath
 import re
 from fnmatch import fnmatchcase
 
-from flow.core.attribution.idle_builds import option_values
 from flow.core.attribution.reading import Attribution
 from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS
 from flow.core.masked_exit.runner_tables import LAUNCHERS
+from flow.core.masked_exit.runner_words import option_values
 from flow.core.masked_exit.shell import base_name
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 

@@ -21,6 +21,7 @@ from flow.core.evidence.proof_tables import (
     TEST_FOLDERS,
     TOOL_FOLDERS,
 )
+from flow.core.masked_exit.programs import MAKES
 from flow.core.masked_exit.runner_names import runner_of, starts_runners
 from flow.core.masked_exit.runner_words import package_script
 from flow.core.masked_exit.shell import base_name, plain_words
@@ -39,7 +40,6 @@ _SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "source", ".")
 _NODE_TOOLS = ("npm", "npx", "pnpm", "pnpx", "yarn", "bun", "bunx")
 """Programs that start another one from ``node_modules/.bin``."""
 _OWN_PROGRAMS = ("node_modules/.bin",)
-_MAKES = ("make", "gmake")
 _PYTHON = re.compile(r"python[0-9.]*$|pypy[0-9.]*$")
 _DEEPEST = 3
 _LONGEST_VARIED = 8192
@@ -200,7 +200,7 @@ class _ProofFinder:
                     self._command(text, folder, depth + 1)
         if name == "eval":
             self._command(" ".join(given), folder, depth + 1)
-        if name in _MAKES:
+        if name in MAKES:
             for place, recipe in self._disk.recipes(folder, (name, *given)):
                 followed = (posixpath.normpath(place), recipe, depth)
                 if followed not in self._recipes:
@@ -249,7 +249,7 @@ class _ProofFinder:
     def _ecosystems(self, words: tuple[str | None, ...], name: str) -> tuple[str, ...]:
         names = {name, *(base_name(word) for word in words[:4] if word)}
         names = {"python" if _PYTHON.match(each) else each for each in names}
-        if names.intersection(_MAKES):
+        if names.intersection(MAKES):
             return tuple(ECOSYSTEMS)
         return tuple(key for key, tools in ECOSYSTEMS.items() if names & set(tools.programs))
 

@@ -10,7 +10,7 @@ from flow.core.masked_exit.shell import base_name
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     Words = tuple[str | None, ...]
 
@@ -45,9 +45,9 @@ def operands(rest: Words) -> Iterator[tuple[str, str]]:
         option = ""
 
 
-SHORT_SCRIPTS = {"t": "test", "tst": "test"}
+_SHORT_SCRIPTS = {"t": "test", "tst": "test"}
 """Short names of scripts, each with what npm runs for it."""
-NPM_RUNS = ("test", "start", "stop", "restart", *SHORT_SCRIPTS)
+_NPM_RUNS = ("test", "start", "stop", "restart", *_SHORT_SCRIPTS)
 """Scripts that npm runs without the word ``run``."""
 _SCRIPT_PROGRAMS = ("npm", "pnpm", "yarn", "bun")
 _FOLDER_OPTIONS = ("--prefix", "-C", "--cwd", "--dir")
@@ -70,19 +70,29 @@ def package_script(words: Words) -> PackageScript | None:
     called = [word for word, option in operands(words[1:]) if option != workspace]
     runs = called[:1] in (["run"], ["run-script"])
     name = next(iter(called[runs:]), "")
-    if not name or (program == "npm" and not runs and name not in NPM_RUNS):
+    if not name or (program == "npm" and not runs and name not in _NPM_RUNS):
         return None
-    return PackageScript(_named_folder(words), SHORT_SCRIPTS.get(name, name))
+    return PackageScript(_named_folder(words), _SHORT_SCRIPTS.get(name, name))
 
 
 def _named_folder(words: Words) -> str:
     """The folder that an option names to a package manager; empty without one."""
-    own = itertools.takewhile(lambda word: word != "--", words)
-    for option, after in itertools.pairwise((*own, "")):
-        name, equals, value = (option or "").partition("=")
-        if name in _FOLDER_OPTIONS:
-            return value if equals else after or ""
-    return ""
+    own = [word or "" for word in itertools.takewhile(lambda word: word != "--", words)]
+    named = (option_values(own, "", option) for option in _FOLDER_OPTIONS)
+    return next(itertools.chain.from_iterable(named), "")
+
+
+def option_values(words: Sequence[str], short: str, long: str) -> tuple[str, ...]:
+    """The values of one option, in each of its spellings; ``short`` may be empty."""
+    values = []
+    for word, after in itertools.pairwise((*words, "")):
+        if word and word in (short, long):
+            values.append(after)
+        elif word.startswith(f"{long}="):
+            values.append(word.partition("=")[2])
+        elif short and word.startswith(short) and not word.startswith("--"):
+            values.append(word[len(short) :])
+    return tuple(dict.fromkeys(value for value in values if value))
 
 
 def python_option(rest: Words) -> tuple[int, str, str | None]:

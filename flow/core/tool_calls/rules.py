@@ -13,6 +13,7 @@ import re
 from itertools import pairwise
 from posixpath import join, normpath
 
+from flow.core.masked_exit.runner_words import option_values
 from flow.core.masked_exit.shell import plain_words
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -146,10 +147,15 @@ def acts_in_shell(text: str) -> tuple[Act, ...]:
     return tuple(dict.fromkeys(acts)) or ((Act("unclear"),) if _GLUED.search(text) else ())
 
 
+def _is_flows(parts: Sequence[str]) -> bool:
+    """Whether a path, by its parts, is Flow's: below ``.flow``, or in the user's state folder."""
+    return ".flow" in parts or (".claude", "flow-state") in pairwise(parts)
+
+
 def acts_on_path(path: str) -> tuple[Act, ...]:
     """The acts of a tool that writes to ``path`` (absolute, links resolved)."""
     parts = path.split("/")
-    if ".flow" in parts or (".claude", "flow-state") in pairwise(parts):
+    if _is_flows(parts):
         return (Act("files"),)
     folder, name = parts[-2:] if len(parts) > 1 else ("", path)
     settings = folder == ".claude" and name.startswith("settings")
@@ -181,7 +187,7 @@ def acts_in_folder(folder: str, text: str) -> tuple[Act, ...]:
 def _acts_of_writing(folder: str, segment: str) -> list[Act]:
     """The acts of a command that may write into the folder that it runs in."""
     parts = folder.split("/")
-    if ".flow" in parts or (".claude", "flow-state") in pairwise(parts):
+    if _is_flows(parts):
         return [Act("files")]
     settings = parts[-1] == ".claude" and re.search(r"settings|[*?]", segment)
     return [Act("settings")] if settings else []
@@ -276,10 +282,8 @@ def _acts_of_flow(words: Sequence[str]) -> list[Act]:
         for option, kind in _OPTIONS.items()
         if word.partition("=")[0] == option
     ]
-    for option, value in pairwise((*given, "")):
-        name, _, inside = option.partition("=")
-        if name == "--until":  # a command that `flow goal wait` runs
-            acts += acts_in_shell(inside or value)
+    for command in option_values(given, "", "--until"):  # `flow goal wait` runs it
+        acts += acts_in_shell(command)
     names = [word for word in given if not word.startswith("-")]
     if not names or "--help" in given or "-h" in given:
         return acts
