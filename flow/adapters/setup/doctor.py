@@ -92,22 +92,18 @@ def _examine_flow(
         with report.looking_at(lambda: "Claude Code's rules"):
             doctor_setup.host_rules(report, checkout)
     goals = 0
-    with report.looking_at(lambda: _counted(goals, "goal")):
+    with report.looking_at(lambda: counted(goals, "goal")):
         goals = _examine_goals(report, checkout)
     with report.looking_at(lambda: "sandbox" if report.value("sandbox") else ""):
         doctor_sandbox.examine(report, checkout, environ)
     journals = 0
-    with report.looking_at(lambda: _counted(journals, "journal")):
+    with report.looking_at(lambda: counted(journals, "journal")):
         journals = doctor_setup.journals(report, checkout)
     chains = 0
-    with report.looking_at(lambda: _counted(chains, "chain")):
+    with report.looking_at(lambda: counted(chains, "chain")):
         chains = _examine_chains(report, checkout)
     _unfinished(report, checkout, fix=fix)
     _leftovers(report, checkout, fix=fix)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _examine_lost(report: DoctorReport, checkout: ExaminedCheckout) -> None:
@@ -278,7 +274,7 @@ def _examine_chains(report: DoctorReport, checkout: ExaminedCheckout) -> int:
         notes = chain_check.unvouched(checkout.top, run_id, kept, newest) if newest else []
         if notes:
             report.fact(f"run {run_id}", notes[0])
-    report.fact("chains", f"{_counted(count, 'ledger')} looked at")
+    report.fact("chains", f"{counted(count, 'ledger')} looked at")
     return count
 
 

@@ -21,6 +21,7 @@ from flow.cli.goal.which import DRAFTS, STOPPED, goal_to_act_on
 from flow.cli.parser import Parser
 from flow.cli.parsing import CommandSpec, goal_argument, yes_argument
 from flow.core.goal.lifecycle import TERMINAL, check_move
+from flow.core.text.display import counted
 from flow.core.text.shell_quote import shell_option
 from flow.errors import FlowError, PersonNeeded
 from flow.render.confirm_screen import approved_lines
@@ -271,7 +272,7 @@ def _rebase_goal(args: argparse.Namespace, out: Output) -> int:
         context.branch(),
     )
     count = len(plan.stops_counting)
-    theirs = f"{count:,} file{'s' * (count != 1)} that only the other side changed"
+    theirs = f"{counted(count, 'file')} that only the other side changed"
     out.say(
         f"the base of goal {plan.goal_id} would move from {plan.move}; "
         + (f"{theirs} stop{'s' * (count == 1)} counting:" if count else "no file stops counting"),

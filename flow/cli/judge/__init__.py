@@ -11,8 +11,9 @@ from flow.app.judging.calibrating import CaseFile, TriedCase
 from flow.app.judging.rubric_calls import RubricCall
 from flow.cli.judge import debate, scorecard
 from flow.cli.judge import goal as judge_goal
-from flow.cli.judge.offering import named_judge, times
+from flow.cli.judge.offering import named_judge
 from flow.cli.parsing import CommandSpec, judge_name, usage_error
+from flow.core.text.display import counted
 from flow.errors import NoUsableAnswer
 from flow.render import judgement
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -75,7 +76,7 @@ def _by_rubric(args: argparse.Namespace, out: Output) -> int:
         samples=args.samples or context.settings.samples,
     )
     if not args.show_prompt:
-        asked = f"at most {times(2 * call.samples)}"
+        asked = f"at most {counted(2 * call.samples, 'question')}"
         call = call._replace(
             backend=named_judge(args.judge_backend, out, asked, "the subject and the rubric")
         )

@@ -6,9 +6,10 @@ import sys
 
 from flow.adapters.fs import clock
 from flow.app.judging.debate_calls import DebateCall
-from flow.cli.judge.offering import offered_judge, times
+from flow.cli.judge.offering import offered_judge
 from flow.cli.parsing import CommandSpec, judge_name, whole
 from flow.core.judging.debate.result import document
+from flow.core.text.display import counted
 from flow.errors import PersonNeeded
 from flow.render.debate import Progress
 from flow.startup.typing import TYPE_CHECKING
@@ -81,7 +82,9 @@ def _run_debate(args: argparse.Namespace, out: Output) -> int:
     backends = args.judge_backend or ()
     if not backends:
         most = (args.judges or 3) * (2 + (args.rounds if args.mode == "debate" else 0))
-        offered = offered_judge(out, f"at most {times(most)}", "the solution and the task")
+        offered = offered_judge(
+            out, f"at most {counted(most, 'question')}", "the solution and the task"
+        )
         backends = (offered,) if offered is not None else ()
     call = DebateCall(
         args.solution,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from flow.cli.judge.offering import named_judge, times
+from flow.cli.judge.offering import named_judge
 from flow.cli.progress import listener
 from flow.core.decision.decide import NoOpinion, Opinion
+from flow.core.text.display import counted
 from flow.errors import PersonNeeded
 from flow.render import judgement
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     context = Context()
     backend = args.judge_backend
     if not args.show_prompt:
-        asked = f"at most {times(2 * (args.samples or 1))}"
+        asked = f"at most {counted(2 * (args.samples or 1), 'question')}"
         backend = named_judge(backend, out, asked, "the goal and its evidence, secrets redacted")
     case = judging_goal.review(context, args.GOAL, backend)
     trusted, why = context.trusted(case.facts.loaded)

@@ -48,8 +48,3 @@ def offered_judge(out: Output, questions: str, sends: str) -> str | None:
         settings_edit.write_setting(place, KEYS[BACKEND], "claude", context.state_dir)
         out.say(f"  {BACKEND} is claude now: flow config unset {BACKEND}")
     return "claude" if answer in (*_ONCE, *_ALWAYS) else None
-
-
-def times(count: int, noun: str = "question") -> str:
-    """``1 question``, ``3 questions``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -7,8 +7,9 @@ import sys
 
 from flow.app.judging import scoring
 from flow.app.judging.scoring import ScoreRequest
-from flow.cli.judge.offering import named_judge, times
+from flow.cli.judge.offering import named_judge
 from flow.cli.parsing import whole
+from flow.core.text.display import counted
 from flow.errors import FlowError
 from flow.render import scorecard
 from flow.render.scorecard import WIDTH
@@ -46,7 +47,7 @@ def samples_argument(parser: argparse.ArgumentParser, about: str) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Score one execution, store the card, show it."""
-    asked = times((args.samples or 1) * 2)
+    asked = counted((args.samples or 1) * 2, "question")
     backend = named_judge(
         args.judge_backend, out, f"at most {asked}", "the transcript, secrets redacted"
     )

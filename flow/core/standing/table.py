@@ -9,7 +9,7 @@ earlier goal that can never be achieved.
 from __future__ import annotations
 
 from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
-from flow.core.text.display import names, visible
+from flow.core.text.display import counted, names, visible
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -127,15 +127,11 @@ _YOU = "waits for you"
 _EVALUATE = "flow goal evaluate {id}"
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'s' * (number != 1)}"
-
-
 def _outside(facts: GoalFacts) -> str:
     if facts.outside is None:
         return "files outside its paths"
     kind = "new file" if facts.new_outside == facts.outside else "file"
-    return f"{_count(facts.outside, kind)} outside its paths"
+    return f"{counted(facts.outside, kind)} outside its paths"
 
 
 def _progress(facts: GoalFacts) -> str:

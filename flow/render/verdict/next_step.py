@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.core.decision.explain import JUDGED, beside_rows, in_words
 from flow.core.decision.verdict import CriterionResult
 from flow.core.layout import HOOK_FILES
-from flow.core.text.display import names
+from flow.core.text.display import counted, names
 from flow.errors import PATHS, cut_list, more_than
 from flow.render.screen import Column, Styled, mark_of
 from flow.render.text import show
@@ -150,8 +150,8 @@ def outside(sheet: VerdictSheet) -> list[str]:
     files = advised_files(sheet)
     count = max(len(paths), len(files))
     allowed = names(sheet.details.allowed_paths, 8)
-    verb = "file is" if count == 1 else "files are"
-    head = f"{count:,} {verb} outside its paths{f' ({allowed})' if allowed else ''}:"
+    files_are = counted(count, "file", ("is", "are"))
+    head = f"{files_are} outside its paths{f' ({allowed})' if allowed else ''}:"
     if sheet.details.to_top:
         head = f"{head[:-1]}. The lines are for the top of the checkout: {sheet.details.to_top}"
     rows: list[list[str | Styled]] = [
