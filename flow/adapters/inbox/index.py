@@ -55,7 +55,6 @@ class InboxIndex:
         gone = [key for key in self._texts if seen is not None and key not in seen]
         if not self._new and not gone:
             return
-
         for _ in range(2):  # a file that is no database is made again, once
             try:
                 self._write(gone)
@@ -72,7 +71,6 @@ class InboxIndex:
     def _read(self) -> dict[str, str]:
         if not self._is_own(self._path):
             return {}
-
         try:
             connection = self._connect()
             try:
@@ -113,7 +111,6 @@ class InboxIndex:
             connection.close()
 
     def _connect(self) -> sqlite3.Connection:
-
         connection = sqlite3.connect(self._path, timeout=_PATIENCE)
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA synchronous = OFF")  # lost values are found out again

@@ -226,7 +226,7 @@ class _Ring:
         while view:
             at = self.added % self._room
             part = view[: self._room - at]
-            self._put(at, part)
+            self._write_at(at, part)
             self.added += len(part)
             view = view[len(part) :]
 
@@ -237,13 +237,13 @@ class _Ring:
         for at in range(0, held, _BLOCK):
             begin = (start + at) % self._room
             size = min(_BLOCK, held - at)
-            part = self._get(begin, min(size, self._room - begin))
-            yield part + self._get(0, size - len(part))
+            part = self._read_at(begin, min(size, self._room - begin))
+            yield part + self._read_at(0, size - len(part))
 
-    def _put(self, at: int, part: memoryview) -> None:
+    def _write_at(self, at: int, part: memoryview) -> None:
         raise NotImplementedError
 
-    def _get(self, at: int, size: int) -> bytes:
+    def _read_at(self, at: int, size: int) -> bytes:
         raise NotImplementedError
 
 
@@ -256,10 +256,10 @@ class _MemoryRing(_Ring):
         super().__init__(room)
         self._map = mmap(-1, room)
 
-    def _put(self, at: int, part: memoryview) -> None:
+    def _write_at(self, at: int, part: memoryview) -> None:
         self._map[at : at + len(part)] = part
 
-    def _get(self, at: int, size: int) -> bytes:
+    def _read_at(self, at: int, size: int) -> bytes:
         return self._map[at : at + size]
 
 
@@ -271,7 +271,7 @@ class _FileRing(_Ring):
         self._root, self._rel = root, rel
         self._fd = -1
 
-    def _put(self, at: int, part: memoryview) -> None:
+    def _write_at(self, at: int, part: memoryview) -> None:
         if self._fd < 0:
             folder, name = folders.open_parent(self._root, self._rel)
             try:
@@ -282,7 +282,7 @@ class _FileRing(_Ring):
         os.lseek(self._fd, at, os.SEEK_SET)
         files.write_all(self._fd, part)
 
-    def _get(self, at: int, size: int) -> bytes:
+    def _read_at(self, at: int, size: int) -> bytes:
         return os.pread(self._fd, size, at) if size else b""
 
     def close(self) -> None:
