@@ -15,7 +15,7 @@ from flow.adapters.judges import agent_command
 from flow.adapters.judges.replay import Recorder, Replayer
 from flow.app.judging import rubric_calls
 from flow.core.text.locale import wants_ascii
-from flow.errors import NoUsableAnswer, OutsideError
+from flow.errors import FlowError, NoUsableAnswer, OutsideError
 from flow.render.judgement import judgement
 from flow.render.screen import Screen
 from flow.wiring.judging.context import JudgingContext
@@ -23,13 +23,14 @@ from flow.wiring.judging.context import JudgingContext
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flow.app.judging.port import AskJudge
+    from flow.app.judging.port import AskJudge, JudgeAnswer
     from flow.core.judging.rubric.model import JudgeResult
     from flow.wiring.judging.context import RubricLike
 
 FOLDER = "judge_recordings"
 AGENT_VARIABLE = "FLOW_AGENT_COMMAND"
-_RECORDERS: pytest.StashKey[dict[str, Any]] = pytest.StashKey()
+_ANSWERS: pytest.StashKey[dict[str, dict[str, list[JudgeAnswer]]]] = pytest.StashKey()
+"""The answers of this run by the file that they are recorded in."""
 
 
 def agent_runner(config: pytest.Config) -> Callable[..., str]:
@@ -55,9 +56,16 @@ def agent_runner(config: pytest.Config) -> Callable[..., str]:
             )
         except OutsideError as error:
             reason = str(error)
+        except FlowError as error:
+            raise _without_inside(error) from None
         return pytest.fail(reason, pytrace=False)
 
     return run_agent
+
+
+def _without_inside(error: FlowError) -> FlowError:
+    """The error without Flow's own frames: it is about the test's call."""
+    return error.with_traceback(None)
 
 
 def _agent_words(config: pytest.Config) -> list[str]:
@@ -82,7 +90,7 @@ class FixtureJudge:
         self._folder, name = os.path.split(path)
         self._node = request.node.nodeid
         self._config = request.config
-        self._replayer: AskJudge | None = None
+        self._on_record: AskJudge | None = None
         self._backend: str | None = request.config.getoption("--judge-backend")
         self._record: bool = request.config.getoption("--judge-record")
         self._file = os.path.join(self._folder, FOLDER, f"{os.path.splitext(name)[0]}.json")
@@ -99,21 +107,23 @@ class FixtureJudge:
     ) -> Any:
         """Like :func:`flow.judge`; a ``backend`` of the test's own is asked without recordings."""
         __tracebackhide__ = True
-        context = JudgingContext(self._folder)
         configured = backend is None
-        if configured:
-            backend, on_record = self._ask(context)
-            if on_record:
-                context.nonce = rubric_calls.content_nonce
-        call = rubric_calls.RubricCall(
-            subject, rubric, instructions, result_format, throw_on_fail, backend, samples
-        )
         try:
+            context = JudgingContext(self._folder)
+            if configured:
+                backend, on_record = self._ask(context)
+                if on_record:
+                    context.nonce = rubric_calls.content_nonce
+            call = rubric_calls.RubricCall(
+                subject, rubric, instructions, result_format, throw_on_fail, backend, samples
+            )
             return rubric_calls.judge(context, call)
         except NoUsableAnswer as error:
             if not configured:
                 raise
             reason = error.fault.message
+        except FlowError as error:
+            raise _without_inside(error) from None
         return pytest.fail(reason, pytrace=False)
 
     def assert_passes_rubric(
@@ -139,9 +149,9 @@ class FixtureJudge:
         __tracebackhide__ = True
         recorded = os.path.lexists(self._file)
         if recorded and not self._record and self._backend is None:
-            if self._replayer is None:
-                self._replayer = Replayer(self._file, remedy=self._record_remedy())
-            return self._replayer, True
+            if self._on_record is None:
+                self._on_record = Replayer(self._file, remedy=self._record_remedy())
+            return self._on_record, True
         try:
             live = context.judge(self._backend)
         except NoUsableAnswer as error:
@@ -156,13 +166,14 @@ class FixtureJudge:
         )
 
     def _recorder(self, live: AskJudge) -> AskJudge:
-        """The one recorder of this file in a run of pytest, with the replies of all its tests."""
+        """The one recorder of this test, with the answers of all tests of the run for this file."""
         if hasattr(self._config, "workerinput"):
             pytest.fail("--judge-record needs one process: leave out -n", pytrace=False)
-        os.makedirs(os.path.dirname(self._file), exist_ok=True)
-        recorders = self._config.stash.setdefault(_RECORDERS, {})
-        recorder: AskJudge = recorders.setdefault(self._file, Recorder(live, self._file))
-        return recorder
+        if self._on_record is None:
+            os.makedirs(os.path.dirname(self._file), exist_ok=True)
+            answers = self._config.stash.setdefault(_ANSWERS, {}).setdefault(self._file, {})
+            self._on_record = Recorder(live, self._file, answers)
+        return self._on_record
 
     def _record_remedy(self) -> str:
-        return f"record it anew: pytest --judge-record {self._node}"
+        return f"record it anew: pytest --judge-record {shlex.quote(self._node)}"

@@ -12,7 +12,8 @@ rubric, ...)``, which shows the table of criteria if it fails. The judge that an
 A third fixture, ``run_agent(prompt)``, runs the command of ``--agent-command`` or of the variable
 ``FLOW_AGENT_COMMAND`` and returns its output, to be judged; without one the test is skipped.
 
-The project's own pytest settings cannot name a judge: only the user may choose where data is sent.
+The project's own pytest settings cannot name a judge or an agent, ``addopts`` included: only the
+user may choose where data is sent, and what runs.
 Loading this module imports no other part of Flow; that happens when a fixture is first used.
 """
 
@@ -49,6 +50,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="what run_agent runs, without a shell: 'claude -p' gets the prompt on standard input, "
         "'gemini -p {prompt}' as an argument (default: FLOW_AGENT_COMMAND)",
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse a judge or an agent that the project's own settings name."""
+    for word in config.getini("addopts"):
+        option = word.partition("=")[0]
+        if option in ("--judge-backend", "--agent-command"):
+            raise pytest.UsageError(
+                f"{option} is in the addopts of {config.inipath}: a checkout does not choose where "
+                "data is sent or what runs; give it on the command line, or in PYTEST_ADDOPTS"
+            )
 
 
 @pytest.fixture

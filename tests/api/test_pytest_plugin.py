@@ -241,13 +241,36 @@ def test_three(judge):
     assert judge("other", RUBRIC).score == 0.7
 """
     )
-    scores = (0.1, 0.5, 0.9, 0.1, 0.7)
+    scores = (0.1, 0.5, 0.9, 0.7)
     program.answers(*(reply({"polite": s, "short": s}) for s in scores))
     run(pytester, "--judge-record").assert_outcomes(passed=3)
     program.says({"exit": 9})
     run(pytester).assert_outcomes(passed=3)
     for name in ("one", "two", "three"):
         run(pytester, "-k", name).assert_outcomes(passed=1)
+
+
+def test_a_test_sees_replayed_what_it_saw_recorded(
+    pytester: pytest.Pytester, program: GoalJudge
+) -> None:
+    """Two tests put the same question; a judge that changes its mind makes no difference."""
+    pytester.makepyfile(
+        test_a=f"""{RUBRIC}
+import pytest
+@pytest.mark.parametrize("words", ["no reason", "none"])
+def test_it(judge, words):
+    assert judge("same", RUBRIC)
+"""
+    )
+    program.answers(GOOD, BAD)
+    run(pytester, "--judge-record").assert_outcomes(passed=2)
+    run(pytester).assert_outcomes(passed=2)
+    program.answers(BAD, GOOD)
+    run(pytester, "--judge-record").assert_outcomes(failed=2)
+    run(pytester).assert_outcomes(failed=2)
+    recording(pytester).write_text('{"format": "flow-judge-replies/1", "replies": {}}')
+    again = "*: pytest --judge-record 'test_a.py::test_it[[]no reason]'*"
+    run(pytester).stdout.fnmatch_lines([again])
 
 
 def test_a_recording_holds_no_place_of_this_machine(
@@ -316,6 +339,54 @@ def test_the_project_cannot_name_a_judge(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\njudge_backend = command\n")
     pytester.makepyfile(test_a=PASSES)
     run(pytester).assert_outcomes(skipped=1)
+
+
+@pytest.mark.parametrize("words", ["--judge-backend=command", "--agent-command true"])
+def test_nor_can_its_addopts(words: str, pytester: pytest.Pytester, program: GoalJudge) -> None:
+    program.answers(GOOD)
+    pytester.makepyfile(test_a=PASSES)
+    pytester.makeini(f"[pytest]\naddopts = {words}\n")
+    done = run(pytester)
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    done.stderr.fnmatch_lines([f"ERROR: {words[:15].rstrip('=')}*addopts of *tox.ini: *"])
+    assert program.prompts == []
+
+
+def test_what_the_user_says_in_the_environment_counts(
+    pytester: pytest.Pytester, program: GoalJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program.answers(GOOD)
+    pytester.makepyfile(test_a=PASSES)
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--judge-backend command")
+    run(pytester).assert_outcomes(passed=1)
+
+
+def test_an_error_shows_the_call_and_nothing_of_flow_inside(
+    pytester: pytest.Pytester, program: GoalJudge
+) -> None:
+    pytester.makepyfile(
+        test_a=f"""{RUBRIC}
+import pytest
+from flow import InputError, NotPassed
+def test_rubric(judge):
+    judge("x", "nope")
+def test_below(judge):
+    judge("please", RUBRIC, throw_on_fail=True)
+def test_agent(run_agent):
+    run_agent("", command=["true"])
+def test_caught(judge, run_agent):
+    with pytest.raises(InputError):
+        judge("x", "nope")
+    with pytest.raises(NotPassed):
+        judge("please", RUBRIC, throw_on_fail=True)
+"""
+    )
+    program.answers(BAD)
+    done = run(pytester)
+    done.assert_outcomes(failed=3, passed=1)
+    done.stdout.no_fnmatch_line("*rubric_*.py:*")
+    done.stdout.no_fnmatch_line("*agent_command.py:*")
+    done.stdout.fnmatch_lines(["*InputError: *there is no rubric 'nope'*", "*NotPassed: Greeting*"])
 
 
 def test_a_user_fixture_of_the_same_name_wins(pytester: pytest.Pytester) -> None:

@@ -22,7 +22,7 @@ from flow.errors import FlowError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from flow.app.judging.port import AskJudge
     from flow.core.judging.common.question import Question
@@ -41,14 +41,21 @@ def digest(question: Question) -> str:
 class Recorder:
     """Asks ``ask`` and keeps every answer in the file at ``path``; no answers are not kept.
 
-    The first time a question is put, its earlier recordings are dropped; the replies to other
-    questions stay. Raises :class:`FlowError` if the file cannot be read or written. One process at
-    a time.
+    ``answers`` holds, by digest, those of this run; recorders of the same file share it. As in a
+    replay, the k-th time that one recorder is asked a question it gives the k-th of them, and only
+    if there is none it asks: what a test saw when it was recorded is what it sees replayed.
+
+    The first time a question is put in a run, its earlier recordings are dropped; the replies to
+    other questions stay. Raises :class:`FlowError` if the file cannot be read or written. One
+    process at a time.
     """
 
-    def __init__(self, ask: AskJudge, path: str) -> None:
+    def __init__(
+        self, ask: AskJudge, path: str, answers: dict[str, list[JudgeAnswer]] | None = None
+    ) -> None:
         self._ask, self._path = ask, path
-        self._recorded: set[str] = set()
+        self._answers = {} if answers is None else answers
+        self._given: dict[str, int] = {}
 
     @property
     def name(self) -> str:
@@ -56,21 +63,28 @@ class Recorder:
         return self._ask.name
 
     def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:
-        """Ask and record."""
-        answer = self._ask(question, seconds=seconds)
-        if isinstance(answer, NoAnswer):
-            return answer
+        """Give the answer of this run, or ask and record."""
         key = digest(question)
+        answers, number = self._answers.setdefault(key, []), self._given.get(key, 0)
+        if number == len(answers):
+            answer = self._ask(question, seconds=seconds)
+            if isinstance(answer, NoAnswer):
+                return answer
+            answers.append(answer)
+            self._write(key, question.label, answers)
+        self._given[key] = number + 1
+        return answers[number]
+
+    def _write(self, key: str, label: str, answers: Sequence[JudgeAnswer]) -> None:
         replies = read(self._path)
-        rows = replies.get(key, []) if key in self._recorded else []
-        self._recorded.add(key)
-        rows = [*rows, {"judge": self.name, "value": answer.value, "usage": answer.usage._asdict()}]
-        replies[key] = [{"label": question.label, **row} for row in rows]
+        replies[key] = [
+            {"label": label, "judge": self.name, "value": a.value, "usage": a.usage._asdict()}
+            for a in answers
+        ]
         document = {"format": FORMAT, "replies": dict(sorted(replies.items()))}
         text = json.dumps(document, indent=1, default=dict, allow_nan=False) + "\n"
         folder, name = _folder_and_name(self._path)
         files.replace(folder, name, text.encode("ascii"))
-        return answer
 
 
 class Replayer:
