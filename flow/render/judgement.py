@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.core.judging.rubric.model import missed_thresholds
-from flow.core.text.display import clip, names, visible
+from flow.core.text.display import clip, counted, names, visible
 from flow.core.text.numbers import as_written, exact, told_apart
 from flow.errors import more_than
 from flow.render.screen import MEANING, Column, Screen, Styled, lines_of, mark_of
@@ -155,7 +155,7 @@ def calibration(document: Document, screen: Screen) -> list[str]:
         ("person: pass", str(counts["both_pass"]), str(counts["only_person"])),
         ("person: fail", str(counts["only_judge"]), str(counts["both_fail"])),
     ]
-    kappa = document["kappa"]
+    kappa, belief = document["kappa"], document["believed"]
     interval = _interval(kappa["low"], kappa["high"])
     kappa_text = "not defined" if kappa["value"] is None else f"{kappa['value']:.2f}{interval}"
     figures = (
@@ -163,7 +163,7 @@ def calibration(document: Document, screen: Screen) -> list[str]:
         ("Cohen's kappa", kappa_text),
         ("sensitivity", _share_text(document["sensitivity"])),
         ("specificity", _share_text(document["specificity"])),
-        ("believed", visible(document["believed"]["reason"])),
+        ("believed", f"{'yes' if belief['ok'] else 'no'}: {visible(belief['reason'])}"),
     )
     return [
         *screen._replace(columns=None).table(columns, rows, heads=True),
@@ -213,7 +213,9 @@ def _judge_line(document: Document, screen: Screen) -> str:
     name = screen.paint("bold", f"judge {visible(document['judge'])}")
     sources = document.get("sources") or {}
     told = ", ".join(f"{count} by {source}" for source, count in sorted(sources.items()))
-    return f"{name}  {document['labels']} labels" + (f" ({visible(told)})" if told else "")
+    return f"{name}  {counted(document['labels'], 'label')}" + (
+        f" ({visible(told)})" if told else ""
+    )
 
 
 def _share_text(share: Mapping[str, Any]) -> str:

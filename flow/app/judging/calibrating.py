@@ -3,9 +3,26 @@
 from __future__ import annotations
 
 from flow.app.judging.labelling import LabelLine, LabelRecord
-from flow.app.judging.rubric_calls import RubricCall, RubricPort, carry_out, content_nonce, prepare
+from flow.app.judging.rubric_calls import (
+    RubricCall,
+    RubricPort,
+    carry_out,
+    content_nonce,
+    load,
+    prepare,
+)
 from flow.core.judging.rubric.calibration import Label, believed, calibrate
-from flow.errors import NoUsableAnswer, in_file
+from flow.core.judging.rubric.calibration_cases import SUBJECT_REMEDY
+from flow.core.text.display import visible
+from flow.errors import (
+    ContractError,
+    Fault,
+    InputError,
+    NoUsableAnswer,
+    RefusedError,
+    StorageError,
+    in_file,
+)
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -13,6 +30,7 @@ if TYPE_CHECKING:
 
     from flow.app.judging.rubric_calls import PreparedJudgement
     from flow.core.judging.rubric.calibration_cases import Case
+    from flow.core.judging.rubric.model import Rubric
 
 
 class CalibrationPort(RubricPort, Protocol):
@@ -55,13 +73,13 @@ def try_cases(
     """Ask about every case, record the labels, and return how far judge and people agree.
 
     ``progress`` gets each case as it is done. Raises :class:`NoUsableAnswer` if no judge is
-    configured at all.
+    configured at all, and :class:`ContractError` with each case that cannot be asked about.
     """
-    ask = port.judge(backend)
-    prepared = [_prepare(port, file, case, ask, samples) for case in file.cases]
+    prepared = _prepared(port, file, port.judge(backend), samples)
+    ask = prepared[0].judgement.ask
     book = port.label_log()
     labels, unanswered = [], []
-    for case, judgement in zip(file.cases, prepared, strict=True):
+    for case, judgement, key in prepared:
         try:
             result, _ = carry_out(port, judgement)
         except NoUsableAnswer as error:
@@ -70,7 +88,6 @@ def try_cases(
             progress(TriedCase(case, None, reason))
             continue
         labels.append(Label(case.label, result.passed))
-        key = _key(judgement)
         about = case.id[:200]
         book.add(
             [LabelLine(port.now(), ask.name, key, about, case.label, result.passed, "calibrate")]
@@ -106,22 +123,49 @@ def label_history(port: CalibrationPort) -> dict[str, Any]:
     return {"judges": judges, "labels": rows, "warnings": list(book.warnings)}
 
 
-def _prepare(
-    port: CalibrationPort, file: CaseFile, case: Case, ask: Any, samples: int
-) -> PreparedJudgement:
+class _PreparedCase(NamedTuple):
+    case: Case
+    judgement: PreparedJudgement
+    key: str
+
+
+def _prepared(port: CalibrationPort, file: CaseFile, ask: Any, samples: int) -> list[_PreparedCase]:
+    """Every case, checked before anybody is asked: one thing has one label."""
+    rubric = None if file.rubric is None else load(port.rubrics, file.rubric).rubric
+    done: dict[str, _PreparedCase] = {}
+    faults: list[Fault] = []
+    for case in file.cases:
+        place = in_file(file.path, f"case {visible(case.id)[:80]}")
+        call = RubricCall(None, _rubric(port, file, case, rubric), case.instructions, backend=ask)
+        try:
+            subject = case.subject
+            if case.file is not None:
+                subject = port.subject_file(file.path, case.file)
+            judgement = prepare(port, call._replace(subject=subject, samples=samples))
+        except (InputError, RefusedError, StorageError) as error:
+            where = "" if error.file is None else f"{visible(error.file)}: "
+            faults.append(place.fault(f"{where}{error.message}", SUBJECT_REMEDY))
+            continue
+        key = _key(judgement)
+        same = done.setdefault(key, _PreparedCase(case, judgement, key)).case
+        if same is not case:
+            told = f"asks the same as case {visible(same.id)[:80]}"
+            faults.append(place.fault(told, "keep one of the two, with its label"))
+    if faults:
+        raise ContractError(faults)
+    return list(done.values())
+
+
+def _rubric(port: CalibrationPort, file: CaseFile, case: Case, default: Rubric | None) -> Rubric:
     # A case names a rubric by name only: such a file may have come with a checkout, and a path
     # would let it read any file.
-    rubric = file.rubric if case.rubric is None else port.rubrics.find(case.rubric).rubric
+    rubric = default if case.rubric is None else port.rubrics.find(case.rubric).rubric
     if rubric is None:
         raise in_file(file.path, "rubric").invalid(
             f"case {case.id!r:.80} names no rubric",
             "give the file or the case a rubric, or --rubric NAME",
         )
-    subject = case.subject
-    if case.file is not None:
-        subject = port.subject_file(file.path, case.file)
-    call = RubricCall(subject, rubric, case.instructions, backend=ask, samples=samples)
-    return prepare(port, call)
+    return rubric
 
 
 def _key(prepared: PreparedJudgement) -> str:

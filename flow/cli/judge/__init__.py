@@ -144,11 +144,13 @@ def _calibrate(args: argparse.Namespace, out: Output) -> int:
         out.say(f"{done}/{len(cases)} {case.id}: judge {word} ({tried.reason}), person {person}")
 
     context = JudgingContext()
+    samples = args.samples or context.settings.samples
+    asked = f"at most {counted(2 * samples * len(cases), 'question')}"
     document = calibrating.try_cases(
         context,
         CaseFile(args.cases, cases, args.rubric),
-        backend=args.judge_backend,
-        samples=args.samples or context.settings.samples,
+        backend=named_judge(args.judge_backend, out, asked, "the subjects and the rubric"),
+        samples=samples,
         progress=progress,
     )
     out.result(document, judgement.calibrated(document, out.screen))

@@ -170,7 +170,8 @@ def tried(folder: Folder, *cases: Case, rubric: str | None = "greeting") -> tupl
 
 def test_each_usable_answer_becomes_a_label() -> None:
     folder = Folder(Scripted(GOOD, "too slow", BAD))
-    document, seen = tried(folder, case("a", True), case("b", False), case("c", False))
+    cases = [case(id, id == "a", f"{id}, please") for id in "abc"]
+    document, seen = tried(folder, *cases)
     assert [(one.case.id, one.judged) for one in seen] == [("a", True), ("b", None), ("c", False)]
     assert [(line.about, line.person, line.judged, line.source) for line in folder.book] == [
         ("a", True, True, "calibrate"),
@@ -182,7 +183,8 @@ def test_each_usable_answer_becomes_a_label() -> None:
 
 def test_one_case_is_one_key_and_other_content_another() -> None:
     folder = Folder(Scripted(GOOD))
-    tried(folder, case("a", True), case("b", True), case("c", True, "y, please"))
+    tried(folder, case("a", True))
+    tried(folder, case("b", True), case("c", True, "y, please"))
     first, same, other = (line.key for line in folder.book)
     assert first == same != other
 

@@ -310,7 +310,7 @@ def test_calibrate_prints_how_far_both_agree(place: GitRepo, program: GoalJudge)
         "Cohen's kappa  0.33 (95% -0.42 to 1.00)",
         "sensitivity    0.67 (95% 0.21 to 0.94), 2 of 3",
         "specificity    0.67 (95% 0.21 to 0.94), 2 of 3",
-        "believed       no agreement with people is asked for",
+        "believed       yes: minKappa is not set, so no agreement with people is asked for",
         "cases          1 of 7 got no usable answer and do not count",
     ]
 
@@ -390,8 +390,35 @@ def test_a_case_file_reads_only_below_its_own_folder(
     for name in ("../greeting.txt", str(tmp_path / "secret"), "link.txt", "missing.txt"):
         place.write("sub/cases.json", json.dumps([{**rows[0], "file": name}]))
         done = scene.flow(place, "judge", "calibrate", "--cases", "sub/cases.json")
-        assert done.status in (2, 5), done
+        assert done.status == 2, done
+        assert "sub/cases.json: case one: " in done.stderr
+        assert "below the folder of this one" in done.stderr
     assert len(program.prompts) == 1
+
+
+def test_every_case_that_cannot_be_asked_about_is_named_before_anybody_is_asked(
+    place: GitRepo, program: GoalJudge
+) -> None:
+    """Cases that ask the same would count twice here, and once in the record of labels."""
+    answers(program, "p")
+    rows = cases("pfpp")["cases"]
+    rows[1]["subject"], rows[2]["subject"] = rows[0]["subject"], ""
+    place.write("cases.json", json.dumps({"rubric": "house", "cases": rows}))
+    done = scene.flow(place, "judge", "calibrate", "--cases", "cases.json", "--json")
+    assert done.status == 2
+    faults = [(fault["key"], fault["message"]) for fault in done.json["error"]["faults"]]
+    assert faults == [
+        ("case case-1", "asks the same as case case-0"),
+        ("case case-2", "nothing that can be judged: it is empty"),
+    ]
+    assert program.prompts == []
+
+
+def test_one_label_is_one_label(place: GitRepo, program: GoalJudge) -> None:
+    answers(program, "p")
+    place.write("cases.json", json.dumps(cases("p")))
+    done = scene.flow(place, "judge", "calibrate", "--cases", "cases.json")
+    assert done.stdout.splitlines()[0] == "judge command  1 label"
 
 
 CASE = {"id": "a", "label": "pass", "subject": "x"}

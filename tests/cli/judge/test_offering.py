@@ -14,6 +14,7 @@ import pytest
 from tests.cli.judge.test_scorecard import GOOD, TRANSCRIPT
 from tests.support import GitRepo, scene
 from tests.support.goal_judge import reply
+from tests.support.judges.rubric_replies import reply as rubric_reply
 from tests.support.scene import ended
 
 QUESTION = r"c ask it now   a from now on   Enter nobody.*> "
@@ -84,6 +85,24 @@ def test_a_scorecard_is_asked_of_claude_after_a_yes(
     assert claude.asked == 1
     backend = settings(home).get("flow", {}).get("goals", {}).get("judge", {}).get("backend")
     assert backend == ("claude" if kept else None)
+
+
+def test_a_calibration_says_what_all_its_cases_cost(
+    place: GitRepo, tmp_path: Path, home: Path
+) -> None:
+    claude = FakeClaude(tmp_path / "bin", rubric_reply({"readability": 0.9}))
+    rows = [{"id": id, "label": "pass", "subject": id, "rubric": "house"} for id in ("a", "b")]
+    place.write("cases.json", json.dumps(rows))
+    place.write(
+        ".flow/rubrics/house.yaml", "name: H\ncriteria: [{name: readability, description: d}]\n"
+    )
+    words = ["judge", "calibrate", "--cases", "cases.json", "--samples", "3"]
+    child = scene.at_terminal(place, words, PATH=claude.path)
+    child.expect("it costs at most 12 questions, each of up to 50,000 tokens")
+    child.expect(QUESTION)
+    child.sendline("c")
+    code, said = ended(child)
+    assert (code, claude.asked) == (0, 6), said
 
 
 @pytest.mark.parametrize("answer", ["", "n", "yes"])

@@ -129,12 +129,15 @@ def believed(labels: Iterable[Label], min_kappa: float | None) -> Belief:
     passed = agreement.both_pass + agreement.only_person
     failed = agreement.labels - passed
     if min_kappa is None:
-        return Belief(
-            True, "no agreement with people is asked for", agreement.kappa, agreement.labels
-        )
+        reason = "minKappa is not set, so no agreement with people is asked for"
+        return Belief(True, reason, agreement.kappa, agreement.labels)
+    from flow.core.text.display import counted  # both are slow to import
+    from flow.core.text.numbers import as_written, told_apart
+
     if agreement.labels < LEAST_LABELS or min(passed, failed) < LEAST_OF_EACH:
+        total = counted(agreement.labels, "label")
         reason = (
-            f"it has {agreement.labels} labels by people ({passed} pass, {failed} fail); at least "
+            f"it has {total} by people ({passed} pass, {failed} fail); at least "
             f"{LEAST_LABELS} are needed, {LEAST_OF_EACH} of each kind: flow judge calibrate"
         )
         return Belief(False, reason, agreement.kappa, agreement.labels)
@@ -142,8 +145,6 @@ def believed(labels: Iterable[Label], min_kappa: float | None) -> Belief:
     # Products of whole numbers: the limit is compared exactly, without a rounded quotient.
     reached = _reaches(agreement, min_kappa)
     word = "reaches" if reached else "is below"
-    from flow.core.text.numbers import as_written, told_apart  # slow to import
-
     shown = told_apart(kappa, min_kappa, 2)
     limit = as_written(min_kappa)
     reason = f"its kappa of {shown} over {agreement.labels} labels {word} minKappa {limit}"

@@ -13,6 +13,7 @@ MOST_CASES = 10_000
 KEYS = ("id", "label", "subject", "file", "rubric", "instructions", "by", "note")
 """Keys of a case. ``by`` and ``note`` are for people."""
 LABELS = {"pass": True, "fail": False}
+SUBJECT_REMEDY = "give a subject, or a file below the folder of this one"
 
 
 class Case(NamedTuple):
@@ -94,8 +95,7 @@ def _case_faults(row: object, key: str, file: str) -> list[Fault]:
         faults.append(_fault(file, f"{key}.label", what, "what a person decided: pass or fail"))
     if ("subject" in row) == ("file" in row):
         what = "has both a subject and a file" if "file" in row else "has no subject"
-        remedy = "give a subject, or a file below the folder of this one"
-        faults.append(_fault(file, key, what, remedy))
+        faults.append(_fault(file, key, what, SUBJECT_REMEDY))
     return faults
 
 

@@ -85,7 +85,7 @@ def test_a_share_of_nothing_is_none() -> None:
 
 
 BELIEF = [  # table, minKappa, believed, a part of the reason
-    ((15, 0, 0, 15), None, True, "no agreement with people is asked for"),
+    ((15, 0, 0, 15), None, True, "minKappa is not set"),
     ((0, 0, 0, 0), None, True, "no agreement"),
     ((15, 0, 0, 15), 0.6, True, "reaches minKappa 0.6"),
     ((15, 0, 0, 15), 1.0, True, "reaches minKappa 1"),
