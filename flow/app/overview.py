@@ -6,6 +6,7 @@ from flow.app.evaluation import proposals
 from flow.app.evaluation.current_files import CurrentFiles
 from flow.core.boundary.guards import any_changed, as_approved, unapproved
 from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
+from flow.core.goal.model import BY_JUDGE
 from flow.core.text import display
 from flow.errors import FlowError, StateError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, cast
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from flow.core.evidence.freshness import Freshness
     from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.loaded import LoadedGoal
-    from flow.core.goal.model import Goal, GoalSummary
+    from flow.core.goal.model import Criterion, Goal, GoalSummary
     from flow.core.stop.past import PastTurn
 
 
@@ -315,13 +316,14 @@ def next_step(
             f"flow goal approve {goal.id} guards --by NAME --note TEXT"
         )
     waiting = left_to_a_person(goal)
+    if not waiting and goal.status == "waiting_for_user" and settling:
+        return settling
+    waiting = waiting or left_by_a_judge(goal)
     if waiting:
         return (
             f"{display.names(waiting)}: flow goal approve {goal.id} {waiting[0]} --by NAME "
             "--note TEXT"
         )
-    if goal.status == "waiting_for_user" and settling:
-        return settling
     return f"flow goal evaluate {goal.id}"
 
 
@@ -344,11 +346,27 @@ def guards_changed(context: ClosingContext, goal: Goal) -> bool:
 
 def left_to_a_person(goal: Goal) -> list[str]:
     """The fuzzy criteria that alone keep the goal waiting."""
+    left = [c for c in _required(goal) if c.status != "pass"]
+    return [c.id for c in left] if all(c.fuzzy for c in left) else []
+
+
+def left_by_a_judge(goal: Goal) -> list[str]:
+    """The criteria that a judge passed, where the goal waits though none is open.
+
+    Its confidence was too low, say, or too few of its answers agreed with people.
+    """
+    required = _required(goal)
+    if any(c.status != "pass" for c in required):
+        return []
+    return [c.id for c in required if (c.last_result or "").startswith(BY_JUDGE)]
+
+
+def _required(goal: Goal) -> list[Criterion]:
+    """The required criteria of a goal whose last evaluation left it to a person; else none."""
     last = (goal.last_evaluation or {}).get("result")
     if goal.status != "waiting_for_user" or last != "needs_human_review":
         return []
-    left = [c for c in goal.criteria if c.must_pass and c.status != "pass"]
-    return [c.id for c in left] if all(c.fuzzy for c in left) else []
+    return [c for c in goal.criteria if c.must_pass]
 
 
 def list_row(goal: Goal) -> dict[str, Any]:

@@ -35,5 +35,6 @@ def with_questions(context: ClosingContext, loaded: LoadedGoal, facts: GoalFacts
         protected=protected is not None and not protected["approved"],
         guards=overview.guards_changed(context, goal),
         unproved=tuple(overview.left_to_a_person(goal)),
+        judged=tuple(overview.left_by_a_judge(goal)),
         held="; ".join(sentences(held)),
     )

@@ -6,6 +6,7 @@ from flow.core.decision.decide import JudgedCriterion, Measured, NoOpinion, Opin
 from flow.core.decision.explain import JUDGED
 from flow.core.decision.verdict import CriterionResult
 from flow.core.evidence.model import FLAKY, ONLY_OPINION
+from flow.core.goal.model import BY_JUDGE
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
 
@@ -49,7 +50,7 @@ def judged_rows(
         if judged is None or not criterion.fuzzy or facts[place].approved:
             continue
         rows[place] = rows[place]._replace(
-            result=f"judge: {judged.status}",
+            result=f"{BY_JUDGE}{judged.status}",
             reason=_judge_reason(judged),
             limitations=(*rows[place].limitations, ONLY_OPINION),
             evidence_id=opinion.evidence_id,

@@ -22,6 +22,9 @@ MAX_ITERATIONS = 20
 RESULT_FIELDS = ("status", "evidence_ref", "last_evaluated_at", "last_result")
 """The criterion keys an evaluation writes; they are not part of the contract."""
 
+BY_JUDGE = "judge: "
+"""Start of ``last_result`` where a judge decided; its status for the criterion follows."""
+
 
 class Criterion(NamedTuple):
     """One acceptance criterion. Without a ``verification_command`` it is fuzzy."""

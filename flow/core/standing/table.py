@@ -58,6 +58,8 @@ class GoalFacts(NamedTuple):
     """Whether git's hooks or settings changed without an approval of their present content."""
     unproved: tuple[str, ...] = ()
     """The required criteria that only lack a person's word."""
+    judged: tuple[str, ...] = ()
+    """The required criteria that a judge passed, where none is open and that was not enough."""
     held: str = ""
     """The earlier goal that can no longer be achieved, as a sentence; empty if there is none."""
     by_paths: bool = False
@@ -341,6 +343,15 @@ TABLE: tuple[Row, ...] = (
         "blocked",
         lambda f: visible(f.held),
         "flow goal amend {id} --edit",
+    ),
+    Row(
+        "a judge's word",
+        lambda f: _asks(f) and bool(f.judged),
+        "waits",
+        "undecided",
+        _YOU,
+        _decides,
+        lambda f: f"flow goal approve {f.goal_id} {f.judged[0]}",
     ),
     Row("asks", _asks, "waits", "undecided", _YOU, _decides, _EVALUATE),
     Row(

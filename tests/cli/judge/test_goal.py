@@ -124,6 +124,22 @@ def test_what_a_judges_answer_comes_to(repo: GitRepo, judge: GoalJudge, answer: 
     assert f"result: {result}" in journal
 
 
+def test_where_a_judge_was_unsure_status_and_inbox_offer_what_the_verdict_does(
+    repo: GitRepo, judge: GoalJudge
+) -> None:
+    """To evaluate again would ask the same judge the same question."""
+    create(repo)
+    judge.answers({**PASS, "confidence": 0.59})
+    line = "flow goal approve greet AC2"
+    assert line in evaluate(repo).json["next_step_hint"]
+    assert line in flow(repo, "goal", "status", "greet", "--json").json["next"]
+    inbox = flow(repo, "inbox", "--json").json["items"]
+    assert [(row["section"], row["command"]) for row in inbox] == [("waits", line)]
+    approved = flow(repo, "goal", "approve", "greet", "AC2", "--note", "I read it", "--yes")
+    assert approved.status == 0, approved
+    assert "flow goal confirm greet" in flow(repo, "goal", "status", "greet", "--json").json["next"]
+
+
 UNASKED: dict[str, tuple[dict[str, Any], tuple[str, ...], tuple[str, str, int]]] = {
     # the goal, the options: verdict, status, exit status; no judge is asked
     "deterministic": (

@@ -203,6 +203,20 @@ ROWS: list[tuple[str, dict[str, Any], str, str, str]] = [
         "goal one comes first and is failed",
         "flow goal amend greet --edit",
     ),
+    (
+        "held",
+        {**ASKS, "held": "goal one comes first and is failed", "judged": ("AC2",)},
+        "blocked",
+        "goal one comes first and is failed",
+        "flow goal amend greet --edit",
+    ),
+    (
+        "a judge's word",
+        {**ASKS, "judged": ("AC2", "AC3"), "reason": "a judge was unsure"},
+        "waits",
+        "a judge was unsure",
+        "flow goal approve greet AC2",
+    ),
     ("asks", {**ASKS, "reason": "a judge was unsure"}, "waits", "a judge was unsure", "evaluate"),
     (
         "waits for a command",
@@ -260,6 +274,7 @@ FACTS = st.builds(
     protected=st.booleans(),
     guards=st.booleans(),
     unproved=st.sampled_from([(), ("AC2",)]),
+    judged=st.sampled_from([(), ("AC2",)]),
     held=st.sampled_from(["", "x"]),
     by_paths=st.booleans(),
     outside=st.sampled_from([None, 0, 1]),
