@@ -94,17 +94,17 @@ def _searched_parts(
     pattern = _pattern(text, folder, where)
     top = os.path.realpath(where.top)
     collected = evidence_files.collect(top, [pattern], (), lambda paths: _left_out(paths, where))
-    parts, counts = [], {"empty files": 0, "binary files": 0}
+    parts, counts = [], {"empty file(s)": 0, "binary file(s)": 0}
     for rel, raw in collected.files:
         if not raw.data.strip():
-            counts["empty files"] += 1
+            counts["empty file(s)"] += 1
         elif evidence_files.is_binary(raw.data):
-            counts["binary files"] += 1
+            counts["binary file(s)"] += 1
         else:
             parts.append(
                 (os.path.join(top, rel), FencedPart("solution", raw.data, rel, raw.unread))
             )
-    notes = [*collected.left_out, *(f"{count} {what}" for what, count in counts.items() if count)]
+    notes = [*collected.left_out, *evidence_files.in_words(counts)]
     if not parts:
         why = f" ({'; '.join(notes)})" if notes else ""
         raise in_file(text, "solution").invalid(
@@ -162,9 +162,9 @@ def _left_out(paths: Sequence[bytes], where: Where) -> dict[bytes, str]:
     if where.repo is not None and paths:
         asked = b"".join(path + b"\0" for path in paths)
         told = repository.git(where.repo, "check-ignore", "-z", "--stdin", stdin=asked, ok=(0, 1))
-        reasons = dict.fromkeys(told.split(b"\0")[:-1], "files that git ignores")
+        reasons = dict.fromkeys(told.split(b"\0")[:-1], "file(s) ignored by git")
     reports = os.fsencode(where.reports_dir.strip("/")) + b"/"
-    reasons.update((path, "judges' reports") for path in paths if path.startswith(reports))
+    reasons.update((path, "report(s) of a judge") for path in paths if path.startswith(reports))
     return reasons
 
 

@@ -29,7 +29,7 @@ PIECE = 64 << 10
 """Bytes that are read of each end of a file; a prompt takes less."""
 MOST_FILES = 40
 """Most files of one criterion, in the order of their names; the others are counted."""
-BEYOND = f"files beyond the first {MOST_FILES}"
+BEYOND = f"file(s) beyond the first {MOST_FILES}"
 MOST_ENTRIES = 200_000
 """Most names that a search looks at before it stops."""
 _OWN = frozenset({b".git", b".flow"})
@@ -72,7 +72,7 @@ def changed(top: str, paths: Sequence[str], denied: Sequence[str]) -> EvidenceFi
         try:
             status = os.lstat(os.path.join(top, path))
         except OSError:
-            readable.count("files that are gone")
+            readable.count("file(s) gone")
             continue
         if not readable.readable(os.fsencode(path), status):
             continue
@@ -81,10 +81,19 @@ def changed(top: str, paths: Sequence[str], denied: Sequence[str]) -> EvidenceFi
             continue
         raw = readable.ends(top, path)
         if raw is not None and is_binary(raw.data):
-            readable.count("binary files")
+            readable.count("binary file(s)")
         elif raw is not None:
             read.append((path, raw))
     return EvidenceFiles(tuple(read), readable.notes())
+
+
+def in_words(counts: Mapping[str, int]) -> tuple[str, ...]:
+    """``1 binary file``, ``2 binary files``, from counts by ``binary file(s)``; none of none."""
+    return tuple(
+        f"{count:,} {kind.replace('(s)', 's' * (count != 1))}"
+        for kind, count in counts.items()
+        if count
+    )
 
 
 def is_binary(data: bytes) -> bool:
@@ -133,13 +142,13 @@ class _ReadableFiles:
     def readable(self, path: bytes, status: os.stat_result) -> bool:
         """Whether a judge may see the file; a forbidden one is counted."""
         if self.denied.first(path) is not None:
-            self.count("files that are kept from a judge")
+            self.count("file(s) kept from a judge")
             return False
         if not stat.S_ISREG(status.st_mode):
-            self.count("symlinks and other things that are no regular files")
+            self.count("symlink(s) or other thing(s) than a regular file")
             return False
         if status.st_nlink > 1 and self.denied:
-            self.count("files with several hard links, which may be such files")
+            self.count("file(s) with several hard links, any of which may be kept from a judge")
             return False
         return True
 
@@ -148,16 +157,16 @@ class _ReadableFiles:
         try:
             return read_ends(top, path)
         except FlowError:
-            self.count("files that cannot be read")
+            self.count("file(s) not readable")
             return None
 
     def count(self, kind: str, number: int = 1) -> None:
-        """Count files that are not read."""
+        """Count files that are not read; ``(s)`` in their kind is for several."""
         self.counts[kind] = self.counts.get(kind, 0) + number
 
     def notes(self) -> tuple[str, ...]:
         """The unread files, in words."""
-        return tuple(f"{count} {what}" for what, count in self.counts.items())
+        return in_words(self.counts)
 
 
 class _Search:
@@ -191,23 +200,21 @@ class _Search:
                 for entry in entries:
                     self._seen += 1
                     if self._seen > MOST_ENTRIES:
-                        self._readable.count(
-                            f"folders that were not searched beyond {MOST_ENTRIES} names"
-                        )
+                        self._readable.count(f"folder(s) not searched beyond {MOST_ENTRIES} names")
                         return
                     try:
                         yield entry.name, entry.stat(follow_symlinks=False)
                     except OSError:
                         continue
         except OSError:
-            self._readable.count("folders that cannot be listed")
+            self._readable.count("folder(s) not readable")
 
     def _entered(self, path: bytes, name: bytes) -> bool:
         if name in _OWN:
             return False
         if self._readable.denied.first(path, folder=True) is not None:
             if self._wanted.first(path, folder=True) is not None:
-                self._readable.count("folders that are kept from a judge")
+                self._readable.count("folder(s) kept from a judge")
             return False
         shown = os.fsdecode(name)  # caches are searched only if a pattern names them
         return cache_root(f"{shown}/x") is None or any(

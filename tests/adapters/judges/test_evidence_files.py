@@ -100,7 +100,7 @@ def test_symlinks_are_not_followed_and_said(top: Path, tmp_path: Path) -> None:
     (top / "docs/dangling.md").symlink_to("nowhere")
     made = collect(str(top), ["docs/**"], [])
     assert [name for name, _ in made.files] == ["docs/a.md", "docs/deep/b.md"]
-    assert made.left_out == ("4 symlinks and other things that are no regular files",)
+    assert made.left_out == ("4 symlinks or other things than a regular file",)
 
 
 def test_a_folder_that_is_a_symlink_leads_nowhere(top: Path, tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_file_that_cannot_be_read_is_counted(top: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(evidence_files, "read_ends", broken)
     made = collect(str(top), ["docs/**"], [])
     assert [name for name, _ in made.files] == ["docs/deep/b.md"]
-    assert made.left_out == ("1 files that cannot be read",)
+    assert made.left_out == ("1 file not readable",)
 
 
 def test_of_many_files_the_first_are_read_and_the_others_counted(top: Path) -> None:

@@ -344,20 +344,20 @@ def test_what_is_left_out_of_a_folder_is_counted(place: GitRepo, judges: DebateJ
     done = debate(place, "--json", solution=".")
     notes = [text for text in done.json["warnings"] if ": left out: " in text]
     assert notes == [
-        ".: left out: 3 symlinks and other things that are no regular files",
-        ".: left out: 2 files that git ignores",
-        ".: left out: 1 judges' reports",
-        ".: left out: 1 empty files",
-        ".: left out: 1 binary files",
+        ".: left out: 3 symlinks or other things than a regular file",
+        ".: left out: 2 files ignored by git",
+        ".: left out: 1 report of a judge",
+        ".: left out: 1 empty file",
+        ".: left out: 1 binary file",
     ]
 
 
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ("src/api/build", "names no file that can be evaluated (1 files that git ignores)"),
-        ("src/api/*.png", "names no file that can be evaluated (1 binary files)"),
-        ("src/api/link*", "names no file that can be evaluated (1 symlinks"),
+        ("src/api/build", "names no file that can be evaluated (1 file ignored by git)"),
+        ("src/api/*.png", "names no file that can be evaluated (1 binary file)"),
+        ("src/api/link*", "names no file that can be evaluated (1 symlink or other thing"),
         ("src/**/*.rs", "names no file that can be evaluated"),
         ("src/api/way", "is a symlink"),
         ("../*", "lies outside the checkout"),

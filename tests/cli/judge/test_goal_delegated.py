@@ -532,7 +532,7 @@ def test_files_kept_from_judges_are_in_no_solution(
     assert "SECRET" not in prompt
     assert "goal-created" not in prompt
     row = report(repo, done.json)
-    assert "1 files that are kept from a judge" in row["left_out"]
+    assert "1 file kept from a judge" in row["left_out"]
     assert any("bytes within src/open.md" in note for note in row["left_out"])
     assert any("not in the solution" in warning for warning in done.json["warnings"])
 
