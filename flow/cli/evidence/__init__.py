@@ -15,7 +15,7 @@ from flow.core import layout
 from flow.core.goal import ids
 from flow.core.text import display
 from flow.core.text.near import did_you_mean
-from flow.errors import FlowError, at_key
+from flow.errors import FlowError, at_key, in_file
 from flow.render import records
 from flow.render.evidence import evidence_show
 from flow.startup.typing import TYPE_CHECKING
@@ -94,7 +94,7 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
 def _show_evidence(args: argparse.Namespace, out: Output) -> int:
     goals = Goals(Context())
     run_id, goal_id = run_of_goal(goals, args.run_id, args.goal, "flow evidence show")
-    evidence = _named_evidence(goals, run_id, goal_id, args.EVIDENCE)
+    evidence, warnings = _named_evidence(goals, run_id, goal_id, args.EVIDENCE)
     output = _output_end(goals.top, run_id, evidence.output_ref)
     freshness = fresh_fields(goal_record.freshness(goals, [evidence]).get(evidence.id))
     document: Mapping[str, object] = {
@@ -102,19 +102,26 @@ def _show_evidence(args: argparse.Namespace, out: Output) -> int:
         **freshness,
         **plain(evidence.document),
         **output,
+        "warnings": list(warnings),
     }
     typed = (("", args.EVIDENCE), ("--goal ", args.goal), ("--run-id ", args.run_id))
     words = [f"{option}{display.visible(word)}" for option, word in typed if word is not None]
     more = "" if args.details else " ".join(["flow evidence show", *words, "--details"])
     out.result(document, evidence_show(document, out.screen, more))
+    out.warn(warnings)
     return 0
 
 
-def _named_evidence(goals: Goals, run_id: str, goal_id: str | None, name: str) -> Evidence:
-    """The evidence with this id; of a criterion the newest one in the run."""
+def _named_evidence(
+    goals: Goals, run_id: str, goal_id: str | None, name: str
+) -> tuple[Evidence, tuple[str, ...]]:
+    """The evidence with this id; of a criterion the newest one in the run that can be read.
+
+    For a criterion also warnings about evidence of the run that cannot be read: one may be newer.
+    """
     every = f"see what there is: flow evidence list --run-id {run_id}"
     if ids.CRITERION_ID.fits(name):
-        sidecars = goals.records.evidence(run_id)[0]
+        sidecars, unusable = goals.records.evidence(run_id)
         newest = goal_record.newest_of(sidecars, name)
         if newest is None:
             of_run = [goal_id] if goal_id else dict.fromkeys(e.goal for e in sidecars)
@@ -122,7 +129,7 @@ def _named_evidence(goals: Goals, run_id: str, goal_id: str | None, name: str) -
             raise at_key("EVIDENCE", name).not_found(
                 f"run {run_id} has no evidence about {name} yet", every
             )
-        return newest
+        return newest, unusable
     evidence_id = ids.evidence_id(ids.folded_evidence_id(name))
     evidence = goals.records.evidence_named(run_id, evidence_id)
     if evidence is None:
@@ -130,13 +137,20 @@ def _named_evidence(goals: Goals, run_id: str, goal_id: str | None, name: str) -
         if ids.CRITERION_ID.fits(capital):
             typed = f"flow evidence show {capital} --run-id {run_id}"
             every = f"a criterion's letters are capital ones: {typed}"
-        recorded = (sidecar.id for sidecar in goals.records.evidence(run_id)[0])
+        sidecars, unusable = goals.records.evidence(run_id)
+        file = layout.evidence_file(run_id, evidence_id)
+        why = "; ".join(t.removeprefix(file) for t in unusable if t.startswith(f"{file}: "))
+        if why:
+            raise in_file(file, None, evidence_id).invalid(
+                f"is there and cannot be used{why}", "flow evidence verify tells what was altered"
+            )
+        recorded = [sidecar.id for sidecar in sidecars]
         raise at_key("EVIDENCE", evidence_id).not_found(
             f"run {run_id} has no usable evidence {evidence_id}"
             f"{did_you_mean(evidence_id, recorded)}",
             every,
         )
-    return evidence
+    return evidence, ()
 
 
 def _refuse_unknown_criterion(goals: Goals, goal_ids: Iterable[str], name: str) -> None:

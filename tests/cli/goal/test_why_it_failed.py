@@ -188,6 +188,27 @@ def test_a_criterion_without_evidence_is_told(work: GitRepo) -> None:
     assert (done.status, "has no evidence about AC7 yet" in done.stderr) == (2, True)
 
 
+def test_evidence_that_cannot_be_read_is_told_and_not_taken_for_a_misspelt_id(
+    work: GitRepo,
+) -> None:
+    goal(work, "AC1: a :: exit 1")
+    evaluate(work), evaluate(work)
+    (broken,) = scene.run_dir(work).glob("evidence/evidence-ac1-eval-2.evidence.yaml")
+    broken.write_text("kind: [")
+    done = flow(work, "evidence", "show", "evidence-ac1-eval-2")
+    assert done.status == 2
+    assert f"{broken.name}: is there and cannot be used: line " in done.stderr
+    assert "did you mean" not in done.stderr
+    older = flow(work, "evidence", "show", "AC1")
+    assert "evidence evidence-ac1-eval-1" in older.stdout
+    assert f"{broken.name}: line " in older.stderr
+    (told,) = flow(work, "evidence", "show", "AC1", "--json").json["warnings"]
+    assert broken.name in told
+    broken.unlink()
+    misspelt = flow(work, "evidence", "show", "evidence-ac1-eval-2")
+    assert "no usable evidence evidence-ac1-eval-2" in misspelt.stderr
+
+
 # --- every active goal --------------------------------------------------------------------------
 
 
