@@ -278,7 +278,9 @@ def _record_notes(record: Record) -> list[str]:
     ]
     if missing:
         what = "1 output" if len(missing) == 1 else f"{len(missing)} outputs"
-        notes.append(f"here by digest only: {what} (--with-outputs)")
+        notes.append(
+            f"here by digest only: {what} (--with-outputs adds what flow gc has not dropped)"
+        )
     others = [item for item in record.items if item.criterion is None]
     if others:
         notes.append(f"of others, and deciding nothing: {counted(len(others), 'sidecar')}")

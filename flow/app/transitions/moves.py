@@ -15,7 +15,14 @@ from flow.core.amendment.changes import changes as contract_changes
 from flow.core.drafting.defaults import not_trusted
 from flow.core.evidence.model import APPROVER, ONLY_WORD, evidence_document
 from flow.core.goal.lifecycle import NonTerminal, check_move
-from flow.core.stop.pause import PAUSED_STATUS, Pause, recorded_reason
+from flow.core.stop.pause import (
+    AGENT,
+    PAUSED_STATUS,
+    PERSON,
+    RESUMED_BY,
+    Pause,
+    recorded_reason,
+)
 from flow.core.text import display
 from flow.core.text.near import did_you_mean
 from flow.core.tool_calls.speaker import is_agent
@@ -184,12 +191,12 @@ def pause_goal(
 
 def resume_goal(context: ClosingContext, goal_id: str, reason: str) -> LoadedGoal:
     """Make a goal that waits or is blocked active again; ``reason`` may be empty."""
-    reason = reason.strip() or f"resumed by {_mover(context)}"
+    reason = reason.strip() or f"{RESUMED_BY}{_mover(context)}"
     return shift_status(context, goal_id, "active", reason)
 
 
 def _mover(context: ClosingContext) -> str:
-    return "the agent" if is_agent(context.speaker) else "a person"
+    return AGENT if is_agent(context.speaker) else PERSON
 
 
 def _refuse_draft(goal: Goal) -> None:

@@ -21,6 +21,7 @@ from flow.cli.goal.which import DRAFTS, STOPPED, goal_to_act_on
 from flow.cli.parser import Parser
 from flow.cli.parsing import CommandSpec, goal_argument, yes_argument
 from flow.core.goal.lifecycle import TERMINAL, check_move
+from flow.core.stop.pause import CLEARED, PERSON
 from flow.core.text.display import counted
 from flow.core.text.shell_quote import shell_option
 from flow.errors import FlowError, PersonNeeded
@@ -85,7 +86,7 @@ def _pause_goal(args: argparse.Namespace, out: Output) -> int:
         context.persons_context(), goal_id, args.reason or "", context.remembered.paused
     )
     pause = context.remembered.paused(loaded.goal)
-    who = pause.who if pause is not None else "a person"
+    who = pause.who if pause is not None else PERSON
     from_status = " It was paused already." if was_paused else _PAUSED_FROM.get(before.status, "")
     next_step = f"flow goal resume {goal_id}"
     lines = moved_lines(
@@ -158,7 +159,7 @@ def _cancel_goal(args: argparse.Namespace, out: Output) -> int:
         yes=args.yes,
         how=f"flow goal clear {goal.id}{why} --yes",
     )
-    reason = args.reason or "cleared by a person"
+    reason = args.reason or CLEARED
     word = context.own_word()
     closed = labelling.cancel(context, goal.id, reason, "flow goal clear", word)
     return show_closed(context, closed, out)

@@ -1,4 +1,7 @@
-"""A paused goal: who paused it, when, and why; and the reasons of one that waits. Values only."""
+"""A paused goal: who paused it, when, and why; and the reasons that Flow gives for moves itself.
+
+Values only.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,13 @@ WAITS = "waits until this exits 0: "
 """Start of the reason of a goal that waits for a command."""
 ARRIVED = "what it waited for is there: "
 """Start of the reason of a goal that has waited and goes on."""
+PERSON, AGENT = "a person", "the agent"
+RESUMED_BY = "resumed by "
+"""Start of the reason of a goal that was resumed without one: by a person or the agent."""
+CLEARED = f"cleared by {PERSON}"
+"""Reason of a goal that was cancelled without one."""
+REASONS_OF_NOBODY = (f"{RESUMED_BY}{PERSON}", f"{RESUMED_BY}{AGENT}", CLEARED)
+"""Reasons that Flow writes for a move without a reason; no person said them, so none is quoted."""
 
 
 def recorded_reason(reason: str, who: str) -> str:
@@ -37,7 +47,7 @@ class Pause(NamedTuple):
     @property
     def who(self) -> str:
         """The user, or the agent if the command came from an agent's shell."""
-        return "the agent" if self.said_from == "agent" else visible(self.by) or "a person"
+        return AGENT if self.said_from == "agent" else visible(self.by) or PERSON
 
     @property
     def words(self) -> str:

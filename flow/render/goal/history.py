@@ -6,7 +6,7 @@ import time
 
 from flow.core import instant
 from flow.core.stop.past import asked_by
-from flow.core.stop.pause import ARRIVED, WAITS, pause_of
+from flow.core.stop.pause import ARRIVED, REASONS_OF_NOBODY, WAITS, pause_of
 from flow.core.stop.turns import has_turn
 from flow.core.text.display import clip, visible
 from flow.errors import PATHS, more_than
@@ -30,8 +30,6 @@ RESUMED = "resumed for evaluation"
 """Reason of a status change that the following turn implies."""
 _IMPLIED = (RESUMED, "resumed: ", "resumed to be ")
 """Starts of the reasons that Flow gives for a change of status that the entry beside it implies."""
-_OWN_REASONS = ("resumed by a person", "resumed by the agent", "cleared by a person")
-"""Reasons that Flow writes for a move without a reason; no person said them, so none is quoted."""
 
 
 class Entry(NamedTuple):
@@ -184,7 +182,7 @@ def _moved(event: Event) -> Entry:
         return _entry(event, "", f"failed is proposed: {show(reason)}")
     if str(reason).startswith((WAITS, ARRIVED)):
         return _entry(event, "", f"it {reason}" if to == "waiting_for_ci" else str(reason))
-    reason = "" if reason in _OWN_REASONS else reason
+    reason = "" if reason in REASONS_OF_NOBODY else reason
     if to == "active" and event.get("from") != "draft":
         return _entry(event, "", f"{_actor(event)} resumed it", reason)
     words = {"cancelled": "cancelled it", "active": "activated it", "failed": "closed it as failed"}
