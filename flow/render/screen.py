@@ -167,6 +167,10 @@ class Screen(NamedTuple):
 
         return fit(text, columns, self.plain("…")).rstrip()
 
+    def typed(self, line: str) -> str:
+        """A command as a person types it here: at a terminal ``approve`` asks for the words."""
+        return line if self.columns is None else line.replace(" --by NAME --note TEXT", "")
+
     def labelled(self, label: str, text: str, style: str = "", *, width: int = LABEL) -> str:
         """``next   do this``: a label and its text, which is never cut."""
         return f"{label:<{width}} {self.paint(style, text)}".rstrip()

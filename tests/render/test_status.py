@@ -135,6 +135,12 @@ def test_a_proposal_waits_for_a_person() -> None:
     ]
 
 
+def test_an_approval_has_what_a_terminal_asks_for_elsewhere_only() -> None:
+    given = document(next="AC3: flow goal approve g AC3 --by NAME --note TEXT", proposal=None)
+    assert status_lines(given, Screen(80, now=NOW))[-1] == "next   AC3: flow goal approve g AC3"
+    assert status_lines(given, Screen(now=NOW))[-1].endswith(" g AC3 --by NAME --note TEXT")
+
+
 def test_off_a_terminal_times_are_whole_and_nothing_is_cut() -> None:
     lines = status_lines(document(), Screen(now=NOW))
     assert lines[0].endswith("waits for you, 2026-11-20 14:16:00 UTC")

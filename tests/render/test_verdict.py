@@ -331,7 +331,9 @@ def test_what_nobody_was_asked_waits_for_a_person_where_one_is_needed() -> None:
     lines = verdict(shown, AT_80, named=False)
     assert lines[0].startswith("◐ g  waits for you")
     assert lines[2] == "○ AC1  text of AC1  waits for you"
-    assert lines[-1] == "next   AC1: flow goal approve AC1 --by NAME --note TEXT"
+    assert lines[-1] == "next   AC1: flow goal approve AC1"
+    elsewhere = verdict(shown, Screen(), named=False)[-1]
+    assert elsewhere.endswith(" AC1: flow goal approve AC1 --by NAME --note TEXT")
 
 
 # --- output ---------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ def status_lines(document: Document, screen: Screen) -> list[str]:
         [_head(document, screen), *paragraph(show(document["outcome"]), screen)],
         _criteria(document["criteria"], screen, every),
         [*_facts(document, screen), *_people(document, screen), *_warnings(document, screen)],
-        [screen.labelled("next", _next(document), "person", width=6)],
+        [screen.labelled("next", screen.typed(_next(document)), "person", width=6)],
     )
 
 

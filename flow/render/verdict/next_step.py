@@ -90,7 +90,7 @@ def next_steps(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
     hint = document.get("next_step_hint")
     if not hint:
         return
-    hint = _short(sheet, show(hint))
+    hint = sheet.screen.typed(_short(sheet, show(hint)))
     if hint.startswith(JUDGED):
         hint = f"{hint}; then: flow goal evaluate{sheet.name}"
     yield "next", hint
