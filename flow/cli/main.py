@@ -110,10 +110,9 @@ def _require_known(word: str, commands: Mapping[str, str], prog: str) -> None:
         raise usage_error(message, prog, key=word[:40])
     lines = _lines_of_commands()
     same = [line for line, name in lines.items() if name == word]
-    near = None if same else nearest(word, commands)
-    like = nearest(word, lines.values()) if not same and near is None else None
+    like = None if same else nearest(word, (*commands, *lines.values()))
     others = [line for line, name in lines.items() if name == like]
-    asked = meant(*(same or ([f"{prog} {near}"] if near else others))[:3])
+    asked = meant(*(same or ([f"{prog} {like}"] if like in commands else others))[:3])
     raise InputError(
         f"{word[:40]!r} is no command of {prog}{asked}",
         code="usage",

@@ -403,6 +403,7 @@ def test_a_wrong_call_is_exit_2_in_words_and_in_json(
         (["goal", "docter"], "flow doctor"),
         (["goal", "init"], "flow init"),
         (["gaol"], "flow goal"),
+        (["stauts"], "flow goal status"),
         (["--josn"], "--json"),
         (["--verison"], "--version"),
         (["goal", "--halp"], "--help"),
