@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from flow.adapters.fs import folders
 from flow.adapters.judges import agent_command
 from flow.adapters.judges.replay import Recorder, Replayer
 from flow.app.judging import rubric_calls
@@ -170,7 +171,8 @@ class FixtureJudge:
         if hasattr(self._config, "workerinput"):
             pytest.fail("--judge-record needs one process: leave out -n", pytrace=False)
         if self._on_record is None:
-            os.makedirs(os.path.dirname(self._file), exist_ok=True)
+            with folders.reported("write", FOLDER):
+                os.makedirs(os.path.dirname(self._file), exist_ok=True)
             answers = self._config.stash.setdefault(_ANSWERS, {}).setdefault(self._file, {})
             self._on_record = Recorder(live, self._file, answers)
         return self._on_record

@@ -57,9 +57,10 @@ def pytest_configure(config: pytest.Config) -> None:
     for word in config.getini("addopts"):
         option = word.partition("=")[0]
         if option in ("--judge-backend", "--agent-command"):
+            place = config.inipath or "-o"
             raise pytest.UsageError(
-                f"{option} is in the addopts of {config.inipath}: a checkout does not choose where "
-                "data is sent or what runs; give it on the command line, or in PYTEST_ADDOPTS"
+                f"{option} is in the addopts of {place}: a checkout does not choose where data is "
+                "sent or what runs; give it on the command line, or in PYTEST_ADDOPTS"
             )
 
 

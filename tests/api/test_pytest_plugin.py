@@ -374,6 +374,8 @@ def test_below(judge):
     judge("please", RUBRIC, throw_on_fail=True)
 def test_agent(run_agent):
     run_agent("", command=["true"])
+def test_recording(judge):
+    judge("x", RUBRIC)
 def test_caught(judge, run_agent):
     with pytest.raises(InputError):
         judge("x", "nope")
@@ -382,8 +384,13 @@ def test_caught(judge, run_agent):
 """
     )
     program.answers(BAD)
+    (pytester.path / "judge_recordings").write_text("no folder")
+    done = run(pytester, "--judge-record")
+    done.assert_outcomes(failed=5)
+    done.stdout.fnmatch_lines(["*StorageError: judge_recordings: *"])
+    (pytester.path / "judge_recordings").unlink()
     done = run(pytester)
-    done.assert_outcomes(failed=3, passed=1)
+    done.assert_outcomes(failed=3, passed=2)
     done.stdout.no_fnmatch_line("*rubric_*.py:*")
     done.stdout.no_fnmatch_line("*agent_command.py:*")
     done.stdout.fnmatch_lines(["*InputError: *there is no rubric 'nope'*", "*NotPassed: Greeting*"])
