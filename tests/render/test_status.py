@@ -135,6 +135,15 @@ def test_a_proposal_waits_for_a_person() -> None:
     ]
 
 
+def test_each_of_two_ways_on_has_its_line() -> None:
+    step = "remove x; or a person allows it: flow goal amend g --allow x"
+    lines = status_lines(document(next=step, proposal=None), Screen(80, now=NOW))
+    assert lines[-2:] == [
+        "next   remove x",
+        "or     a person allows it: flow goal amend g --allow x",
+    ]
+
+
 def test_an_approval_has_what_a_terminal_asks_for_elsewhere_only() -> None:
     given = document(next="AC3: flow goal approve g AC3 --by NAME --note TEXT", proposal=None)
     assert status_lines(given, Screen(80, now=NOW))[-1] == "next   AC3: flow goal approve g AC3"

@@ -32,7 +32,7 @@ def status_lines(document: Document, screen: Screen) -> list[str]:
         [_head(document, screen), *paragraph(show(document["outcome"]), screen)],
         _criteria(document["criteria"], screen, every),
         [*_facts(document, screen), *_people(document, screen), *_warnings(document, screen)],
-        [screen.labelled("next", screen.typed(_next(document)), "person", width=6)],
+        _next_lines(screen.typed(_next(document)), screen),
     )
 
 
@@ -226,6 +226,13 @@ def sent_words(sent: Document, screen: Screen) -> str:
     judges = ", ".join(map(show, sent["judges"]))
     pieces_named = names(pieces, 8, str(sent["evidence"]))
     return f"to {judges}, {screen.at(sent['at'])}: {pieces_named}"
+
+
+def _next_lines(step: str, screen: Screen) -> list[str]:
+    """The step, and below it the other one, if there is one: each ends with its command."""
+    first, *others = step.split("; or ")
+    lines = [screen.labelled("next", first, "person", width=6)]
+    return [*lines, *(screen.labelled("or", other, "person", width=6) for other in others)]
 
 
 def _next(document: Document) -> str:
