@@ -8,6 +8,7 @@ from flow.core.goal.lifecycle import STATUSES
 from flow.core.text.near import did_you_mean
 from flow.errors import at_key
 from flow.render import text
+from flow.render.goal.standing import standing
 from flow.render.goal.status import TURNS, status_lines
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.context import Context
@@ -25,6 +26,7 @@ def _show_status(args: argparse.Namespace, out: Output) -> int:
     most = goal_views.MOST_TURNS if out.json else TURNS  # a line has no room for more
     document = goal_views.status(goals, goal_views.choose(goals, args.ID), most)
     context.note_use()
+    document["state"] = standing(document).words
     out.result(document, status_lines(document, out.screen))
     out.warn(document["warnings"])
     return 0
@@ -63,6 +65,8 @@ def _list_goals(args: argparse.Namespace, out: Output) -> int:
     document = goal_list(Goals(context), all_branches=args.all_branches, statuses=statuses)
     if document["goals"] or document["unreadable"]:
         context.note_use()
+    for goal in document["goals"]:
+        goal["state"] = standing(goal).words
     if args.ids:
         out.result(document, dict.fromkeys(goal["goal_id"] for goal in document["goals"]))
         return 0

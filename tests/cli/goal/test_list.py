@@ -296,3 +296,19 @@ def test_a_goal_that_is_not_trusted_waits_for_a_person_on_every_screen(repo: Git
     assert "waits for you" in flow(repo, "goal", "status").stdout.splitlines()[0]
     (item,) = flow(repo, "inbox", "--json").json["items"]
     assert (item["section"], item["command"]) == ("waits", "flow trust record greet")
+
+
+def test_a_script_reads_the_state_that_people_see(branches: GitRepo) -> None:
+    shown = flow(branches, *ALL).stdout.splitlines()
+    states = {row["goal_id"]: row["state"] for row in flow(branches, *ALL, "--json").json["goals"]}
+    assert {"waits for you", "draft"} < set(states.values())
+    for goal, state in states.items():
+        (line,) = (line for line in shown if f" {goal} " in line)
+        assert f"  {state}  " in line
+
+
+def test_status_has_it_too(repo: GitRepo) -> None:
+    scene.create(scene.start(repo))
+    assert flow(repo, "goal", "status", "--json").json["state"] == "working"
+    scene.propose(repo)
+    assert flow(repo, "goal", "status", "--json").json["state"] == "waits for you"
