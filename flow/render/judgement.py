@@ -167,7 +167,7 @@ def calibration(document: Document, screen: Screen) -> list[str]:
     )
     return [
         *screen._replace(columns=None).table(columns, rows, heads=True),
-        *(screen.labelled(label, text, width=FIGURES) for label, text in figures),
+        *(line for label, text in figures for line in screen.wrapped(label, text, width=FIGURES)),
     ]
 
 
