@@ -175,10 +175,12 @@ def calibrated(document: Document, screen: Screen) -> list[str]:
     """``flow judge calibrate``."""
     silent = len(document["no_answer"])
     told = f"{silent} of {document['cases']} got no usable answer and do not count"
+    unrecorded = "nothing: labels are people's word, and this is an agent's shell"
     return [
         _judge_line(document, screen),
         *calibration(document, screen),
         *([screen.labelled("cases", told, width=FIGURES)] if silent else []),
+        *([] if document["recorded"] else screen.wrapped("recorded", unrecorded, width=FIGURES)),
     ]
 
 

@@ -69,6 +69,7 @@ CALIBRATION = {
     "labels": 6,
     "cases": 7,
     "no_answer": ["c"],
+    "recorded": False,
     "sources": {"calibrate": 6},
     "confusion": {"both_pass": 1204, "only_person": 1, "only_judge": 1, "both_fail": 2},
     "kappa": {"value": 0.33, "low": -0.42, "high": 1.0},

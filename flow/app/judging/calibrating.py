@@ -69,8 +69,12 @@ def try_cases(
     backend: Any,
     samples: int,
     progress: Callable[[TriedCase], None],
+    record: bool = True,
 ) -> dict[str, Any]:
     """Ask about every case, record the labels, and return how far judge and people agree.
+
+    ``record`` is False in an agent's shell: with labels of its own an agent could make a judge
+    reach the ``minKappa`` of the user.
 
     ``progress`` gets each case as it is done. Raises :class:`NoUsableAnswer` if no judge is
     configured at all, and :class:`ContractError` with each case that cannot be asked about.
@@ -88,16 +92,16 @@ def try_cases(
             progress(TriedCase(case, None, reason))
             continue
         labels.append(Label(case.label, result.passed))
-        about = case.id[:200]
-        book.add(
-            [LabelLine(port.now(), ask.name, key, about, case.label, result.passed, "calibrate")]
-        )
+        if record:
+            about, now = case.id[:200], port.now()
+            book.add([LabelLine(now, ask.name, key, about, case.label, result.passed, "calibrate")])
         progress(TriedCase(case, result.passed, f"{result.score:.3g}"))
     return {
         "judge": ask.name,
         "cases": len(file.cases),
         **calibrate(labels).to_document(),
         "no_answer": unanswered,
+        "recorded": record,
         "believed": _belief(port, book.labels(ask.name)),
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from flow.adapters.fs import inputs
+from flow.adapters.process.speaker import current_speaker
 from flow.adapters.rubrics.case_files import read_cases
 from flow.app.judging import calibrating, rubric_calls
 from flow.app.judging.calibrating import CaseFile, TriedCase
@@ -14,6 +15,7 @@ from flow.cli.judge import goal as judge_goal
 from flow.cli.judge.offering import named_judge
 from flow.cli.parsing import CommandSpec, judge_name, usage_error
 from flow.core.text.display import counted
+from flow.core.tool_calls.speaker import is_agent
 from flow.errors import NoUsableAnswer
 from flow.render import judgement
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -152,6 +154,7 @@ def _calibrate(args: argparse.Namespace, out: Output) -> int:
         backend=named_judge(args.judge_backend, out, asked, "the subjects and the rubric"),
         samples=samples,
         progress=progress,
+        record=not is_agent(current_speaker(out.environ)),
     )
     out.result(document, judgement.calibrated(document, out.screen))
     return 0 if document["labels"] else NoUsableAnswer.exit_code

@@ -414,6 +414,21 @@ def test_every_case_that_cannot_be_asked_about_is_named_before_anybody_is_asked(
     assert program.prompts == []
 
 
+def test_an_agents_labels_are_not_those_of_people(place: GitRepo, program: GoalJudge) -> None:
+    """With some of its own an agent could let a judge propose what ``minKappa`` holds back."""
+    place.write("cases.json", json.dumps(cases("pf")))
+    answers(program, "pf")
+    words = ("judge", "calibrate", "--cases", "cases.json")
+    done = scene.flow(place, *words, env={"CLAUDECODE": "1"})
+    assert done.status == 0, done
+    assert "agreement      1.00" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("recorded       nothing: labels are people's")
+    assert scene.flow(place, "judge", "history", "--json").json["labels"] == []
+    answers(program, "pf")
+    assert scene.flow(place, *words, "--json").json["recorded"] is True
+    assert len(scene.flow(place, "judge", "history", "--json").json["labels"]) == 2
+
+
 def test_one_label_is_one_label(place: GitRepo, program: GoalJudge) -> None:
     answers(program, "p")
     place.write("cases.json", json.dumps(cases("p")))
