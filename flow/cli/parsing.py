@@ -201,10 +201,12 @@ def seconds(text: str) -> float:
 
 
 def judge_name(text: str) -> str:
-    """A type for argparse: ``BACKEND[:MODEL]``; an empty variable of a script names no judge."""
-    if text.strip():
-        return text
-    raise _refused(text, "names no judge")
+    """A type for argparse: ``BACKEND[:MODEL]``; an empty variable of a script names neither."""
+    if not text.strip():
+        raise _refused(text, "names no judge")
+    if text.rstrip().endswith(":"):
+        raise _refused(text, "names no model behind its colon")
+    return text
 
 
 def listed(

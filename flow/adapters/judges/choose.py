@@ -47,7 +47,7 @@ def choose(
         return parts
     name, model = parts
     if model is not None and not _is_model(model):
-        return _none(name, f"{words(model)[:80]} is not a model's name")
+        return _none(name, f"'{words(model)[:80]}' is not a model's name")
     backend = _backend(name, model, settings, environ)
     if isinstance(backend, NoAnswer):
         return backend

@@ -279,6 +279,16 @@ def test_warnings_go_to_standard_error(place: GitRepo) -> None:
 # --- calibrate and history ----------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("name", ["", " ", "claude:", "claude: "])
+def test_an_empty_variable_of_a_script_is_a_wrong_call(
+    place: GitRepo, program: GoalJudge, name: str
+) -> None:
+    words = ("--rubric", "house", "--subject", "greeting.txt", "--judge-backend", name)
+    done = scene.flow(place, "judge", "run", *words)
+    assert (done.status, program.prompts) == (2, []), done
+    assert f"--judge-backend: '{name}' names no " in done.stderr
+
+
 def cases(labels: str, **more: Any) -> dict[str, Any]:
     """One case for each letter: p and f."""
     rows = [
