@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("NAME", choices=NAMES, help=f"one of {', '.join(NAMES)}")
+    parser.add_argument("NAME", choices=NAMES, help="the files it describes")
 
 
 def _run_schema(args: argparse.Namespace, out: Output) -> int:
