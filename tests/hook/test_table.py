@@ -272,6 +272,25 @@ def test_broken_settings_of_a_checkout_turn_no_check_off(
     assert stop(repo, capfd)["decision"] == "block"  # the user asks for it, so it is enabled
 
 
+@pytest.mark.parametrize("text", list(BROKEN.values()), ids=list(BROKEN))
+def test_who_was_kept_working_goes_on_while_the_users_settings_are_broken(
+    text: str, repo: GitRepo, home: Path, capfd: Capture
+) -> None:
+    scene.create(scene.start(repo))
+    settings(home, stopHookEnforcement="evaluator-loop", failAfterStuckTurns=1)
+    assert stop(repo, capfd)["decision"] == "block"
+    (home / ".claude/settings.flow.json").write_text(text)
+    answer = stop(repo, capfd, stop_hook_active=True)
+    assert answer["decision"] == "block"
+    assert "settings.flow.json" in answer["systemMessage"]
+    repo.write(".claude/settings.flow.json", '{"flow": {"goals": {"stopHookEnforcement": "warn"}}}')
+    assert stop(repo, capfd, stop_hook_active=True)["decision"] == "block"
+    assert scene.status(repo) != "failed", "only the user's own word lets it fail a goal"
+    assert stop(repo, capfd, session_id="s2")["decision"] == "approve", "warn is the default"
+    settings(home, stopHookEnforcement="warn", jobs="many")
+    assert stop(repo, capfd)["decision"] == "approve", "the user's word is known"
+
+
 def test_what_is_wrong_with_the_settings_is_said(repo: GitRepo, home: Path, capfd: Capture) -> None:
     scene.create(scene.start(repo))
     scene.meet(repo)

@@ -63,6 +63,7 @@ class Scene:
     def tools(self) -> StopTools:
         return StopTools(
             mode=self.mode,
+            mode_unread=False,
             fail_after=self.limit,
             propose_only=self.propose_only,
             sight=self.sight,
