@@ -392,6 +392,19 @@ def test_a_contract_changed_while_commands_run_is_not_proposed(work: GitRepo) ->
     assert "proposal.json" not in {p.name for p in run_dir(work).iterdir()}
 
 
+def test_no_turn_is_counted_beyond_the_largest_number(work: GitRepo) -> None:
+    flow(work, *CREATE)
+    most = 1 << 53
+    text = scene.goal_file(work)
+    for turns, status in ((most - 1, 1), (most, 2)):
+        given = re.sub("turns_evaluated: .*", f"turns_evaluated: {turns}", text)
+        work.write(".flow/goals/greet.goal.yaml", given)
+        done = flow(work, "goal", "evaluate", "greet")
+        assert done.status == status, done
+    assert "greet.goal.yaml: lifecycle.turns_evaluated: " in done.stderr
+    assert "[1/1]" not in done.stderr, "it is said before a command runs"
+
+
 def test_another_run_keeps_its_own_folder(work: GitRepo) -> None:
     created(work)
     work.write("src/greet.txt", "please\n")
