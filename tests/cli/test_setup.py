@@ -282,6 +282,17 @@ def test_doctor_names_what_verify_calls_unaccounted(stray: str, ready: GitRepo) 
     assert "did not put there" not in before
 
 
+def test_doctor_promises_to_finish_no_write_that_cannot_be_read(ready: GitRepo) -> None:
+    scene.create(ready)
+    ready.write(".flow/runs/.pending/greet.json", "{}")
+    for words in ((), ("--fix",)):
+        done = scene.flow(ready, "doctor", *words)
+        assert done.status == 1
+        assert ".pending/greet.json: a change that was decided earlier cannot be" in done.stdout
+        assert "compare the goal with its journal, then remove this file" in done.stdout
+        assert "mended by" not in done.stdout
+
+
 def test_doctor_removes_what_is_left_over(ready: GitRepo) -> None:
     scene.create(ready)
     left = [

@@ -122,16 +122,24 @@ def withdraw(root: str, goal_id: str) -> None:
     files.remove(root, layout.pending_file(goal_id), sync=False)
 
 
+def pending(root: str, goal_id: str) -> Intent | None:
+    """The change that an earlier process decided for this goal; None if there is none.
+
+    Raises :class:`RefusedError` (``broken_pending``) for a file that no Flow wrote.
+    """
+    rel = layout.pending_file(goal_id)
+    data = files.read_optional(root, rel, limit=LIMIT)
+    return _read(data, goal_id, rel) if data is not None else None
+
+
 def finish(record: RunRecord, goal_id: str, announce: Announce | None = None) -> bool:
     """Complete a change that an earlier process decided for this goal; True if there was one.
 
     An edit of the goal file since then is kept; journal and event are completed with a note.
     """
-    root, rel = record.root, layout.pending_file(goal_id)
-    data = files.read_optional(root, rel, limit=LIMIT)
-    if data is None:
+    root, intent = record.root, pending(record.root, goal_id)
+    if intent is None:
         return False
-    intent = _read(data, goal_id, rel)
     if intent.sidecar is not None and _published(record, intent) != intent.sidecar_sha256:
         withdraw(root, goal_id)  # the sidecar was never published, so the change did not happen
         return False

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from flow.adapters.chain import check as chain_check
 from flow.adapters.fs import files, state_folder
+from flow.adapters.ledger import transaction
 from flow.adapters.setup import (
     doctor_disk,
     doctor_git,
@@ -286,17 +287,17 @@ def _unfinished(report: DoctorReport, checkout: ExaminedCheckout, *, fix: bool) 
         return
     for name in names:
         goal_id = name.removesuffix(".json")
-        if fix:
-            with report.noting("a write was interrupted and cannot be finished"):
+        with report.noting("a write was interrupted and cannot be finished"):
+            if fix:
                 checkout.ledger.finish(goal_id)
                 report.fixed.append(f"finished what was begun for goal {goal_id}")
-        else:
-            report.found(
-                f"a write to goal {goal_id} was interrupted",
-                "its journal entry or event is still missing",
-                f"flow doctor --fix, or any command that changes goal {goal_id}, finishes it",
-                fixable=True,
-            )
+            elif transaction.pending(checkout.top, goal_id) is not None:
+                report.found(
+                    f"a write to goal {goal_id} was interrupted",
+                    "its journal entry or event is still missing",
+                    f"flow doctor --fix, or any command that changes goal {goal_id}, finishes it",
+                    fixable=True,
+                )
 
 
 def _leftovers(report: DoctorReport, checkout: ExaminedCheckout, *, fix: bool) -> None:
