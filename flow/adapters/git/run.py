@@ -207,7 +207,10 @@ def failed(what: str, result: tuple[int, bytes, bytes]) -> GitError:
     text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in lines[0][:300])
     remedy = "see what git fsck says"
     if status == 127:
-        remedy = "check that git is installed and in PATH"
+        remedy = (
+            "check that git is installed and in PATH, and that neither processes nor open files "
+            "are at their limit (ulimit -a)"
+        )
     elif "No space left on device" in text or "Out of diskspace" in text:
         remedy = "free some disk space, then run it again"
     return GitError(

@@ -6,6 +6,7 @@ import os
 import signal
 import tempfile
 
+from flow.adapters.fs.inputs import check_file
 from flow.core.layout import GOAL_LIMIT
 from flow.errors import OutsideError, at_key
 from flow.startup.typing import TYPE_CHECKING
@@ -29,7 +30,7 @@ def edited_by_hand(text: str, name: str, environ: Mapping[str, str]) -> str:
 
     The editor is a shell's command, as for git, followed by the copy's path; ``vi`` if none is set.
     Raises :class:`OutsideError` if it cannot be started or ends with a failure, and
-    :class:`InputError` if the result is not UTF-8.
+    :class:`InputError` if the result is no regular file or not UTF-8.
     """
     command = editor_of(environ) or _FALLBACK
     with tempfile.TemporaryDirectory(prefix="flow-edit-") as folder:
@@ -44,6 +45,7 @@ def edited_by_hand(text: str, name: str, environ: Mapping[str, str]) -> str:
                 value=command,
                 remedy="nothing was changed; set EDITOR to one that works here",
             )
+        check_file(path, "--edit")  # a FIFO would be waited for
         try:
             with open(path, encoding="utf-8", newline="") as file:
                 return file.read(GOAL_LIMIT + 1)

@@ -211,6 +211,15 @@ def test_what_flow_writes_itself_may_be_missing_in_the_editor(work: GitRepo) -> 
     assert "*.key" in text
 
 
+def test_what_an_editor_leaves_is_never_waited_for(work: GitRepo) -> None:
+    before = scene.goal_file(work)
+    edit = editor(work, 'rm "$1"; mkfifo "$1"')
+    done = amend(work, "--edit", "--deny", "*.key", "--yes", EDITOR=edit, VISUAL="")
+    assert done.status == 2, done
+    assert "is not a regular file" in done.stderr
+    assert scene.goal_file(work) == before
+
+
 def test_faults_come_back_at_their_lines_until_the_file_is_right(work: GitRepo) -> None:
     edit = editor(
         work,
