@@ -12,6 +12,7 @@ while [[ -L $self ]]; do link=$(readlink "$self"); [[ $link == /* ]] || link=${s
 
 # answer [MESSAGE]: let the agent stop. MESSAGE is JSON text already.
 answer() {
+    trap - EXIT
     printf '{%s}\n' "${1:+\"systemMessage\":\"Flow: $1\"}"
     exit 0
 }
@@ -39,6 +40,7 @@ speaks_above() {
     done
 }
 
+trap answer EXIT # a shell that can start no process ends at once
 trap : INT # the interpreter ends what it does and answers; without it this shell would be gone
 [[ -z ${CLAUDE_HOOK_GOAL_JUDGE_MODE-} ]] || answer # a judge's own session
 {
@@ -63,5 +65,6 @@ say_once() {
 
 [[ $status == 0 && $out == '{'*'}' ]] || say_once "autoJudge is on, but Flow cannot run; prepare it once with: \
 $flow_named doctor"
+trap - EXIT
 printf '%s\n' "$out"
 exit 0

@@ -7,6 +7,21 @@
 
 self=${BASH_SOURCE[0]}; [[ $self == /* ]] || self=$PWD/$self
 while [[ -L $self ]]; do link=$(readlink "$self"); [[ $link == /* ]] || link=${self%/*}/$link; self=$link; done
+
+# ask_anyway: the question where Flow cannot look at the call.
+ask_anyway() {
+    trap - EXIT
+    . "${self%/*}/../_event.bash"
+    . "$root/bin/_start.bash"
+    flow_named "$root"
+    flow_named=${flow_named//\\/\\\\}
+    printf '%s%s%s\n' '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask",' \
+        '"permissionDecisionReason":"Run this? It may have to do with Flow, and Flow cannot start to look at it; ' \
+        "prepare Flow once with: ${flow_named//\"/\\\"} doctor\"}}"
+    exit 0
+}
+
+trap ask_anyway EXIT # a shell that can start no process ends at once, wherever it is
 LC_ALL=C
 event=
 # `read` takes it byte by byte, which for most calls is less work than another process.
@@ -47,16 +62,11 @@ settled() {
     [[ ! $given =~ $word && ! $given =~ $glued ]]
 }
 
-settled && exit 0
+settled && trap - EXIT && exit 0
 
 . "${self%/*}/../_event.bash"
 . "$root/bin/_start.bash"
-out=$(flow_start hook pre-tool-use <<<"$event") && [[ -z $out || $out == '{'*'}' ]] || {
-    flow_named "$root"
-    flow_named=${flow_named//\\/\\\\}
-    out='{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask",'
-    out+='"permissionDecisionReason":"Run this? It may have to do with Flow, and Flow cannot start to look at it; '
-    out+="prepare Flow once with: ${flow_named//\"/\\\"} doctor\"}}"
-}
+out=$(flow_start hook pre-tool-use <<<"$event") && [[ -z $out || $out == '{'*'}' ]] || ask_anyway
+trap - EXIT
 [[ -z $out ]] || printf '%s\n' "$out"
 exit 0

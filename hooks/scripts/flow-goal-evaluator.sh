@@ -11,6 +11,7 @@ while [[ -L $self ]]; do link=$(readlink "$self"); [[ $link == /* ]] || link=${s
 
 # answer REASON [MESSAGE]: let the agent stop, in the words of the host. Both are JSON text already.
 answer() {
+    trap - EXIT
     case " $options " in
         *' --host codex '* | *' --host=codex '* | *' --host cursor '* | *' --host=cursor '*)
             printf '{}\n'
@@ -55,6 +56,7 @@ state=${HOME-}/.claude/flow-state other=
 trap : INT # the interpreter ends what it does and answers; without it this shell would be gone
 ended='the Stop hook was interrupted before it was done'
 options=$*
+trap 'answer "$ended" "Flow: $ended"' EXIT # a shell that can start no process ends at once
 [[ -z ${CLAUDE_HOOK_GOAL_JUDGE_MODE-} ]] || answer 'this is the session of a judge'
 here=$PWD
 {
@@ -83,5 +85,6 @@ say_once() {
 
 [[ $status == 0 && $out == '{'*'}' ]] || say_once "the Stop hook cannot run, so nothing was checked; \
 prepare Flow once with: $flow_named doctor"
+trap - EXIT
 printf '%s\n' "$out"
 exit 0

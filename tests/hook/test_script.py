@@ -531,3 +531,56 @@ def test_hooks_json_starts_this_script_with_time_to_spare() -> None:
     assert command == SCRIPT
     assert os.access(SCRIPT, os.X_OK)
     assert os.access(OLDER, os.X_OK)
+
+
+HOOKS = os.path.join(ROOT, "hooks")
+ASKS = os.path.join(HOOKS, "scripts", "flow-ask-person.sh")
+SCORES = os.path.join(HOOKS, "judge-on-stop.sh")
+
+
+@pytest.fixture(params=[SCRIPT, ASKS, SCORES], ids=os.path.basename)
+def starting(request: pytest.FixtureRequest, goals: GitRepo, home: Path) -> tuple[str, str]:
+    """A script of a hook, and an event for which it starts the interpreter."""
+    call = {"tool_name": "Bash", "tool_input": {"command": "flow goal confirm greet"}}
+    (home / ".claude").mkdir()
+    (home / ".claude/settings.flow.json").write_text('{"flow": {"judge": {"autoJudge": true}}}')
+    return request.param, json.dumps(event(goals, **call))
+
+
+def lets_go_or_asks(script: str, out: str) -> bool:
+    found = json.loads(out)
+    if script == ASKS:
+        return bool(found["hookSpecificOutput"]["permissionDecision"] == "ask")
+    return found.get("decision", "approve") == "approve"
+
+
+def test_a_script_that_is_ended_answers(starting: tuple[str, str], tmp_path: Path) -> None:
+    script, text = starting
+    program, mark = tmp_path / "waits", tmp_path / "started"
+    program.write_text(f"#!/bin/sh\necho $$ >{shlex.quote(str(mark))}\nexec sleep 60\n")
+    program.chmod(0o755)
+    env = {**os.environ, "FLOW_PYTHON": str(program)}
+    with subprocess.Popen(
+        ["bash", "-p", script], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(text)
+        process.stdin.close()
+        until = time.monotonic() + 60
+        while not (mark.exists() and mark.read_text().strip()) and time.monotonic() < until:
+            time.sleep(0.01)
+        process.terminate()
+        assert lets_go_or_asks(script, process.stdout.readline())
+        os.kill(int(mark.read_text()), signal.SIGKILL)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may start any number of processes")
+def test_a_shell_that_can_start_no_process_answers(starting: tuple[str, str]) -> None:
+    script, text = starting
+    shell = 'ulimit -u 1; exec bash -p "$0"'
+    done = subprocess.run(
+        ["bash", "-c", shell, script], input=text, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0
+    assert lets_go_or_asks(script, done.stdout)
