@@ -23,7 +23,8 @@ from flow.core.evidence import proof, protected_files
 from flow.core.evidence.proof import LineCount, ProofFile
 from flow.core.evidence.proof_tables import HARMLESS_KEYS
 from flow.core.evidence.proof_words import watched
-from flow.core.masked_exit.shell import commands
+from flow.core.masked_exit.programs import FILTERS
+from flow.core.masked_exit.shell import commands, fed_programs
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, Literal
 
@@ -210,7 +211,10 @@ class _Checkout:
 
 
 def _simple_commands(text: str) -> Iterator[tuple[str | None, ...]]:
-    """The words of every simple command; of a text that is no plain shell, those between blanks."""
+    """The words of every simple command, and of every program with the files that are its input.
+
+    Of a text that is no plain shell, the words between blanks.
+    """
     node = parse_shell(text)
     if node is None:
         for part in re.split(r"[;&|\n()`]+", text[: 1 << 16]):
@@ -218,6 +222,8 @@ def _simple_commands(text: str) -> Iterator[tuple[str | None, ...]]:
         return
     for command in commands(node):
         yield command.words[:200]
+    for words in fed_programs(node, FILTERS):
+        yield words[:200]
 
 
 def _expanded_names(top: str, patterns: Sequence[str]) -> Iterator[str]:

@@ -201,7 +201,7 @@ def _command(node: Any, depth: int) -> ShellNode:
     source: list[str] = []
     variables: list[str] = []
     parts = _substitutions(node, depth)
-    reads = False
+    reads: list[str | None] = []
     fed: str | None = None
     given = _named_children(node)
     first = _node_text(given[0]) if given else ""
@@ -209,7 +209,7 @@ def _command(node: Any, depth: int) -> ShellNode:
         return _shell_node(given[1], depth + 1)
     for child in given:
         if child.type == "file_redirect":
-            reads = reads or _reads_file(child)
+            reads += _read_files(child)
         elif child.type == "herestring_redirect":
             fed = _plain_word(child.children[-1])
         elif child.type == "variable_assignment":
@@ -223,13 +223,15 @@ def _command(node: Any, depth: int) -> ShellNode:
             source.append(_node_text(child))
     if words[:1] == ["coproc"]:
         return _coproc_node(
-            ShellNode("command", parts, tuple(words[1:]), reads=reads, source=tuple(source[1:]))
+            ShellNode(
+                "command", parts, tuple(words[1:]), reads=tuple(reads), source=tuple(source[1:])
+            )
         )
     if words[:1] == ["!"]:
         rest = ShellNode("command", parts, tuple(words[1:]), tuple(source[1:]), tuple(variables))
         return ShellNode("not", (rest,))
     command = ShellNode(
-        "command", parts, tuple(words), tuple(source), tuple(variables), reads=reads
+        "command", parts, tuple(words), tuple(source), tuple(variables), reads=tuple(reads)
     )
     return _with_script(command, fed)
 
@@ -302,13 +304,13 @@ def _unset(node: Any, depth: int) -> ShellNode:
 def _redirected(node: Any, depth: int) -> ShellNode:
     statement: ShellNode | None = None
     writes: list[str] = []
-    reads = False
+    reads: list[str | None] = []
     after: list[Any] = []
     beside: list[ShellNode] = []
     fed: str | None = None
     for child in _named_children(node):
         if child.type == "file_redirect":
-            reads = reads or _reads_file(child)
+            reads += _read_files(child)
             writes += _written_files(child)
             beside += _substitutions(child, depth)
         elif child.type == "heredoc_redirect":
@@ -319,10 +321,11 @@ def _redirected(node: Any, depth: int) -> ShellNode:
         elif child.type != "herestring_redirect" and child.type != "comment":
             statement = _shell_node(child, depth + 1)
     if statement is None:
-        return ShellNode("command", _substitutions(node, depth), (None,), source=("`",))
+        parts = _substitutions(node, depth)
+        return ShellNode("command", parts, (None,), ("`",), reads=tuple(reads))
     statement = _behind(tuple(beside), _with_script(statement, fed))
     if writes or reads:
-        statement = _with_files(statement, tuple(writes), reads)
+        statement = _with_files(statement, tuple(writes), tuple(reads))
     return _after_heredoc(statement, after, depth, fed)
 
 
@@ -333,14 +336,16 @@ def _behind(substitutions: tuple[ShellNode, ...], node: ShellNode) -> ShellNode:
     return ShellNode("group", (ShellNode("command", substitutions, (":",), (":",)), node))
 
 
-def _with_files(node: ShellNode, writes: tuple[str, ...], reads: bool) -> ShellNode:
+def _with_files(
+    node: ShellNode, writes: tuple[str, ...], reads: tuple[str | None, ...]
+) -> ShellNode:
     """Add redirections to the last command; the grammar has them on the whole list before it."""
     if node.kind in ("and", "or", "pipe", "not"):
         last = _with_files(node.parts[-1], writes, reads)
         return node._replace(parts=(*node.parts[:-1], last))
     if node.kind not in ("command", "group", "subshell"):
         node = ShellNode("group", (node,))
-    return node._replace(writes=(*node.writes, *writes), reads=node.reads or reads)
+    return node._replace(writes=(*node.writes, *writes), reads=(*node.reads, *reads))
 
 
 def _after_heredoc(node: ShellNode, children: list[Any], depth: int, fed: str | None) -> ShellNode:
@@ -358,7 +363,7 @@ def _after_heredoc(node: ShellNode, children: list[Any], depth: int, fed: str | 
         elif child.type in ("heredoc_start", "heredoc_body", "heredoc_end", "comment"):
             continue
         elif child.type == "file_redirect":
-            node = _with_files(node, tuple(_written_files(child)), _reads_file(child))
+            node = _with_files(node, tuple(_written_files(child)), tuple(_read_files(child)))
         elif child.is_named and sign:
             right = _shell_node(child, depth + 1)
             node = ShellNode("and" if sign == "&&" else "or", (node, right))
@@ -555,9 +560,10 @@ def _arithmetic_value(parts: list[Any]) -> str | None:
     return None
 
 
-def _reads_file(redirect: Any) -> bool:
+def _read_files(redirect: Any) -> Iterator[str | None]:
     signs = [child.type for child in redirect.children if not child.is_named]
-    return "<" in signs and _node_text(redirect.children[-1]) != "/dev/null"
+    if "<" in signs and _node_text(redirect.children[-1]) != "/dev/null":
+        yield _plain_word(redirect.children[-1])
 
 
 def _written_files(redirect: Any) -> Iterator[str]:

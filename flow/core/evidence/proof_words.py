@@ -21,8 +21,8 @@ from flow.core.evidence.proof_tables import (
     TEST_FOLDERS,
     TOOL_FOLDERS,
 )
-from flow.core.masked_exit.programs import MAKES
-from flow.core.masked_exit.runner_names import runner_of, starts_runners
+from flow.core.masked_exit.programs import MAKES, shell_text
+from flow.core.masked_exit.runner_names import runner_of, started, starts_runners
 from flow.core.masked_exit.runner_words import package_script
 from flow.core.masked_exit.shell import base_name, plain_words
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
@@ -152,26 +152,16 @@ class _ProofFinder:
         searched = [_HERE.sub("", path) for value in values for path in value.split(":")]
         given = [path for value in _PROGRAMS_IN.findall(text) for path in value.split(":")]
         outer = self._searched_for_programs
-        places = self._searched_for_programs = [*outer, *(_HERE.sub("", p) or "." for p in given)]
+        self._searched_for_programs = [*outer, *(_HERE.sub("", p) or "." for p in given)]
         for words in self._words_of(text):
             plain = plain_words(words)
-            if not plain:
-                continue
-            computed = computed or _computed(plain)
-            name = base_name(plain[0] or "")
-            if name in ("cd", "pushd"):
+            if plain and base_name(plain[0] or "") in ("cd", "pushd"):
                 here = self._folder(here, plain[1:])
                 continue
             place = self._folder(here, _chosen_folder(words))
-            if depth < _DEEPEST:
-                self._inner(name, plain, place, depth)
-            self._simple(plain, name, place)
-            self._shims(next(filter(None, plain), ""), place, places)
-            for word in plain[1:4] if name in _NODE_TOOLS else ():
-                if word is not None and starts_runners(word):
-                    self._shims(word, place, _OWN_PROGRAMS)
-            if "python" in self._ecosystems(plain, name):
-                self._modules(plain, place, searched)
+            for each in dict.fromkeys(filter(None, (plain, started(plain).words))):
+                computed = computed or _computed(each)
+                self._started(each, place, depth, searched)
         # Loop lists and texts inside texts: only words that look like tests count, unless the shell
         # computes its program.
         others = tuple(
@@ -180,6 +170,21 @@ class _ProofFinder:
         name = "sh" if computed else "ls"
         self._simple((name, *others[:200]), name, here)
         self._searched_for_programs = outer
+
+    def _started(
+        self, words: tuple[str | None, ...], folder: str, depth: int, searched: Iterable[str]
+    ) -> None:
+        """Add what a program names that runs in ``folder``; ``searched`` is its module path."""
+        name = base_name(words[0] or "")
+        if depth < _DEEPEST:
+            self._inner(name, words, folder, depth)
+        self._simple(words, name, folder)
+        self._shims(next(filter(None, words), ""), folder, self._searched_for_programs)
+        for word in words[1:4] if name in _NODE_TOOLS else ():
+            if word is not None and starts_runners(word):
+                self._shims(word, folder, _OWN_PROGRAMS)
+        if "python" in self._ecosystems(words, name):
+            self._modules(words, folder, searched)
 
     def _folder(self, folder: str, words: tuple[str | None, ...]) -> str:
         """The folder that ``cd WORDS`` leads to from ``folder``; ``..`` for any place outside.
@@ -194,10 +199,9 @@ class _ProofFinder:
     def _inner(self, name: str, words: tuple[str | None, ...], folder: str, depth: int) -> None:
         """Follow commands inside another one: ``bash -c TEXT``, those of its project's files."""
         given = [word for word in words[1:] if word is not None]
-        if name in _SHELLS:
-            for option, text in zip(given, given[1:], strict=False):  # noqa: RUF007
-                if option.startswith("-") and option.endswith("c"):
-                    self._command(text, folder, depth + 1)
+        text = shell_text(words)
+        if text is not None:
+            self._command(text, folder, depth + 1)
         if name == "eval":
             self._command(" ".join(given), folder, depth + 1)
         if name in MAKES:
@@ -286,6 +290,8 @@ class _ProofFinder:
             dotted = runner and "." in word and re.fullmatch(r"[\w.]+", word) is not None
             if dotted or (previous == "-m" and _PYTHON.match(name)):
                 files += self._module(word, folder)
+            if runner and (previous == "-p" or re.match(r"-p\w", word)):  # pytest's plugins
+                files += self._module(word.removeprefix("-p"), folder)
             rules = word.partition("=")[0] in RULE_OPTIONS or previous in RULE_OPTIONS
             rules = rules or (name in SEARCHERS and previous == "-f")
             previous = word
@@ -306,6 +312,11 @@ class _ProofFinder:
         if word.startswith("-"):
             _, sign, word = word.partition("=")
             if not sign:
+                return
+        if word.startswith("@"):  # pytest's file of arguments, node's package
+            word = word[1:]
+            path = self._place(folder, word)
+            if path is None or self._disk.kind(path) != "file":
                 return
         word = word.split("::", 1)[0]
         word = re.sub(r":\d+$", "", word)

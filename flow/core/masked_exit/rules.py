@@ -146,4 +146,4 @@ def _fails(command: ShellNode) -> bool:
     words = plain_words(command.words)
     if not words or words[0] in _LEAVE or shell_text(words) is not None:
         return False
-    return silenced(words) is not None or 1 in alone(words) or command.reads
+    return silenced(words) is not None or 1 in alone(words) or bool(command.reads)

@@ -6,10 +6,12 @@ programs read it. It only has the shape of the command: expansions are never gue
 
 from __future__ import annotations
 
+import re
+
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
 Kind = Literal[
     "sequence", "background", "and", "or", "not", "pipe", "group", "subshell", "command", "assign",
@@ -41,8 +43,8 @@ class ShellNode(NamedTuple):
     """Assignments before a command, as ``NAME=value``."""
     writes: tuple[str, ...] = ()
     """Files with a plain name that receive its output."""
-    reads: bool = False
-    """Whether it reads a file, which may be missing, as its input."""
+    reads: tuple[str | None, ...] = ()
+    """Files, which may be missing, that are its input; None for one that the shell computes."""
     complete: bool = False
     """For an ``if``, whether it has an else; for a ``case``, whether a branch matches everything.
     """
@@ -97,6 +99,44 @@ def plain_command(node: ShellNode) -> ShellNode:
     """A command without the prefixes that :func:`plain_words` removes."""
     words = plain_words(node.words)
     return node._replace(words=words, source=node.source[len(node.source) - len(words) :])
+
+
+def fed_programs(node: ShellNode, filters: Container[str]) -> Iterator[tuple[str | None, ...]]:
+    """Each program that gets the content of files, and these files behind it.
+
+    ``p < FILE``, ``cat FILE | p`` (``cat`` and its like are ``filters``), ``p $(cat FILE)`` and
+    ``X=FILE p`` all read as ``p FILE``.
+    """
+    waiting = [node]
+    while waiting:
+        node_now = waiting.pop()
+        waiting.extend(reversed(node_now.parts))
+        shown = [*node_now.reads]
+        for part in node_now.parts if node_now.kind == "command" else ():
+            shown += _shown_files(part, filters)
+        for value in node_now.given:
+            shown += re.split(r"[=:,\s]+", value)[1:]
+        if shown:
+            program = plain_words(node_now.words)[:1] if node_now.kind == "command" else ("{",)
+            yield (*program, *shown)
+        if node_now.kind == "pipe":
+            shown = []
+            for part in node_now.parts:
+                words = plain_words(part.words)
+                if not (part.kind == "command" and words and base_name(words[0] or "") in filters):
+                    if shown:
+                        yield (*(words[:1] or ("{",)), *shown)
+                    break
+                shown += _shown_files(part, filters)
+
+
+def _shown_files(node: ShellNode, filters: Container[str]) -> list[str | None]:
+    """The files that a single ``cat FILE`` or ``< FILE`` shows."""
+    while node.kind == "sequence" and len(node.parts) == 1:
+        node = node.parts[0]
+    words = plain_words(node.words) if node.kind == "command" else ()
+    shows = bool(words) and (words == (None,) or base_name(words[0] or "") in filters)
+    return [*words[1:], *node.reads] if shows else []
 
 
 def commands(node: ShellNode) -> Iterator[ShellNode]:

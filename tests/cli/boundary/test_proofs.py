@@ -100,6 +100,9 @@ TABLE = [
     ("pytest tests; true", "setup.cfg", "[tool:pytest]\n"),
     ("./run.sh", "tests/test_more.py", "assert True\n"),
     ('test -z "$(sh run.sh)"', "run.sh", "exit 0\n"),
+    ("cat pkg/mod.py | sh -s; true", "pkg/mod.py", "exit 0\n"),
+    ("xargs pytest < pkg/mod.py", "pkg/mod.py", "tests/test_add.py\n"),
+    ("scripts/in-container 5 pytest; true", "tests/test_more.py", "assert True\n"),
     ("python3 -B -c 'import sys'; ls tests", "tests/test_more.py", "assert True\n"),
 ]
 
