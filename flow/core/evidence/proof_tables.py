@@ -7,7 +7,9 @@ yarnpkg.com "yarnrc", turbo.build, nx.dev, pkg.go.dev/cmd/go "Test packages",
 doc.rust-lang.org/cargo "Package Layout", rspec.info, docs.phpunit.de "XML Configuration",
 maven.apache.org "Standard Directory Layout", docs.gradle.org "Testing", learn.microsoft.com "dotnet
 test", cmake.org "ctest", hexdocs.pm/mix, swift.org/package-manager, bats-core.readthedocs.io,
-gnu.org "Makefile Names"; of linters and type checkers each one's page on its configuration file).
+gnu.org "Makefile Names", docs.docker.com "Compose file", direnv.net, mise.jdx.dev, just.systems
+"dotenv", packaging.python.org "Entry points"; of linters and type checkers each one's page on its
+configuration file).
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ class Ecosystem(NamedTuple):
 
     programs: tuple[str, ...]
     settings: tuple[str, ...]
-    """Names of files, searched in each folder up to the top level."""
+    """Names of files, searched in each folder up to the top level; with ``**/`` also in those
+    below the folder where the program runs, which obeys them for a part of the tree.
+    """
     tests: tuple[str, ...]
     """Names of test files, of folders (with ``/``) and of parts of a build, at any depth, for
     commands that name none.
@@ -38,7 +42,8 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
             "conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini",
             "tox.toml", "setup.cfg", "pyproject.toml", "noxfile.py", ".coveragerc",
             "sitecustomize.py", "usercustomize.py", "*.pth", "unittest.cfg", "nose2.cfg",
-            ".stestr.conf", "behave.ini",
+            ".stestr.conf", "behave.ini", ".env", "*.egg-info/entry_points.txt",
+            "src/*.egg-info/entry_points.txt", "*.dist-info/entry_points.txt",
         ),
         ("test_*.py", "*_test.py", "tests.py", "conftest.py", "tests/", "test/"),
     ),
@@ -52,14 +57,20 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
             ".mocharc*", "ava.config.*", ".taprc", "karma.conf.*", "playwright.config.*",
             "cypress.config.*", "babel.config.*", ".babelrc*", ".npmrc", "deno.json*",
             "bunfig.toml", "jasmine.json", ".yarnrc*", "turbo.json", "nx.json", "lerna.json",
+            "pnpm-workspace.yaml", ".env*",
         ),
-        ("*.test.*", "*.spec.*", "__tests__/", "__mocks__/", "tests/", "test/", "e2e/"),
+        (
+            "*.test.*", "*.spec.*", "__tests__/", "__mocks__/", "tests/", "test/", "e2e/",
+            "package.json", "jest.config.*", "vitest.config.*", ".mocharc*",
+        ),
     ),
     "go": Ecosystem(
         ("go", "gotestsum"), ("go.mod", "go.work"), ("*_test.go", "testdata/")
     ),
     "rust": Ecosystem(
-        ("cargo",), ("Cargo.toml", "build.rs", ".cargo/", "rust-toolchain*"), ("tests/",)
+        ("cargo",),
+        ("Cargo.toml", "build.rs", ".cargo/", "rust-toolchain*", ".config/nextest.toml"),
+        ("tests/", "snapshots/", "Cargo.toml", "build.rs"),
     ),
     "ruby": Ecosystem(
         ("ruby", "rspec", "rake", "bundle", "rails", "minitest", "cucumber"),
@@ -78,13 +89,17 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
         ("mvn", "mvnw", "gradle", "gradlew", "sbt", "bazel"),
         (
             "pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle",
-            "settings.gradle.kts", "gradle.properties", "gradle/", ".mvn/", "build.sbt",
+            "settings.gradle.kts", "gradle.properties", "gradle/", "buildSrc/", ".mvn/",
+            "build.sbt",
         ),
-        ("*Test.java", "*Tests.java", "*Test.kt", "*Spec.scala", "test/"),
+        (
+            "*Test.java", "*Tests.java", "*Test.kt", "*Spec.scala", "test/", "pom.xml",
+            "build.gradle", "build.gradle.kts",
+        ),
     ),
     "dotnet": Ecosystem(
         ("dotnet",), ("global.json", "*.csproj", "*.fsproj", "*.runsettings", "Directory.Build.*"),
-        ("*Test.cs", "*Tests.cs", "*.Tests/"),
+        ("*Test.cs", "*Tests.cs", "*.Tests/", "*.csproj", "*.fsproj"),
     ),
     "c": Ecosystem(
         ("ctest", "cmake", "meson", "ninja"),
@@ -95,7 +110,7 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
         ("make", "gmake", "just", "task", "invoke"),
         (
             "Makefile", "makefile", "GNUmakefile", "*.mk", "[Jj]ustfile", ".justfile",
-            "[Tt]askfile.*", "tasks.py",
+            "[Tt]askfile.*", "tasks.py", ".env",
         ),
         ("Makefile", "makefile", "GNUmakefile", "*.mk"),
     ),
@@ -105,6 +120,24 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
         ("bats", "shellspec", "bash", "sh", "dash", "zsh", "ksh"),
         (".shellspec",),
         ("*.bats", "*_spec.sh", "test_*.sh", "tests/", "test/"),
+    ),
+    "containers": Ecosystem(
+        ("docker", "docker-compose", "podman", "podman-compose", "nerdctl"),
+        (
+            "Dockerfile*", "Containerfile*", "compose*.y*ml", "docker-compose*.y*ml",
+            ".dockerignore", ".env",
+        ), (),
+    ),
+    "environments": Ecosystem(
+        (
+            "direnv", "dotenv", "mise", "asdf", "pyenv", "rbenv", "nix", "nix-shell", "devbox",
+            "pixi",
+        ),
+        (
+            ".env*", "mise.toml", ".mise.toml", ".tool-versions", ".python-version",
+            ".ruby-version", "flake.nix", "flake.lock", "shell.nix", "default.nix", "devbox.json",
+            "pixi.toml",
+        ), (),
     ),
     "mypy": Ecosystem(
         ("mypy", "dmypy"), ("mypy.ini", ".mypy.ini", "setup.cfg", "pyproject.toml"), ()
@@ -118,7 +151,8 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
         (
             "ruff.toml", ".ruff.toml", ".flake8", ".pylintrc", "pylintrc", "pylintrc.toml",
             ".pylintrc.toml", ".isort.cfg", ".bandit", ".pydocstyle*", ".importlinter", "tox.ini",
-            "setup.cfg", "pyproject.toml",
+            "setup.cfg", "pyproject.toml", "**/ruff.toml", "**/.ruff.toml", "**/pyproject.toml",
+            "**/.gitignore",
         ), (),
     ),
     "javascript linters": Ecosystem(
@@ -127,7 +161,8 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
             ".eslintrc*", "eslint.config.*", ".eslintignore", ".prettierrc*", "prettier.config.*",
             ".prettierignore", "tsconfig*.json", "biome.json*", ".stylelintrc*",
             "stylelint.config.*", ".stylelintignore", ".oxlintrc.json", ".editorconfig",
-            "package.json",
+            "package.json", "**/.eslintrc*", "**/.prettierrc*", "**/.editorconfig",
+            "**/biome.json*", "**/.stylelintrc*", "**/.oxlintrc.json", "**/.gitignore",
         ), (),
     ),
     "go linters": Ecosystem(
@@ -139,14 +174,16 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
         ("clippy.toml", ".clippy.toml", "rustfmt.toml", ".rustfmt.toml", "deny.toml"), (),
     ),
     "ruby linters": Ecosystem(
-        ("rubocop", "standardrb", "srb"), (".rubocop*", ".standard.yml", "sorbet/config"), ()
+        ("rubocop", "standardrb", "srb"),
+        (".rubocop*", ".standard.yml", "sorbet/config", "**/.rubocop*"), (),
     ),
     "php linters": Ecosystem(
         ("phpstan", "psalm", "phpcs", "php-cs-fixer"),
         ("phpstan*.neon*", "psalm.xml*", "phpcs.xml*", ".phpcs.xml*", ".php-cs-fixer*"), (),
     ),
     "c linters": Ecosystem(
-        ("clang-tidy", "clang-format", "cppcheck"), (".clang-tidy", ".clang-format"), ()
+        ("clang-tidy", "clang-format", "cppcheck"),
+        (".clang-tidy", ".clang-format", "**/.clang-tidy", "**/.clang-format"), (),
     ),
     "text linters": Ecosystem(
         (
@@ -162,6 +199,7 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
             "pyproject.toml", ".ansible-lint*", ".config/ansible-lint.y*ml", ".cspell.*",
             "cspell.*", "dprint.json*", ".gitleaks.toml", ".gitleaksignore", "trivy.yaml",
             ".trivyignore*", ".checkov.y*ml", ".swiftlint.yml", ".editorconfig", ".djlintrc",
+            "**/.shellcheckrc", "**/.markdownlint*", "**/.editorconfig",
         ), (),
     ),
 }  # fmt: skip

@@ -241,7 +241,7 @@ class _ProofFinder:
             tools = tuple(ECOSYSTEMS)
         if own or (runner and not tests and not inside):
             self._tests(folder, tools)
-        self._settings((folder, *map(posixpath.dirname, files), *inside), tools)
+        self._settings(folder, (*map(posixpath.dirname, files), *inside), tools)
         if "python" in tools:
             self._site(words[0] or "", folder)
 
@@ -407,10 +407,10 @@ class _ProofFinder:
         for tool in tools:
             self.patterns += [f"{start}**/{name}" for name in ECOSYSTEMS[tool].tests]
 
-    def _settings(self, folders: Iterable[str], tools: Iterable[str]) -> None:
-        """Add the runner's settings in ``folders`` and above them."""
+    def _settings(self, folder: str, inside: Iterable[str], tools: Iterable[str]) -> None:
+        """Add the runner's settings in its ``folder``, in those ``inside`` it, and above them."""
         chain: dict[str, None] = {}
-        for start in folders:
+        for start in (folder, *inside):
             if start == _OUTSIDE:
                 continue
             place = start
@@ -421,7 +421,11 @@ class _ProofFinder:
         for place in chain:
             prefix = "" if place == "." else f"{literal_pattern(place)}/"
             for tool in tools:
-                self.settings += [prefix + name for name in ECOSYSTEMS[tool].settings]
+                self.settings += [
+                    prefix + name
+                    for name in ECOSYSTEMS[tool].settings
+                    if place == folder or not name.startswith("**/")
+                ]
 
     def _site(self, program: str, folder: str) -> None:
         """Add the files that Python runs at its start, in an environment inside the checkout."""
