@@ -9,18 +9,20 @@ import re
 import stat
 import sys
 
-from flow.adapters.attribution.idle_runs import recipes
+from flow.adapters.attribution.idle_runs import LONGEST_SCRIPT, recipes
 from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.adapters.fs import files
 from flow.adapters.git import repository
 from flow.adapters.git.blobs import LINES_LIMIT, git_blobs
 from flow.adapters.process.tool import find_program
 from flow.adapters.worktree.contents import hashed
+from flow.core.attribution.echoed import is_shell_text
 from flow.core.boundary.by_products import cache_root
 from flow.core.boundary.changes import ABSENT, ContentState, entry_digest
-from flow.core.boundary.globs import compile_glob, literal_name, why_not
+from flow.core.boundary.globs import compile_glob, literal_name, literal_pattern, why_not
 from flow.core.evidence import proof, protected_files
 from flow.core.evidence.proof import LineCount, ProofFile
+from flow.core.evidence.proof_settings import named_in_settings
 from flow.core.evidence.proof_tables import HARMLESS_KEYS
 from flow.core.evidence.proof_words import watched
 from flow.core.masked_exit.programs import FILTERS
@@ -57,9 +59,16 @@ def watched_files(goal: Goal, top: str, environ: Mapping[str, str]) -> Watched:
         for text in (criterion.verification_command, criterion.evidence_command)
         if text
     ]
-    proof_files = watched(commands, _simple_commands, _Checkout(top, environ))
-    usable = tuple(pattern for pattern in proof_files.patterns if why_not(pattern) is None)
-    return proof_files._replace(patterns=usable)
+    checkout = _Checkout(top, environ)
+    proof_files = watched(commands, _simple_commands, checkout)
+    usable = [pattern for pattern in proof_files.patterns if why_not(pattern) is None]
+    named = dict.fromkeys(
+        literal_pattern(path)
+        for name in _expanded_names(top, usable)
+        for path in named_in_settings(name, checkout.text)
+        if why_not(path) is None and checkout.kind(path) == "file"
+    )
+    return proof_files._replace(patterns=tuple(dict.fromkeys((*usable, *named))))
 
 
 def on_disk(repo: Repo, patterns: Sequence[str]) -> dict[str, str]:
@@ -170,6 +179,19 @@ class _Checkout:
     def recipes(self, folder: str, words: Sequence[str]) -> Iterator[tuple[str, str]]:
         """The commands that a make runs, each with its folder."""
         return recipes(self._top, folder, words)
+
+    def shell_script(self, path: str) -> str | None:
+        """The text of a script for a shell; None if the file is none, or too long."""
+        text = self.text(path)
+        return text if text is not None and is_shell_text(text) else None
+
+    def text(self, path: str) -> str | None:
+        """The text of a short regular file."""
+        try:
+            data = files.read_optional(self._top, path, limit=LONGEST_SCRIPT)
+            return data.decode("utf-8") if data is not None and b"\0" not in data else None
+        except (FlowError, UnicodeDecodeError):
+            return None
 
     def module_path(self) -> str:
         """The user's own ``PYTHONPATH``."""

@@ -81,6 +81,9 @@ class Disk(Protocol):
     def recipes(self, folder: str, words: Sequence[str]) -> Iterable[tuple[str, str]]:
         """The commands that a make with these words runs, each with its folder."""
 
+    def shell_script(self, path: str) -> str | None:
+        """The text of a script for a shell; None if the file is none, or too long."""
+
     def module_path(self) -> str:
         """The user's own ``PYTHONPATH``."""
 
@@ -131,7 +134,7 @@ class _ProofFinder:
         self._start = "."
         self._searched_for_programs: list[str] = []
         self._variants_left = _MOST_VARIANTS
-        self._recipes: set[tuple[str, str, int]] = set()
+        self._followed: set[tuple[str, str, int]] = set()
         self.patterns: list[str] = []
         self.settings: list[str] = []
         self.searched: dict[str, None] = {}
@@ -206,10 +209,12 @@ class _ProofFinder:
             self._command(" ".join(given), folder, depth + 1)
         if name in MAKES:
             for place, recipe in self._disk.recipes(folder, (name, *given)):
-                followed = (posixpath.normpath(place), recipe, depth)
-                if followed not in self._recipes:
-                    self._recipes.add(followed)
-                    self.command(recipe, followed[0], depth + 1)
+                self._follow(posixpath.normpath(place), recipe, depth)
+        script = _script_of(words, name) if name in _SHELLS else words[0]
+        own = name in _SHELLS or ("/" in (script or "") and not _runs_scripts(name))
+        path = self._place(folder, script) if script and own else None
+        if path is not None:
+            self._follow(folder, self._disk.shell_script(path) or "", depth)
         called = package_script(words)
         place = self._folder(folder, (called.folder,)) if called and called.folder else folder
         body = self._disk.script(place, called.name) if called is not None else None
@@ -218,6 +223,13 @@ class _ProofFinder:
             self._searched_for_programs = [*outer, *_OWN_PROGRAMS]
             self.command(body, place, depth + 1)
             self._searched_for_programs = outer
+
+    def _follow(self, folder: str, text: str, depth: int) -> None:
+        """Follow a recipe or script, once however often it is called."""
+        followed = (folder, text, depth)
+        if text and followed not in self._followed:
+            self._followed.add(followed)
+            self.command(text, folder, depth + 1)
 
     def _simple(self, words: tuple[str | None, ...], name: str, folder: str) -> None:
         tools = self._ecosystems(words, name)
@@ -330,11 +342,11 @@ class _ProofFinder:
         """``word`` as a path from the top level; None if it leads outside or into Flow's folder."""
         inside = self._disk.inside(word) if word.startswith("/") else None
         if inside is not None:
-            return _joined_path(".", inside)
-        path = _joined_path(folder, word)
+            return joined_path(".", inside)
+        path = joined_path(folder, word)
         if folder != self._start and (path is None or not self._disk.kind(path)):
             # After ``(cd web; ...)`` and ``popd``, commands run in the former folder.
-            first = _joined_path(self._start, word)
+            first = joined_path(self._start, word)
             return first if first is not None and self._disk.kind(first) == "file" else path
         return path
 
@@ -485,7 +497,7 @@ def _chosen_folder(words: tuple[str | None, ...]) -> tuple[str | None, ...]:
     return ()
 
 
-def _joined_path(folder: str, word: str) -> str | None:
+def joined_path(folder: str, word: str) -> str | None:
     """``word`` as a path below the top level; None if it leads outside or into Flow's folder."""
     if word.startswith(("/", "~")):
         return None
@@ -535,8 +547,9 @@ def _script_of(words: tuple[str | None, ...], name: str) -> str | None:
     """The script that an interpreter runs, under any name; None if it runs none."""
     if not _runs_scripts(name):
         return None
+    code = ("-c",) if name in _SHELLS else ("-c", "-m", "-e", "--eval")
     for option, word in itertools.pairwise(words):
-        if option in ("-c", "-m", "-e", "--eval") or word is None:
+        if option in code or word is None:
             return None
         if not word.startswith(("-", "+")) and option not in ("-o", "+o", "-O", "+O"):
             return word

@@ -38,6 +38,9 @@ class Tree:
     def recipes(self, folder: str, words: tuple[str, ...]) -> list[tuple[str, str]]:
         return []
 
+    def shell_script(self, path: str) -> str | None:
+        return {"run.sh": "cd web && sh ../tools/deep.sh\n"}.get(path)
+
     def module_path(self) -> str:
         return "/top/lib:/elsewhere"
 
@@ -221,6 +224,9 @@ def covers(command: str, path: str, cwd: str = "") -> bool:
         ("docker compose run --rm -T app npm --prefix web test", "web/src/a.test.ts"),
         ("docker compose run --rm -T app sh -c 'sh ci/test.sh'", "ci/test.sh"),
         ("tools/with-database 5432 pytest", "tests/test_x.py"),
+        ("sh -e run.sh", "tools/deep.sh"),
+        ("./run.sh -v", "tools/deep.sh"),
+        (". ./run.sh", "tools/deep.sh"),
         ("pytest", "x.egg-info/entry_points.txt"),
         ("cd src && python3 -m pytest", "src/x.dist-info/entry_points.txt"),
         ("just test", ".env"),

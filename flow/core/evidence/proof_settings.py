@@ -1,0 +1,94 @@
+"""Files that the settings of a test runner name: plugins, files of set-up, scripts, shared rules.
+
+Only settings whose paths are hardly ever the work itself are read whole; of the others, the values
+of the keys that name code or rules.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from fnmatch import fnmatchcase
+
+from flow.core.evidence.proof_words import joined_path
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class NamingSettings(NamedTuple):
+    """Settings files by their names, and the part of their text that names files."""
+
+    files: tuple[str, ...]
+    part: str = ""
+    """A pattern with one group; empty: all of the text."""
+    modules: bool = False
+    """Whether the part has the dotted names of Python's modules."""
+
+
+_VALUE = r"""\s*[:=]\s*(\[[^\]]*\]|\{[^{}]*\}|"[^"]*"|'[^']*')"""
+_KEYS = (
+    r"""\b(?:setupFiles|setupFilesAfterEnv|globalSetup|globalTeardown|testEnvironment|runner"""
+    r"""|resolver|reporters|snapshotSerializers|snapshotResolver|testSequencer|transform|preset)"""
+    r"""["']?""" + _VALUE
+)
+SETTINGS = (
+    NamingSettings(
+        (
+            "tox.ini", "tox.toml", "noxfile.py", "[Jj]ustfile", ".justfile", "[Tt]askfile.*",
+            "tasks.py", "jest.config.*", "vitest.config.*", ".mocharc*", "ava.config.*", ".taprc",
+            "jasmine.json", "playwright.config.*", "cypress.config.*", "phpunit*.xml*",
+            ".pre-commit-config.yaml", ".eslintrc*", "eslint.config.*", ".stylelintrc*",
+            "behave.ini",
+        )
+    ),
+    NamingSettings(("package.json", "vite.config.*"), _KEYS),
+    NamingSettings(
+        ("tsconfig*.json", "ruff.toml", ".ruff.toml", "pyproject.toml"),
+        r"\bextends?\b[\"']?" + _VALUE,
+    ),
+    NamingSettings(("mypy.ini", ".mypy.ini", "pyproject.toml"), r"^plugins\s*=\s*(.+)$"),
+    NamingSettings(("Cargo.toml",), r"\[\[(?:test|bench)\]\][^\[]*?\bpath" + _VALUE),
+    NamingSettings(
+        ("pyproject.toml", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg"),
+        r"(?<![\w-])-p[ =]?([\w.]+)",
+        modules=True,
+    ),
+    NamingSettings(
+        ("conftest.py",),
+        r"^pytest_plugins\b[^=\n]*=\s*([\[(][^\])]*[\])]|[\"'][\w.]+[\"'])",
+        modules=True,
+    ),
+)  # fmt: skip
+"""Sources: each program's page on its settings, as of November 2026."""
+_PATH = re.compile(r"(?<![\w!*@])[\w.+-]*(?:/[\w.+@-]+)+(?![\w*/])")
+_MODULE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
+
+
+def named_in_settings(path: str, read: Callable[[str], str | None]) -> Iterator[str]:
+    """Paths that the settings file at ``path`` may name; not all of them exist.
+
+    ``read`` gives its text. Of any other file there are none.
+    """
+    folder, name = posixpath.split(path)
+    for row in SETTINGS:
+        if not any(fnmatchcase(name, pattern) for pattern in row.files):
+            continue
+        text = read(path) or ""
+        parts = re.findall(row.part, text, re.MULTILINE) if row.part else [text]
+        for part in parts:
+            words = _module_files(part, folder) if row.modules else _PATH.findall(part)
+            for word in words:
+                named = joined_path(folder, word.lstrip("/"))
+                if named is not None:
+                    yield named
+
+
+def _module_files(text: str, folder: str) -> Iterator[str]:
+    """The files of modules, looked for in ``folder``, at the top level and in ``src``."""
+    up = posixpath.relpath(".", folder or ".")
+    for module in _MODULE.findall(text):
+        for start in dict.fromkeys((".", up, f"{up}/src")):
+            stem = f"{start}/{module.replace('.', '/')}"
+            yield from (f"{stem}.py", f"{stem}/__init__.py")

@@ -1,0 +1,58 @@
+"""Which files the settings of a runner name."""
+
+from __future__ import annotations
+
+import pytest
+
+from flow.core.evidence.proof_settings import named_in_settings
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "named"),
+    [
+        ("tox.ini", "commands = bash scripts/c.sh {posargs}\n", "scripts/c.sh"),
+        ("justfile", "test:\n  @./scripts/c.sh --all\n", "scripts/c.sh"),
+        ("noxfile.py", "session.run('bash', 'scripts/c.sh')\n", "scripts/c.sh"),
+        ("web/jest.config.js", "setupFiles: ['<rootDir>/test/setup.js'],\n", "web/test/setup.js"),
+        ("web/jest.config.js", "preset: '../common/preset.js'\n", "common/preset.js"),
+        ("package.json", '{"jest": {"setupFilesAfterEnv": ["./tools/a.js"]}}', "tools/a.js"),
+        ("vite.config.ts", "test: { globalSetup: './tools/a.ts' }", "tools/a.ts"),
+        ("eslint.config.mjs", 'import rules from "./rules/own.mjs";', "rules/own.mjs"),
+        ("tsconfig.json", '{"extends": "./config/base.json"}', "config/base.json"),
+        ("pkg/ruff.toml", "extend = '../config/ruff.toml'\n", "config/ruff.toml"),
+        ("mypy.ini", "[mypy]\nplugins = tools/plugin.py\n", "tools/plugin.py"),
+        ("Cargo.toml", '[[test]]\nname = "it"\npath = "it/main.rs"\n', "it/main.rs"),
+        ("pyproject.toml", "addopts = '-q -p tools.plug'\n", "tools/plug.py"),
+        ("pytest.ini", "addopts = -pplug\n", "plug.py"),
+        ("conftest.py", "pytest_plugins = [\n    'tools.plug',\n]\n", "tools/plug.py"),
+        ("tests/conftest.py", "pytest_plugins: str = 'plug'\n", "src/plug/__init__.py"),
+        ("tests/conftest.py", "pytest_plugins = ('plug',)\n", "tests/plug.py"),
+    ],
+)
+def test_a_file_that_settings_name(path: str, text: str, named: str) -> None:
+    assert named in set(named_in_settings(path, {path: text}.get))
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("package.json", '{"main": "./src/a.js", "exports": {"require": "./src/a.js"}}'),
+        ("pyproject.toml", 'version_file = "src/a.py"\n'),
+        ("vite.config.ts", "build: { rollupOptions: { input: './src/a.ts' } }"),
+        ("jest.config.js", "collectCoverageFrom: ['src/**/*.js', '!src/a.js'],"),
+        ("tsconfig.json", '{"files": ["./src/a.ts"]}'),
+        ("README.md", "run scripts/c.sh"),
+        ("tox.ini", "commands = ../c.sh /.git/config ./.flow/x.sh https://a.example/*/x"),
+    ],
+)
+def test_what_is_the_work_or_lies_elsewhere_is_not_named(path: str, text: str) -> None:
+    named = set(named_in_settings(path, {path: text}.get))
+    assert not {name for name in named if "a." in name.rpartition("/")[2] or "/c." in name}
+    assert not any(name.startswith((".", "/")) for name in named)
+
+
+def test_only_settings_are_read() -> None:
+    def read(path: str) -> str:
+        raise AssertionError(path)
+
+    assert list(named_in_settings("src/app.py", read)) == []
