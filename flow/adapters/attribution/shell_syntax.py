@@ -288,6 +288,9 @@ def _assignment(node: Any, depth: int) -> ShellNode:
 
 
 def _declaration(node: Any, depth: int) -> ShellNode:
+    kind, *others = map(_node_text, node.children)
+    if kind != "export" and any(re.fullmatch(r"-\w*n\w*", word) for word in others):
+        raise _NotUnderstood  # a second name for a variable
     given = [child for child in _named_children(node) if child.type == "variable_assignment"]
     rest = ShellNode("command", _substitutions(node, depth), (":",), source=(":",))
     assignments = [_assignment(child, depth) for child in given]

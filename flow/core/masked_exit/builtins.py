@@ -29,7 +29,7 @@ BUILTINS = {
     "exit": "_exit", "return": "_return", "break": "_break", "continue": "_continue",
     "set": "_set", "shopt": "_shopt", "trap": "_trap", "eval": "_eval", "source": "_source",
     ".": "_source", "shift": "_shift", "read": "_read", "mapfile": "_read", "readarray": "_read",
-    "getopts": "_read", "wait": "_wait",
+    "getopts": "_read", "printf": "_printf", "wait": "_wait",
 }  # fmt: skip
 
 
@@ -124,6 +124,9 @@ class Builtins:
             if "o" in names and index + 1 < len(words):
                 index += 1
                 names.add(words[index] or "")
+            if names & {"n", "noexec"} and word[0] == "-":
+                self.exits.add(state)  # nothing that follows is run
+                return ()
             if names & {"e", "errexit"}:
                 state = state._replace(errexit=word[0] == "-")
             if "pipefail" in names:
@@ -176,6 +179,12 @@ class Builtins:
             if word is not None and word.isidentifier():
                 state = state.setting(word, UNKNOWN)
         return self._failing(with_status(state, (0, 1)))
+
+    def _printf(self, command: ShellNode, state: State) -> Iterable[State]:
+        words = command.words
+        if words[1:2] == ("-v",) and len(words) > 2:
+            state = state.setting(words[2] or "", UNKNOWN)
+        return (state._replace(status=0),)
 
     def _wait(self, command: ShellNode, state: State) -> Iterable[State]:
         """The status of the awaited process; without operands 0, even if a child failed."""

@@ -279,6 +279,8 @@ class Commands(Builtins):
         if inner is None:
             return with_status(state, (0, 1))
         options, _ = shell_options(words)
+        if options & {"n", "noexec"}:
+            return with_status(state, ZERO)  # it only reads the text
         begun = State(
             runner_end=state.runner_end,
             pipefail="pipefail" in options,

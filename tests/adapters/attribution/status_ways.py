@@ -10,6 +10,11 @@ passed. A line's end is written as "⏎".
 from __future__ import annotations
 
 LOST = r"""
+set -n; pytest
+set -e -o noexec; pytest
+bash -nc 'pytest'
+pytest; rc=$?; printf -v rc 0; exit $rc
+rc=1; declare -n other=rc; pytest; other=0; exit $rc
 pytest || true
 pytest || :
 pytest || echo failed
