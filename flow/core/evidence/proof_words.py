@@ -50,6 +50,7 @@ _MOST_VARIANTS = 400
 """Variants of all commands of a goal and the scripts that they call, at most."""
 _ASSIGNED = re.compile(r"(?<![\w$])([A-Za-z_]\w*)=[\"']?([\w./+@%*?-]{1,400})(?=[\"'\s;&|)]|$)")
 _DEFAULT = re.compile(r"\$\{([A-Za-z_]\w*):?[-=]([\w./+@%*?-]{1,400})\}")
+_VARIABLE = re.compile(r"[A-Za-z_]\w*=")
 _LOOP = re.compile(r"\bfor\s+([A-Za-z_]\w*)\s+in\s([^;\n]*)")
 _ARRAY = re.compile(r"(?<![\w$])([A-Za-z_]\w*)=\(([^()]*)\)")
 _USED = re.compile(
@@ -321,10 +322,14 @@ class _ProofFinder:
 
     def _candidates(self, word: str, folder: str) -> Iterator[str]:
         """The paths that a word may mean: ``tests/a.py::test_b``, ``--config=x``, ``a.py:12``."""
-        if word.startswith("-"):
+        if word.startswith("-") or _VARIABLE.match(word):
             _, sign, word = word.partition("=")
             if not sign:
                 return
+        if " " in word:  # make RUNNER='sh tools/run'
+            for part in word.split():
+                yield from self._candidates(part, folder)
+            return
         if word.startswith("@"):  # pytest's file of arguments, node's package
             word = word[1:]
             path = self._place(folder, word)

@@ -216,6 +216,8 @@ def covers(command: str, path: str, cwd: str = "") -> bool:
         ("pytest $(< tools/gen.py)", "tools/gen.py"),
         ("pytest @tools/gen.py", "tools/gen.py"),
         ("NODE_OPTIONS='--no-warnings --require=./tools/gen.py' node --test", "tools/gen.py"),
+        ("make test RUNNER=tools/gen.py", "tools/gen.py"),
+        ("make test RUNNER='python3 tools/gen.py -q'", "tools/gen.py"),
         ("pytest -p tools.gen", "tools/gen.py"),
         ("pytest -ptools.gen tests/test_x.py", "tools/gen.py"),
         ("docker compose run --rm -T app pytest", "tests/test_x.py"),
