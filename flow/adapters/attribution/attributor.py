@@ -36,9 +36,10 @@ if TYPE_CHECKING:
     from flow.core.attribution.reading import Summary
     from flow.core.attribution.rules import Rule
 
-REVISION = 19
+REVISION = 20
 """To be raised when a command's classing changes without a change of Flow's version."""
 RULES_LIMIT = 1 << 18
+_NAMES_FILES = (".xml", ".json", ">", "tee")
 BUILDERS = ("make", "gmake", "npm", "pnpm", "yarn", "bun", "sh", "bash", "dash", "zsh", "ksh")
 """Programs whose files say what they start."""
 
@@ -72,7 +73,7 @@ class Attributor:
 
     def stamps(self, check: Check) -> dict[str, Stamp | None]:
         """The reports that a command may write, as they are before it runs."""
-        if not self.rules() and ".xml" not in check.command and ".json" not in check.command:
+        if not self.rules() and not any(sign in check.command for sign in _NAMES_FILES):
             return {}
 
         reading = self.reading(check.command)
@@ -144,7 +145,7 @@ class Attributor:
         printed = _output_report(data) if whole else None
         if printed is not None:
             reports.append(("output", printed))
-        lines = lines_of(data)
+        lines = lines_of(data) if data or reports else self._logged(before)
         failure = reported_failure(reading, all_reports(reading, lines, reports))
         if failure is not None:
             return failure
@@ -207,6 +208,19 @@ class Attributor:
             if summary is not None:
                 summaries.append((rel, summary))
         return summaries
+
+    def _logged(self, before: Mapping[str, Stamp | None]) -> list[str]:
+        """The end of the files that got the output of a run that printed nothing."""
+        from flow.core.attribution.attribute import lines_of
+
+        lines: list[str] = []
+        for rel, known in before.items():
+            if file_stamp(os.path.join(self._top, rel)) != known:
+                try:
+                    lines += lines_of(files.read_end(self._top, rel, limit=WINDOW))
+                except FlowError:  # a link, a folder: no report
+                    continue
+        return lines
 
     def _remembered(self, command: str) -> CommandReading:
         key = f"command {REVISION}\n{command}".encode("utf-8", "surrogatepass")

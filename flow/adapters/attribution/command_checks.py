@@ -6,7 +6,9 @@ that take Flow's own files in and pipes that cannot pass are warnings.
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 
 from flow.adapters.attribution.shell_syntax import MOST_BYTES, parse_shell, syntax_tree
 from flow.adapters.contracts.text import dotted_path
@@ -15,12 +17,13 @@ from flow.adapters.verification.runner import FALLBACK_BASH
 from flow.adapters.verification.supervisor import cannot_be_malformed
 from flow.core.attribution.pipes import PipePart, cannot_pass
 from flow.core.attribution.whole_tree import takes_all_in
+from flow.core.masked_exit.shell import base_name
 from flow.core.text.display import visible
 from flow.errors import Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from flow.adapters.attribution.attributor import Attributor
     from flow.core.goal.model import Goal
@@ -72,18 +75,28 @@ def command_warnings(goal: Goal, attributor: Attributor) -> list[str]:
                 f"{criterion.id}: masked: {visible(reading.masked_exit)}, so it can never pass"
             )
         elif reading.lists:
-            message = f"`{visible(reading.lists)}` starts no test, so it can never pass"
+            message = f"`{visible(reading.lists)}` checks nothing, so it can never pass"
             warnings.append(f"{criterion.id}: vacuous: {message}")
         elif reading.guarded:
             message = (
                 f"it can end with 0 without `{reading.guarded}`, and passes only where that ran"
             )
             warnings.append(f"{criterion.id}: guarded: {message}")
+        elif any(map(_runs_if_fed, reading.commands)):
+            message = "`xargs -r` ends with 0 and starts nothing where its input is empty"
+            warnings.append(f"{criterion.id}: guarded: {message}")
         remedy = next(filter(None, map(takes_all_in, reading.commands)), "")
         if remedy:
             message = f"it sees Flow's own files, too, and fails for them: {remedy}"
             warnings.append(f"{criterion.id}: whole tree: {message}")
     return [*warnings, *pipe_warnings(goal)]
+
+
+def _runs_if_fed(words: Sequence[str]) -> bool:
+    """Whether it is an ``xargs`` that starts nothing without input."""
+    options = itertools.takewhile(lambda word: word.startswith("-"), words[1:])
+    sign = re.compile(r"-0?r0?t?|--no-run-if-empty")
+    return base_name(words[0]) == "xargs" and any(map(sign.fullmatch, options))
 
 
 def pipe_warnings(goal: Goal) -> list[str]:

@@ -11,7 +11,7 @@ import re
 
 from flow.core.attribution.echoed import echoed_runner
 from flow.core.attribution.idle_builds import idle_gradle, idle_make
-from flow.core.attribution.idle_checkers import checkers, idle_checker
+from flow.core.attribution.idle_checkers import asks_only, checkers, idle_checker
 from flow.core.attribution.reading import WINDOW, Attribution, CommandReading, Summary
 from flow.core.attribution.rules import Rule, applies, says_nothing_ran
 from flow.core.attribution.runners import ONE_REPORT, READERS
@@ -50,10 +50,10 @@ def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> Command
         exit_analysis.masked_exit,
         _single_runner(node, programs),
         tuple(words for words in known if words),
-        _named_files(known),
+        tuple(dict.fromkeys((*_named_files(known), *_written_files(node))))[:MOST_FILES],
         tuple(filter(None, kinds)),
         exit_analysis.certain,
-        _without_tests(runners),
+        _without_tests(runners) or asks_only([words for words in known if words]),
         exit_analysis.second_try,
         exit_analysis.inverted,
         _piped_programs(node),
@@ -116,6 +116,20 @@ def _named_files(programs: Sequence[Sequence[str]]) -> tuple[str, ...]:
             if name.endswith((".xml", ".json")) and "\0" not in name and len(name) < 500:
                 names[name] = None
     return tuple(names)[:MOST_FILES]
+
+
+def _written_files(node: ShellNode) -> list[str]:
+    """The files that receive output of the command's programs."""
+    names: list[str] = []
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        names += part.writes
+        words = plain_words(part.words) if part.kind == "command" else ()
+        if words and base_name(words[0] or "") == "tee":
+            names += [word for word in words[1:] if word is not None and word[:1] != "-"]
+        waiting.extend(part.parts)
+    return [name for name in names if "\0" not in name and 0 < len(name) < 500]
 
 
 def _single_runner(node: ShellNode, programs: Sequence[tuple[str | None, ...]]) -> str:
@@ -252,7 +266,7 @@ def vacuous(
     if ruled is not None:
         return ruled
     if reading.lists:
-        why = f"{reading.lists} starts no test"
+        why = f"{reading.lists} checks nothing"
         return Attribution("vacuous", why, reading.lists.split()[0], 0, None, "command")
     by_source = all_reports(reading, lines, reports)
     for kind in reading.certain:

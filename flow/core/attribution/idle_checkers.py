@@ -120,6 +120,36 @@ _WORDS = {
     "ruff": ("check", "format"), "dart": ("analyze",), "terraform": ("fmt",), "phpstan": ("analyse", "analyze"),
 }  # fmt: skip
 """For checkers with several subcommands, those that check; such a word is no path."""
+_GREPS = ("grep", "egrep", "fgrep")
+_GREP_PATTERNS = ("-e", "-f", "--regexp", "--file")
+_GREP_VALUES = (
+    *_GREP_PATTERNS,
+    "-m",
+    "-A",
+    "-B",
+    "-C",
+    "-d",
+    "-D",
+    "--include",
+    "--exclude",
+    "--exclude-dir",
+)
+_ASKS = ("--version", "--help", "-V", "-h")
+_ASKS_OF = {
+    "ruff": ("--show-files", "--show-settings"), "mypy": (), "pyright": (),
+    "eslint": ("-v", "--print-config", "--env-info", "--init", "--inspect-config"),
+    "prettier": ("-v", "--support-info", "--find-config-path", "--file-info"),
+    "tsc": ("-v", "--showConfig", "--init", "--all", "--listFilesOnly"), "vue-tsc": ("-v",),
+    "stylelint": ("-v", "--print-config"), "biome": (), "ty": (), "lint-imports": (),
+    "pylint": ("--list-msgs", "--generate-rcfile", "--generate-toml-config"),
+    "isort": ("--show-settings", "--show-files", "--version-number"), "codespell": (),
+    "shellcheck": ("--list-optional",), "hadolint": (), "markdownlint": (), "golangci-lint": (),
+    "markdownlint-cli2": (), "actionlint": ("-version",), "clang-tidy": ("--list-checks",),
+    "cppcheck": ("--doc", "--errorlist"), "sqlfluff": ("rules", "dialects"), "typos": ("--files",),
+    "pre-commit": (), "psalm": (), "djlint": (),
+}  # fmt: skip
+"""Words by which a checker only tells of itself or of its files (each one's help, November 2026).
+"""
 _ASIDE = CANNOT_FAIL | FILTERS | {"cd"}
 _TAKE_MODULES = ("pylint", "staticcheck", "revive")
 """Checkers that take the names of modules or packages for paths."""
@@ -156,6 +186,12 @@ def checkers(commands: Sequence[Sequence[str]]) -> tuple[SearchedFolders, ...]:
         if base_name(words[0]) in _ASIDE:
             continue
         program, given = checker_of(words)
+        if program in _GREPS:
+            found = _searched_by_grep(folder, given)
+            if found is None:
+                return ()
+            searched.append(found)
+            continue
         if not program:
             return ()
         paths = tuple(_without_glob(word) for word in given if not word.startswith("-")) or (".",)
@@ -174,6 +210,34 @@ def checkers(commands: Sequence[Sequence[str]]) -> tuple[SearchedFolders, ...]:
             )
         )
     return tuple(searched)
+
+
+def _searched_by_grep(folder: str, given: Sequence[str]) -> SearchedFolders | None:
+    """The places that ``grep`` searches; None if it may read its input or a computed place.
+
+    With ``!`` in front it passes where it finds nothing, also if there is nothing to search.
+    """
+    plain, named, option = [], False, ""
+    for word in given:
+        if option in _GREP_VALUES:
+            named = named or option in _GREP_PATTERNS
+            option = ""
+        elif word.startswith("-") and len(word) > 1:
+            option = word
+            named = named or word.startswith(("-e", "-f", "--regexp=", "--file="))
+        else:
+            plain.append(word)
+            option = ""
+    paths = plain if named else plain[1:]
+    if not paths or "-" in paths:
+        return None
+    names = option_values(given, "", "--include")
+    return SearchedFolders(
+        "grep",
+        tuple(posixpath.normpath(posixpath.join(folder, _without_glob(path))) for path in paths),
+        names or ("*",),
+        patterns=tuple(posixpath.join(folder, path) for path in paths if _names_files(path)),
+    )
 
 
 def _further_names(words: Sequence[str]) -> tuple[str, ...]:
@@ -196,17 +260,42 @@ def _without_glob(word: str) -> str:
     return plain if plain == word else plain.rpartition("/")[0] or "."
 
 
-def checker_of(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """The checker that a command starts, and the words after it; empty if it starts none."""
+def _behind_launcher(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """The program that a command starts, perhaps by a launcher, and the words after it."""
     name, rest = base_name(words[0]), tuple(words[1:])
     if name.startswith("python") and rest[:1] == ("-m",) and len(rest) > 1:
-        name, rest = rest[1], rest[2:]
-    elif name in LAUNCHERS and name not in CHECKED_FILES:
+        return rest[1], rest[2:]
+    if name in LAUNCHERS and name not in CHECKED_FILES:
         needed = LAUNCHERS[name]
         behind = (
             rest[1:] if needed and rest[:1] and rest[0] in needed else rest if not needed else ()
         )
-        return checker_of(behind) if behind and not behind[0].startswith("-") else ("", ())
+        return _behind_launcher(behind) if behind and not behind[0].startswith("-") else ("", ())
+    return name, rest
+
+
+def asks_only(commands: Sequence[Sequence[str]]) -> str:
+    """The checker with the word by which it only tells of itself, if a command does no more."""
+    asked = ""
+    for words in commands:
+        if base_name(words[0]) in _ASIDE:
+            continue
+        name, rest = _behind_launcher(words)
+        own = (*_ASKS, *_ASKS_OF.get(name, ())) if name in CHECKED_FILES or name in _ASKS_OF else ()
+        word = next((word for word in rest if word in own), "")
+        if not word and name == "ruff" and rest[:1] and rest[0] not in _WORDS["ruff"]:
+            word = rest[0]
+        if not word:
+            return ""
+        asked = asked or f"{name} {word}"
+    return asked
+
+
+def checker_of(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """The checker that a command starts, and the words after it; empty if it starts none."""
+    name, rest = _behind_launcher(words)
+    if name in _GREPS:
+        return name, rest
     if name not in CHECKED_FILES:
         return "", ()
     if name in _WORDS:

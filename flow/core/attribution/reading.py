@@ -29,13 +29,13 @@ class CommandReading(NamedTuple):
     commands: tuple[tuple[str, ...], ...] = ()
     """The words of every program in it, up to the first word that the shell computes."""
     files: tuple[str, ...] = ()
-    """Words that may name a report: they end in ``.xml`` or ``.json``."""
+    """Files that may be a report: they end in ``.xml`` or ``.json``, or get a program's output."""
     runners: tuple[str, ...] = ()
     """Runners whose report a pass must show, by the names of their report forms."""
     certain: tuple[str, ...] = ()
     """Those of the runners that every exit 0 has started."""
     lists: str = ""
-    """The option with which a runner lists tests and runs none; empty if there is none."""
+    """The option with which a runner or checker checks nothing; empty if there is none."""
     second_try: bool = False
     """It starts a runner again after a failure."""
     inverted: bool = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.core.masked_exit.runner_tables import SAME
-from flow.core.masked_exit.runner_words import tests_by_name
+from flow.core.masked_exit.runner_words import operands, tests_by_name
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,6 +32,14 @@ _OPTIONS = {
 """Options with which a runner ends as after a run, and may report passed tests, without running
 any; the long ones may be shortened, and spelled with other hyphens and capitals.
 """
+_SUBCOMMANDS = {
+    "tox": (
+        "list", "l", "config", "c", "depends", "de", "devenv", "d", "quickstart", "q", "schema",
+        "man",
+    ),
+    "codecept": ("dry-run",),
+}  # fmt: skip
+"""Their first words of the same kind."""
 _GRADLE_VALUES = {"--tests", "-p", "--project-dir", "-b", "-c", "-I", "--init-script", "-g"}
 """Options of gradle that take the next word."""
 _OF_ALL = ("--help", "--version")
@@ -60,6 +68,9 @@ def option_without_tests(runner: Runner) -> str:
     more = _OF_RUNNERS if runner.form else ()
     options = (*_OPTIONS.get(runner.form, ()), *_OPTIONS.get(first, ()), *more)
     options += _OF_ALL
+    word = next(operands(runner.words[1:]), ("", ""))[0]
+    if word in _SUBCOMMANDS.get(first, ()):
+        return word
     words = [word or "" for word in runner.words[1:]]
     end = words.index("--") if "--" in words else len(words)
     for word in words[:end]:

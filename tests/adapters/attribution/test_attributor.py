@@ -109,6 +109,25 @@ def test_pytest_junit_file_speaks_where_the_output_is_thrown_away(tmp_path: Path
     }  # fmt: skip
 
 
+def test_a_log_speaks_where_the_output_goes_to_a_file(tmp_path: Path) -> None:
+    (tmp_path / "test_skip.py").write_text(SKIP)
+    (tmp_path / "test_pass.py").write_text(PASS)
+    (tmp_path / "old").write_text("1 passed in 0.01s\n")
+    quiet = f"{PY} pytest -q -p no:cacheprovider"
+    results = run(
+        tmp_path,
+        f"{quiet} test_pass.py > log || {{ cat log; exit 1; }}",
+        f"{quiet} test_skip.py &> log || {{ cat log; exit 1; }}",
+        f"{quiet} test_pass.py 2>&1 | tee log > /dev/null",
+        f"{quiet} test_pass.py > /dev/null || {{ cat old; exit 1; }}",
+        f"{quiet} test_pass.py > {tmp_path.parent}/log",
+    )
+    assert [said(result)[0] for result in results] == [
+        "passed", "inconclusive", "passed", "inconclusive", "inconclusive"
+    ]  # fmt: skip
+    assert "every test was skipped" in results[1].reason
+
+
 NODE_TEST = "const test = require('node:test');\n"
 ADDS = NODE_TEST + "test('adds', () => {});\n"
 
@@ -317,6 +336,11 @@ def test_a_checker_whose_files_are_gone(tmp_path: Path) -> None:
         ("bin/ruff check --select E empty", "inconclusive"),
         ("bin/ruff check empty/mod_*.py", "inconclusive"),
         ("bin/rubocop --format progress", "inconclusive"),
+        ("! grep -q x lib/a.go", "passed"),
+        ("! grep -rq x lib nowhere", "passed"),
+        ("! grep -q x lib/b.go", "inconclusive"),
+        ("! grep -rq x empty/.venv/deep nowhere/*.go", "inconclusive"),
+        ("! grep -rq x --include='*.rs' lib", "inconclusive"),
     ],
 )
 def test_words_of_a_checker_that_are_no_folders(tmp_path: Path, command: str, outcome: str) -> None:

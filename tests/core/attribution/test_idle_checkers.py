@@ -74,7 +74,40 @@ SEARCHED = (
     ("git ls-files '*.py' | xargs flake8", []),
     ("flake8 $(git ls-files)", []),
     ("echo flake8", []),
+    ("! grep -rn print src lib", [("grep", ("src", "lib"))]),
+    ("cd web && ! grep -q -e x --include='*.ts' -m 1 src/*.ts", [("grep", ("web/src",))]),
+    ("! grep -f patterns src; ! egrep x a", [("grep", ("src",)), ("grep", ("a",))]),
+    ("! grep -rn print", []),
+    ("! grep -q x -", []),
+    ("cat a | grep x", []),
+    ("! grep -q x $FILES", []),
+    ("test -f a && ! grep -q x b", []),
 )
+
+
+@pytest.mark.parametrize(
+    ("command", "asked"),
+    [
+        ("mypy --version", "mypy --version"),
+        ("python3 -m flake8 --help && echo ok", "flake8 --help"),
+        ("npx eslint -v && npx tsc --version", "eslint -v"),
+        ("uv run ruff check --show-files", "ruff --show-files"),
+        ("ruff rule E501", "ruff rule"),
+        ("tsc -v", "tsc -v"),
+        ("mypy -v src", ""),
+        ("ruff --version && ruff check src", ""),
+        ("eslint --version; pytest", ""),
+        ("./cli --version", ""),
+        ("ruff check src", ""),
+    ],
+)
+def test_a_checker_that_only_tells_of_itself(command: str, asked: str) -> None:
+    reading = read_command(command, parse_shell)
+    assert reading.lists == asked
+    if asked:
+        found = vacuous(reading, ["1.2.3"], whole=True)
+        assert found is not None
+        assert found.why == f"{asked} checks nothing"
 
 
 @pytest.mark.parametrize(("command", "searched"), SEARCHED)
