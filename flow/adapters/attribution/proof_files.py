@@ -46,6 +46,10 @@ MOST_BYTES = 512 << 20
 """Most bytes that are hashed in all; further files are represented by size and time."""
 MOST_COUNTED = 200
 """Most files whose lines are counted."""
+_OF_THE_SYSTEM = (
+    "/bin/", "/dev/", "/etc/", "/lib", "/nix/", "/opt/", "/proc/", "/sbin/", "/sys/", "/usr/",
+    "/Library/", "/System/", "/private/etc/",
+)  # fmt: skip
 _SCRIPTS_LIMIT = 4 << 20
 _PRODUCT = 4_000_000
 """Old lines times new lines; a larger product counts all of them as replaced."""
@@ -208,6 +212,11 @@ class _Checkout:
         return self._below(normal) or self._below(
             os.path.realpath(os.path.dirname(normal)) + "/" + os.path.basename(normal)
         )
+
+    def is_file_outside(self, folder: str, path: str) -> bool:
+        """Whether a path that leads outside is a file there, and not the system's."""
+        full = os.path.realpath(os.path.join(self._top, folder, os.path.expanduser(path)))
+        return os.path.isfile(full) and not full.startswith(_OF_THE_SYSTEM)
 
     def real(self, path: str) -> str | None:
         """Target of a symlink below the top level; None if it is outside, or ``path`` itself."""

@@ -62,7 +62,7 @@ class Pinning:
             settings=context.settings.pins,
         )
         pinned = pinned._replace(linked=self._linked(goal, pinned))
-        return pinned._replace(proof_cut=proof.CUT) if watched.cut else pinned
+        return pinned._replace(proof_cut=watched.gap)
 
     def _linked(self, goal: Goal, pinned: Baseline) -> dict[str, str]:
         """Digests of the folders of ``evaluator.baseline_link``, by path.
@@ -109,7 +109,7 @@ class Pinning:
         watched = self._tree.named_by_commands(goal)
         if watched.patterns == baseline.proof_named:
             return baseline
-        return self._with_proof(baseline, goal, watched.patterns, proof.CUT if watched.cut else "")
+        return self._with_proof(baseline, goal, watched.patterns, watched.gap)
 
     def _with_proof(
         self, baseline: Baseline, goal: Goal, patterns: Sequence[str], cut: str

@@ -10,6 +10,7 @@ import posixpath
 import re
 
 from flow.core.boundary.globs import Globs, literal_pattern, path_bytes, why_not
+from flow.core.evidence.proof import CUT
 from flow.core.evidence.proof_tables import (
     ECOSYSTEMS,
     EXAMINERS,
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 MOST_PATTERNS = 3000
 """Patterns of one goal, at most; the rest is left out, with a warning."""
 
+OUTSIDE = "the commands name files outside the checkout, which are not watched"
+_MOST_NAMED = 5
+"""Files outside that are named, at most."""
 _LONGEST = 400
 _SUFFIX = re.compile(r"[^/.][^/]*\.[A-Za-z][A-Za-z0-9]{0,9}$")
 _STRANGE = re.compile(r"[\s\"'`$(){}<>|;&\x00]|://")
@@ -58,6 +62,8 @@ _USED = re.compile(
 )
 _SEARCHED = re.compile(r"\bPYTHONPATH=[\"']?([^\s\"';&|]{1,1000})")
 _PROGRAMS_IN = re.compile(r"(?<![\w$])PATH=[\"']?([^\s\"';&|]{1,1000})")
+_WRITTEN = re.compile(r"^--?\w*(?:out|xml|log|report|cov)", re.IGNORECASE)
+"""Options whose value is a file that the program writes."""
 _HERE = re.compile(r"^(?:\$PWD|\$\{PWD\}|\$\(pwd\))(?:/|$)")
 _OUTSIDE = ".."
 """The folder of commands that run outside the checkout."""
@@ -94,6 +100,9 @@ class Disk(Protocol):
     def inside(self, path: str) -> str | None:
         """An absolute path, relative to the top level; None if it is outside."""
 
+    def is_file_outside(self, folder: str, path: str) -> bool:
+        """Whether a path that leads outside is a file there, and not the system's."""
+
     def real(self, path: str) -> str | None:
         """The target of a symlink; None if it is outside the top level or the same path."""
 
@@ -102,8 +111,8 @@ class Watched(NamedTuple):
     """Patterns (as in a ``.gitignore``) of the files that commands depend on."""
 
     patterns: tuple[str, ...]
-    cut: bool = False
-    """Whether there were more than :data:`MOST_PATTERNS`."""
+    gap: str = ""
+    """Reason that some of these files are not watched; empty: all are."""
 
 
 def watched(
@@ -121,7 +130,10 @@ def watched(
         *itertools.islice(finder.replaced(), MOST_PATTERNS + 1),
     )
     patterns = tuple(dict.fromkeys(named))
-    return Watched(patterns[:MOST_PATTERNS], len(patterns) > MOST_PATTERNS)
+    gap = CUT if len(patterns) > MOST_PATTERNS else ""
+    if finder.outside and not gap:
+        gap = f"{OUTSIDE}: {', '.join(list(finder.outside)[:_MOST_NAMED])}"
+    return Watched(patterns[:MOST_PATTERNS], gap)
 
 
 class _ProofFinder:
@@ -138,6 +150,7 @@ class _ProofFinder:
         self._followed: set[tuple[str, str, int]] = set()
         self.patterns: list[str] = []
         self.settings: list[str] = []
+        self.outside: dict[str, None] = {}
         self.searched: dict[str, None] = {}
         """The folders in ``PYTHONPATH``, as the starts of patterns."""
 
@@ -318,7 +331,15 @@ class _ProofFinder:
                     files.append(path)
             if not examines:
                 self._tool(word, folder)
+                self._beyond(word, folder)
         return files, folders
+
+    def _beyond(self, word: str, folder: str) -> None:
+        """Note a word that names a file outside the checkout: it is read, and not watched."""
+        path = word.rpartition("=")[2]
+        leads_out = path.startswith(("/", "~/", "../")) and self._place(folder, path) is None
+        if leads_out and not _WRITTEN.search(word) and self._disk.is_file_outside(folder, path):
+            self.outside[path] = None
 
     def _candidates(self, word: str, folder: str) -> Iterator[str]:
         """The paths that a word may mean: ``tests/a.py::test_b``, ``--config=x``, ``a.py:12``."""

@@ -132,6 +132,21 @@ def test_what_a_command_names_is_told_where_it_changed(
     assert len(lines(after)) == 1
 
 
+def test_a_file_outside_is_said_to_be_out_of_sight(repo: GitRepo, tmp_path: Path) -> None:
+    script = tmp_path / "beyond.sh"
+    script.write_text("exit 0\n")
+    begin(repo, f"sh {script}")
+
+    done = evaluate(repo)
+
+    (unknown,) = done.json["proof"]["unknown"]
+    assert (
+        unknown == f"the commands name files outside the checkout, which are not watched: {script}"
+    )
+    assert unknown in done.json["warnings"]
+    assert unknown not in evaluate(repo).json["warnings"], "said once"
+
+
 def test_a_deleted_failing_test_is_never_silent(repo: GitRepo) -> None:
     begin(repo, "sh -c 'for t in tests/test_*.py; do PYTHONPATH=src python3 -B $t || exit 1; done'")
     assert evaluate(repo).status == 1

@@ -10,8 +10,8 @@ from flow.adapters.attribution.proof_files import _simple_commands
 from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.core.attribution.attribute import read_command
 from flow.core.boundary.globs import literal_name, literal_pattern
-from flow.core.evidence.proof import Patterns
-from flow.core.evidence.proof_words import MOST_PATTERNS, watched
+from flow.core.evidence.proof import CUT, Patterns
+from flow.core.evidence.proof_words import MOST_PATTERNS, OUTSIDE, watched
 
 TREE = {
     "Makefile", "run.sh", "ci/test.sh", "tests/test_x.py", "tests/sub/test_y.py", "src/app.py",
@@ -49,6 +49,9 @@ class Tree:
 
     def inside(self, path: str) -> str | None:
         return path.removeprefix("/top/") if path.startswith("/top/") else None
+
+    def is_file_outside(self, folder: str, path: str) -> bool:
+        return path in ("/tmp/check.sh", "~/check.sh", "../check.sh")
 
     def real(self, path: str) -> str | None:
         return "node_modules/jest/jest.js" if path == "node_modules/.bin/jest" else None
@@ -305,6 +308,23 @@ def test_a_command_does_not_name(command: str, path: str) -> None:
     assert not covers(command, path)
 
 
+@pytest.mark.parametrize(
+    ("command", "outside"),
+    [
+        ("bash /tmp/check.sh", "/tmp/check.sh"),
+        ("sqlite3 x.db < ~/check.sh", "~/check.sh"),
+        ("pytest --config-file=../check.sh", "../check.sh"),
+        ("bash /tmp/other.sh", ""),
+        ("grep -q x /tmp/check.sh", ""),
+        ("pytest --junitxml=/tmp/check.sh", ""),
+        ("sh /top/run.sh", ""),
+    ],
+)
+def test_a_file_outside_is_said_to_be_out_of_sight(command: str, outside: str) -> None:
+    found = watched([(command, "")], _simple_commands, Tree())  # type: ignore[arg-type]
+    assert found.gap == (f"{OUTSIDE}: {outside}" if outside else "")
+
+
 def test_a_folder_of_its_own_is_where_a_command_looks() -> None:
     assert covers("npm test", "web/src/b.test.ts", cwd="web")
     assert covers("npm test", "package.json", cwd="web")
@@ -314,7 +334,7 @@ def test_a_folder_of_its_own_is_where_a_command_looks() -> None:
 def test_patterns_are_bounded_and_that_is_said() -> None:
     commands = [(f"sh d{n}/e/f/x.sh", "") for n in range(2000)]
     found = watched(commands, _simple_commands, Tree())  # type: ignore[arg-type]
-    assert found.cut
+    assert found.gap == CUT
     assert len(found.patterns) == MOST_PATTERNS
 
 
