@@ -95,7 +95,7 @@ def started(words: Words) -> Runner:
     if words and words[0] is not None and " " in words[0]:  # env -S "pytest -q"
         words = (*words[0].split(), *words[1:])
     while words and words[0] in KEYWORDS:
-        words = words[1:]
+        words = plain_words(words[1:])
     own = _by_itself(words)
     if own.name or not words:
         return own

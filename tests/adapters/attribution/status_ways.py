@@ -10,6 +10,7 @@ passed. A line's end is written as "⏎".
 from __future__ import annotations
 
 LOST = r"""
+! while read line; do command pytest; done <<< x
 set -n; pytest
 set -e -o noexec; pytest
 bash -nc 'pytest'
