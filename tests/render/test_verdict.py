@@ -189,7 +189,7 @@ def test_files_outside_come_with_their_remedies() -> None:
         "3 files are outside its paths (src/**, tests/**):",
         "  ⊘ tools/regen.py   new      remove:   rm tools/regen.py",
         f"  ⊘ py project.toml  +3 -1    put back: {RESTORE}",
-        "  ⊘ odd.txt          changed  put it back as it was when the goal began",
+        "  ⊘ odd.txt          changed  take back what was changed in it",
         "",
         "next   remove what is new and put back the rest, then: flow goal evaluate",
         "or     flow goal amend --allow tools/regen.py --allow 'py project.toml' --allow odd.txt",

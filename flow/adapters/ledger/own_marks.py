@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from flow.adapters.user_state.written_files import OwnRecord, WrittenFile
     from flow.core.boundary.changes import Baseline, Changes, ContentState, PathChange
 
-    Foreign = Literal["", "unrecorded", "altered"]
+    Foreign = Literal["", "unrecorded", "altered", "edited"]
 
 
 def marked(
@@ -54,11 +54,13 @@ class _OwnNamedChange:
         change = self._change
         states = dict.fromkeys((change.worktree, change.index, change.head))
         marks = [
-            self._state(entry)
+            self._state(entry) if entry.mode == REGULAR else "altered"
             for entry in states
-            if entry is not None and entry != change.base and entry.mode == REGULAR
+            if entry is not None and entry != change.base and entry.mode in (REGULAR, "100755")
         ]
-        return "altered" if "altered" in marks else "unrecorded" if "unrecorded" in marks else ""
+        if "altered" in marks:
+            return "edited" if self._rows else "altered"
+        return "unrecorded" if "unrecorded" in marks else ""
 
     def _state(self, entry: ContentState) -> Foreign:
         same = self._record.rows(self._change.path, entry.digest)

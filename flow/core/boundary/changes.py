@@ -45,10 +45,10 @@ class PathChange(NamedTuple):
     index: ContentState | None  # type: ignore[assignment]  # the file format's word, not tuple.index
     worktree: ContentState | None
     real: str | None = None
-    foreign: Literal["", "unrecorded", "altered"] = ""
+    foreign: Literal["", "unrecorded", "altered", "edited"] = ""
     """For a name that Flow gives its files. ``altered``: some state differs from the base's and is
-    not Flow's; ``unrecorded``: that is unknown, for an intact journal that still holds the base's
-    content.
+    not Flow's; ``edited``: the same of a file that Flow wrote here, so it holds records, too;
+    ``unrecorded``: that is unknown, for an intact journal that still holds the base's content.
     """
     set_up: bool = False
     """True for Flow's set-up files: each state that is not the base's was written by Flow's set-up,

@@ -42,7 +42,7 @@ class Violation(NamedTuple):
     """Whether HEAD differs from the base there; the base branch may have brought it."""
     mend: Literal["remove", "restore", "undo"] = "undo"
     """The remedy: remove a new file, restore the base's, or undo by hand, as for a file that was
-    changed at activation already.
+    changed at activation already or holds what Flow wrote.
     """
     change: Literal["new", "changed", "deleted"] = "changed"
     """The difference from the goal's start."""
@@ -343,7 +343,7 @@ class PathRules(NamedTuple):
 
 
 def _violation(change: PathChange, why: str, baseline: Baseline, *, openable: bool) -> Violation:
-    was_there = change.base is not None or change.path in baseline.dirty
+    was_there = change.base or change.path in baseline.dirty or change.foreign == "edited"
     return Violation(
         change.path,
         f"{_where_seen(change)}; {why}",
@@ -363,6 +363,8 @@ def _how_to_mend(change: PathChange, baseline: Baseline) -> Literal["remove", "r
     )
     if change.path in baseline.dirty or change.folder or behind_link:
         return "undo"
+    if change.foreign == "edited":
+        return "undo"  # whoever removes or restores it loses what Flow recorded in it
     return "remove" if change.base is None else "restore"
 
 

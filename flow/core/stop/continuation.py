@@ -258,7 +258,10 @@ def _mend_line(file: OutsideFile) -> str:
     if file.do == "remove":
         return f"{path} is new: remove it{how}"
     if not how:
-        return f"{path}: put it back as it was when the goal began"
+        changed = file.change == "changed"
+        return (
+            f"{path}: {'take back what was changed in it' if changed else 'put it back as it was'}"
+        )
     return f"{path} was {file.change}: put it back{how}"
 
 

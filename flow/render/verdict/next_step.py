@@ -194,7 +194,10 @@ def remedy_words(file: Mapping[str, Any]) -> str:
     if not command and str(file.get("path")) in HOOK_FILES:
         return "decides about Flow's hook: take back what was changed in it"
     if not command:
-        return "put it back as it was when the goal began" if do == "put_back" else "remove it"
+        if do == "remove":
+            return "remove it"
+        changed = file.get("change") == "changed"
+        return "take back what was changed in it" if changed else "put it back as it was"
     what = "remove" if do == "remove" else "put back"
     what = f"{what}, and commit that:" if file.get("committed") else f"{what}:"
     return f"{what:<9} {show(command)}"  # at the end of its line, so that it can be copied

@@ -153,6 +153,30 @@ def test_what_flow_wrote_and_somebody_changed_is_a_change(
         assert outside(work) == []
 
 
+@pytest.mark.parametrize("way", ["edited", "committed", "executable"])
+@pytest.mark.parametrize("kind", NAMES)
+def test_nobody_is_told_to_remove_what_flow_wrote(work: GitRepo, kind: str, way: str) -> None:
+    path = by_flow(work, kind)
+    file, was = work.path / path, (work.path / path).read_bytes()
+    if way == "executable":
+        file.chmod(0o755)
+    else:
+        changed = was.replace(b"type: note", b"type: done").replace(
+            b"goal_id: greet", b"goal_id: x"
+        )
+        file.write_bytes(changed if changed != was else was + b" ")
+    if way == "committed":
+        work.git("add", path)
+        work.commit("theirs")
+    done = flow(work, "goal", "evaluate", "greet")
+    assert done.status == 3, done
+    row = next(line for line in done.stdout.splitlines() if path in line)
+    assert row.endswith("take back what was changed in it")
+    assert "rm " not in done.stdout
+    assert "git restore" not in done.stdout
+    assert "or     flow goal amend greet --allow" in done.stdout
+
+
 @pytest.mark.parametrize("kind", ["journal", "second part", "other journal"])
 @pytest.mark.parametrize("commit", [False, True])
 def test_a_person_s_text_below_the_front_matter_is_free(

@@ -300,7 +300,7 @@ def test_files_outside_its_paths() -> None:
     assert "  a\\n is new: remove it with rm $'a\\n'" in text
     assert "  it's was changed: put it back with git restore -s 4b7e09d2 'it'\\''s'" in text
     assert "  c was deleted: put it back with git restore -s 4b7e09d2 -SW c, then commit" in text
-    assert "  d: put it back as it was when the goal began" in text
+    assert "  d: take back what was changed in it" in text
     assert "Do that, then stop; Flow looks again." in text
     again = say(verdict(), violations=outside, equal=1)
     assert "why those files are still changed" in again
