@@ -184,7 +184,8 @@ def document(
 ) -> dict[str, Any]:
     """``proposal.json``. A live proposal of the same subject and result stays the live one.
 
-    If the live one's evidence is lost it is replaced: kept, it could never be confirmed.
+    If the live one's evidence is lost or outdated it is replaced: kept, it could never be
+    confirmed.
     """
     proposed = verdict.proposed_transition
     if proposed is None:
@@ -212,7 +213,8 @@ def document(
     same = ("goal_id", "run_id", "to", "verdict", "contract", "tree", "guards", "results")
     if live is None or not is_intact(live) or any(live[key] != fresh[key] for key in same):
         return fresh
-    return fresh if lost_grounds(live, counted) else dict(live)
+    unusable = lost_grounds(live, counted) or outdated(live, counted, subject.flow_version, at)
+    return fresh if unusable else dict(live)
 
 
 def live_proposal(records: Records, goal: Goal) -> Mapping[str, Any] | None:
