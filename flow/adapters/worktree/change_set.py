@@ -133,6 +133,7 @@ def _request(
         repo.top,
         Globs([pattern for pattern in patterns if why_not(pattern) is None], anchored=False),
         deciding,
+        Globs([pattern for pattern in denied if why_not(pattern) is None], anchored=False),
     )
 
 
@@ -192,7 +193,7 @@ def collect(
 ) -> WorktreeState:
     """The state to pin now. Raises :class:`GitError` if any part cannot be found out."""
     patterns, locked = Globs(denied, anchored=False), Globs(protected, anchored=False)
-    request = ScanRequest(patterns, {}, None, cache_dir, repo.top, locked, _NOTHING_MORE)
+    request = ScanRequest(patterns, {}, None, cache_dir, repo.top, locked, _NOTHING_MORE, patterns)
     scan = settled_scan(repo, base, repository.head_commit(repo), request)
     if scan.problems:
         raise in_file(repo.top).git(

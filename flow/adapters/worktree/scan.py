@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.git.repository import Repo
     from flow.adapters.worktree.look_ahead import LookAhead
+    from flow.adapters.worktree.submodule_commits import CommittedStates
     from flow.core.boundary.changes import Deciding
 
 _DEPTH = 8
@@ -106,6 +107,8 @@ class ScanRequest(NamedTuple):
     deciding: Deciding | None
     """Files to hash anew, with the protected and the changed ones; None: time stamps are believed.
     """
+    forbidden: Globs
+    """All denied patterns, those that came later included."""
 
     @property
     def watched(self) -> Globs:
@@ -113,6 +116,12 @@ class ScanRequest(NamedTuple):
         if not self.protected:
             return self.denied
         return Globs([g.text for g in (*self.denied.globs, *self.protected.globs)], anchored=False)
+
+    @property
+    def named(self) -> Globs:
+        """Patterns of the paths that count by their own names in a submodule's commits."""
+        texts = [g.text for g in (*self.forbidden.globs, *self.protected.globs)]
+        return Globs(texts, anchored=False)
 
     def chosen(self) -> Callable[[Collection[bytes]], set[bytes]] | None:
         """Function that selects the paths to hash anew, of those as in the base; None: none."""
@@ -214,8 +223,11 @@ class _RepositoryScan:
         request: ScanRequest,
         prefix: bytes = b"",
         depth: int = 0,
+        committed: Mapping[bytes, CommittedStates] | None = None,
     ) -> None:
         self._repo, self._request = repo, request
+        self._committed = committed or {}
+        """Of a submodule: the changes by its commits since the pinned base."""
         self._prefix, self._name, self._depth = prefix, text_of(prefix), depth
         self._problems = [f"{self._name}: {p}" if prefix else p for p in problems(repo)]
         self._cache = self._cache_file(base)
@@ -236,6 +248,7 @@ class _RepositoryScan:
     def _new_walk(self, ahead: LookAhead | None) -> Walk:
         entries = [(p, e) for more in (self._heads, self._staged) for p, e in more.items() if e]
         links = self._table.gitlinks() | {p for p, entry in entries if entry.mode == GITLINK}
+        self._gitlinks = links
         return Walk(
             self._repo.top,
             self._table,
@@ -270,7 +283,8 @@ class _RepositoryScan:
             walk.unsettled,
         )
         for path, submodule in walk.submodules.items():
-            scan = scan.joined(self._submodule(submodule, self._prefix + path + b"/"))
+            scan = scan.joined(self._submodule(submodule, path))
+        scan.problems.extend(self._incomparable())
         return scan
 
     def _ask_and_walk(self) -> None:
@@ -296,19 +310,66 @@ class _RepositoryScan:
             if ahead is not None:
                 ahead.close()
 
-    def _submodule(self, repo: Repo, prefix: bytes) -> Scan:
-        """A submodule's own changes against its HEAD; that HEAD itself is compared one level up."""
-        depth = self._depth + 1
+    def _submodule(self, repo: Repo, path: bytes) -> Scan:
+        """A submodule's own changes against its HEAD; that HEAD itself is compared one level up.
+
+        Files that a pattern names are compared with the commit in the base as well.
+        """
+        depth, prefix = self._depth + 1, self._prefix + path + b"/"
         too_deep = "submodules lie too deep in each other"
         problem: object = too_deep if depth > _DEPTH else repository.refusal(repo)
         if problem is None:
             try:
                 head = repository.head_commit(repo)
-                base = head or repository.EMPTY_TREES[40]
-                return _RepositoryScan(repo, base, head, self._request, prefix, depth).run()
+                base = head or repository.EMPTY_TREES[len(self._table.base)]
+                moved = self._committed_in(repo, path, head)
+                return _RepositoryScan(repo, base, head, self._request, prefix, depth, moved).run()
             except GitError as error:
                 problem = error
         return Scan([], [f"{text_of(prefix)}: {problem}"], {}, {}, [], [])
+
+    def _committed_in(
+        self, repo: Repo, path: bytes, head: str | None
+    ) -> dict[bytes, CommittedStates]:
+        """Changes by a submodule's commits since the one that the pinned base names."""
+        entry = self._table.entry(path)
+        gitlink = None if head is None else ContentState(GITLINK, head)
+        if (gitlink == entry and not self._moved(path)) or not self._request.named:
+            return {}
+        from flow.adapters.worktree.submodule_commits import commits_of, committed_states
+
+        also = commits_of((entry, gitlink))
+        prefix = self._prefix + path + b"/"
+        try:
+            return committed_states(repo, self._states(path), also, prefix, self._request.named)
+        except GitError as error:
+            raise _incomparable() from error
+
+    def _incomparable(self) -> Iterator[str]:
+        """The problems of moved submodules without a checkout, where a denied pattern leads."""
+        for path in sorted({*self._gitlinks, *self._committed}):
+            if self._moved(path) and path not in self._walk.submodules:
+                modes = [entry.mode for entry in self._states(path) if entry is not None]
+                if GITLINK in modes and self._request.forbidden.enters(self._prefix + path):
+                    yield f"{self._path(path)}/: {_incomparable()}"
+
+    def _moved(self, path: bytes) -> bool:
+        """Whether HEAD, the index or the pinned base has another entry than the submodule's HEAD.
+
+        At the top level: than the pinned base.
+        """
+        return path in self._heads or path in self._staged or path in self._committed
+
+    def _states(self, path: bytes) -> CommittedStates:
+        """A path's entries in the pinned base, in HEAD and in the index."""
+        from flow.adapters.worktree.submodule_commits import CommittedStates
+
+        own = self._table.entry(path)
+        head, index = self._heads.get(path, own), self._staged.get(path, own)
+        committed = self._committed.get(path)
+        if committed is None:
+            return CommittedStates(own, head, index)
+        return committed.with_own(own, index)
 
     def _path(self, path: bytes) -> str:
         return text_of(self._prefix + path)
@@ -331,7 +392,8 @@ class _RepositoryScan:
         self, others: Mapping[bytes, ContentState | None]
     ) -> Iterator[tuple[bytes, PathChange]]:
         walk, heads, staged = self._walk, self._heads, self._staged
-        more = {*heads, *staged, *others}.difference(walk.files)
+        committed = self._committed
+        more = {*heads, *staged, *others, *committed}.difference(walk.files)
         for path in sorted(chain(walk.files, more)):
             base = self._table.entry(path)
             head, index = heads.get(path, base), staged.get(path, base)
@@ -342,6 +404,8 @@ class _RepositoryScan:
                 worktree = hashed_entry(packed)
             else:
                 worktree = base or index or head if path in walk.untouched else base
+            if path in committed:
+                base, head, index = committed[path].with_own(base, index)
             if head == base and index == base and worktree == base:
                 continue
             yield (
@@ -406,6 +470,14 @@ class _RepositoryScan:
         places = f"{self._request.top}\0{self._repo.top}\0{base}"
         key = sha256(places.encode("utf-8", "surrogateescape")).hexdigest()
         return os.path.join(self._request.cache_dir, f"worktree-{key[:32]}")
+
+
+def _incomparable() -> GitError:
+    return GitError(
+        "denied and protected paths in this submodule cannot be compared, since the commits that "
+        "it moved between are not all here",
+        remedy="git submodule update --init; of a shallow one: git fetch --unshallow in it",
+    )
 
 
 def _save_cache(file: str, table: Table, walk: Walk, rules: Rules, *, compared: bool) -> None:

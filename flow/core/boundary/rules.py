@@ -280,7 +280,10 @@ def boundary_report(
             continue
         why = rules.why(change)
         if why is not None:
-            violations.append(_violation(change, why, baseline, openable=rules.opens(change)))
+            violation = _violation(change, why, baseline, openable=rules.opens(change))
+            if _is_below(change.path, snapshot.submodules):
+                violation = violation._replace(mend="undo")  # git's commands stop at a submodule
+            violations.append(violation)
         elif inside and not change.folder:
             allowed_ones.append(change.path)
     problems = snapshot.problems
@@ -366,6 +369,10 @@ def _how_to_mend(change: PathChange, baseline: Baseline) -> Literal["remove", "r
     if change.foreign == "edited":
         return "undo"  # whoever removes or restores it loses what Flow recorded in it
     return "remove" if change.base is None else "restore"
+
+
+def _is_below(path: str, folders: Sequence[str]) -> bool:
+    return any(path.startswith(f"{folder}/") for folder in folders)
 
 
 def _where_seen(change: PathChange) -> str:

@@ -167,6 +167,48 @@ def staged_submodule_only(box: GitBox) -> None:
     hide_submodule(box)
 
 
+def denied_in_submodule(box: GitBox) -> None:
+    """A denied file of the submodule, changed by a commit in it."""
+    in_submodule(write("prod.env"), commit)(box)
+
+
+def committed_around(box: GitBox) -> None:
+    """HEAD has a commit of the submodule that changed a denied file; nothing else has it."""
+    denied_in_submodule(box)
+    box.commit("moved on")
+    box.git("checkout", "-q", "HEAD~1", cwd=box.path("vendor/sub"))
+    box.git("add", "vendor/sub")
+
+
+def submodule_in_submodule(box: GitBox) -> None:
+    submodule(box)
+    inner = box.other_repo("inner-source", {"inner.py": "i = 1\n"})
+    place = box.path("vendor/sub")
+    box.git("submodule", "--quiet", "add", str(inner), "inner", cwd=place)
+    box.git("commit", "-qm", "a submodule", cwd=place)
+    box.commit("moved on")
+    box.git("branch", "-q", "-f", "main", "HEAD")
+
+
+def denied_deep_down(box: GitBox) -> None:
+    inner = box.path("vendor/sub/inner")
+    (inner / "prod.env").write_text("x\n")
+    box.commit("denied", cwd=inner)
+    box.commit("moved on", cwd=box.path("vendor/sub"))
+    box.commit("moved on")
+
+
+def committed_inner(box: GitBox) -> None:
+    """The nested repository is committed, and staged as a submodule."""
+    box.commit("denied", cwd=box.path("src/inner"))
+    box.git("add", "src/inner")
+
+
+def moved_without_checkout(box: GitBox) -> None:
+    box.git("submodule", "--quiet", "deinit", "-f", "--all")
+    box.git("update-index", "--cacheinfo", f"160000,{'1' * 40},vendor/sub")
+
+
 RUNNERS = "runners:\n  - {name: x, command: [x], nothing_ran: [nothing]}\n"
 
 
@@ -637,6 +679,62 @@ CASES = [
         inside={"vendor/sub"},
         before=submodule,
         allowed=("vendor/sub/**",),
+    ),
+    Case(
+        "submodule: a denied file, committed",
+        denied_in_submodule,
+        {"vendor/sub/prod.env"},
+        before=submodule,
+        allowed=("vendor/**",),
+    ),
+    Case(
+        "submodule: a denied file, committed and put back on disk",
+        do(denied_in_submodule, in_submodule(remove("prod.env"))),
+        {"vendor/sub/prod.env"},
+        before=submodule,
+        allowed=("vendor/**",),
+    ),
+    Case(
+        "submodule: a denied file, only in a commit around it",
+        committed_around,
+        {"vendor/sub/prod.env"},
+        before=submodule,
+        allowed=("vendor/**",),
+    ),
+    Case(
+        "submodule: a denied file in a new one",
+        do(nested("src/inner"), write("src/inner/prod.env"), committed_inner),
+        {"src/inner/prod.env"},
+    ),
+    Case(
+        "submodule: a denied file in a submodule of its own",
+        denied_deep_down,
+        {"vendor/sub/inner/prod.env"},
+        before=submodule_in_submodule,
+        allowed=("vendor/**",),
+    ),
+    Case(
+        "submodule: a denied pattern leads into one that is not checked out",
+        moved_without_checkout,
+        before=submodule,
+        allowed=("vendor/**",),
+        denied=("vendor/sub/secrets/**",),
+        inconclusive="denied and protected paths",
+    ),
+    Case(
+        "submodule: any denied pattern, and no such commit in what is checked out",
+        run("update-index", "--cacheinfo", f"160000,{'1' * 40},vendor/sub"),
+        before=submodule,
+        allowed=("vendor/**",),
+        inconclusive="denied and protected paths",
+    ),
+    Case(
+        "submodule: no such commit, and nothing is denied",
+        run("update-index", "--cacheinfo", f"160000,{'1' * 40},vendor/sub"),
+        inside={"vendor/sub"},
+        before=submodule,
+        allowed=("vendor/**",),
+        denied=(),
     ),
     Case(
         "submodule not checked out",
@@ -1223,6 +1321,15 @@ def test_a_submodule_is_there_or_not(box: GitBox) -> None:
     assert subject_tree(gone, baseline, own) == subject_tree(again, baseline, own)
     assert moved_paths(gone, again, baseline, own) == ()
     assert rewritten(gone, again, baseline, own) == ()
+
+
+def test_git_puts_no_file_of_a_submodule_back_from_above(box: GitBox) -> None:
+    submodule(box)
+    box.pin()
+    in_submodule(write("sub.py"))(box)
+    box.write("README.md")
+    mends = {violation.path: violation.mend for violation in box.report().violations}
+    assert mends == {"README.md": "restore", "vendor/sub/sub.py": "undo"}
 
 
 BEHIND: list[tuple[str, Step, str]] = [
