@@ -274,6 +274,7 @@ def _next_base(repo: Repo, old: Baseline, base: str | None) -> str:
             "merge the base branch first",
             code="nothing_to_rebase",
         )
+    _refuse_own_branch(repo, base)
     if not repository.is_ancestor(repo, old.base_commit, new):
         raise at_key("scope.base").git(
             f"the new base {new[:12]} does not follow the pinned one, {old.base_commit[:12]}",
@@ -281,6 +282,19 @@ def _next_base(repo: Repo, old: Baseline, base: str | None) -> str:
             code="no_base",
         )
     return new
+
+
+def _refuse_own_branch(repo: Repo, base: str | None) -> None:
+    """Refuse a base that is what is checked out: the goal's own commits would stop counting."""
+    name = default_base(repo)[0] if base is None else base
+    branch = f"refs/heads/{repository.current_branch(repo)}"
+    if name in ("HEAD", "@") or branch in (name, f"refs/{name}", f"refs/heads/{name}"):
+        known = "is the branch that is checked out" if base or name != "HEAD" else "is not known"
+        raise at_key("scope.base", base).wrong_state(
+            f"the base branch {known}, so the goal's own commits cannot be told from others'",
+            "name the branch that the goal started from in scope.base, then: flow trust record",
+            code="no_base",
+        )
 
 
 def _rules_with(

@@ -169,3 +169,16 @@ def test_moving_the_base_trusts_no_contract_that_a_person_has_not_seen(work: Git
     file.write_text(text)
     assert flow(work, "goal", "rebase", "greet", "--yes").status == 0
     assert flow(work, "trust", "check", "greet").status == 0
+
+
+@pytest.mark.parametrize("branch", ["main", "trunk"])
+def test_own_commits_are_nobody_elses(work: GitRepo, branch: str) -> None:
+    """On the base branch itself, or without one, a moved base would hide what the goal changed."""
+    work.git("branch", "-qM", branch)
+    assert create(work).status == 0
+    work.commit("own", **{"other.txt": "x\n"})
+    assert evaluate(work).status == 3
+    done = flow(work, "goal", "rebase", "greet", "--yes", "--json")
+    assert (done.status, done.json["error"]["code"]) == (2, "no_base"), done
+    assert "scope.base" in done.json["error"]["remedy"]
+    assert evaluate(work).json["path_violations"] == ["other.txt"]

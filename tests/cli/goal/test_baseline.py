@@ -702,11 +702,14 @@ def test_an_amended_command_has_no_baseline(repo: GitRepo, log: Path) -> None:
 
 
 def test_a_moved_base_has_none_either(repo: GitRepo) -> None:
+    start(repo)
+    repo.git("switch", "-q", "-c", "topic")
     goal(repo, GREEN)
     baseline(repo)
-    repo.git("switch", "-q", "-c", "side")
     repo.git("switch", "-q", "main")
     other = repo.commit("the base moves on")
+    repo.git("switch", "-q", "topic")
+    repo.git("merge", "-q", "main")
     assert flow(repo, "goal", "rebase", "greet", "--yes").status == 0
     assert other in goal_file(repo)
     assert "red_first" not in flow(repo, "goal", "status", "greet", "--json").json
