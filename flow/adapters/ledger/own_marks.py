@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from flow.adapters.fs import files
-from flow.adapters.user_state.written_files import FLOW_BEGAN, front_digest
+from flow.adapters.user_state.written_files import (
+    FLOW_BEGAN,
+    blob_names,
+    front_digest,
+    with_plain_ends,
+)
 from flow.core.boundary.changes import REGULAR, with_replaced
 from flow.core.boundary.rules import is_temporary, own_files
 from flow.core.layout import journal_base
@@ -63,11 +68,14 @@ class _OwnNamedChange:
         return "unrecorded" if "unrecorded" in marks else ""
 
     def _state(self, entry: ContentState) -> Foreign:
-        same = self._record.rows(self._change.path, entry.digest)
-        if any(entry.digest in row.blobs and self._holds(row) for row in same):
+        if self._known(entry.digest):
             return ""
         data = self._content(entry)
-        if data is None or not self._change.path.endswith(".md"):
+        if data is None:
+            return "altered"
+        if b"\r\n" in data and any(map(self._known, blob_names(with_plain_ends(data)))):
+            return ""
+        if not self._change.path.endswith(".md"):
             return "altered"
         front = self._front(data)
         if front is None:
@@ -78,8 +86,15 @@ class _OwnNamedChange:
             return "altered"
         from flow.adapters.journal.store import goes_on
 
-        continued = goes_on(self._base(), data, self._change.path)
+        base = self._base()
+        plain = None if base is None else with_plain_ends(base)
+        continued = goes_on(plain, with_plain_ends(data), self._change.path)
         return "unrecorded" if continued else "altered"
+
+    def _known(self, blob: str) -> bool:
+        """Whether Flow wrote this content."""
+        same = self._record.rows(self._change.path, blob)
+        return any(blob in row.blobs and self._holds(row) for row in same)
 
     def _begun_by_flow(self) -> bool:
         """Whether Flow made this journal here, whose later parts it makes, too."""

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from flow.adapters.fs import files
-from flow.adapters.user_state.written_files import ALGORITHMS, FLOW_BEGAN, blob_names
+from flow.adapters.user_state.written_files import (
+    ALGORITHMS,
+    FLOW_BEGAN,
+    blob_names,
+    with_plain_ends,
+)
 from flow.core.boundary.changes import REGULAR, with_replaced
 from flow.core.layout import SET_UP_FILES, SETTINGS_LOCAL, SETTINGS_PROJECT
 from flow.errors import FlowError, in_file
@@ -39,7 +44,7 @@ def marked_set_up(
     for place, change in enumerate(changes):
         if change.path not in SET_UP_FILES:
             continue
-        wrote = _written_by_set_up(change, baseline, record)
+        wrote = _written_by_set_up(repo, change, baseline, record)
         if wrote or (change.path in _SETTINGS and _tightens(repo, change, own_values)):
             set_up[place] = change._replace(set_up=True)
     return with_replaced(changes, set_up)
@@ -72,7 +77,9 @@ def _leads_to(record: OwnRecord, name: str, before: str | None, after: str) -> b
     return after in reached
 
 
-def _written_by_set_up(change: PathChange, baseline: Baseline, record: OwnRecord) -> bool:
+def _written_by_set_up(
+    repo: Repo, change: PathChange, baseline: Baseline, record: OwnRecord
+) -> bool:
     """Whether each state is the base's, the one at activation, or one that Flow made from these."""
     rows = record.rows(change.path)
     if not rows:
@@ -87,9 +94,23 @@ def _written_by_set_up(change: PathChange, baseline: Baseline, record: OwnRecord
             if reached.intersection(before) or (absent and not before):
                 reached.update(row.blobs[:both])
     return all(
-        entry is not None and entry.mode == REGULAR and entry.digest in reached
+        entry is not None
+        and entry.mode == REGULAR
+        and (
+            entry.digest in reached
+            or (entry == change.worktree and not reached.isdisjoint(_plain_names(repo, change)))
+        )
         for entry in _states(change)
     )
+
+
+def _plain_names(repo: Repo, change: PathChange) -> tuple[str, ...]:
+    """git's ids of a file on disk with the line ends that Flow writes."""
+    try:
+        data = files.read_optional(repo.top, change.path, limit=_LIMIT)
+    except FlowError:
+        return ()
+    return blob_names(with_plain_ends(data or b""))
 
 
 def _states(change: PathChange) -> list[ContentState | None]:

@@ -2,8 +2,9 @@
 
 It is in the user's state folder. Anyone can give a file such a name, so content counts: before Flow
 writes one, a line about its new content is added to a small file about that path. Of a journal only
-the front matter counts, since the text below is people's. All working trees of a repository share
-the record.
+the front matter counts, since the text below is people's. Line ends do not count: git turns them
+round at a checkout (``core.autocrlf``, ``eol``). All working trees of a repository share the
+record.
 """
 
 from __future__ import annotations
@@ -85,8 +86,9 @@ class OwnRecord:
 
     def set_up(self, rel: str, before: bytes | None, after: bytes) -> None:
         """Record that ``flow init`` is about to turn a file's content into ``after``."""
-        earlier = () if before is None else blob_names(before)
-        self._add(rel, WrittenFile("-", FLOW_BEGAN, (*blob_names(after), *earlier)))
+        old = () if before is None else (before, with_plain_ends(before))
+        names = [name for data in (with_plain_ends(after), *old) for name in blob_names(data)]
+        self._add(rel, WrittenFile("-", FLOW_BEGAN, tuple(dict.fromkeys(names))))
 
     def guard(self, name: str, before: str | None, after: str) -> None:
         """Record that ``flow init`` is about to turn the guard with one digest into another."""
@@ -149,9 +151,14 @@ class OwnRecord:
 def front_digest(front: bytes, before: str = NO_FRONT) -> str:
     """The digest of front matter, line by line: more lines can be added to a digest."""
     state = bytes.fromhex(before)
-    for line in front.splitlines(keepends=True):
+    for line in with_plain_ends(front).splitlines(keepends=True):
         state = sha256(state + line).digest()
     return state.hex()
+
+
+def with_plain_ends(data: bytes) -> bytes:
+    """``data`` with line ends as Flow writes them."""
+    return data.replace(b"\r\n", b"\n")
 
 
 def blob_names(data: bytes) -> tuple[str, ...]:

@@ -112,6 +112,21 @@ def test_what_flow_wrote_is_no_change(work: GitRepo, kind: str, commit: bool) ->
     assert outside(work) == []
 
 
+@pytest.mark.parametrize("kind", NAMES)
+def test_what_flow_wrote_may_be_checked_out_with_other_line_ends(work: GitRepo, kind: str) -> None:
+    work.git("config", "core.autocrlf", "true")
+    assert flow(work, "goal", "approve", "greet", "guards", "--note", "n", "--yes").status == 0
+    file = work.path / by_flow(work, kind)
+    work.git("add", "-A")
+    work.git("commit", "-qm", "all of it")
+    file.unlink()
+    work.git("checkout", "-q", "--", str(file))
+    assert b"\r\n" in file.read_bytes()
+    assert outside(work) == []
+    file.write_bytes(file.read_bytes().replace(b"e", b"E"))
+    assert evaluate(work).status != 0
+
+
 @pytest.mark.parametrize("kind", ["second part", "other journal", "report", "card"])
 def test_a_name_alone_is_a_change_and_inside_the_paths_an_allowed_one(
     work: GitRepo, kind: str

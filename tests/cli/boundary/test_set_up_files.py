@@ -56,6 +56,23 @@ def test_init_after_create_is_no_violation(repo: GitRepo, host: str | None, comm
     assert scene.confirm(repo).status == 0
 
 
+def test_line_ends_that_a_checkout_turns_round_do_not_count(repo: GitRepo) -> None:
+    scene.start(repo)
+    repo.git("config", "core.autocrlf", "true")
+    scene.create(repo)
+    scene.meet(repo)
+    init(repo)
+    repo.git("add", "-A")
+    repo.git("commit", "-qm", "set up")
+    file = repo.path / ".gitattributes"
+    file.unlink()
+    repo.git("checkout", "-q", "--", ".gitattributes")
+    assert b"\r\n" in file.read_bytes()
+    assert verdict(repo) == "achieved"
+    file.write_bytes(file.read_bytes() + b"*.x -diff\r\n")
+    assert outside(repo) == [".gitattributes"]
+
+
 def test_init_twice_and_one_step_after_the_other(repo: GitRepo) -> None:
     begin(repo)
     for more in ((), ("--host", "claude"), ("--host", "codex", "--enforcement", "block")):
