@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
 
 _LFS = b"version https://git-lfs.github.com/spec/v1\n"
+_ENCODINGS = ("utf-32", "utf-32-le", "utf-32-be", "utf-16", "utf-16-le", "utf-16-be")
 _COMPARED = 64 << 20
-"""Bytes up to which two contents are compared for line ends."""
+"""Bytes up to which two contents are compared for the conversions of a checkout."""
 
 
 def pin_baseline(
@@ -237,8 +238,8 @@ def rebase_baseline(
     Returns the new baseline and the files that only that side changed: they differ between the two
     bases, and are now as the new base has them. Files that were dirty at activation stay dirty if
     that side did not change them. Files of that side whose bytes differ from their blob only by
-    line ends, or by being the file that a Git LFS pointer names, count as they are now. Raises
-    :class:`StateError` if there is nothing to move to.
+    what git converts at a checkout, or by being the file that a Git LFS pointer names, count as
+    they are now. Raises :class:`StateError` if there is nothing to move to.
     """
     new = _next_base(repo, old, base)
     theirs = {change.path for change in changed_between(repo, str(old.base_commit), new)}
@@ -314,8 +315,20 @@ def _rules_with(
     return texts
 
 
+def _recoded(disk: bytes) -> Iterable[bytes]:
+    """A file in UTF-16 or UTF-32 as git stores it (``working-tree-encoding``)."""
+    for encoding in _ENCODINGS if b"\0" in disk else ():
+        try:
+            yield disk.decode(encoding).encode()
+        except UnicodeError:
+            continue
+
+
 def only_converted(repo: Repo, change: PathChange) -> bool:
-    """Whether a path differs on disk alone, and there only as a checkout would make it differ."""
+    """Whether a path differs on disk alone, and there only as a checkout would make it differ.
+
+    That is by line ends, ``$Id$``, UTF-16 and UTF-32, and as the file that a Git LFS pointer names.
+    """
     if change.head != change.base or change.index != change.base:
         return False
     base, worktree = change.base, change.worktree
@@ -327,8 +340,11 @@ def only_converted(repo: Repo, change: PathChange) -> bool:
     blob = repository.git(repo, "cat-file", "blob", base.digest)
     if disk is None or entry_digest(worktree) == entry_digest(base):
         return False
-    if disk.replace(b"\r\n", b"\n") == blob.replace(b"\r\n", b"\n"):
-        return True
+    stored = blob.replace(b"\r\n", b"\n")
+    for data in (disk, *_recoded(disk)):
+        plain = data.replace(b"\r\n", b"\n")
+        if stored in (plain, plain.replace(b"$Id: %b $" % base.digest.encode(), b"$Id$")):
+            return True
     if not blob.startswith(_LFS):
         return False
     return f"oid sha256:{hashlib.sha256(disk).hexdigest()}\n".encode() in blob

@@ -107,6 +107,39 @@ def test_a_fresh_clone_evaluates_with_the_contract_named(work: GitRepo, tmp_path
     assert evaluate(clone, "--trust-digest", digest).status == 3
 
 
+CONVERTED = {
+    "*.bat text eol=crlf": ("echo\n", b"echo\r\n"),
+    "*.id ident": ("# $Id$\n", None),
+    "*.le text working-tree-encoding=UTF-16LE": ("caf\u00e9\n", "caf\u00e9\n".encode("utf-16-le")),
+    "*.bom text working-tree-encoding=UTF-16": ("caf\u00e9\n", "caf\u00e9\n".encode("utf-16")),
+    "*.both text ident eol=crlf": ("$Id$\nx\n", None),
+}
+
+
+@pytest.mark.parametrize("attributes", CONVERTED)
+def test_a_fresh_clone_knows_what_git_converts_at_a_checkout(
+    work: GitRepo, tmp_path: Path, attributes: str
+) -> None:
+    text, disk = CONVERTED[attributes]
+    name = f"it{attributes.partition(' ')[0][1:]}"
+    work.write(".gitattributes", f"{attributes}\n")
+    (work.path / name).write_bytes(text.encode() if disk is None else disk)
+    work.commit("attributes")
+    create(work)
+    work.commit("the goal")
+    digest = flow(work, "trust", "check", "greet", "--json").json["digest"]
+    work.git("clone", "-q", str(work.path), str(tmp_path / "clone"))
+    clone = GitRepo(tmp_path / "clone")
+    shown = (clone.path / name).read_bytes()
+    assert shown != text.encode()
+    done = evaluate(clone, "--trust-digest", digest)
+    assert done.json["path_violations"] == [], done
+    (clone.path / name).write_bytes(
+        shown + "x\n".encode("utf-16-le" if b"\0" in shown else "utf-8")
+    )
+    assert evaluate(clone, "--trust-digest", digest).json["path_violations"] == [name]
+
+
 def test_trust_recorded_in_a_fresh_clone_makes_its_own_baseline(
     work: GitRepo, tmp_path: Path
 ) -> None:
