@@ -60,6 +60,10 @@ EMPTY_TREES = {
 """The empty tree's id by its length in hex digits: SHA-1 and SHA-256 repositories."""
 
 
+_OF_ONE_TREE = ("refs/bisect/", "refs/rewritten/", "refs/worktree/")
+"""References that each working tree has of its own."""
+
+
 def current_branch(repo: Repo) -> str | None:
     """The short name of the branch that is checked out; None on a detached HEAD or without git."""
     return None if repo.git_dir is None else _branch_at(repo, _head(repo))
@@ -106,7 +110,10 @@ def _ref_in_files(repo: Repo, name: str) -> str | None:
     for _ in range(5):
         if not _safe_ref(name):
             return commit_of(repo, name)
-        text = read_regular(f"{repo.common_dir}/{name}")
+        path = f"{repo.common_dir}/{name}"
+        if os.path.islink(path):  # to git another way to write a symbolic reference
+            break
+        text = read_regular(path)
         if text is None:
             return _packed(str(repo.common_dir), name)
         value = text.decode("utf-8", "surrogateescape").strip()
@@ -268,7 +275,9 @@ def _has_reftable(repo: Repo) -> bool:
 
 
 def _safe_ref(name: str) -> bool:
-    return name.startswith("refs/") and "\0" not in name and ".." not in name
+    """Whether a reference is a file that all working trees share, and no other one."""
+    shared = name.startswith("refs/") and not name.startswith(_OF_ONE_TREE)
+    return shared and "\0" not in name and ".." not in name
 
 
 def _packed(common_dir: str, name: str) -> str | None:

@@ -202,6 +202,31 @@ def test_head_as_a_symlink_and_symbolic_branches(box: GitBox) -> None:
     assert repository.head_commit(found(box.top)) == commit
 
 
+def test_a_reference_of_one_working_tree_is_read_where_it_is(box: GitBox) -> None:
+    """Another file of that name stands where the references of all working trees are."""
+    place = box.outer / "linked"
+    box.git("worktree", "add", "-q", "-b", "linked", str(place))
+    box.write("README.md", "newer\n")
+    newer = box.commit("newer")
+    box.git("update-ref", "refs/worktree/mine", newer, cwd=place)
+    other = box.path(".git/refs/worktree/mine")
+    other.parent.mkdir(parents=True, exist_ok=True)
+    other.write_text(box.git("rev-parse", "main") + "\n")
+    box.git("symbolic-ref", "refs/heads/linked", "refs/worktree/mine", cwd=place)
+    assert repository.head_commit(found(place)) == newer == box.git("rev-parse", "HEAD", cwd=place)
+
+
+def test_a_branch_as_a_symlink_is_what_git_takes_it_for(box: GitBox) -> None:
+    box.write("README.md", "newer\n")
+    newer = box.commit("newer")
+    box.git("branch", "-q", "newer")
+    box.git("update-ref", "refs/heads/refs/heads/newer", "main")
+    branch = box.path(".git/refs/heads/work")
+    branch.unlink()
+    branch.symlink_to("refs/heads/newer")
+    assert repository.head_commit(found(box.top)) == newer == box.git("rev-parse", "HEAD")
+
+
 def test_a_head_that_points_out_of_the_repository_reads_nothing(box: GitBox) -> None:
     (box.outer / "x").write_text("1" * 40 + "\n")
     (box.top / ".git/HEAD").write_text("ref: refs/../../../outer/x\n")
