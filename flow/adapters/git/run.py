@@ -28,6 +28,9 @@ OUTPUT_LIMIT = 256 << 20
 CHECKOUT_LIMIT = 600.0
 """Seconds for a call that writes a whole tree."""
 
+_MISSING = ("lazy fetch", "unable to read sha1 file", "failed to unpack tree object")
+"""Words of git on an object that is not there, as in a partial clone: Flow has it fetch none."""
+
 _NOWHERE = os.path.join(os.devnull, "none")
 _KEPT = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "DEVELOPER_DIR")
 _SET = {
@@ -213,6 +216,8 @@ def failed(what: str, result: tuple[int, bytes, bytes]) -> GitError:
         )
     elif "No space left on device" in text or "Out of diskspace" in text:
         remedy = "free some disk space, then run it again"
+    elif any(words in text for words in _MISSING):
+        remedy = f"fetch the objects that are missing: git fetch --refetch --no-filter; or {remedy}"
     return GitError(
         f"git {what} said: {text}" if not status else f"git {what} failed ({status}): {text}",
         remedy=remedy,

@@ -10,6 +10,7 @@ import pytest
 
 from flow.adapters.baseline import pinned as baseline_pinned
 from flow.adapters.baseline.restored import restore
+from flow.adapters.baseline.tree import make_checkout
 from flow.adapters.git import repository
 from flow.adapters.git.run import failed
 from flow.core.boundary.changes import Baseline
@@ -516,3 +517,22 @@ def test_git_on_a_full_disk_says_what_to_do(message: str, remedy: str) -> None:
     error = failed("checkout-index", (128, b"", message.encode()))
     assert message in error.fault.message
     assert remedy in (error.fault.remedy or "")
+
+
+@pytest.mark.parametrize(("objects", "base"), [("tree:0", "HEAD~1"), ("blob:none", "HEAD")])
+def test_a_partial_clone_without_an_object_says_how_to_fetch_it(
+    box: GitBox, objects: str, base: str
+) -> None:
+    """Flow lets git fetch nothing; the line that it names brings what was missing."""
+    box.git("config", "uploadpack.allowFilter", "true")
+    box.write("README.md", "newer\n")
+    box.commit("newer")
+    place = box.outer / "partial"
+    box.git("clone", "-q", f"--filter={objects}", "--no-checkout", f"file://{box.top}", str(place))
+    commit = box.git("rev-parse", base)
+    target = str(box.outer / "target")
+    with pytest.raises(GitError) as refused:
+        make_checkout(found(place), commit, target, seconds_left=lambda: 60.0)
+    line = (refused.value.fault.remedy or "").partition(": ")[2].partition(";")[0]
+    box.git(*line.split()[1:], cwd=place)
+    make_checkout(found(place), commit, target + "2", seconds_left=lambda: 60.0)
