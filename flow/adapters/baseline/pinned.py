@@ -144,8 +144,8 @@ def base_commit(repo: Repo, ref: str | None) -> str:
     repository.usable(repo)
     head = repository.head_commit(repo)
     if head is None:
-        config = repository.read_regular(os.path.join(repo.common_dir or "", "config")) or b""
-        return repository.EMPTY_TREES[64 if b"sha256" in config.lower() else 40]
+        algorithm = repository.git(repo, "rev-parse", "--show-object-format").strip()
+        return repository.EMPTY_TREES[64 if algorithm == b"sha256" else 40]
     name, other = (ref, _named_commit(repo, ref, head)) if ref is not None else default_base(repo)
     if other is None:
         raise at_key("scope.base", name).invalid(

@@ -16,6 +16,7 @@ import pytest
 from flow.adapters.fs import stamps
 from flow.adapters.fs.stamps import flush
 from flow.adapters.git import repository
+from flow.adapters.git.repository import EMPTY_TREES
 from flow.adapters.worktree import change_set as worktree_change_set
 from flow.adapters.worktree import contents as worktree_contents
 from flow.adapters.worktree import links as worktree_links
@@ -1019,13 +1020,17 @@ def test_sha256_repository(tmp_path: Path) -> None:
     assert [v.path for v in box.report().violations] == ["README.md"]
 
 
-def test_unborn_branch_is_held_against_the_empty_tree(tmp_path: Path, box: GitBox) -> None:
+@pytest.mark.parametrize("algorithm", ["sha1", "sha256"])
+def test_unborn_branch_is_held_against_the_empty_tree(
+    tmp_path: Path, box: GitBox, algorithm: str
+) -> None:
     place = tmp_path / "young"
     place.mkdir()
-    box.git("init", "-q", "-b", "main", cwd=place)
+    box.git("init", "-q", "-b", "main", f"--object-format={algorithm}", cwd=place)
+    box.git("remote", "add", "origin", "https://example.invalid/sha256-sums.git", cwd=place)
     box.top = place
     pinned = box.pin()
-    assert pinned.base_commit == "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+    assert pinned.base_commit == EMPTY_TREES[40 if algorithm == "sha1" else 64]
     box.write("src/a.py")
     box.write("b.py")
     assert [v.path for v in box.report().violations] == ["b.py"]
