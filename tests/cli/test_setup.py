@@ -238,6 +238,16 @@ def test_doctor_leaves_usual_settings_alone(ready: GitRepo) -> None:
     assert findings(ready, status=0) == []
 
 
+def test_doctor_names_a_working_tree_that_was_moved_by_hand(ready: GitRepo, tmp_path: Path) -> None:
+    ready.commit("all of it")
+    ready.git("worktree", "add", "-q", "-b", "other", str(tmp_path / "linked"))
+    moved = GitRepo(tmp_path / "moved")
+    os.rename(tmp_path / "linked", moved.path)
+    assert any("git's records do not name" in what for what in findings(moved))
+    moved.git("worktree", "repair")
+    assert "git's records" not in scene.flow(moved, "doctor", "--json").stdout
+
+
 def test_doctor_names_what_hides_changes(ready: GitRepo) -> None:
     ready.git("update-index", "--assume-unchanged", "src/greet.txt")
     assert any("assume-unchanged: src/greet.txt" in what for what in findings(ready))

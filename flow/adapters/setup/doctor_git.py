@@ -8,6 +8,7 @@ import re
 from flow.adapters.fs.stamps import flush
 from flow.adapters.git import repository as git_repository
 from flow.adapters.git.run import environment
+from flow.adapters.git.trees import shared_dir
 from flow.adapters.process.tool import run_tool
 from flow.adapters.worktree import guards as worktree_guards
 from flow.core.text.display import counted, names
@@ -81,6 +82,12 @@ def repository(report: DoctorReport, repo: Repo) -> None:
                 problem,
                 "until it is over, the path boundary is inconclusive",
                 "finish it or give it up",
+            )
+        if repo.git_dir != repo.common_dir and shared_dir(repo) is None:
+            report.found(
+                "git's records do not name this folder as a working tree: it was moved or copied",
+                "trust in the repository's goals and the record of their runs do not count here",
+                "in a folder that was moved: git worktree repair",
             )
         if git_repository.is_shallow(repo):
             report.found(
