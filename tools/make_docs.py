@@ -22,9 +22,7 @@ CARRIED = "Carried, not acted on."
 def generated(name: str) -> str:
     """The text of a generated block."""
     if name == "lifecycle diagram":
-        from flow.core.goal.lifecycle import mermaid
-
-        return f"```mermaid\n{mermaid()}```\n"
+        return f"```mermaid\n{lifecycle_diagram()}```\n"
     if name == "lifecycle table":
         return _lifecycle_table()
     if name == "command line":
@@ -50,6 +48,18 @@ def pages() -> list[Path]:
 
 def _read(page: Path) -> str:
     return page.read_text(encoding="utf-8")
+
+
+def lifecycle_diagram() -> str:
+    """The table of the lifecycle as a mermaid state diagram."""
+    from flow.core.goal.lifecycle import TABLE, TERMINAL
+
+    lines = ["stateDiagram-v2", "    [*] --> draft", "    [*] --> active"]
+    for source, targets in TABLE.items():
+        lines += [f"    {source} --> {target}" for target in targets]
+        if source in TERMINAL:
+            lines.append(f"    {source} --> [*]")
+    return "\n".join(lines) + "\n"
 
 
 def _lifecycle_table() -> str:

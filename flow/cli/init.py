@@ -133,7 +133,7 @@ def _request(args: argparse.Namespace, place: SetUpPlace, out: Output) -> InitRe
         request = request._replace(enforcement=level, asked=True)
     if git_hook and not request.git_hook:
         out.tell([render.PUSH_QUESTION])
-        request = request._replace(git_hook=out.ask_or_leave(">") in ("y", "yes"))
+        request = request._replace(git_hook=out.ask_or_leave() in ("y", "yes"))
     return request._replace(example=False)
 
 
@@ -143,7 +143,7 @@ def _chosen(
     """The value that a person chooses by its number or name; None for Enter."""
     out.tell([question, *choices])
     for _ in range(TRIES):
-        answer = out.ask_or_leave(">")
+        answer = out.ask_or_leave()
         if not answer:
             break
         for number, value in enumerate(values, 1):

@@ -108,9 +108,9 @@ class Output:
         """A person's answer as typed, less blanks around it; empty at the end of the input."""
         return self._typed_line(question).strip()
 
-    def ask_or_leave(self, question: str) -> str:
-        """As :meth:`ask`; raises :class:`PersonNeeded` at the end of the input (Ctrl-D)."""
-        answer = self._typed_line(question)
+    def ask_or_leave(self) -> str:
+        """As :meth:`ask`, at a ``>``; raises :class:`PersonNeeded` at the end of the input."""
+        answer = self._typed_line(">")
         if not answer:
             raise PersonNeeded("nothing was written", code="declined")
         return answer.strip().lower()

@@ -56,11 +56,11 @@ def _one_of(names: tuple[str, ...]) -> ValueKind:
     )
 
 
-def _whole_number(least: int, most: int, what: str = "a whole number") -> ValueKind:
+def _whole_number(most: int, what: str = "a whole number") -> ValueKind:
     def fits(value: Any) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+        return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most
 
-    return ValueKind(f"{what} from {least} to {most}", fits)
+    return ValueKind(f"{what} from 1 to {most}", fits)
 
 
 def _any_number(expected: str, least: float, most: float) -> ValueKind:
@@ -106,7 +106,7 @@ _COMMAND = ValueKind('a list of arguments, the program first: ["judge", "--json"
 _URL = ValueKind("an address that starts with https:// or http://", _is_url)
 _PATTERNS = ValueKind('a list of path patterns: ["*.key"]', _is_patterns)
 _FOLDER = ValueKind("a folder below the top level, relative, without '..' and '.git'", _is_folder)
-_BYTES = _whole_number(1, 1 << 30, "a whole number of bytes")
+_BYTES = _whole_number(1 << 30, "a whole number of bytes")
 _DOLLARS = _any_number("a number of US dollars from 0 to 10000", 0, 10_000)
 _SHARE = _any_number("a number from 0 to 1", 0, 1)
 
@@ -137,7 +137,7 @@ _TABLE = (
     Key(
         f"{GOALS}.failAfterStuckTurns",
         "fail_after_stuck_turns",
-        _whole_number(1, 1000),
+        _whole_number(1000),
         "In `evaluator-loop`: stops in a row with the same criteria passed, after which the goal "
         "counts as stuck.",
         "pinned",
@@ -166,7 +166,7 @@ _TABLE = (
         "true: an agent's shell, too, may say by `--trust-digest` which contract is meant.",
         "own",
     ),
-    Key(f"{GOALS}.jobs", "jobs", _whole_number(1, 256), "How many commands run at once.", "pinned"),
+    Key(f"{GOALS}.jobs", "jobs", _whole_number(256), "How many commands run at once.", "pinned"),
     Key(
         f"{GOALS}.commandTimeoutSeconds",
         "command_timeout_seconds",
@@ -228,7 +228,7 @@ _TABLE = (
     Key(
         f"{_J}.samples",
         "judge.samples",
-        _whole_number(1, 25),
+        _whole_number(25),
         "How often the judge of a goal is asked; the majority counts.",
         "own",
     ),

@@ -13,8 +13,15 @@ from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from typing import Any, Literal
 
+from flow.app.evaluation import evaluate as evaluation
 from flow.app.evaluation.closing_context import ClosingContext
-from flow.app.evaluation.values import EvaluationLimits, EvaluationTools, Listener, RecordedBaseline
+from flow.app.evaluation.values import (
+    EvaluationLimits,
+    EvaluationTools,
+    Listener,
+    RecordedBaseline,
+    Request,
+)
 from flow.app.ports import (
     Approval,
     Artifact,
@@ -29,6 +36,7 @@ from flow.app.ports import (
 )
 from flow.app.transitions.create import CreationTools, Outside, Parsed
 from flow.core.boundary.changes import Baseline, ContentState, Deciding, PathChange, Snapshot
+from flow.core.decision.verdict import Verdict
 from flow.core.evidence.model import Evidence, evidence_from_document
 from flow.core.goal.lifecycle import TERMINAL, check_move
 from flow.core.goal.loaded import LoadedGoal, Seen
@@ -68,6 +76,11 @@ def goal_document(
         "evaluator": {"type": kind},
         "lifecycle": {"status": status, "turns_evaluated": turns},
     }
+
+
+def evaluate(request: Request, tools: EvaluationTools) -> Verdict:
+    """The verdict of an evaluation."""
+    return evaluation.examine(request, tools).verdict
 
 
 class World:

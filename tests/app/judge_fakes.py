@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import JudgeCase, Request
 from flow.app.judging import goal as judging_goal
 from flow.app.judging.bundle import ContextSources
@@ -17,7 +16,7 @@ from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.decision.verdict import Verdict
 from flow.core.evidence.model import Evidence
 from flow.core.judging.common.question import Question
-from tests.app.fakes import NOW, Reading, World
+from tests.app.fakes import NOW, Reading, World, evaluate
 
 Reply = Mapping[str, Any] | NoAnswer | Callable[[Question], Mapping[str, Any]]
 

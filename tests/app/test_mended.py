@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import Request
 from flow.app.transitions import closing as transitions_closing
 from flow.errors import StaleProposal
-from tests.app.fakes import World, goal_document
+from tests.app.fakes import World, evaluate, goal_document
 
 
 def proposed() -> World:

@@ -8,14 +8,13 @@ import pytest
 
 from flow.app import goal_record, overview
 from flow.app.evaluation.current_files import CurrentFiles
-from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import Request
 from flow.core.evidence.freshness import Freshness
 from flow.core.goal.lifecycle import STATUSES, TERMINAL
 from flow.core.goal.model import Goal, goal_from_document
 from flow.core.stop.past import PastTurn
 from flow.errors import InputError, StateError
-from tests.app.fakes import BASE, NOW, Reading, World, changed, criterion, goal_document
+from tests.app.fakes import BASE, NOW, Reading, World, changed, criterion, evaluate, goal_document
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flow.core.goal.lifecycle import TABLE, mermaid
+from flow.core.goal.lifecycle import TABLE
 from tests.support import ROOT
 from tools import make_docs
 
@@ -30,7 +30,7 @@ def test_generated_blocks_are_current(page: Path) -> None:
 
 def test_the_diagram_is_in_the_docs() -> None:
     page = Path(ROOT, "docs", "lifecycle.md").read_text(encoding="utf-8")
-    assert mermaid() in page
+    assert make_docs.lifecycle_diagram() in page
 
 
 def test_a_changed_table_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,7 +68,7 @@ def _verdict(data: bytes) -> None:
     from flow.render.verdict.drawing import verdict
 
     document = formats.parse_json(data, file=FILE)
-    stored, _ = verdicts.checked(document, run_id="r1", file=FILE)
+    stored, _ = verdicts.checked(document, run_id="r1")
     verdict(stored, Screen(columns=80))
 
 

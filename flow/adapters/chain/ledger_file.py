@@ -61,18 +61,6 @@ def last(root: str, run_id: str, tail: tuple[int, LedgerEntry] | None = None) ->
     return next(filter(None, map(_entry, event_log.backwards(root, rel, b'"hash":'))), None)
 
 
-def find(
-    root: str, run_id: str, evidence_id: str, kind: str = chain_entries.EVIDENCE
-) -> LedgerEntry | None:
-    """The entry of this kind of a sidecar; None if it has none. Searched from the end."""
-    needle = chain_entries.canonical({"evidence_id": evidence_id})[1:-1]
-    for line in event_log.backwards(root, layout.ledger_file(run_id), needle):
-        entry = _entry(line)
-        if entry and (entry.kind, entry.evidence_id) == (kind, evidence_id):
-            return entry
-    return None
-
-
 def at(root: str, run_id: str, seq: int) -> LedgerEntry | None:
     """The newest entry with this number; None if there is none. Searched from the end."""
     needle = chain_entries.canonical({"seq": seq})[1:-1]

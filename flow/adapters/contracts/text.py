@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flow.core.text.display import clip
 from flow.errors import ContractError, Fault, in_file
 from flow.startup import re
 from flow.startup.typing import Any
@@ -25,21 +26,21 @@ def dotted_path(path: Path) -> str:
     return text
 
 
-def one_line(value: object, most: int = 80) -> str:
+def one_line(value: object) -> str:
     """A value on one line, escaped and cut, as a message holds it."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return repr(value if len(value) <= most else value[: most - 1] + "…")
+        return repr(clip(value, 80))
     if isinstance(value, list):
         return "a list"
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, int) and value.bit_length() > 128:
         return "a huge number"  # repr() refuses thousands of digits
-    return repr(value)[:most]
+    return repr(value)[:80]
 
 
 def refuse_encoding(data: bytes, *, file: str, what: str, limit: int) -> None:

@@ -38,18 +38,13 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Goal
 
 
-def evaluate(request: Request, tools: EvaluationTools) -> Verdict:
-    """Evaluate one goal; returns the verdict and never writes ``last-verdict.json``.
-
-    Raises :class:`InputError` for an unknown criterion, :class:`StateError` for a draft, closed or
-    meanwhile changed goal and for another branch, :class:`OutsideError` if disk, git or a lock
-    fails.
-    """
-    return examine(request, tools).verdict
-
-
 def examine(request: Request, tools: EvaluationTools) -> Evaluated:
-    """:func:`evaluate`, for a caller that wants to know what the verdict rests on."""
+    """Evaluate one goal; returns the verdict and what it rests on.
+
+    Never writes ``last-verdict.json``. Raises :class:`InputError` for an unknown criterion,
+    :class:`StateError` for a draft, closed or meanwhile changed goal and for another branch,
+    :class:`OutsideError` if disk, git or a lock fails.
+    """
     if not request.dry_run:
         tools.ledger.finish(request.goal_id)
     loaded = tools.records.goal(request.goal_id)

@@ -88,8 +88,8 @@ def _value(value: Any) -> float | None:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def flag(default: bool, *, stronger: bool) -> Rule:
-    """Rule for a boolean, of which ``stronger`` asks for more."""
+def flag(default: bool) -> Rule:
+    """Rule for a boolean that asks for more where it is true."""
 
     def rule(old: Any, new: Any) -> Said:
         before = default if old is None else old
@@ -100,7 +100,7 @@ def flag(default: bool, *, stronger: bool) -> Rule:
             yield "neutral", "the same, written out"
         else:
             word = "turned on" if after else "turned off"
-            yield ("strengthening" if after is stronger else "weakening"), word
+            yield ("strengthening" if after else "weakening"), word
 
     return rule
 
@@ -275,7 +275,7 @@ FIELDS: Mapping[str, Rule] = {
     f"{CRITERION}.id": held,
     f"{CRITERION}.text": held,
     f"{CRITERION}.verification_command": held,
-    f"{CRITERION}.must_pass": flag(True, stronger=True),
+    f"{CRITERION}.must_pass": flag(True),
     f"{CRITERION}.timeout_seconds": less_is_stronger(None),
     f"{CRITERION}.cwd": held,
     f"{CRITERION}.report": held,
@@ -295,10 +295,10 @@ FIELDS: Mapping[str, Rule] = {
     "constraints.allowed_paths": allowed,
     "constraints.denied_paths": closed,
     "constraints.protected_paths": closed,
-    "constraints.require_all_pass": flag(True, stronger=True),
-    "constraints.tdd_required": flag(False, stronger=True),
-    "constraints.no_calendar_estimates": flag(False, stronger=True),
-    "constraints.no_tier3_without_confirmation": flag(False, stronger=True),
+    "constraints.require_all_pass": flag(True),
+    "constraints.tdd_required": flag(False),
+    "constraints.no_calendar_estimates": flag(False),
+    "constraints.no_tier3_without_confirmation": flag(False),
     "evaluator.type": steps(("hybrid", "deterministic"), ("hybrid", "flow_verdict_judge")),
     "evaluator.judges": more_is_stronger(None),
     "evaluator.judge_model": held,

@@ -84,12 +84,12 @@ def matches_whole(pattern: str, text: str) -> bool:
     return True
 
 
-def read_rules(document: Any, file: str = FILE) -> tuple[tuple[Rule, ...], list[Fault]]:
+def read_rules(document: Any) -> tuple[tuple[Rule, ...], list[Fault]]:
     """The rules of a document, and all its faults."""
     faults: list[Fault] = []
 
     def fault(message: str, key: str, remedy: str, value: Any = None) -> None:
-        faults.append(in_file(file, key, value).fault(message, remedy))
+        faults.append(in_file(FILE, key, value).fault(message, remedy))
 
     runners = document.get("runners") if isinstance(document, dict) else None
     if not isinstance(runners, list) or not runners or set(document) != {"runners"}:

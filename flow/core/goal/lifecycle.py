@@ -116,13 +116,3 @@ class Lifecycle:
 def trigger_name(target: str) -> str:
     """The machine's trigger for a move to ``target``."""
     return f"become_{target}"
-
-
-def mermaid() -> str:
-    """The table as a mermaid state diagram, for the docs."""
-    lines = ["stateDiagram-v2", "    [*] --> draft", "    [*] --> active"]
-    for source, targets in TABLE.items():
-        lines += [f"    {source} --> {target}" for target in targets]
-        if source in TERMINAL:
-            lines.append(f"    {source} --> [*]")
-    return "\n".join(lines) + "\n"

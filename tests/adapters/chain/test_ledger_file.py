@@ -75,8 +75,8 @@ def test_each_sidecar_has_its_entry(root):
     assert [entry.output_sha256 is None for entry in made] == [False, True, False, True]
     assert ledger_file.last(root, RUN) == made[-1]
     assert scene.session(root).head(RUN) == str(made[-1].head)
-    assert ledger_file.find(root, RUN, "one") == made[0]
-    assert ledger_file.find(root, RUN, "other") is None
+    assert scene.session(root).entry(RUN, "one") == made[0]
+    assert scene.session(root).entry(RUN, "other") is None
     assert ledger_file.at(root, RUN, 2) == made[1]
     assert ledger_file.at(root, RUN, 9) is None
     assert findings(root) == []
@@ -178,7 +178,7 @@ def test_an_append_reads_the_end_only(root, monkeypatch):
 
 def unpublish(root, name):
     """As a kill between the entry and the sidecar's name leaves it."""
-    entry = ledger_file.find(root, RUN, name)
+    entry = scene.session(root).entry(RUN, name)
     sidecar = path(root, f"evidence/{name}.evidence.yaml")
     os.rename(
         sidecar,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import Listener, Request
 from flow.app.ports import CheckResult
 from flow.core.decision.decide import NoOpinion
-from tests.app.fakes import World, criterion, goal_document
+from tests.app.fakes import World, criterion, evaluate, goal_document
 
 
 class Ticking(Listener):

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from flow.app.evaluation.collecting import ONLY_FOR_JUDGES, CollectedEvidence, blame_reason, collect
-from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import (
     EvaluationLimits,
     EvaluationTools,
@@ -19,7 +18,7 @@ from flow.app.evaluation.values import (
 from flow.app.ports import Check, CheckResult, RawOutput
 from flow.core.decision.decide import NoOpinion
 from flow.core.evidence.model import EVALUATOR
-from tests.app.fakes import NOW, World, criterion, goal_document, sidecar
+from tests.app.fakes import NOW, World, criterion, evaluate, goal_document, sidecar
 
 
 class Told(Listener):

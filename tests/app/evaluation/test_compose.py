@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 
 from flow.app.evaluation import proposals
-from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import EvaluationLimits, JudgeCase, Request
 from flow.app.ports import Artifact, CriterionUpdate, LastEvaluation, Turn, goal_evaluation
 from flow.app.transitions.persons_word import PersonsWord
 from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.decision.verdict import CriterionResult, Verdict
 from flow.errors import InputError, StateError
-from tests.app.fakes import NOW, World, changed, criterion, goal_document, sidecar
+from tests.app.fakes import NOW, World, changed, criterion, evaluate, goal_document, sidecar
 
 RUN = "2026-11-21T120000Z-issue-4"
 

@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import Request
 from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.decision.verdict import Verdict
 from flow.core.goal.lifecycle import TERMINAL
 from flow.errors import InputError, StateError
-from tests.app.fakes import World, changed, criterion, goal_document
+from tests.app.fakes import World, changed, criterion, evaluate, goal_document
 
 
 def run(world: World, **request: Any) -> Verdict:

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from flow.app.evaluation import measure, measured_rows, recording
-from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import (
     EvaluationLimits,
     JudgeCase,
@@ -22,7 +21,16 @@ from flow.core.decision.decide import Measured
 from flow.core.decision.explain import FUZZY
 from flow.core.decision.verdict import CriterionResult, Verdict
 from flow.core.evidence.model import ONLY_EXIT
-from tests.app.fakes import NOW, World, changed, criterion, goal_document, recorded, sidecar
+from tests.app.fakes import (
+    NOW,
+    World,
+    changed,
+    criterion,
+    evaluate,
+    goal_document,
+    recorded,
+    sidecar,
+)
 
 
 def run(world: World, **request: Any) -> Verdict:

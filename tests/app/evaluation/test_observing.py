@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from flow.app.evaluation import observing
-from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import Drift, EvaluationLimits, Facts, Request
 from flow.app.transitions.moves import approve
 from flow.app.transitions.persons_word import PersonsWord
@@ -15,7 +14,7 @@ from flow.core.boundary.changes import Baseline, ContentState, PathChange
 from flow.core.decision.verdict import Verdict
 from flow.core.evidence.model import Subject
 from flow.errors import StateError
-from tests.app.fakes import BASE, World, changed, criterion, goal_document
+from tests.app.fakes import BASE, World, changed, criterion, evaluate, goal_document
 
 RUN = "2026-11-21T120000Z-issue-4"
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from flow.app.evaluation import proposals
-from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import Request
 from flow.app.transitions.moves import approve
 from flow.app.transitions.persons_word import PersonsWord
@@ -15,7 +14,7 @@ from flow.core.boundary.guards import as_approved
 from flow.core.decision.verdict import CriterionResult, ProposedTransition, Verdict
 from flow.core.evidence.model import Evidence, Subject, evidence_document, evidence_from_document
 from flow.core.goal.model import canonical_digest
-from tests.app.fakes import NOW, World, criterion, goal_document, sidecar
+from tests.app.fakes import NOW, World, criterion, evaluate, goal_document, sidecar
 
 TREE = "t" * 64
 SUBJECT = Subject("h" * 40, TREE, "c" * 64, "0")

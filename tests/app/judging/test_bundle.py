@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import JudgeCase, Request
 from flow.app.judging.bundle import ContextSources, denied_context, gather_context, sought_criteria
 from flow.app.judging.changed_files import EvidenceFiles, Raw
@@ -18,7 +17,7 @@ from flow.core.evidence.red_first import BaseRun, limitation
 from flow.core.goal.model import goal_from_document
 from flow.core.judging.goal.context import ContextItem, JudgeContext, Missing, Previous, Sought
 from flow.core.untrusted.fences import FencedPart
-from tests.app.fakes import BASE, World, criterion, goal_document, sidecar
+from tests.app.fakes import BASE, World, criterion, evaluate, goal_document, sidecar
 from tests.app.judge_fakes import Court
 
 NO_FILE = "its evidence_paths name no file that may be read and holds anything"

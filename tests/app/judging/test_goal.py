@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import Request
 from flow.app.judging.goal import MOST_BALLOTS
 from flow.app.ports import CheckResult, RawOutput
@@ -15,7 +14,7 @@ from flow.app.transitions.persons_word import PersonsWord
 from flow.core.decision.decide import JudgedCriterion, NoOpinion, Opinion
 from flow.core.evidence.model import EVALUATOR, ONLY_OPINION, evidence_from_document
 from flow.core.judging.goal.context import MOST_SOUGHT
-from tests.app.fakes import World, changed, criterion, goal_document, sidecar
+from tests.app.fakes import World, changed, criterion, evaluate, goal_document, sidecar
 from tests.app.judge_fakes import Court, FakeJudge, reply, row, silent
 
 QUOTE = "The guide greets the reader."

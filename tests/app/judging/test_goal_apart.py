@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from flow.adapters.contracts import formats
-from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import JudgeCase, Request
 from flow.app.judging import goal as judging_goal
 from flow.app.judging.changed_files import Raw
@@ -17,7 +16,7 @@ from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.goal.model import Criterion
 from flow.core.judging.goal.delegated import Delegated, DelegatedOpinion
 from flow.core.judging.rubric.model import Rubric, RubricCriterion
-from tests.app.fakes import World, changed, criterion, goal_document, sidecar
+from tests.app.fakes import World, changed, criterion, evaluate, goal_document, sidecar
 from tests.app.judge_fakes import Court, FakeJudge, reply, row, silent
 
 QUOTE = "The guide greets the reader."

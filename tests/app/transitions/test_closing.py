@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from flow.app.evaluation import proposals
-from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.proposals import proposal_id
 from flow.app.evaluation.values import Request
 from flow.app.ports import Closing, Move
@@ -18,7 +17,7 @@ from flow.core.decision.verdict import CriterionResult
 from flow.core.evidence.model import Subject
 from flow.core.goal.lifecycle import TERMINAL
 from flow.errors import InputError, StaleProposal, StateError
-from tests.app.fakes import World, changed, criterion, goal_document, sidecar
+from tests.app.fakes import World, changed, criterion, evaluate, goal_document, sidecar
 
 FAILING = {"AC1": "failed"}
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import Request
 from flow.app.ports import Approval, Artifact, CriterionUpdate, Move
 from flow.app.transitions import moves
@@ -19,7 +18,7 @@ from flow.core.goal.lifecycle import STATUSES, TERMINAL
 from flow.core.goal.loaded import LoadedGoal
 from flow.core.goal.model import Goal
 from flow.errors import GitError, InputError, StateError
-from tests.app.fakes import NOW, World, changed, criterion, goal_document, sidecar
+from tests.app.fakes import NOW, World, changed, criterion, evaluate, goal_document, sidecar
 
 NEW_BASE = "c" * 40
 

@@ -7,6 +7,7 @@ import pytest
 from flow.core.goal import lifecycle
 from flow.core.goal.lifecycle import Lifecycle
 from flow.errors import StateError
+from tools import make_docs
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_the_machine_refuses_in_the_same_words() -> None:
 
 
 def test_the_diagram() -> None:
-    assert lifecycle.mermaid() == (
+    assert make_docs.lifecycle_diagram() == (
         "stateDiagram-v2\n"
         "    [*] --> draft\n"
         "    [*] --> active\n"
