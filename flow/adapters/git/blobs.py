@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from flow.adapters.git import repository
-from flow.errors import FlowError
+from flow.adapters.git.run import git
+from flow.errors import FlowError, GitError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterator, Sequence
 
-    from flow.adapters.git.repository import Repo
+    from flow.adapters.git.find import Repo
 
 
 LINES_LIMIT = 1 << 20
 """Bytes: the lines of larger files are not counted."""
+CONTENTS_LIMIT = 64 << 20
+"""Most bytes of all files that are read at once; of more the sizes are read first."""
 
 
 def git_blobs(repo: Repo, digests: Collection[str]) -> dict[str, bytes]:
@@ -23,33 +26,51 @@ def git_blobs(repo: Repo, digests: Collection[str]) -> dict[str, bytes]:
         mode, _, name = digest.partition(":")
         if repository.is_id(name) and mode in ("100644", "100755", "120000"):
             names[name] = digest
+    try:
+        data_by_id = contents(repo, names, LINES_LIMIT)
+    except (FlowError, ValueError):
+        return {}
+    return {names[name]: data for name, data in data_by_id.items()}
+
+
+def contents(repo: Repo, ids: Collection[str], most: int) -> dict[str, bytes]:
+    """The contents of blobs by id; other ids, and blobs over ``most`` bytes, are left out."""
+    names = list(dict.fromkeys(ids))
     if not names:
         return {}
     try:
-        sizes = _object_sizes(repo, names)
-        small = [name for name, size in sizes if size is not None and size <= LINES_LIMIT]
-        data = (
-            repository.git(repo, "cat-file", "--batch", stdin=_request_lines(small))
-            if small
-            else b""
-        )
-    except (FlowError, ValueError):
-        return {}
-    found, at = {}, 0
-    for name in small:
-        head = data.index(b"\n", at) + 1
-        size = int(data[at:head].split()[2])
-        found[names[name]] = data[head : head + size]
-        at = head + size + 1
-    return found
+        return _read(repo, names, most, CONTENTS_LIMIT)
+    except GitError:  # all together are too large: find out which are
+        rows = git(repo, "cat-file", "--batch-check", stdin=_request_lines(names)).splitlines()
+        parts = [row.split() for row in rows]
+        small = [
+            name
+            for name, part in zip(names, parts, strict=True)
+            if part[1:2] == [b"blob"] and int(part[2]) <= most
+        ]
+        return _read(repo, small, most, CONTENTS_LIMIT * 4) if small else {}
 
 
-def _object_sizes(repo: Repo, names: Iterable[str]) -> list[tuple[str, int | None]]:
-    """(name, size) of each; None for one that git does not have."""
-    listing = repository.git(repo, "cat-file", "--batch-check", stdin=_request_lines(names))
-    parts = [row.decode("ascii", "replace").split() for row in listing.splitlines()]
-    return [(row[0], int(row[2]) if row[1] == "blob" else None) for row in parts]
+def _read(repo: Repo, names: Sequence[str], most: int, limit: int) -> dict[str, bytes]:
+    output = git(repo, "cat-file", "--batch", stdin=_request_lines(names), limit=limit)
+    answers = zip(names, batch_answers(output, len(names)), strict=True)
+    return {name: data for name, (kind, data) in answers if kind == "blob" and len(data) <= most}
 
 
-def _request_lines(names: Iterable[str]) -> bytes:
+def _request_lines(names: Sequence[str]) -> bytes:
     return "".join(f"{name}\n" for name in names).encode("ascii")
+
+
+def batch_answers(output: bytes, count: int) -> Iterator[tuple[str, bytes]]:
+    """(type, content) of each answer of ``cat-file --batch``; no type if the object is absent."""
+    at = 0
+    for _ in range(count):
+        end = output.index(b"\n", at)
+        head = output[at:end].rsplit(b" ", 2)
+        at = end + 1
+        if len(head) == 3 and head[2].isdigit():
+            size = int(head[2])
+            yield head[1].decode("ascii", "replace"), output[at : at + size]
+            at += size + 1
+        else:  # "NAME missing", or git's answer to an ambiguous name
+            yield "", b""

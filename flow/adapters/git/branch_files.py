@@ -8,20 +8,18 @@ from __future__ import annotations
 import os
 
 from flow.adapters.git import repository
+from flow.adapters.git.blobs import batch_answers
 from flow.adapters.git.run import git, usable
-from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from flow.adapters.git.find import Repo
 
 HEADS = "refs/heads/"
 MOST_BRANCHES = 20_000
 TREES_LIMIT = 128 << 20
-CONTENTS_LIMIT = 64 << 20
-"""Most bytes of all files that are read at once; of more the sizes are read first."""
 _TREE = "40000"
 
 
@@ -70,55 +68,12 @@ def files_on_branches(repo: Repo, heads: Mapping[str, str], folder: str) -> list
     asked = "".join(f"{commit}:{folder}\n" for commit in heads.values()).encode("utf-8")
     output = git(repo, "cat-file", "--batch", stdin=asked, limit=TREES_LIMIT)
     files: list[BranchFile] = []
-    trees = _objects(output, len(heads))
+    trees = batch_answers(output, len(heads))
     for (branch, commit), (kind, data) in zip(heads.items(), trees, strict=True):
         for mode, name, object_id in _entries(data, len(commit) // 2) if kind == "tree" else ():
             if mode != _TREE:
                 files.append(BranchFile(branch, name, mode, object_id))
     return files
-
-
-def contents(repo: Repo, ids: Collection[str], most: int) -> dict[str, bytes]:
-    """The contents of blobs by id; other ids, and blobs over ``most`` bytes, are left out."""
-    names = list(dict.fromkeys(ids))
-    if not names:
-        return {}
-    try:
-        return _read(repo, names, most, CONTENTS_LIMIT)
-    except GitError:  # all together are too large: find out which are
-        rows = git(repo, "cat-file", "--batch-check", stdin=_request(names)).splitlines()
-        parts = [row.split() for row in rows]
-        small = [
-            name
-            for name, part in zip(names, parts, strict=True)
-            if part[1:2] == [b"blob"] and int(part[2]) <= most
-        ]
-        return _read(repo, small, most, CONTENTS_LIMIT * 4) if small else {}
-
-
-def _read(repo: Repo, names: Sequence[str], most: int, limit: int) -> dict[str, bytes]:
-    output = git(repo, "cat-file", "--batch", stdin=_request(names), limit=limit)
-    objects = zip(names, _objects(output, len(names)), strict=True)
-    return {name: data for name, (kind, data) in objects if kind == "blob" and len(data) <= most}
-
-
-def _request(names: Sequence[str]) -> bytes:
-    return "".join(f"{name}\n" for name in names).encode("ascii")
-
-
-def _objects(output: bytes, count: int) -> Iterator[tuple[str, bytes]]:
-    """(type, content) of each answer of ``cat-file --batch``; no type if the object is absent."""
-    at = 0
-    for _ in range(count):
-        end = output.index(b"\n", at)
-        head = output[at:end].rsplit(b" ", 2)
-        at = end + 1
-        if len(head) == 3 and head[2].isdigit():
-            size = int(head[2])
-            yield head[1].decode("ascii", "replace"), output[at : at + size]
-            at += size + 1
-        else:  # "NAME missing", or git's answer to an ambiguous name
-            yield "", b""
 
 
 def _entries(tree: bytes, id_size: int) -> Iterator[tuple[str, str, str]]:

@@ -42,6 +42,7 @@ __all__ = [
     "is_ancestor",
     "is_id",
     "is_shallow",
+    "listed_files",
     "merge_bases",
     "packed_refs",
     "read_ref",
@@ -166,6 +167,11 @@ def is_ancestor(repo: Repo, one: str, other: str) -> bool:
 def is_shallow(repo: Repo) -> bool:
     """Whether the history was cut off when the repository was cloned."""
     return repo.common_dir is not None and os.path.exists(os.path.join(repo.common_dir, "shallow"))
+
+
+def listed_files(repo: Repo, *words: str) -> list[str]:
+    """The paths that ``git ls-files`` prints with these options and paths."""
+    return [os.fsdecode(name) for name in git(repo, "ls-files", "-z", *words).split(b"\0") if name]
 
 
 def is_id(text: str) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from flow.adapters.git.branch_files import branch_heads, contents, files_on_branches
+from flow.adapters.git.blobs import contents
+from flow.adapters.git.branch_files import branch_heads, files_on_branches
 from flow.adapters.git.find import find_repo
 from flow.adapters.git.repository import current_branch
 from flow.adapters.git.worktrees import working_trees

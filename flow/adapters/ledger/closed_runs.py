@@ -87,8 +87,7 @@ class ClosedRuns:
         """The runs of which git tracks files: removing one of these would be a change."""
         if self._context.repo.git_dir is None:
             return frozenset()
-        listed = repository.git(self._context.repo, "ls-files", "-z", "--", layout.RUNS)
-        paths = listed.decode("utf-8", "surrogateescape").split("\0")
+        paths = repository.listed_files(self._context.repo, "--", layout.RUNS)
         runs = (path.removeprefix(f"{layout.RUNS}/").partition("/")[0] for path in paths)
         return frozenset(filter(None, runs))
 

@@ -145,16 +145,12 @@ def _replaced(report: DoctorReport, repo: Repo) -> None:
 
 
 def _index(report: DoctorReport, repo: Repo) -> None:
-    rows = (
-        git_repository.git(repo, "ls-files", "-v", "-z")
-        .decode("utf-8", "surrogateescape")
-        .split("\0")
-    )
+    rows = git_repository.listed_files(repo, "-v")
     for flag, test in (
         ("assume-unchanged", lambda row: row[:1].islower()),
         ("skip-worktree", lambda row: row[:1] in "Ss"),
     ):
-        paths = [row[2:] for row in rows if row and test(row)]
+        paths = [row[2:] for row in rows if test(row)]
         if paths:
             report.found(
                 f"{counted(len(paths), 'file', ('is', 'are'))} marked {flag}: {names(paths, 3)}",
@@ -164,12 +160,10 @@ def _index(report: DoctorReport, repo: Repo) -> None:
 
 
 def _tracked_runs(report: DoctorReport, repo: Repo) -> None:
-    tracked = git_repository.git(repo, "ls-files", "-z", "--", ".flow/runs").decode(
-        "utf-8", "surrogateescape"
-    )
+    tracked = git_repository.listed_files(repo, "--", ".flow/runs")
     if tracked:
         report.found(
-            f"{tracked.count(chr(0))} files below .flow/runs are tracked by git",
+            f"{len(tracked)} files below .flow/runs are tracked by git",
             "evidence, locks and counters of a run belong to one machine",
             "git rm -r --cached .flow/runs, then commit",
         )
@@ -181,7 +175,7 @@ def _stamps(report: DoctorReport, repo: Repo) -> None:
         report.fact("time stamps", "tell of every write to a file that was flushed")
         return
     report.fact("time stamps", "do not tell of every write here, so every look hashes all files")
-    count = git_repository.git(repo, "ls-files", "-z").count(b"\0")
+    count = len(git_repository.listed_files(repo))
     if count > MANY_FILES:
         report.found(
             f"time stamps do not tell of every write here, and git tracks {count:,} files",

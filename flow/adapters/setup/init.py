@@ -8,7 +8,6 @@ from flow.adapters.contracts import formats, schemas
 from flow.adapters.fs import clock, files
 from flow.adapters.git import repository
 from flow.adapters.git.repository import current_branch
-from flow.adapters.git.run import git
 from flow.adapters.ledger.set_up_marks import PRE_PUSH
 from flow.adapters.process.own_program import own_program
 from flow.adapters.setup import git_hook, hosts, settings_edit
@@ -198,7 +197,7 @@ def _tracked(place: SetUpPlace) -> int:
     """Number of them that git tracks; 0 without git."""
     if place.repo is None or place.no_git is not None:
         return 0
-    return repository.git(place.repo, "ls-files", "-z", "--", *_own_paths(place)).count(b"\0")
+    return len(repository.listed_files(place.repo, "--", *_own_paths(place)))
 
 
 def _excluded(place: SetUpPlace, request: InitRequest) -> list[InitStep | FileEdit]:
@@ -255,7 +254,7 @@ def _set_up_hosts(
 
 
 def _refuse_tracked(place: SetUpPlace, name: str) -> None:
-    if place.repo is not None and git(place.repo, "ls-files", "-z", "--", name):
+    if place.repo is not None and repository.listed_files(place.repo, "--", name):
         raise in_file(name).refused(
             "is part of the repository, so --private cannot keep a hook in it out of it",
             "leave --host away, or use flow init without --private",

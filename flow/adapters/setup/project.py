@@ -52,17 +52,11 @@ def _text(top: str, name: str) -> str | None:
 def tracked_and_changed(repo: Repo) -> tuple[list[str], list[str]]:
     """(paths in git's index, paths changed or untracked on disk); empty if git cannot say."""
     try:
-        tracked = _paths(repository.git(repo, "ls-files", "-z"))
-        changed = _paths(
-            repository.git(repo, "ls-files", "-z", "--others", "--modified", "--exclude-standard")
-        )
+        tracked = repository.listed_files(repo)
+        changed = repository.listed_files(repo, "--others", "--modified", "--exclude-standard")
     except FlowError:
         return [], []
     return tracked, sorted({path for path in changed if not path.startswith(".flow/")})
-
-
-def _paths(listing: bytes) -> list[str]:
-    return [os.fsdecode(name) for name in listing.split(b"\0") if name]
 
 
 def first_missing(top: str, paths: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ import os
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files
 from flow.adapters.fs.state_folder import write_json
-from flow.adapters.git.run import git
+from flow.adapters.git.repository import listed_files
 from flow.adapters.ledger.set_up_marks import PRE_PUSH
 from flow.adapters.setup import git_hook, settings_edit
 from flow.adapters.setup.file_edits import InitStep
@@ -227,12 +227,11 @@ def _removed(root: str, name: str, shown: str) -> InitStep:
 def untracked(repo: Repo) -> set[str]:
     """Flow's files that ``git status`` shows as untracked; empty if git cannot tell."""
     places = (".flow", layout.JOURNAL_DIR)
-    words = ("ls-files", "--others", "--exclude-standard", "--directory", "-z", "--", *places)
+    words = ("--others", "--exclude-standard", "--directory", "--", *places)
     try:
-        told = git(repo, *words)
+        return set(listed_files(repo, *words))
     except GitError:
         return set()
-    return {os.fsdecode(path) for path in told.split(b"\0") if path}
 
 
 def what_stays(top: str) -> Iterator[str]:

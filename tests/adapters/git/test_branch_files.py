@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.adapters.git import branch_files
-from flow.adapters.git.branch_files import branch_heads, contents, files_on_branches
+from flow.adapters.git import blobs, branch_files
+from flow.adapters.git.blobs import contents
+from flow.adapters.git.branch_files import branch_heads, files_on_branches
 from flow.adapters.git.find import find_repo
 from flow.errors import GitError
 from tests.support import GitRepo
@@ -37,7 +38,8 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
         made.append(words)
         return git(repo, *words, **more)
 
-    monkeypatch.setattr(branch_files, "git", counted)
+    for module in (blobs, branch_files):
+        monkeypatch.setattr(module, "git", counted)
     return made
 
 
@@ -101,7 +103,7 @@ def test_what_is_too_large_is_left_out_and_the_rest_is_read(
     tree, missing = repo.git("rev-parse", "HEAD^{tree}"), "0" * 40
     asked = [small, large, tree, missing, small]
     assert contents(found(repo), asked, 100) == {small: b"s\n"}
-    monkeypatch.setattr(branch_files, "CONTENTS_LIMIT", 3000)
+    monkeypatch.setattr(blobs, "CONTENTS_LIMIT", 3000)
     assert contents(found(repo), asked, 100) == {small: b"s\n"}, "also where all are too much"
 
 
