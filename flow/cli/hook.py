@@ -50,9 +50,9 @@ def _check_push(_: argparse.Namespace, out: Output) -> int:
             code="paused",
             remedy=f"flow goal resume {goal.id}, then push again; {UNCHECKED}",
         )
-    from flow.cli.goal.evaluate import COMMANDS as EVALUATE
+    from flow.cli.goal import load
 
-    command = EVALUATE["evaluate"]
+    command = load("evaluate")
     words = [goal.id, "--no-input", "--trigger", "command"]
     status = command.run(Parser("flow goal evaluate", command).parse(words), out)
     if status != 0:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
+from flow.cli.parsing import CommandSpec
 from flow.startup.finder import import_module
-from flow.startup.typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from flow.cli.parsing import CommandSpec
 
 COMMANDS = {
     "create": "write a new goal, trust it, and start it",
@@ -49,5 +46,4 @@ _MODULES = {
 def load(name: str) -> CommandSpec:
     """The command ``name`` of this group."""
     module = import_module(f"flow.cli.goal.{_MODULES.get(name, 'move')}")
-    command: CommandSpec = module.COMMANDS[name]
-    return command
+    return CommandSpec(COMMANDS[name], *module.COMMANDS[name])

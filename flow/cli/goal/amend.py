@@ -8,7 +8,7 @@ from flow.adapters.fs import inputs
 from flow.adapters.setup.completed import with_requested
 from flow.app.transitions.persons_word import persons_word
 from flow.cli.goal.which import goal_to_act_on
-from flow.cli.parsing import CommandSpec, goal_argument, usage_error, yes_argument
+from flow.cli.parsing import goal_argument, usage_error, yes_argument
 from flow.core.amendment.requested import RequestedChanges
 from flow.core.drafting.completing import with_schema_line
 from flow.core.layout import GOAL_LIMIT
@@ -183,7 +183,5 @@ def _next_step(plan: AmendmentPlan) -> str:
 
 
 COMMANDS = {
-    "amend": CommandSpec(
-        "change the contract of a goal, on the record", _arguments, _amend_goal, _EPILOG
-    )
+    "amend": (_arguments, _amend_goal, _EPILOG),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.cli.goal.which import goal_to_act_on
-from flow.cli.parsing import CommandSpec, goal_argument, listed, seconds, whole
+from flow.cli.parsing import goal_argument, listed, seconds, whole
 from flow.cli.progress import listener
 from flow.render import baseline as render
 from flow.startup.typing import TYPE_CHECKING
@@ -51,10 +51,5 @@ def _baseline(args: argparse.Namespace, out: Output) -> int:
 
 
 COMMANDS = {
-    "baseline": CommandSpec(
-        "run the commands on the base commit: which of them can tell the change",
-        _arguments,
-        _baseline,
-        _EPILOG,
-    )
+    "baseline": (_arguments, _baseline, _EPILOG),
 }

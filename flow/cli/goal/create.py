@@ -10,7 +10,7 @@ from flow.adapters.fs import inputs
 from flow.adapters.setup import spec_files
 from flow.app.transitions.beside import others_open
 from flow.cli.defaults import accept_defaults
-from flow.cli.parsing import CommandSpec, usage_error, whole
+from flow.cli.parsing import usage_error, whole
 from flow.core.drafting.criteria import new_criterion
 from flow.core.drafting.draft import Words
 from flow.core.drafting.proposals import suggested_name
@@ -276,5 +276,5 @@ def _next_step(context: Context, created: Created) -> str:
 
 
 COMMANDS = {
-    "create": CommandSpec("write a new goal, trust it, and start it", _arguments, _create_goal)
+    "create": (_arguments, _create_goal),
 }

@@ -12,7 +12,6 @@ from flow.app.evaluation.values import Request
 from flow.cli.goal.dry_run import DryRuns
 from flow.cli.goal.which import goal_to_act_on
 from flow.cli.parsing import (
-    CommandSpec,
     goal_argument,
     judge_name,
     listed,
@@ -341,7 +340,5 @@ def _close_proposed(
 
 
 COMMANDS = {
-    "evaluate": CommandSpec(
-        "run the commands, check the paths, propose what comes next", _arguments, _evaluate, _EPILOG
-    )
+    "evaluate": (_arguments, _evaluate, _EPILOG),
 }

@@ -11,7 +11,7 @@ from flow.adapters.ledger.loop_record import note_spoken
 from flow.adapters.verification.waiting import Waiting
 from flow.app.stop import claims, waiting
 from flow.cli.goal.which import goal_to_act_on
-from flow.cli.parsing import CommandSpec, goal_argument, seconds
+from flow.cli.parsing import goal_argument, seconds
 from flow.errors import PersonNeeded, at_key
 from flow.render.moves import moved_lines
 from flow.startup.typing import TYPE_CHECKING
@@ -135,20 +135,22 @@ def _forget_wait(args: argparse.Namespace, out: Output) -> int:
 
 
 COMMANDS = {
-    "claim": CommandSpec("say which session works on a goal", _claim_arguments, _claim_goal),
-    "wait": CommandSpec(
-        "wait until a command exits 0, and resume then",
+    "claim": (_claim_arguments, _claim_goal),
+    "wait": (
         _wait_arguments,
         _wait_for_goal,
-        "It is asked right away, then at each stop of an agent (flow hook stop), or here\n"
-        "with --follow. The command is kept in your own state folder: no checkout brings one.",
+        (
+            "It is asked right away, then at each stop of an agent (flow hook stop), or here\n"
+            "with --follow. The command is kept in your own state folder: no checkout brings one."
+        ),
     ),
-    "forget": CommandSpec(
-        "end the Stop hook's memory of a goal that is gone",
+    "forget": (
         _forget_arguments,
         _forget_wait,
-        "Flow remembers each goal that it left open in a checkout, and says so when the goal\n"
-        "vanishes or is closed by hand. This ends that. The goal's file, its record and trust\n"
-        "stay as they are; a goal that is there and active is judged all the same.",
+        (
+            "Flow remembers each goal that it left open in a checkout, and says so when the goal\n"
+            "vanishes or is closed by hand. This ends that. The goal's file, its record and trust\n"
+            "stay as they are; a goal that is there and active is judged all the same."
+        ),
     ),
 }

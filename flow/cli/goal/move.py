@@ -19,7 +19,7 @@ from flow.cli.goal.confirm_dialog import (
 )
 from flow.cli.goal.which import DRAFTS, STOPPED, goal_to_act_on
 from flow.cli.parser import Parser
-from flow.cli.parsing import CommandSpec, goal_argument, yes_argument
+from flow.cli.parsing import goal_argument, yes_argument
 from flow.core.goal.lifecycle import TERMINAL, check_move
 from flow.core.stop.pause import CLEARED, PERSON
 from flow.core.text.display import counted
@@ -140,9 +140,9 @@ def _confirmed_proposal(context: Context, goal_id: str, out: Output) -> str:
             return question.proposal_id
         if answer not in AGAIN:
             raise PersonNeeded("not confirmed; nothing was changed", code="declined")
-        from flow.cli.goal import evaluate  # few want it again
+        from flow.cli.goal import load  # few want it again
 
-        command = evaluate.COMMANDS["evaluate"]
+        command = load("evaluate")
         command.run(Parser("flow goal evaluate", command).parse([goal_id, "--no-input"]), out)
         told = True
 
@@ -332,17 +332,11 @@ def _rebase_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 COMMANDS = {
-    "activate": CommandSpec("start a draft: pin its base, trust it", goal_argument, _activate),
-    "pause": CommandSpec("set a goal aside until it is resumed", _reason_arguments, _pause_goal),
-    "resume": CommandSpec("go on with a waiting or blocked goal", _reason_arguments, _resume_goal),
-    "confirm": CommandSpec(
-        "close a goal as proposed, on a person's word", _confirm_arguments, _confirm
-    ),
-    "clear": CommandSpec("cancel a goal", _clear_arguments, _cancel_goal),
-    "approve": CommandSpec(
-        "prove a fuzzy criterion by a person's word", _approve_arguments, _approve
-    ),
-    "rebase": CommandSpec(
-        "move the pinned base after the base branch was merged in", _rebase_arguments, _rebase_goal
-    ),
+    "activate": (goal_argument, _activate),
+    "pause": (_reason_arguments, _pause_goal),
+    "resume": (_reason_arguments, _resume_goal),
+    "confirm": (_confirm_arguments, _confirm),
+    "clear": (_clear_arguments, _cancel_goal),
+    "approve": (_approve_arguments, _approve),
+    "rebase": (_rebase_arguments, _rebase_goal),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.app import goal_views
-from flow.cli.parsing import CommandSpec, goal_argument, listed, plain
+from flow.cli.parsing import goal_argument, listed, plain
 from flow.core.goal.lifecycle import STATUSES
 from flow.core.text.near import did_you_mean
 from flow.errors import at_key
@@ -109,14 +109,8 @@ def _inspect(args: argparse.Namespace, out: Output) -> int:
 
 
 COMMANDS = {
-    "status": CommandSpec("where a goal stands and what to do next", goal_argument, _show_status),
-    "list": CommandSpec(
-        "the goals of this repository, those that need you first",
-        _list_arguments,
-        _list_goals,
-    ),
-    "history": CommandSpec("everything that happened to a goal", _history_arguments, _history),
-    "inspect": CommandSpec(
-        "the contract and the evidence behind each criterion", goal_argument, _inspect
-    ),
+    "status": (goal_argument, _show_status),
+    "list": (_list_arguments, _list_goals),
+    "history": (_history_arguments, _history),
+    "inspect": (goal_argument, _inspect),
 }

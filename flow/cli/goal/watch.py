@@ -14,7 +14,7 @@ from flow.app.evaluation.measure import wanted_criteria
 from flow.app.evaluation.values import Listener, Request
 from flow.cli import progress
 from flow.cli.goal.which import goal_to_act_on
-from flow.cli.parsing import CommandSpec, goal_argument
+from flow.cli.parsing import goal_argument
 from flow.core import layout
 from flow.core.boundary.globs import Globs
 from flow.core.text.display import names, visible
@@ -227,11 +227,12 @@ def _resting(goal: Goal, outputs: Outputs) -> str:
 
 
 COMMANDS = {
-    "watch": CommandSpec(
-        "run the commands whenever the goal's files change; nothing is recorded",
+    "watch": (
         goal_argument,
         _watch,
-        "It runs as evaluate --dry-run does: no turn, no journal, no evidence. The last output of "
-        "each command lies in the cache folder. It needs the library watchfiles.",
-    )
+        (
+            "It runs as evaluate --dry-run does: no turn, no journal, no evidence. The last output "
+            "of each command lies in the cache folder. It needs the library watchfiles."
+        ),
+    ),
 }
