@@ -338,6 +338,51 @@ class GoalNotes(Protocol):
         """Forget the note."""
 
 
+class TrustLine(Protocol):
+    """A line of the user's trust ledger."""
+
+    @property
+    def at(self) -> str:
+        """Time of the event (RFC 3339)."""
+
+    @property
+    def action(self) -> Literal["record", "revoke"]:
+        """Whether trust was given or taken back."""
+
+    @property
+    def how(self) -> str:
+        """By which command."""
+
+    @property
+    def said_from(self) -> str | None:
+        """From where it was said; None if nothing is on record of it."""
+
+    @property
+    def agent(self) -> str | None:
+        """The agent whose shell it was."""
+
+    @property
+    def digest(self) -> str:
+        """The digest of the contract."""
+
+    @property
+    def contract(self) -> Mapping[str, Any] | None:
+        """The contract."""
+
+
+class TrustRecord(Protocol):
+    """The contracts that this user trusted, even where that was revoked since."""
+
+    def history(self, goal_id: str) -> Sequence[TrustLine]:
+        """Every line that records trust in the goal, newest first."""
+
+    def recorded(self, goal_id: str) -> TrustLine | None:
+        """The newest of them; None if there is none."""
+
+    def recorded_contract(self, goal_id: str) -> Mapping[str, Any] | None:
+        """The contract that was trusted last."""
+
+
 class Check(NamedTuple):
     """A command to run for a criterion."""
 

@@ -58,3 +58,8 @@ class ClosingContext(NamedTuple):
     def who(self) -> str:
         """The user's name, for the journal (a claim, no proof)."""
         return self.account()
+
+    def finished(self, goal_id: str) -> LoadedGoal:
+        """A goal, after what a killed command had decided about it is carried out."""
+        self.ledger.finish(goal_id)
+        return self.records.goal(goal_id)

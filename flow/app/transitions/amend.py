@@ -15,12 +15,13 @@ from flow.core.amendment.rules import NEED_PERSON, Class
 from flow.core.amendment.trust_diff import difference
 from flow.core.text.display import clip
 from flow.errors import FlowError, in_file
-from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.evaluation.closing_context import ClosingContext
+    from flow.app.ports import TrustLine
     from flow.app.transitions.persons_word import PersonsWord
     from flow.core.boundary.changes import Baseline
     from flow.core.goal.loaded import LoadedGoal
@@ -43,22 +44,6 @@ class Basis(NamedTuple):
     """Whether the contract that the file has now is trusted."""
     digest: str | None = None
     """The digest of the contract that was trusted last, where that is another one."""
-
-
-class TrustLine(Protocol):
-    """A line of the trust ledger."""
-
-    @property
-    def action(self) -> Literal["record", "revoke"]:
-        """Whether trust was given or taken back."""
-
-    @property
-    def digest(self) -> str:
-        """The digest of the contract."""
-
-    @property
-    def contract(self) -> Mapping[str, Any] | None:
-        """The contract."""
 
 
 def basis_of(
@@ -161,8 +146,7 @@ def plan_amendment(
     ``name`` is the file the text came from. Raises :class:`ContractError` with every fault of the
     text, :class:`InputError` for another goal's, :class:`StateError` for a closed goal.
     """
-    context.ledger.finish(goal_id)
-    loaded = context.records.goal(goal_id)
+    loaded = context.finished(goal_id)
     current = loaded.goal
     refuse_closed(current, "changing its contract")
     given, warnings = tools.read(text, name)

@@ -363,8 +363,7 @@ def cancel(
     context: ClosingContext, goal_id: str, reason: str, how: str, word: PersonsWord | None = None
 ) -> Closed:
     """Cancel a goal that is not closed yet; ``word`` as for :func:`confirm`."""
-    context.ledger.finish(goal_id)
-    loaded = context.records.goal(goal_id)
+    loaded = context.finished(goal_id)
     end = _End(loaded.goal.run_id or "", "cancelled", reason)
     return _close_goal(context, loaded, end, _Closer(word or PersonsWord(context.who), how))
 

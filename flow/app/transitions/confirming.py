@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.evaluation.values import Evaluated
+    from flow.app.ports import TrustRecord
     from flow.core.boundary.changes import Baseline, Snapshot
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.loaded import LoadedGoal
@@ -50,46 +51,11 @@ class TrustedContract(NamedTuple):
     contract: Mapping[str, Any]
 
 
-class TrustGiven(Protocol):
-    """A line of the trust ledger that records trust."""
-
-    @property
-    def at(self) -> str:
-        """Time of the event (RFC 3339)."""
-
-    @property
-    def how(self) -> str:
-        """By which command."""
-
-    @property
-    def said_from(self) -> str | None:
-        """From where it was said; None if nothing is on record of it."""
-
-    @property
-    def agent(self) -> str | None:
-        """The agent whose shell it was."""
-
-    @property
-    def digest(self) -> str:
-        """The digest of the contract."""
-
-    @property
-    def contract(self) -> Mapping[str, Any] | None:
-        """The contract."""
-
-
-class TrustHistory(Protocol):
-    """The contracts that this user trusted."""
-
-    def history(self, goal_id: str) -> Sequence[TrustGiven]:
-        """Every line that records trust in the goal, newest first."""
-
-
 class ConfirmPort(OpenGoalsPort, Protocol):
     """Interface of the Confirm question to the checkout."""
 
     @property
-    def trust_ledger(self) -> TrustHistory:
+    def trust_ledger(self) -> TrustRecord:
         """The contracts that this user trusted; :class:`FlowError` if it cannot be used."""
 
     def load(self, goal_id: str) -> LoadedGoal:

@@ -284,8 +284,7 @@ def plan_rebase(
     Moving it trusts the contract that names the new base, so the contract must be trusted before:
     raises :class:`PersonNeeded` for any other.
     """
-    context.ledger.finish(goal_id)
-    loaded = context.records.goal(goal_id)
+    loaded = context.finished(goal_id)
     goal = loaded.goal
     refuse_closed(goal, "moving its base")
     refuse_other_branch(goal, branch)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.evaluation.closing_context import ClosingContext
+    from flow.app.ports import TrustRecord
     from flow.app.transitions.persons_word import PersonsWord
     from flow.core.boundary.changes import Baseline, Snapshot
     from flow.core.drafting.defaults import GoalDefaults
@@ -42,13 +43,6 @@ if TYPE_CHECKING:
 
 GUARDS = "guards"
 """Stands in for a criterion's id where hooks and git settings are approved."""
-
-
-class RecordedContracts(Protocol):
-    """The contracts that a user trusted."""
-
-    def recorded_contract(self, goal_id: str) -> Mapping[str, Any] | None:
-        """The contract that was trusted last, even if that was revoked since."""
 
 
 class BeginPort(OpenGoalsPort, Protocol):
@@ -61,7 +55,7 @@ class BeginPort(OpenGoalsPort, Protocol):
         """Whether the user trusts the repository's file of defaults as it is."""
 
     @property
-    def trust_ledger(self) -> RecordedContracts:
+    def trust_ledger(self) -> TrustRecord:
         """The contracts that this user trusted; :class:`FlowError` if it cannot be used."""
 
     def record_trust(self, goal: Goal, how: str) -> None:
@@ -117,8 +111,7 @@ def activate(
 
     A file that changes meanwhile is not trusted with it.
     """
-    context.ledger.finish(goal_id)
-    loaded = context.records.goal(goal_id)
+    loaded = context.finished(goal_id)
     goal = loaded.goal
     if goal.status != "draft":
         raise at_key("lifecycle.status", goal.status).wrong_state(
@@ -147,8 +140,7 @@ def shift_status(
 
     ``how`` names what moved it if no person did: such a wait is no pause.
     """
-    context.ledger.finish(goal_id)
-    loaded = context.records.goal(goal_id)
+    loaded = context.finished(goal_id)
     goal = loaded.goal
     check_move(goal.status, to, goal=goal.id)
     _refuse_draft(goal)
@@ -173,8 +165,7 @@ def pause_goal(
     ``reason`` may be empty.
     """
     reason = recorded_reason(reason, _mover(context))
-    context.ledger.finish(goal_id)
-    loaded = context.records.goal(goal_id)
+    loaded = context.finished(goal_id)
     goal = loaded.goal
     if goal.status in ("blocked", "waiting_for_ci"):
         loaded = shift_status(context, goal_id, "active", f"resumed to be paused: {reason}")
@@ -256,8 +247,7 @@ def _goal_to_approve(
     context: ClosingContext, goal_id: str, about: str
 ) -> tuple[LoadedGoal, Criterion | None]:
     """The goal and the fuzzy criterion; raises for a goal in which ``about`` cannot be approved."""
-    context.ledger.finish(goal_id)
-    loaded = context.records.goal(goal_id)
+    loaded = context.finished(goal_id)
     refuse_closed(loaded.goal, "approving")
     _refuse_draft(loaded.goal)
     _refuse_elsewhere(context, loaded.goal)

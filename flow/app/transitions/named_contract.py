@@ -16,23 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.app.evaluation.values import Request
-    from flow.app.ports import GoalNotes
+    from flow.app.ports import GoalNotes, TrustRecord
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.settings import LoadedSettings
 
 OPTION = "--trust-digest"
-
-
-class RecordedTrust(Protocol):
-    """A line of the trust ledger."""
-
-    @property
-    def digest(self) -> str:
-        """The digest of the contract."""
-
-    @property
-    def contract(self) -> Mapping[str, Any] | None:
-        """The contract."""
 
 
 class SpeakerPort(Protocol):
@@ -45,13 +33,6 @@ class SpeakerPort(Protocol):
     @property
     def speaker(self) -> Speaker | None:
         """From where the commands of this process come; None at the stop of an agent."""
-
-
-class TrustedContracts(Protocol):
-    """The contracts that a user trusted."""
-
-    def recorded(self, goal_id: str) -> RecordedTrust | None:
-        """The newest record of trust in the goal, even where that was revoked since."""
 
 
 class AmendUntrusted(Protocol):
@@ -74,7 +55,7 @@ class NamedContractPort(SpeakerPort, Protocol):
         """Trust this contract for as long as the process runs."""
 
     @property
-    def trust_ledger(self) -> TrustedContracts:
+    def trust_ledger(self) -> TrustRecord:
         """The contracts that this user trusted; :class:`FlowError` if it cannot be used."""
 
     def amendments(self, run_id: str) -> Sequence[Mapping[str, Any]]:
