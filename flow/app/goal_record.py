@@ -101,12 +101,7 @@ def is_about(evidence: Evidence, criterion_id: str) -> bool:
     """Whether evidence is about a criterion; one of several runs is not, the last one tells all."""
     if criterion_id in evidence.proves:
         return True
-    judgement = evidence.document["evidence"].get("judgement")
-    rows = [
-        row
-        for key in ("criteria", "apart")
-        for row in ((judgement.get(key) if isinstance(judgement, dict) else None) or ())
-    ]
+    rows = [row for key in ("criteria", "apart") for row in evidence.judgement.get(key) or ()]
     return any(criterion_id in (row.get("id"), row.get("criterion_id")) for row in rows)
 
 

@@ -218,9 +218,9 @@ def _sent_to_judge(port: ViewPort, goal: Goal) -> dict[str, Any] | None:
     asks = goal.evaluator_type != "deterministic"
     path = next(port.records.judged(goal.run_id), None) if asks and goal.run_id else None
     evidence = port.records.counted(path) if path else None
-    said = evidence.document["evidence"].get("judgement") if evidence is not None else None
-    if evidence is None or not isinstance(said, dict) or not said.get("given"):
+    if evidence is None or not evidence.judgement.get("given"):
         return None
+    said = evidence.judgement
     judges = said.get("judges") or [said.get("judge")]
     return {
         "at": evidence.created_at,

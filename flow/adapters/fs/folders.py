@@ -17,7 +17,7 @@ from flow.startup.functools import lru_cache
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from flow.errors import StorageError
 
@@ -120,39 +120,39 @@ def _nearest(root: str, parts: Sequence[str]) -> tuple[int, int]:
 def open_folder(root: str, parts: Sequence[str]) -> int | None:
     """A descriptor of ``root/parts``; None if a component is absent."""
     try:
-        fd, walked = _nearest(root, parts)
+        return _walked(root, parts, _open_below)
     except FileNotFoundError:
         return None
-    for depth, part in enumerate(parts[walked:], walked + 1):
-        try:
-            below = os.open(part, _DIR_FLAGS | os.O_NOFOLLOW, dir_fd=fd)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EMLINK):
-                raise _not_a_folder(fd, parts[:depth]) from None
-            raise
-        finally:
-            os.close(fd)
-        fd = below
-    return fd
 
 
 def make_folder(root: str, parts: Sequence[str], mode: int) -> int:
     """Like :func:`open_folder`, with missing folders below ``root`` made and synced."""
+
+    def made(fd: int, part: str) -> int:
+        try:
+            return _open_below(fd, part)
+        except FileNotFoundError:
+            try:
+                os.mkdir(part, mode & ~0o022, dir_fd=fd)
+            except FileExistsError:
+                pass  # another process made it just now
+            else:
+                sync_folder(fd)
+            return _open_below(fd, part)
+
+    return _walked(root, parts, made)
+
+
+def _open_below(fd: int, part: str) -> int:
+    return os.open(part, _DIR_FLAGS | os.O_NOFOLLOW, dir_fd=fd)
+
+
+def _walked(root: str, parts: Sequence[str], step: Callable[[int, str], int]) -> int:
+    """A descriptor of ``root/parts``; ``step`` gives the one of a part below the last one's."""
     fd, walked = _nearest(root, parts)
     for depth, part in enumerate(parts[walked:], walked + 1):
         try:
-            try:
-                below = os.open(part, _DIR_FLAGS | os.O_NOFOLLOW, dir_fd=fd)
-            except FileNotFoundError:
-                try:
-                    os.mkdir(part, mode & ~0o022, dir_fd=fd)
-                except FileExistsError:
-                    pass  # another process made it just now
-                else:
-                    sync_folder(fd)
-                below = os.open(part, _DIR_FLAGS | os.O_NOFOLLOW, dir_fd=fd)
+            below = step(fd, part)
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EMLINK):
                 raise _not_a_folder(fd, parts[:depth]) from None

@@ -18,7 +18,6 @@ ONLY_FOR_JUDGES = "Collected for a judge; how the command exited decides nothing
 class CollectedEvidence(NamedTuple):
     """The result of evidence commands, beside their sidecars."""
 
-    ran: bool
     made: tuple[str, ...] = ()
     """The ids of the sidecars."""
     blamed: tuple[str, ...] = ()
@@ -40,7 +39,7 @@ def collect(case: JudgeCase, tools: EvaluationTools) -> CollectedEvidence:
         if c.fuzzy and c.evidence_command and c.id not in approved
     }
     if not asked:
-        return CollectedEvidence(ran=False)
+        return CollectedEvidence()
     left = tools.seconds_left() if tools.seconds_left is not None else float("inf")
     checks = [
         Check(
@@ -78,7 +77,7 @@ def collect(case: JudgeCase, tools: EvaluationTools) -> CollectedEvidence:
     finally:
         tools.listener.finished()
     blamed.update(dict.fromkeys(watch.changed_elsewhere(last=True)))
-    return CollectedEvidence(ran=True, made=tuple(made), blamed=tuple(blamed))
+    return CollectedEvidence(made=tuple(made), blamed=tuple(blamed))
 
 
 def blame_reason(collected: CollectedEvidence) -> str:

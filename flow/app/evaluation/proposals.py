@@ -150,7 +150,7 @@ def _lost_opinion(
     evidence = counted(reference)
     if evidence is None:
         return [f"the judge's report {shown} is missing or altered"]
-    judgement = evidence.document["evidence"].get("judgement") or {}
+    judgement = evidence.judgement
     passed = {
         row[0]
         for row, ref in zip(proposal["results"], proposal["evidence"], strict=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.app.judging import debate_plan
 from flow.app.judging.debate import DebateRequest, DebateRoom, DebateTools, ReportFiles, hold_debate
 from flow.app.judging.debate_plan import DEFAULT_ROUNDS, MOST_ROUNDS, DebatePlan, Unwatched
-from flow.app.judging.port import AskJudge, NoAnswer, no_answer
+from flow.app.judging.port import AskJudge, NoAnswer, no_answer, whole_number
 from flow.core.judging.debate import prompt as debate_prompt
 from flow.core.judging.debate.section import DebateSubject
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -102,7 +102,7 @@ def debate(
     no judge at all can be asked.
     """
     count, backends = debate_plan.how_many(call.judges, call.backends, call.mode)
-    rounds = debate_plan.whole_number(call.rounds, "rounds", 0, MOST_ROUNDS)
+    rounds = whole_number(call.rounds, "rounds", 0, MOST_ROUNDS)
     criteria = debate_plan.criteria_of(call.criteria, call.kind)
     port = caller()
     parts, name, notes = port.read_solution(call.solution)

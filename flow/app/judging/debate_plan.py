@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
-from flow.app.judging.port import AskJudge, NoAnswer, name_of
+from flow.app.judging.port import AskJudge, NoAnswer, name_of, whole_number
 from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate import prompt as debate_prompt
 from flow.errors import at_key
@@ -92,15 +92,6 @@ def how_many(judges: int | None, backends: Sequence[Any], mode: str) -> tuple[in
             "name one backend for all judges, or one for each",
         )
     return count, chosen
-
-
-def whole_number(value: object, key: str, least: int, most: int) -> int:
-    """The value, if it is a whole number in these limits; :class:`InputError` otherwise."""
-    if type(value) is int and least <= value <= most:
-        return value
-    raise at_key(key, value).invalid(
-        f"{value!r:.40} is no number of {key}", f"a whole number from {least} to {most}"
-    )
 
 
 def task_of(task: object) -> str:

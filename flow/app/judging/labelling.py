@@ -182,7 +182,5 @@ def opinions(records: Records, proposal: Mapping[str, Any]) -> dict[str, bool]:
 
 def _judgement(records: Records, reference: str) -> Mapping[str, Any]:
     evidence = records.counted(reference)
-    if evidence is None or evidence.type != "llm_judge_report":
-        return {}
-    judgement = evidence.document["evidence"].get("judgement")
-    return judgement if isinstance(judgement, dict) else {}
+    by_judge = evidence is not None and evidence.type == "llm_judge_report"
+    return evidence.judgement if evidence is not None and by_judge else {}

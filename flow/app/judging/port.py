@@ -61,13 +61,18 @@ MOST_SAMPLES = 25
 """Most ballots of one judge, as in ``flow.goals.judge.samples``."""
 
 
+def whole_number(value: object, key: str, least: int, most: int) -> int:
+    """``value``, if it is a whole number in this range; raises :class:`InputError` if not."""
+    if type(value) is int and least <= value <= most:
+        return value
+    raise at_key(key, value).invalid(
+        f"{value!r:.40} is no number of {key}", f"a whole number from {least} to {most}"
+    )
+
+
 def sample_count(samples: object) -> int:
     """Number of ballots of a judge; raises :class:`InputError` for anything else."""
-    if type(samples) is int and 1 <= samples <= MOST_SAMPLES:
-        return samples
-    raise at_key("samples", samples).invalid(
-        f"{samples!r:.40} is no number of samples", f"a whole number from 1 to {MOST_SAMPLES}"
-    )
+    return whole_number(samples, "samples", 1, MOST_SAMPLES)
 
 
 def no_answer(silent: NoAnswer) -> NoUsableAnswer:

@@ -163,8 +163,8 @@ def opinion(
     records: Records,
 ) -> Opinion | None:
     """The opinion in a sidecar; None unless it is these judges' on these criteria and files."""
-    recorded = evidence.document["evidence"].get("judgement")
-    if not isinstance(recorded, dict) or "ballots" not in recorded or facts.subject.tree is None:
+    recorded = evidence.judgement
+    if "ballots" not in recorded or facts.subject.tree is None:
         return None
     if recorded.get("judges") != list(judges):
         return None

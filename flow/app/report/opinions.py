@@ -60,7 +60,7 @@ def opinions_of(
         told = [
             (result, by_id[result.evidence_id])
             for result in results[criterion.id]
-            if result.evidence_id in by_id and _judgement(by_id[result.evidence_id])
+            if result.evidence_id in by_id and by_id[result.evidence_id].judgement
         ]
         if told:
             figures = [_past(criterion.id, result, e) for result, e in told]
@@ -70,11 +70,6 @@ def opinions_of(
             if not opinion.past and len(past) > 1:
                 opinion = opinion._replace(past=tuple(past[-PAST:]))
             yield opinion
-
-
-def _judgement(evidence: Evidence) -> Document:
-    judgement = evidence.document["evidence"].get("judgement")
-    return judgement if isinstance(judgement, dict) else {}
 
 
 def _rows(judgement: Document, key: str) -> list[Document]:
@@ -96,7 +91,7 @@ def _own(judgement: Document, key: str, criterion_id: str) -> Document:
 
 def _past(criterion_id: str, result: ReportedResult, e: Evidence) -> tuple[str, float | None]:
     """The figure of one turn: a rubric's score, a debate's, else the judge's confidence."""
-    judgement = _judgement(e)
+    judgement = e.judgement
     rubric = _own(judgement, "rubrics", criterion_id)
     apart = _own(judgement, "apart", criterion_id)
     values = (rubric.get("score"), apart.get("composite"), apart.get("overall"))
@@ -113,7 +108,7 @@ def _opinion(
     by_id: Mapping[str, Evidence],
     cards: CardPort,
 ) -> ReportedOpinion:
-    judgement = _judgement(evidence)
+    judgement = evidence.judgement
     apart = _own(judgement, "apart", criterion_id)
     rubric = _own(judgement, "rubrics", criterion_id)
     voices = tuple(_ballots(judgement, criterion_id, by_id))[:MOST]
@@ -235,7 +230,7 @@ def _ballot_documents(judgement: Document, by_id: Mapping[str, Evidence]) -> Ite
     for path in sidecars if isinstance(sidecars, list) else ():
         evidence = by_id.get(str(path).rpartition("/")[2].partition(".")[0])
         if evidence is not None:
-            yield _judgement(evidence)
+            yield evidence.judgement
 
 
 def _ballots(

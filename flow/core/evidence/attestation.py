@@ -116,8 +116,7 @@ def result_of(goal: Goal, item: AttestedSidecar) -> TestResult:
 
 def _judged_result(evidence: Evidence, criterion_id: str) -> str | None:
     """The status of a criterion in a judge's report."""
-    judgement = evidence.document["evidence"].get("judgement") or {}
-    rows = judgement.get("criteria")
+    rows = evidence.judgement.get("criteria")
     for row in rows if isinstance(rows, list) else ():
         if isinstance(row, dict) and row.get("id") == criterion_id:
             return str(row.get("status"))

@@ -72,6 +72,12 @@ class Evidence(NamedTuple):
         return subject
 
     @property
+    def judgement(self) -> Mapping[str, Any]:
+        """The words of judges; empty if it is no report of theirs."""
+        judgement = self.document["evidence"].get("judgement")
+        return judgement if isinstance(judgement, dict) else {}
+
+    @property
     def imported(self) -> Mapping[str, Any] | None:
         """The fields about the imported report; None if this evidence is no import."""
         imported = self.document["evidence"].get("imported")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.core.text.display import clip
-from flow.render.page.frame import TEXT, link, mark, page, section, top_line
+from flow.render.page.frame import TEXT, link, made_by, mark, page, section, top_line
 from flow.render.page.html import Markup, join, tag
 from flow.startup.typing import TYPE_CHECKING
 
@@ -233,9 +233,7 @@ def _foot(version: str) -> Markup:
     )  # fmt: skip
     told = join(
         "The scores and words are the judges’; Flow looked their quotes up and did the arithmetic. "
-        "A debate is an opinion: it proves nothing. The report files are what counts. "
-        "A rendering by ",
-        tag("code", "flow report --all"),
-        f", Flow {version}.",
+        "A debate is an opinion: it proves nothing. The report files are what counts. ",
+        made_by("flow report --all", version),
     )
     return tag("footer", tag("p", marks), tag("p", told))

@@ -104,6 +104,11 @@ def top_line(here: str, links: Iterable[Markup], overview: str = "") -> Markup:
     )
 
 
+def made_by(line: str, version: str) -> Markup:
+    """The words of a page's foot about the command that made it."""
+    return join("A rendering by ", tag("code", line), f", Flow {version}.")
+
+
 def page(
     title: str, description: str, top: Markup, main: Markup, *, rules: str = "", origin: str = ""
 ) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.core.text.display import clip
 from flow.render.page.first import headline, hero
-from flow.render.page.frame import link, page, top_line
+from flow.render.page.frame import link, made_by, page, top_line
 from flow.render.page.grid import fact_line, grid, not_proved
 from flow.render.page.html import Markup, join, tag
 from flow.render.page.opinions import opinions
@@ -70,8 +70,7 @@ def _criteria(report: GoalReport) -> Markup:
 def _foot(report: GoalReport) -> Markup:
     told = join(
         "A record shows what was run and said. It cannot show that the criteria ask for the right "
-        "thing. A rendering by ",
-        tag("code", f"flow report {report.goal_id}"),
-        f", Flow {report.version}.",
+        "thing. ",
+        made_by(f"flow report {report.goal_id}", report.version),
     )
     return tag("footer", tag("p", told))

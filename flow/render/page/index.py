@@ -16,6 +16,7 @@ from flow.render.page.frame import (
     filters,
     legend,
     link,
+    made_by,
     mark,
     moment,
     page,
@@ -315,9 +316,6 @@ def _foot(version: str) -> Markup:
         "A line shows how many criteria were proved after each turn; the dashes are all of them. "
         "Ages count to the newest entry of any record."
     )
-    rendering = join(
-        "A rendering by ",
-        tag("code", "flow report --all"),
-        f", Flow {version}. Each command is typed in its checkout.",
-    )
-    return tag("footer", legend(), tag("p", told), tag("p", rendering))
+    made = made_by("flow report --all", version)
+    typed = tag("p", made, " Each command is typed in its checkout.")
+    return tag("footer", legend(), tag("p", told), typed)

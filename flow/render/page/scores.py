@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.core.text.display import clip
-from flow.render.page.frame import TEXT, facts, link, mark, moment, page, section, top_line
+from flow.render.page.frame import TEXT, facts, link, made_by, mark, moment, page, section, top_line
 from flow.render.page.html import Markup, join, tag
 from flow.render.page.opinions import dimensions, history
 from flow.startup.typing import TYPE_CHECKING
@@ -142,8 +142,7 @@ def _foot(version: str) -> Markup:
         "The scores and words are the judge’s; Flow looked its quotes up and did the arithmetic. "
         "The cards in the checkout are what counts, ",
         tag("code", "flow judge history"),
-        " shows them. A rendering by ",
-        tag("code", "flow report --all"),
-        f", Flow {version}.",
+        " shows them. ",
+        made_by("flow report --all", version),
     )
     return tag("footer", tag("p", told))

@@ -97,14 +97,12 @@ def test_only_evidence_commands_of_what_no_command_proves_run() -> None:
     made = world(*rows)
     collected = run(made)
     assert [check.command for check in made.checks] == ["./show", "./other"]
-    assert collected == CollectedEvidence(
-        True, ("evidence-ac2-collected-1", "evidence-ac4-collected-1"), ()
-    )
+    assert collected == CollectedEvidence(("evidence-ac2-collected-1", "evidence-ac4-collected-1"))
 
 
 def test_without_evidence_commands_nothing_runs_and_nobody_is_told() -> None:
     made = world(criterion("AC2", None, evidence_paths=["docs/**"]))
-    assert run(made) == CollectedEvidence(False)
+    assert run(made) == CollectedEvidence()
     assert isinstance(made.listener, Told)
     assert made.listener.told == []
 
@@ -210,11 +208,11 @@ def test_only_what_changed_during_a_command_is_blamed_on_it() -> None:
     ],
 )
 def test_whether_the_goal_was_touched(blamed: tuple[str, ...], touched: bool) -> None:
-    assert CollectedEvidence(ran=True, blamed=blamed).goal_touched is touched
+    assert CollectedEvidence(blamed=blamed).goal_touched is touched
 
 
 def test_three_of_what_was_changed_are_named() -> None:
-    said = blame_reason(CollectedEvidence(ran=True, blamed=("a", "b", "c", "d")))
+    said = blame_reason(CollectedEvidence(blamed=("a", "b", "c", "d")))
     assert said.startswith("an evidence command changed a, b, c")
     assert "d" not in said.removeprefix("an evidence command changed a, b, c and")
 

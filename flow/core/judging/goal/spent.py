@@ -17,8 +17,8 @@ def judge_cost(evidence: Iterable[Evidence]) -> float:
     """
     total, ballots, counted = 0.0, dict[str, float](), set[str]()
     for sidecar in evidence:
-        judgement = sidecar.document["evidence"].get("judgement")
-        if sidecar.type != "llm_judge_report" or not isinstance(judgement, dict):
+        judgement = sidecar.judgement
+        if sidecar.type != "llm_judge_report" or not judgement:
             continue
         cost = _dollars(judgement.get("cost_usd"))
         cast = judgement.get("ballots")
